@@ -14,7 +14,7 @@ use fuser_ir::{DType, Ir, float};
 use fuser_pass::Manager;
 
 /// Programs of each kind.
-const CASES: u64 = 60;
+const CASES: u64 = 120;
 const FUEL: u64 = 1 << 28;
 const PASS: &str = "recognize-patterns";
 const COMPILED: &str = "recognize-patterns,canonicalize,cse,decompose,preseg,segment";
@@ -79,8 +79,10 @@ impl Text<'_> {
             .push(format!("{name}: tensor<{lengths}{}>", dtype.name()));
         let elements = own.iter().map(|&a| length(a)).product();
         let size = dtype.bytes() as usize;
+        // Masks of nothing leave out whole rows.
+        let kept = if self.source.chance(1, 4) { 0 } else { 2 };
         let element = |_| match dtype {
-            DType::I1 => vec![u8::from(self.source.chance(2, 3))],
+            DType::I1 => vec![u8::from(self.source.chance(kept, 3))],
             _ => {
                 let bits = float::narrow(dtype, (2.0 * self.source.unit() - 1.0).to_bits());
                 bits.to_le_bytes()[..size].to_vec()
@@ -264,28 +266,43 @@ fn attention(text: &mut Text<'_>) -> Value {
     let k = text.input(&of("td"), dtype);
     let v = text.input(&of("te"), dtype);
     let space = text.any_order(&format!("{batch}std"));
-    let (q, k) = (text.factor(&q, &space), text.factor(&k, &space));
+    let (mut q, k) = (text.factor(&q, &space), text.factor(&k, &space));
+    // The scale is one of the scores or of the queries.
+    let (op, scale) = match text.source.below(3) {
+        0 => ("mul", Some("0.375")),
+        1 => ("div", Some("2.5")),
+        _ => ("", None),
+    };
+    let early = text.source.chance(1, 2);
+    let scaled = |text: &mut Text<'_>, x: &Value| match scale {
+        Some(scale) => {
+            let scale = text.number(scale);
+            text.op(op, &[x, &scale])
+        }
+        None => x.clone(),
+    };
+    if early {
+        q = scaled(text, &q);
+    }
     let mut scores = text.product(&q, &k, 'd');
     let space = scores.axes.clone();
-    match text.source.below(3) {
-        0 => {
-            let scale = text.number("0.375");
-            scores = text.op("mul", &[&scores, &scale]);
-        }
-        1 => {
-            let divisor = text.number("2.5");
-            scores = text.op("div", &[&scores, &divisor]);
-        }
-        _ => {}
+    if !early {
+        scores = scaled(text, &scores);
     }
     let mut masked = false;
     let bias = text.source.chance(1, 2);
     let none = text.number("0xFF800000");
+    // Some frontends mask with a number.
+    let low = ["-1.0e9", "-3.4028235e38", "-1.0e4"];
+    let low = text.source.one(&low);
+    let (low, lowers) = (text.number(low), text.source.chance(1, 2));
+    let mut biased = false;
     match text.source.below(4) {
         0 => {
             let axes = if bias { own("st") } else { vec!['s', 't'] };
             let bias = text.input(&axes, dtype);
             let bias = text.factor(&bias, &space);
+            biased = true;
             scores = text.op("add", &[&scores, &bias]);
         }
         1 => {
@@ -294,9 +311,15 @@ fn attention(text: &mut Text<'_>) -> Value {
             let mask = text.input(&axes, DType::I1);
             let mask = text.spread(&mask, &space);
             let hides = text.source.chance(1, 2);
+            // No f16 leaves out a row as a number does.
+            let out = if lowers && dtype != DType::F16 {
+                &low
+            } else {
+                &none
+            };
             let operands = match hides {
-                true => [&mask, &none, &scores],
-                false => [&mask, &scores, &none],
+                true => [&mask, out, &scores],
+                false => [&mask, &scores, out],
             };
             let chosen = text.op("where", &operands);
             scores = Value {
@@ -324,9 +347,14 @@ fn attention(text: &mut Text<'_>) -> Value {
             left.name, right.name
         );
         let seen = text.line(&line, &space);
+        let out = if lowers && !masked && !biased {
+            &low
+        } else {
+            &none
+        };
         scores = match kept {
-            true => text.op("where", &[&seen, &scores, &none]),
-            false => text.op("where", &[&seen, &none, &scores]),
+            true => text.op("where", &[&seen, &scores, out]),
+            false => text.op("where", &[&seen, out, &scores]),
         };
         scores.axes = space.clone();
     }

@@ -43,14 +43,21 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
     doc: "Finds the ops that an executor knows as a whole and puts `fusion.sdpa`, `fusion.linear` or `fusion.matmul` in their place, with the \
           operands permuted and repeated as the op wants them. Only where an executor takes it (`executors`), and where nothing else reads a \
           value in between. Casts to narrower types in between are left out, so results change within the bounds of the op and of its ops; a row of \
-          attention whose scores are all `-inf` is 0, where a softmax without a guard gives NaN. So it runs only by name. `--explain` tells \
+          attention whose scores are all `-inf` is 0, where a softmax without a guard gives NaN. A number of at most `-1e4` that a mask puts in the \
+          place of scores leaves keys out as long as all other scores are above half of it. So it runs only by name. `--explain` tells \
           what was recognized, and why a near miss was not.",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE, executors::OPTION],
-    statistics: &[StatDef {
-        name: "recognized",
-        doc: "ops put in the place of others",
-    }],
+    statistics: &[
+        StatDef {
+            name: "recognized",
+            doc: "ops put in the place of others",
+        },
+        StatDef {
+            name: "looked-at",
+            doc: "forms that were held against an op, and ops between them: the work",
+        },
+    ],
     run: |ctx| {
         let goal = Goal::of(ctx)?;
         let (mut told, mut reasons) = (String::new(), FxHashSet::default());
@@ -62,7 +69,9 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
                 continue;
             }
             let place = ctx.place(op);
-            let outcomes = recognized(ctx.ir, op, &goal);
+            let mut looked = 0;
+            let outcomes = recognized(ctx.ir, op, &goal, &mut looked);
+            ctx.count("looked-at", looked);
             for (kind, line) in outcomes {
                 // Several ops of one near miss have the same reason.
                 let reason = line.split_once(": ").map_or("", |(_, why)| why);
@@ -83,14 +92,14 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
 };
 
 /// Puts the op of the first row that fits in the place of `op`; tells that, and the near misses before.
-fn recognized(ir: &mut Ir, op: Op, goal: &Goal) -> Vec<(RemarkKind, String)> {
+fn recognized(ir: &mut Ir, op: Op, goal: &Goal, looked: &mut u64) -> Vec<(RemarkKind, String)> {
     let mut told = Vec::new();
     let Some(&result) = ir.results(op).first() else {
         return told;
     };
     let value = value_text(ir, result);
     for row in ROWS {
-        match claimed(ir, op, row, goal) {
+        match claimed(ir, op, row, goal, looked) {
             Ok(()) => {
                 told.push((
                     RemarkKind::Passed,
@@ -144,7 +153,7 @@ pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
         let mut ways = rows
             .iter()
             .flat_map(|row| ops.iter().rev().map(move |&op| (*row, op)));
-        let is_taken = ways.any(|(row, op)| match claimed(ctx.ir, op, row, goal) {
+        let is_taken = ways.any(|(row, op)| match claimed(ctx.ir, op, row, goal, &mut 0) {
             Ok(()) => true,
             Err(why) => {
                 if missed == Missed::Nothing {
@@ -174,9 +183,9 @@ pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
 }
 
 /// Puts the op of `row` in the place of `root`, where that is made of its ops and an executor takes it. Otherwise nothing changes, and a
-/// near miss gives a reason.
-fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal) -> Result<(), Missed> {
-    let found = found(ir, root, row)?;
+/// near miss gives a reason. `looked` is the work so far.
+fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal, looked: &mut u64) -> Result<(), Missed> {
+    let found = found(ir, root, row, looked)?;
     let before = ir.prev_op(root);
     let mut builder = Builder::before(ir, root);
     let made = (row.make)(&mut builder, root, &found);
@@ -204,11 +213,13 @@ fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal) -> Result<(), Missed> 
 }
 
 /// The ops of `row` that end in `root`.
-fn found(ir: &Ir, root: Op, row: &Row) -> Result<Found, Option<String>> {
+fn found(ir: &Ir, root: Op, row: &Row, looked: &mut u64) -> Result<Found, Option<String>> {
     let (mut search, at) = Search::of(ir, root)
         .filter(|_| may_end(ir, root))
         .ok_or(None)?;
-    match search.matches(row.term, &at) {
+    let is_it = search.matches(row.term, &at);
+    *looked += search.looked;
+    match is_it {
         true => Ok(search.found),
         false => Err(search.near_miss()),
     }

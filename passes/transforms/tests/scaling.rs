@@ -183,3 +183,60 @@ fn a_hundred_equal_layers_are_solved_once() {
     // Rounds of segmentation looked at them before.
     assert_eq!(solved(20, ""), 0);
 }
+
+/// Layers of attention with a mask, each on the result of the one before: the greatest pattern of all.
+fn attention(layers: usize) -> String {
+    let (square, ty) = ("tensor<64x64xf32>", "tensor<64x64xf32>");
+    let mut text = format!(
+        "task.program @attention(%x0: {ty}, %mask: tensor<64x64xi1>) -> {ty} {{\n  %low = fusion.constant value -1.0e9 : f32\n"
+    );
+    for layer in 0..layers {
+        let next = layer + 1;
+        text += &format!(
+            "  %t{layer} = fusion.permute %x{layer} dims [1, 0] : {ty}\n  \
+               %s{layer} = fusion.matmul %x{layer}, %t{layer} : {square}\n  \
+               %c{layer} = fusion.where %mask, %s{layer}, %low : {square}\n  \
+               %m{layer} = fusion.max %c{layer} dims [1] keepdim\n  \
+               %b{layer} = fusion.expand %m{layer} shape [64, 64]\n  \
+               %d{layer} = fusion.sub %c{layer}, %b{layer}\n  \
+               %e{layer} = fusion.exp %d{layer}\n  \
+               %l{layer} = fusion.sum %e{layer} dims [1] keepdim\n  \
+               %a{layer} = fusion.expand %l{layer} shape [64, 64]\n  \
+               %p{layer} = fusion.div %e{layer}, %a{layer}\n  \
+               %x{next} = fusion.matmul %p{layer}, %x{layer} : {ty}\n"
+        );
+    }
+    text + &format!("  task.return %x{layers}\n}}\n")
+}
+
+/// Sums behind one op, two, three and so on that only move: no pattern looks past all of them from each.
+fn turned(ops: usize) -> String {
+    let ty = "tensor<64x64xf32>";
+    let mut text = format!("task.program @turned(%x0: {ty}) -> {ty} {{\n");
+    for op in 0..ops / 2 {
+        let next = op + 1;
+        text += &format!(
+            "  %x{next} = fusion.permute %x{op} dims [1, 0]\n  %y{op} = fusion.sum %x{next} dims [1]\n"
+        );
+    }
+    text + &format!("  task.return %x{}\n}}\n", ops / 2)
+}
+
+/// The same for what `recognize-patterns` holds against ops.
+#[test]
+fn twice_the_program_is_little_more_than_twice_the_work_of_recognition() {
+    let own: [programs::Family; 2] = [("attention", |ops| attention(ops / 11)), ("turned", turned)];
+    for (name, family) in programs::FAMILIES.into_iter().chain(own) {
+        let counts = (0..=6).map(|doublings| {
+            let run = run(&family(400 << doublings), &[("recognize-patterns", "")]);
+            assert_eq!(run.errors, Vec::<String>::new());
+            if name == "attention" {
+                let layers = (400 << doublings) / 11;
+                assert_eq!(run.statistics["recognize-patterns.recognized"], layers);
+            }
+            run.statistics["recognize-patterns.looked-at"]
+        });
+        let counts: Vec<u64> = counts.collect();
+        assert_grows_as_the_program(&format!("recognition in {name}"), 400, &counts);
+    }
+}

@@ -40,6 +40,10 @@ pub enum Term {
     Exactly(f64),
     /// A constant.
     Number(Slot),
+    /// The length of an axis, as a float.
+    Length(Axis),
+    /// This form of a value that others may read, too: they are left with its ops.
+    Beside(&'static Term),
     /// The index along an axis.
     Index(Slot),
     /// The first of these forms that it has.
@@ -67,6 +71,12 @@ pub enum Slot {
     Scale,
     /// The divisor of the scores.
     Divisor,
+    /// The square root of the number of terms, or one over it.
+    Root,
+    /// The number that stands for `-inf` where the mask leaves a key out.
+    Low,
+    /// The number that stands for `-inf` behind the query.
+    LowBehind,
     /// The scores.
     Scores,
     /// Their exponentials.
@@ -155,6 +165,8 @@ pub struct Search<'a> {
     miss: Option<Miss>,
     /// True once ops were as far as [`Term::Alike`] what the term says.
     alike: bool,
+    /// The terms and ops looked at.
+    pub looked: u64,
 }
 
 impl<'a> Search<'a> {
@@ -180,6 +192,7 @@ impl<'a> Search<'a> {
             found,
             miss: None,
             alike: false,
+            looked: 0,
         };
         Some((search, reading))
     }
@@ -199,6 +212,7 @@ impl<'a> Search<'a> {
         found
     }
     fn tried(&mut self, term: &Term, at: &Reading) -> bool {
+        self.looked += 1;
         match term {
             Term::Operand(slot) => self.named(*slot, at),
             Term::Named(slot, term) => {
@@ -227,6 +241,7 @@ impl<'a> Search<'a> {
                 };
                 let mut via = Vec::new();
                 let at = peel(self.ir, self.root, at, &mut via);
+                self.looked += via.len() as u64;
                 let made = self.ir.def_op(at.value).filter(|&op| is_it(self.ir, op));
                 let Some(op) = made else {
                     return self
@@ -268,6 +283,20 @@ impl<'a> Search<'a> {
                     Some(_) => self.named(*slot, &at),
                     None => self.missed(at.value, "no constant".into()),
                 }
+            }
+            Term::Length(axis) => {
+                let at = self.peeled_unnoted(at);
+                let length = length(self.ir, at.value);
+                let iter = self.found.axis(*axis);
+                let wanted = iter.map(|iter| self.found.extents[iter].extent);
+                (length.is_some() && length == wanted)
+                    || self.missed(at.value, "not the number of terms".into())
+            }
+            Term::Beside(term) => {
+                let before = self.found.inner.len();
+                let found = self.matches(term, at);
+                self.found.inner.truncate(before);
+                found
             }
             Term::Index(slot) => {
                 let at = self.peeled_unnoted(at);
@@ -336,6 +365,7 @@ impl<'a> Search<'a> {
     ) -> Option<(Op, Reading)> {
         let mut via = Vec::new();
         let at = peel(self.ir, self.root, at, &mut via);
+        self.looked += via.len() as u64;
         let made = self.ir.def_op(at.value);
         match made.filter(|&op| is_near(self.ir, op, self.root) && is_it(self.ir, op)) {
             Some(op) => {
@@ -350,11 +380,17 @@ impl<'a> Search<'a> {
     }
     /// The value behind shape ops and casts, which become part of what is found.
     fn peeled(&mut self, at: &Reading) -> Reading {
-        peel(self.ir, self.root, at, &mut self.found.inner)
+        let before = self.found.inner.len();
+        let at = peel(self.ir, self.root, at, &mut self.found.inner);
+        self.looked += (self.found.inner.len() - before) as u64;
+        at
     }
     /// The same of a value that others may share: it costs nothing.
-    fn peeled_unnoted(&self, at: &Reading) -> Reading {
-        peel(self.ir, self.root, at, &mut Vec::new())
+    fn peeled_unnoted(&mut self, at: &Reading) -> Reading {
+        let mut via = Vec::new();
+        let at = peel(self.ir, self.root, at, &mut via);
+        self.looked += via.len() as u64;
+        at
     }
     /// The operands of an elementwise op whose result is read so.
     fn operands(&self, op: Op, at: &Reading) -> SmallVec<[Reading; 3]> {
@@ -548,17 +584,26 @@ fn kept(ir: &Ir, value: Value, at: &Reading) -> Option<SmallVec<[Option<usize>; 
     same.then_some(axes)
 }
 
-/// The number that every element of a constant is.
+/// The extent whose length a float is.
+fn length(ir: &Ir, value: Value) -> Option<Extent> {
+    let cast = ir.made_as(value, Computes::Cast)?;
+    let size = ir.made_as(ir.operand(cast, 0), Computes::Size)?;
+    match ir.attr_of(size, "shape")? {
+        AttrKind::Extents(shape) if shape.len() == 1 => Some(shape[0].extent),
+        _ => None,
+    }
+}
+
+/// The number that every element of a constant is; `true` is 1.
 pub fn number(ir: &Ir, value: Value) -> Option<f64> {
     let op = ir.made_as(value, Computes::Constant)?;
-    let dtype = ir
-        .value_kind(value)
-        .dtype()
-        .filter(|d| d.is_computed_float())?;
+    let dtype = ir.value_kind(value).dtype()?;
     let number = match ir.attr_of(op, "value")? {
         AttrKind::Float { bits, .. } => f64::from_bits(*bits),
-        AttrKind::Int { value, .. } => *value as f64,
-        _ => return None,
+        other => other.as_int()? as f64,
     };
-    Some(f64::from_bits(float::nearest(dtype, number)))
+    match dtype.is_computed_float() {
+        true => Some(f64::from_bits(float::nearest(dtype, number))),
+        false => dtype.is_int().then_some(number),
+    }
 }

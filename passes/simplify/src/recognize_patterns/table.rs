@@ -8,7 +8,11 @@
 //!
 //! Axes stand in any order: a factor is permuted to the order of the op, and the result back. A factor that lacks an axis of the batch repeats along
 //! it. Elements are of the narrowest type that all operands have behind casts which lose nothing.
+//!
+//! Scores that a mask replaces by a number of at most `-1e4` become scores with a bias, if each other score is above half of that number; keys behind
+//! the query are left out then, as each query has its own key.
 
+use fuser_analysis::axes::value_text;
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
 use fuser_ir::build::Builder;
@@ -72,36 +76,79 @@ static PRODUCT: Term = Term::Product(Axis::Terms, [&FIRST, &SECOND]);
 static NOTHING: Term = Term::Exactly(f64::NEG_INFINITY);
 static ZERO: Term = Term::Exactly(0.0);
 
+static SCALE: Term = Term::Number(Slot::Scale);
+static DIVISOR: Term = Term::Number(Slot::Divisor);
+/// A number of terms that has a name.
+static ROOT: Term = Term::Of(&fusion::SQRT, &[&Term::Length(Axis::Terms)]);
+static OVER_ROOT: Term = Term::Either(&[
+    &Term::Of(&fusion::RSQRT, &[&Term::Length(Axis::Terms)]),
+    &Term::Of(&fusion::DIV, &[&Term::Exactly(1.0), &ROOT]),
+    &Term::Of(&fusion::RECIPROCAL, &[&ROOT]),
+]);
+static BY_ROOT: Term = Term::Beside(&Term::Named(Slot::Root, &ROOT));
+static BY_OVER_ROOT: Term = Term::Beside(&Term::Named(Slot::Root, &OVER_ROOT));
+/// The scale may be one of the queries or of the keys, which others may read with it.
+static SCALED_FIRST: Term = Term::Beside(&Term::Either(&[
+    &Term::Of(&fusion::MUL, &[&FIRST, &SCALE]),
+    &Term::Of(&fusion::DIV, &[&FIRST, &DIVISOR]),
+    &Term::Of(&fusion::MUL, &[&FIRST, &BY_OVER_ROOT]),
+    &Term::Of(&fusion::DIV, &[&FIRST, &BY_ROOT]),
+]));
 static SCALED: Term = Term::Either(&[
-    &Term::Of(&fusion::MUL, &[&PRODUCT, &Term::Number(Slot::Scale)]),
-    &Term::Of(&fusion::DIV, &[&PRODUCT, &Term::Number(Slot::Divisor)]),
+    &Term::Of(&fusion::MUL, &[&PRODUCT, &SCALE]),
+    &Term::Of(&fusion::DIV, &[&PRODUCT, &DIVISOR]),
+    &Term::Of(&fusion::MUL, &[&PRODUCT, &BY_OVER_ROOT]),
+    &Term::Of(&fusion::DIV, &[&PRODUCT, &BY_ROOT]),
+    &Term::Product(Axis::Terms, [&SCALED_FIRST, &SECOND]),
     &PRODUCT,
 ]);
+/// Some frontends have a number in the place of `-inf`.
+static LEFT_OUT: Term = Term::Either(&[&NOTHING, &Term::Number(Slot::Low)]);
+static LEFT_BEHIND: Term = Term::Either(&[&NOTHING, &Term::Number(Slot::LowBehind)]);
 static BIASED: Term = Term::Either(&[
     &Term::Of(
         &fusion::WHERE,
-        &[&Term::Operand(Slot::Mask), &SCALED, &NOTHING],
+        &[&Term::Operand(Slot::Mask), &SCALED, &LEFT_OUT],
     ),
     &Term::Of(
         &fusion::WHERE,
-        &[&Term::Operand(Slot::Hidden), &NOTHING, &SCALED],
+        &[&Term::Operand(Slot::Hidden), &LEFT_OUT, &SCALED],
     ),
     &Term::Of(&fusion::ADD, &[&SCALED, &Term::Operand(Slot::Bias)]),
     &SCALED,
 ]);
-static QUERY: Term = Term::Index(Slot::Query);
+/// JAX adds 0 to one of them.
+static QUERY: Term = Term::Beside(&Term::Either(&[
+    &Term::Index(Slot::Query),
+    &Term::Of(&fusion::ADD, &[&Term::Index(Slot::Query), &ZERO]),
+]));
 static KEY: Term = Term::Index(Slot::Key);
-static SEEN: Term = Term::Either(&[
+static IS_SEEN: Term = Term::Either(&[
     &Term::Compared("le", [&KEY, &QUERY]),
     &Term::Compared("ge", [&QUERY, &KEY]),
 ]);
-static BEHIND: Term = Term::Either(&[
+static IS_BEHIND: Term = Term::Either(&[
     &Term::Compared("gt", [&KEY, &QUERY]),
     &Term::Compared("lt", [&QUERY, &KEY]),
 ]);
+static TRUE: Term = Term::Exactly(1.0);
+static FALSE: Term = Term::Exactly(0.0);
+/// A triangle cut out of truth values, and one among several masks.
+static TRIANGLE: Term = Term::Either(&[
+    &IS_SEEN,
+    &Term::Beside(&Term::Of(&fusion::WHERE, &[&IS_SEEN, &TRUE, &FALSE])),
+]);
+static SEEN: Term = Term::Either(&[
+    &TRIANGLE,
+    &Term::Beside(&Term::Of(&fusion::AND, &[&TRIANGLE, &TRUE])),
+]);
+static BEHIND: Term = Term::Either(&[
+    &IS_BEHIND,
+    &Term::Beside(&Term::Of(&fusion::WHERE, &[&IS_SEEN, &FALSE, &TRUE])),
+]);
 static CAUSAL: Term = Term::Either(&[
-    &Term::Of(&fusion::WHERE, &[&SEEN, &BIASED, &NOTHING]),
-    &Term::Of(&fusion::WHERE, &[&BEHIND, &NOTHING, &BIASED]),
+    &Term::Of(&fusion::WHERE, &[&SEEN, &BIASED, &LEFT_BEHIND]),
+    &Term::Of(&fusion::WHERE, &[&BEHIND, &LEFT_BEHIND, &BIASED]),
     &BIASED,
 ]);
 static SCORES: Term = Term::Named(Slot::Scores, &CAUSAL);
@@ -137,6 +184,11 @@ static ATTENDED: Term = Term::Either(&[
     &Term::Of(&fusion::WHERE, &[&IS_EMPTY, &ZERO, &QUOTIENT]),
     &QUOTIENT,
 ]);
+
+/// The greatest number that stands for `-inf`. Above half of it a score makes the weight of such a key zero in f64, too.
+const LOW: f64 = -1e4;
+/// `-2^120`: a score above `-2^66` is nothing beside it in f64, in f32 one above `-2^95`.
+const LOWEST: f64 = -1.329_227_995_784_916e36;
 
 fn built<T>(result: Result<T, OpError>) -> Result<T, Option<String>> {
     result.map_err(|error| Some(error.message))
@@ -399,29 +451,43 @@ fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
         fitted(b, found, &k, &with([keys, terms]))?,
         fitted(b, found, &v, &with([keys, value]))?,
     ];
+    for slot in [Slot::Low, Slot::LowBehind] {
+        let Some(at) = found.get(slot) else { continue };
+        if number(b.ir, at.value).is_none_or(|number| number > LOW) {
+            return because(&format!("{} is not -inf", value_text(b.ir, at.value)));
+        }
+    }
     operands.extend(bias(b, root, (found, own), (&batch, query, keys))?);
-    let factor = scale(b.ir, found);
-    let compute = b.ir.scalar(own.accumulate());
-    let factor = ("scale", float_attr(b.ir, factor, compute));
-    let causal = b.flag("causal");
     let is_masked = found.get(Slot::Mask).or(found.get(Slot::Hidden)).is_some();
     let is_guarded = found
         .get(Slot::Empty)
         .and(found.get(Slot::Lowest))
         .is_some();
-    if is_masked && !is_guarded {
+    if is_masked && !is_guarded && found.get(Slot::Low).is_none() {
         return because("a row that its mask leaves out is NaN, not 0");
+    }
+    let is_biased = is_masked || found.get(Slot::Bias).is_some();
+    if let Some(at) = found.get(Slot::LowBehind).filter(|_| is_biased) {
+        return because(&format!(
+            "keys behind the query count where no score is above {}",
+            value_text(b.ir, at.value)
+        ));
     }
     if let Some(at) = found
         .get(Slot::Key)
         .filter(|at| at.axes[..] != [Some(keys)])
     {
-        let at = fuser_analysis::axes::value_text(b.ir, at.value);
+        let at = value_text(b.ir, at.value);
         return because(&format!("{at} is not the index of the keys"));
     }
-    let clauses = [factor, causal];
-    let clauses = &clauses[..1 + usize::from(seen.is_some())];
-    let made = built(b.value(&fusion::SDPA, &operands, clauses))?;
+    let mut clauses = Vec::new();
+    // Without a scale it is one over the root of the number of terms.
+    if found.get(Slot::Root).is_none() {
+        let (factor, compute) = (scale(b.ir, found), b.ir.scalar(own.accumulate()));
+        clauses.push(("scale", float_attr(b.ir, factor, compute)));
+    }
+    clauses.extend(seen.map(|_| b.flag("causal")));
+    let made = built(b.value(&fusion::SDPA, &operands, &clauses))?;
     restored(b, root, found, made, &with([query, value]))
 }
 
@@ -429,11 +495,11 @@ fn sdpa(b: &mut Builder<'_>, root: Op, found: &Found) -> Made {
 fn bias(
     b: &mut Builder<'_>,
     root: Op,
-    (found, own): (&Found, DType),
+    (found, to): (&Found, DType),
     (batch, query, keys): (&[usize], usize, usize),
 ) -> Result<Option<Value>, Option<String>> {
     let slots = [
-        (Slot::Bias, own),
+        (Slot::Bias, to),
         (Slot::Mask, DType::I1),
         (Slot::Hidden, DType::I1),
     ];
@@ -450,12 +516,34 @@ fn bias(
             false => vec![query, keys],
         };
         let value = fitted(b, found, &at, &wanted)?;
+        if slot != Slot::Bias && found.get(Slot::Low).is_some() {
+            return lowered(b, value, slot == Slot::Hidden, to).map(Some);
+        }
         return match slot {
             Slot::Hidden => built(b.unary(&fusion::NOT, value)).map(Some),
             _ => Ok(Some(value)),
         };
     }
     Ok(None)
+}
+
+/// A bias that leaves out what a mask of a number in the place of `-inf` does: added to a score it is itself, so that a row which leaves out
+/// all keys is their mean here, too.
+fn lowered(b: &mut Builder<'_>, mask: Value, hides: bool, to: DType) -> Made {
+    if to == DType::F16 {
+        return because(
+            "a row that its mask leaves out is a mean, and no f16 is low enough for that",
+        );
+    }
+    let ty = b.ir.scalar(to);
+    let zero = built(b.constant_float(0.0, ty))?;
+    let lowest = built(b.constant_float(LOWEST, ty))?;
+    let [shown, hidden] = if hides {
+        [lowest, zero]
+    } else {
+        [zero, lowest]
+    };
+    built(b.choose(mask, shown, hidden))
 }
 
 /// The factor of the scores.
