@@ -120,7 +120,9 @@ fn dead(program: &mut Program, source: &mut Source) {
             .flat_map(|op| op.results.clone())
             .collect();
         let inputs = program.parameters.iter().map(|(v, _)| *v);
-        let all: Vec<V> = inputs.chain(made).collect();
+        // What is only stored has none of these ops.
+        let all = inputs.chain(made);
+        let all: Vec<V> = all.filter(|v| !program.ty(*v).dtype.is_storage()).collect();
         let Some(v) = source.pick(&all).copied() else {
             return;
         };
@@ -133,9 +135,14 @@ fn dead(program: &mut Program, source: &mut Source) {
             (_, 0) if ty.rank() > 0 => {
                 ty.dims.pop();
                 let last = ty.dims.len() as u64;
-                ("max", vec![Clause::Ints("dims", vec![last])])
+                // Complex numbers have no order.
+                let name = if ty.dtype.is_complex() { "sum" } else { "max" };
+                (name, vec![Clause::Ints("dims", vec![last])])
             }
-            (_, 1) => ("abs", Vec::new()),
+            (_, 1) => {
+                ty.dtype = ty.dtype.part();
+                ("abs", Vec::new())
+            }
             _ => ("neg", Vec::new()),
         };
         let result = new_value(program, format!("dead{i}"), ty);
