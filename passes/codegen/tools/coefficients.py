@@ -42,7 +42,10 @@ def literal(x, width):
 exp_tail = patched(lambda r: (exp(r) - 1 - r) / r**2, series([mpf(1) / 2, mpf(1) / 6, mpf(1) / 24]))
 exp2_tail = patched(lambda r: (mpf(2) ** r - 1) / r, series([LN2, LN2**2 / 2, LN2**3 / 6]))
 log_tail = patched(lambda f: (log1p(f) - f) / f**2, series([-mpf(1) / 2, mpf(1) / 3, -mpf(1) / 4]))
-asin_tail = patched(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 6, mpf(1) / 120]))
+atanh_tail = patched(
+    lambda z: (log((1 + sqrt(z)) / (1 - sqrt(z))) / sqrt(z) - 2) / z, series([mpf(2) / 3, mpf(2) / 5])
+)
+sin_tail = patched(lambda z: (sin(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 6, mpf(1) / 120]))
 cos_tail = patched(lambda z: (cos(sqrt(z)) - 1 + z / 2) / z**2, series([mpf(1) / 24, -mpf(1) / 720]))
 erf_head = patched(lambda z: erf(sqrt(z)) / sqrt(z) - 1, series([2 / sqrt(pi) - 1, -2 / sqrt(pi) / 3]))
 atan_tail = patched(lambda z: (atan(sqrt(z)) / sqrt(z) - 1) / z, series([-mpf(1) / 3, mpf(1) / 5]))
