@@ -96,14 +96,15 @@ OCTANT = (pi / 4 * mpf("1.0001")) ** 2
 
 FITS = [
     # name, text, function, interval, degree for f32, degree for f64
-    ("EXP_TAIL", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2", exp_tail, (-HALF_LN2, HALF_LN2), 5, 11),
-    ("EXP2_TAIL", "(2^r - 1) / r for |r| <= 1/2", exp2_tail, (-mpf("0.50001"), mpf("0.50001")), 6, 12),
+    ("EXP_TAIL", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2", exp_tail, (-HALF_LN2, HALF_LN2), 4, 11),
+    ("EXP_LONG_TAIL", "(e^r - 1 - r) / r^2 for |r| <= ln(2)/2", exp_tail, (-HALF_LN2, HALF_LN2), 5, None),
+    ("EXP2_TAIL", "(2^r - 1) / r for |r| <= 1/2", exp2_tail, (-mpf("0.50001"), mpf("0.50001")), 5, 12),
     ("LOG_TAIL", "(log(1+f) - f) / f^2 for sqrt(1/2) <= 1+f <= sqrt(2)", log_tail, (LOG_LO, LOG_HI), 9, None),
     ("ATANH_TAIL", "(log((1+s)/(1-s)) / s - 2) / z, z = s^2", atanh_tail, (mpf(0), ATANH_HI), None, 8),
     ("SIN_TAIL", "(sin(r)/r - 1) / z, z = r^2, |r| <= pi/4", sin_tail, (mpf(0), OCTANT), 3, 7),
     ("COS_TAIL", "(cos(r) - 1 + z/2) / z^2, z = r^2, |r| <= pi/4", cos_tail, (mpf(0), OCTANT), 3, 6),
     ("ERF_HEAD", "erf(x)/x - 1 in z = x^2, |x| <= 1", erf_head, (mpf(0), mpf(1)), 7, 13),
-    ("ERFC_LOG", "-log(erfc(x)) / x for 1 <= x <= 4", erfc_log, (mpf("0.999"), mpf(4)), 8, None),
+    ("ERFC_LOG", "-log(erfc(x)) / x for 1 <= x <= 4", erfc_log, (mpf("0.999"), mpf(4)), 7, None),
     ("ERFCX", "(1 + 2x) erfcx(x) in t = (x-4)/(x+4), 0 <= x <= 28", erfcx_map, (mpf(-1), mpf("0.75")), 12, 26),
     ("ERFINV_HEAD", "erfinv(x)/x in w = -log(1 - x^2), 0 <= w <= 5", erfinv_head, (mpf(0), mpf(5)), None, 10),
     ("ERFINV_TAIL", "t erfinv(x)/x in t = 1/sqrt(w), 5 <= w <= 745", erfinv_tail, (1 / sqrt(mpf(745)), 1 / sqrt(mpf(5))), None, 14),

@@ -194,7 +194,12 @@ pub(super) fn exp_of_sum<'e, 'ctx>(
     let fine = n.float.fma(-format(clamped).ln2_low, low);
     let r = coarse + fine;
     let lost = fine - (r - coarse);
-    let p = r + (r * r).fma(exp_tail(r), lost);
+    // Others compute on with this result, so that its errors add to theirs: f32 takes one more term than `exp` itself.
+    let tail = match r.is_f64() {
+        true => exp_tail(r),
+        false => r.poly(&c::EXP_LONG_TAIL_F32),
+    };
+    let p = r + (r * r).fma(tail, lost);
     let factor = factor.like(p);
     scale_normal(p.fma(factor, factor), n)
 }
