@@ -61,9 +61,10 @@ fn check(tier: Tier) -> Stats {
     stats
 }
 
-/// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results, and
-/// `use-multiples` does nothing where nothing is known of named extents, as here. They have tests of their own.
-const RARE: [&str; 2] = ["sink-windows", "use-multiples"];
+/// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results,
+/// `use-multiples` does nothing where nothing is known of named extents, as here, and `form-clusters` nothing to rows of less than 4,096
+/// vectors. They have tests of their own.
+const RARE: [&str; 3] = ["sink-windows", "use-multiples", "form-clusters"];
 
 /// The passes of the pipelines.
 fn passes() -> Vec<&'static str> {

@@ -163,7 +163,7 @@ mod tests {
         );
     }
 
-    /// Where the build could link no library, there is nothing to test, and LLVM's own is loaded.
+    /// A build that could link no library loads LLVM's own, and there is nothing to test.
     #[test]
     fn the_library_of_the_build_has_each_function() {
         let Some(place) = PLACES[0] else {

@@ -315,11 +315,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             });
         }
         let k = emit.val(counter.as_basic_value());
-        // A counter that goes from 0 to a count by ones meets it: LLVM then needs no second counter beside an address. Else unsigned, for a
-        // count that spans all of i64; a CPU's range is signed but not negative.
+        // A CPU's counter that goes from 0 to a count by ones meets it, so that no second counter stands beside an address; for a GPU `indvars`
+        // finds that out. Else unsigned, for a count that spans all of i64; a CPU's range is signed but not negative.
         let more = match parts.map {
             Map::Grid => k.lt(limit),
-            _ if parts.stride == 1 => k.ne(limit),
+            _ if !emit.gpu => k.ne(limit),
             _ => k.ult(limit),
         };
         emit.builder
