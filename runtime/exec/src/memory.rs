@@ -1,6 +1,6 @@
 //! Aligned memory under a limit.
 //!
-//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes, counts the bytes in use and refuses requests that would
+//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes or to a page, counts the bytes in use and refuses requests that would
 //! go over its limit. A refusal is a [`MemoryError`] with its numbers: nothing here aborts. The bytes come from a
 //! [`MemorySource`], so that tests can let the n-th request fail.
 
@@ -41,7 +41,7 @@ unsafe impl Sync for Block {}
 
 impl Block {
     fn zeroed(bytes: usize) -> Option<Block> {
-        let layout = Layout::from_size_align(bytes, BUFFER_ALIGN).ok()?;
+        let layout = layout(bytes)?;
         let start = match bytes {
             0 => std::ptr::without_provenance_mut(BUFFER_ALIGN),
             // SAFETY: the layout's size is not 0.
@@ -53,6 +53,15 @@ impl Block {
         unsafe { start.write_bytes(0, bytes) };
         Some(Block { start, bytes })
     }
+}
+
+/// A block of a page or more begins at one. A processor takes a load for one of bytes that are still to be stored where the lower twelve bits of
+/// their addresses agree, and lets it wait: of tensors that are walked together and begin alike, no element is loaded shortly after a result
+/// with its bits is stored. A scale of rows whose factors lay elsewhere took 24 ms instead of 13, by the length of a path in the heap before them.
+fn layout(bytes: usize) -> Option<Layout> {
+    const PAGE: usize = 4096;
+    let align = if bytes < PAGE { BUFFER_ALIGN } else { PAGE };
+    Layout::from_size_align(bytes, align).ok()
 }
 
 /// Asks the system for huge pages below a block that nobody has touched, where it spans some: a tenth of the time of a kernel
@@ -80,7 +89,7 @@ fn advise_huge_pages(_: NonNull<u8>, _: usize) {}
 impl Drop for Block {
     fn drop(&mut self) {
         if self.bytes > 0
-            && let Ok(layout) = Layout::from_size_align(self.bytes, BUFFER_ALIGN)
+            && let Some(layout) = layout(self.bytes)
         {
             // SAFETY: allocated by `zeroed` with this very layout, and freed once.
             unsafe { std::alloc::dealloc(self.start.as_ptr(), layout) }
