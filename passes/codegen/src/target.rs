@@ -324,7 +324,7 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
     }
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes four times as long for code that is no faster: there
+/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes five times as long for code that is no faster: there
 /// are no calls, no variables in memory and, but for partial results, no loads of what was stored. The purpose of each:
 ///
 /// ```text
@@ -334,7 +334,7 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
 /// licm                     partial results of such a loop stay in registers: their loads and stores leave the loop around it
 /// ```
 ///
-/// Loops that LLVM would unroll in part gain nothing by it: docs/performance.md has the figures.
+/// Figures of each, and of passes that are left out: docs/performance.md.
 const CPU_PASSES: &str = "function(\
     loop-mssa(loop-rotate,licm),loop(loop-unroll-full),\
     early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
