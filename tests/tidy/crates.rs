@@ -133,13 +133,12 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies and the crates that own them.
-const OWNED: [(&str, &str); 13] = [
+const OWNED: [(&str, &str); 12] = [
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
     ("libloading", "fuser-runtime"),
     ("libloading", "fuser-codegen"),
-    ("rayon", "fuser-runtime"),
     ("logos", "fuser-ir"),
     ("lalrpop", "fuser-ir"),
     ("lalrpop-util", "fuser-ir"),

@@ -6,6 +6,7 @@
 use fuser_artifact::abi::CpuEntry;
 
 use crate::run_plan::PlannedStep;
+use crate::team::Effort;
 use crate::workers::{Workers, bound};
 
 /// Pieces in which memory is copied and filled; large enough that handing one out is cheap.
@@ -41,6 +42,20 @@ pub(crate) struct Places<'a> {
     pub scratch_stride: usize,
 }
 
+/// Bytes up to which one core is done before another one has heard of the work, and from which on it pays to wake one: a core moves a few
+/// of them in a nanosecond, and telling a core that watches takes some 100 ns, waking one some microseconds.
+const TINY: usize = 16 * 1024;
+const HEAVY: usize = 256 * 1024;
+
+/// The effort of work on so many bytes.
+fn effort(bytes: usize) -> Effort {
+    match bytes {
+        0..=TINY => Effort::Tiny,
+        HEAVY.. => Effort::Heavy,
+        _ => Effort::Unknown,
+    }
+}
+
 /// Kernels, threads and memory of a run. The places are those of the plan, and the entries are those of its artifact.
 pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
@@ -70,12 +85,13 @@ impl Machine<'_> {
                 buffers,
                 extents,
                 grid,
+                bytes,
                 ..
             } => {
                 if let Some(entry) = self.entries.get(*kernel) {
                     pointers.clear();
                     pointers.extend(buffers.iter().map(|index| self.address(*index)));
-                    self.launch(*entry, pointers, extents, *grid);
+                    self.launch(*entry, pointers, extents, *grid, effort(*bytes));
                 }
             }
             PlannedStep::Copy { from, to, bytes } => {
@@ -98,42 +114,54 @@ impl Machine<'_> {
             PlannedStep::Product { product, calls } => {
                 let addresses = product.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
-                self.spread(*calls, &move |worker: usize, begin, end| {
-                    let scratch = Address::of(scratch.at(worker * stride));
-                    for call in begin..end {
-                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
-                        // worker has scratch of its own.
-                        unsafe { product.call(call, addresses, scratch) }
-                    }
-                });
+                self.spread(
+                    *calls,
+                    Effort::Unknown,
+                    &move |worker: usize, begin, end| {
+                        let scratch = Address::of(scratch.at(worker * stride));
+                        for call in begin..end {
+                            // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
+                            // worker has scratch of its own.
+                            unsafe { product.call(call, addresses, scratch) }
+                        }
+                    },
+                );
             }
             PlannedStep::Attention { attention, calls } => {
                 let addresses = attention.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
-                self.spread(*calls, &move |worker: usize, begin, end| {
-                    let scratch = Address::of(scratch.at(worker * stride));
-                    for call in begin..end {
-                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
-                        // worker has scratch of its own.
-                        unsafe { attention.call(call, addresses, scratch) }
-                    }
-                });
+                self.spread(
+                    *calls,
+                    Effort::Unknown,
+                    &move |worker: usize, begin, end| {
+                        let scratch = Address::of(scratch.at(worker * stride));
+                        for call in begin..end {
+                            // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
+                            // worker has scratch of its own.
+                            unsafe { attention.call(call, addresses, scratch) }
+                        }
+                    },
+                );
             }
             PlannedStep::Sort { sort, calls } => {
                 let addresses = sort.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
-                self.spread(*calls, &move |worker: usize, begin, end| {
-                    let scratch = Address::of(scratch.at(worker * stride));
-                    for call in begin..end {
-                        // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
-                        // worker has scratch of its own.
-                        unsafe { sort.call(call, addresses, scratch) }
-                    }
-                });
+                self.spread(
+                    *calls,
+                    Effort::Unknown,
+                    &move |worker: usize, begin, end| {
+                        let scratch = Address::of(scratch.at(worker * stride));
+                        for call in begin..end {
+                            // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
+                            // worker has scratch of its own.
+                            unsafe { sort.call(call, addresses, scratch) }
+                        }
+                    },
+                );
             }
             PlannedStep::Scatter { scatter, calls } => {
                 let addresses = scatter.buffers.map(|buffer| self.address(buffer));
-                self.spread(*calls, &move |_: usize, begin, end| {
+                self.spread(*calls, Effort::Unknown, &move |_: usize, begin, end| {
                     for call in begin..end {
                         // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result.
                         unsafe { scatter.call(call, addresses) }
@@ -143,7 +171,14 @@ impl Machine<'_> {
         }
     }
 
-    fn launch(&self, entry: CpuEntry, pointers: &[Address], extents: &[i64], grid: i64) {
+    fn launch(
+        &self,
+        entry: CpuEntry,
+        pointers: &[Address],
+        extents: &[i64],
+        grid: i64,
+        effort: Effort,
+    ) {
         let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
         let call = move |worker: usize, begin, end| {
             // An address is a pointer that threads may share.
@@ -153,13 +188,13 @@ impl Machine<'_> {
             // launch, the ranges of concurrent calls are disjoint, and each worker has scratch of its own.
             unsafe { entry(pointers, extents.as_ptr(), begin, end, scratch) }
         };
-        self.spread(grid, &call);
+        self.spread(grid, effort, &call);
     }
 
     /// Calls `body(worker, begin, end)` for ranges that cover `0..total` once.
-    fn spread(&self, total: i64, body: &(dyn Fn(usize, i64, i64) + Sync)) {
+    fn spread(&self, total: i64, effort: Effort, body: &(dyn Fn(usize, i64, i64) + Sync)) {
         match self.order {
-            Order::Parallel => self.workers.for_each_chunk(total, body),
+            Order::Parallel => self.workers.for_each_chunk(total, effort, body),
             Order::Backward => {
                 let chunks = total.min(MAX_BACKWARD);
                 let range = |chunk| (bound(total, chunk, chunks), bound(total, chunk + 1, chunks));
@@ -191,7 +226,7 @@ pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
 /// Both addresses are good for `bytes` bytes, which do not overlap, and nobody else uses those at `to`.
 pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
     let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
-    workers.for_each_chunk(chunks, &move |_, begin, end| {
+    workers.for_each_chunk(chunks, effort(bytes), &move |_, begin, end| {
         let start = begin as usize * COPY_CHUNK;
         let length = (end as usize * COPY_CHUNK).min(bytes) - start;
         // SAFETY: the caller's word; the ranges of the workers are disjoint.
@@ -204,7 +239,7 @@ pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: 
 unsafe fn fill(workers: &Workers, to: Address, count: usize, element: &[u8]) {
     let size = element.len();
     let chunks = count.div_ceil(COPY_CHUNK) as i64;
-    workers.for_each_chunk(chunks, &move |_, begin, end| {
+    workers.for_each_chunk(chunks, effort(count * size), &move |_, begin, end| {
         let start = begin as usize * COPY_CHUNK;
         let length = (end as usize * COPY_CHUNK).min(count) - start;
         // SAFETY: the caller's word; the ranges of the workers are disjoint.

@@ -8,7 +8,7 @@
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
 //! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `attention` (that, and instructions that not every processor has), `scatter` and `sort` (walking tensors),
-//! `executable` (copying), `cuda` (driver calls) and `streams`
+//! `executable` (copying), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
@@ -51,6 +51,8 @@ mod sort;
 pub mod spec;
 #[allow(unsafe_code)]
 pub mod streams;
+#[allow(unsafe_code)]
+mod team;
 pub mod tensor;
 mod workers;
 
@@ -69,5 +71,6 @@ pub use report::{GpuReport, LaunchReport, RunReport, SegmentReport, ValueReport}
 pub use run_plan::{PlanError, RunPlan};
 pub use runtime::{RunOptions, Runtime, RuntimeConfig};
 pub use spec::{Generator, InputSpec, SpecError};
+pub use team::Effort;
 pub use tensor::{Axis, HostTensor, Shape, TensorError};
 pub use workers::{MAX_WORKERS, Workers, WorkersError};

@@ -1,6 +1,7 @@
 //! Tests of products against three plain loops: every element type, every order of axes, sizes around tiles and pieces of terms.
 
 use super::*;
+use crate::team::Effort;
 use crate::workers::Workers;
 use fuser_artifact::{DimSpec, TensorSpec};
 
@@ -76,6 +77,7 @@ fn both(tensors: &[(Factor, Vec<Axis>); 3], workers: usize) -> (Vec<f64>, Vec<f6
     );
     Workers::new(workers).unwrap().for_each_chunk(
         product.calls().unwrap(),
+        Effort::Unknown,
         &|worker, begin, end| {
             for call in begin..end {
                 // SAFETY: the vectors have these sizes, and each worker has its part of the scratch.

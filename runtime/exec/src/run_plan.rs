@@ -140,6 +140,8 @@ pub enum PlannedStep {
         grid: i64,
         scratch_bytes: usize,
         block: u32,
+        /// Bytes of the buffers.
+        bytes: usize,
     },
     Copy {
         from: usize,
@@ -400,15 +402,19 @@ impl Planner<'_> {
         match step {
             Step::Launch {
                 kernel,
-                buffers,
+                buffers: used,
                 extents,
                 grid,
                 scratch_bytes,
                 block,
                 ..
             } => Ok(PlannedStep::Launch {
+                bytes: (used
+                    .iter()
+                    .filter_map(|&buffer| buffers.get(buffer as usize)))
+                .fold(0, |sum, buffer| sum.saturating_add(buffer.bytes)),
                 kernel: *kernel as usize,
-                buffers: buffers.iter().map(|buffer| *buffer as usize).collect(),
+                buffers: used.iter().map(|buffer| *buffer as usize).collect(),
                 extents: extents
                     .iter()
                     .map(|size| self.value(size))

@@ -1,6 +1,7 @@
 //! Tests of scatters against plain loops: sizes around parts and pieces, every way to combine, orders of axes, many workers.
 
 use super::*;
+use crate::team::Effort;
 use crate::workers::Workers;
 use fuser_artifact::{DimSpec, TensorSpec};
 
@@ -89,12 +90,16 @@ fn check([a, v, b, n]: [usize; 4], whole: bool, turned: bool, combine: Combine, 
         Address::of(result.as_mut_ptr().cast()),
     ];
     let workers = Workers::new(workers).unwrap();
-    workers.for_each_chunk(scatter.calls().unwrap(), &|_, begin, end| {
-        for call in begin..end {
-            // SAFETY: the vectors have these sizes.
-            unsafe { scatter.call(call, places) };
-        }
-    });
+    workers.for_each_chunk(
+        scatter.calls().unwrap(),
+        Effort::Unknown,
+        &|_, begin, end| {
+            for call in begin..end {
+                // SAFETY: the vectors have these sizes.
+                unsafe { scatter.call(call, places) };
+            }
+        },
+    );
     let what = format!("{a} {v} {b}, {n} updates, {whole} {turned} {combine:?}");
     assert!(result == wanted, "{what}");
 }

@@ -1,10 +1,11 @@
 //! The threads of one runtime.
 //!
-//! The caller is worker 0; the others are a rayon pool of the runtime's own. There is no global pool. With one worker
-//! there is no pool at all, and everything runs on the caller.
+//! The caller is worker 0; the others are a team of the runtime's own. Nothing is global. With one worker there is no team at all, and
+//! everything runs on the caller.
 
 use std::fmt;
-use std::sync::atomic::{AtomicI64, Ordering};
+
+use crate::team::{Effort, Team};
 
 /// Pieces of work per worker: enough that a worker that is late costs little, few enough that handing out costs little.
 const CHUNKS_PER_WORKER: usize = 8;
@@ -37,7 +38,7 @@ impl std::error::Error for WorkersError {}
 pub struct Workers {
     count: usize,
     /// All but the caller.
-    pool: Option<rayon::ThreadPool>,
+    team: Option<Team>,
 }
 
 impl Workers {
@@ -45,17 +46,13 @@ impl Workers {
         if !(1..=MAX_WORKERS).contains(&count) {
             return Err(WorkersError::Count { found: count });
         }
-        let pool = (count > 1).then(|| {
-            let builder = rayon::ThreadPoolBuilder::new().num_threads(count - 1);
-            builder
-                .thread_name(|index| format!("fuser-{}", index + 1))
-                .build()
-        });
-        let pool = pool.transpose().map_err(|error| WorkersError::Start {
+        let watches = count <= Workers::default_count();
+        let team = (count > 1).then(|| Team::start(count - 1, watches));
+        let team = team.transpose().map_err(|error| WorkersError::Start {
             count,
             message: error.to_string(),
         })?;
-        Ok(Workers { count, pool })
+        Ok(Workers { count, team })
     }
 
     /// As many as the machine runs at a time.
@@ -70,29 +67,23 @@ impl Workers {
 
     /// Calls `body(worker, begin, end)` for contiguous ranges that cover `0..total` once, never two at a time for one
     /// worker. The assignment of ranges to workers is unspecified.
-    pub fn for_each_chunk(&self, total: i64, body: &(dyn Fn(usize, i64, i64) + Sync)) {
-        let Some(pool) = self.pool.as_ref().filter(|_| total > 1) else {
+    pub fn for_each_chunk(
+        &self,
+        total: i64,
+        effort: Effort,
+        body: &(dyn Fn(usize, i64, i64) + Sync),
+    ) {
+        let Some(team) = (self.team.as_ref()).filter(|_| total > 1 && effort != Effort::Tiny)
+        else {
             if total > 0 {
                 body(0, 0, total);
             }
             return;
         };
         let chunks = total.min((self.count * CHUNKS_PER_WORKER) as i64);
-        let next = AtomicI64::new(0);
-        let work = |worker: usize| loop {
-            let chunk = next.fetch_add(1, Ordering::Relaxed);
-            if chunk >= chunks {
-                return;
-            }
-            body(
-                worker,
-                bound(total, chunk, chunks),
-                bound(total, chunk + 1, chunks),
-            );
-        };
-        pool.in_place_scope(|scope| {
-            scope.spawn_broadcast(|_, context| work(context.index() + 1));
-            work(0);
+        team.run(chunks, effort, &|worker, chunk| {
+            let (begin, end) = (bound(total, chunk, chunks), bound(total, chunk + 1, chunks));
+            body(worker, begin, end);
         });
     }
 }
@@ -110,7 +101,7 @@ mod tests {
     fn ranges(workers: usize, total: i64) -> Vec<(i64, i64)> {
         let seen = Mutex::new(Vec::new());
         let workers = Workers::new(workers).unwrap();
-        workers.for_each_chunk(total, &|worker, begin, end| {
+        workers.for_each_chunk(total, Effort::Unknown, &|worker, begin, end| {
             assert!(worker < workers.count());
             seen.lock().unwrap().push((begin, end));
         });
@@ -139,7 +130,7 @@ mod tests {
     fn a_worker_does_one_thing_at_a_time() {
         let workers = Workers::new(4).unwrap();
         let busy: Vec<Mutex<()>> = (0..4).map(|_| Mutex::new(())).collect();
-        workers.for_each_chunk(1000, &|worker, _, _| {
+        workers.for_each_chunk(1000, Effort::Heavy, &|worker, _, _| {
             let _alone = busy[worker]
                 .try_lock()
                 .expect("two chunks on one worker at a time");

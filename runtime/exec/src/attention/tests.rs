@@ -1,6 +1,7 @@
 //! Tests of attention against f64 within the bound of docs/products.md: element types, orders of axes, biases, sizes around blocks and none.
 
 use super::*;
+use crate::team::Effort;
 use crate::workers::Workers;
 use fuser_artifact::{DimSpec, TensorSpec};
 use fuser_random::SplitMix;
@@ -188,7 +189,7 @@ fn run(case: &Case, memory: &mut [Memory], workers: usize) -> Vec<f64> {
     let calls = attention.calls().unwrap();
     Workers::new(workers)
         .unwrap()
-        .for_each_chunk(calls, &|worker, begin, end| {
+        .for_each_chunk(calls, Effort::Unknown, &|worker, begin, end| {
             for call in begin..end {
                 // SAFETY: the vectors have these sizes, and each worker has its part of the scratch.
                 unsafe { attention.call(call, places, Address::of(base.at(worker * room))) };

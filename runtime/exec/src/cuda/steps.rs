@@ -173,6 +173,7 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 grid,
                 scratch_bytes,
                 block,
+                bytes: _,
             } => launch(program, *kernel, *grid, *scratch_bytes, *block)?.map(|launch| {
                 Work::Launch(Launch {
                     buffers: buffers.clone(),
