@@ -43,12 +43,12 @@ const NEXT: u64 = OPEN << 1;
 
 /// A loop over pieces.
 struct Loop {
-    /// What a member of the team, 0 for the caller, does with a piece.
+    /// The work on one piece, given a member of the team, 0 for the caller.
     piece: *const (dyn Fn(usize, i64) + Sync),
     count: i64,
 }
 
-/// What members share.
+/// The state that members share.
 struct Shared {
     state: AtomicU64,
     next: AtomicI64,
@@ -216,7 +216,7 @@ impl Shared {
         (index < count).then_some(index)
     }
 
-    /// What a helper does until the team ends.
+    /// The life of a helper: loop after loop until the team ends.
     fn help(&self, member: usize, watch: Duration) {
         let mut seen = 0;
         while let Some(number) = self.wait(seen, watch) {

@@ -1,3 +1,5 @@
+//! Tests of teams: every piece once, whoever sleeps, calls, panics or ends.
+
 use super::*;
 use std::panic::catch_unwind;
 use std::sync::Barrier;
@@ -6,7 +8,7 @@ use std::thread::sleep;
 
 const EFFORTS: [Effort; 3] = [Effort::Tiny, Effort::Unknown, Effort::Heavy];
 
-/// How often each piece of a loop ran.
+/// The number of times that each piece of a loop ran.
 fn runs(team: &Team, count: usize, effort: Effort) -> Vec<u32> {
     let runs: Vec<AtomicU32> = (0..count).map(|_| AtomicU32::new(0)).collect();
     team.run(count as i64, effort, &|_, index| {
