@@ -2,8 +2,9 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    At, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultDef, ResultTypes, Shape,
-    Syntax, Traits, TypeConstraint, clause, operand, operands, optional, region, result, results,
+    At, ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultDef, ResultTypes,
+    Shape, Syntax, Traits, TypeConstraint, clause, operand, operands, optional, region, result,
+    results,
 };
 use fuser_ir::types::{TypeId, TypeKind};
 use smallvec::smallvec;
@@ -234,22 +235,32 @@ pub static TABLE: OpDef = OpDef {
     ..MEMORY
 };
 
+/// What is known of an address.
+const ALIGN: ClauseDef = optional(
+    "align",
+    ClauseKind::Int,
+    "alignment of the address in bytes, a power of two",
+);
+/// The distance of lanes in memory.
+const STRIDE: ClauseDef = optional(
+    "stride",
+    ClauseKind::Int,
+    "elements from one lane to the next, at least 1; 1 where it is left out",
+);
+
 /// `kernel.load`
 pub static LOAD: OpDef = OpDef {
     name: "kernel.load",
-    summary: "reads one element or consecutive ones",
-    doc: "The element at `index`, or for a result type `vector<WxT>` the `W` elements from there. Without a written type it is \
-          one element. `align` promises an alignment in bytes; without it, that of the element.",
-    example: "// %m: memref<?xf32>, %i: index\n%a = kernel.load %m, %i : f32\n%v = kernel.load %m, %i align 16 : vector<4xf32>",
+    summary: "reads one element, or several at equal distances",
+    doc: "The element at `index`, or for a result type `vector<WxT>` the `W` elements from there, each `stride` elements behind the one \
+          before. Without a written type it is one element. `align` promises an alignment in bytes; without it, that of the element. Of a \
+          vector with a stride, what lies between its elements may be read, and nothing else.",
+    example: "// %m: memref<?xf32>, %i: index\n%a = kernel.load %m, %i : f32\n%v = kernel.load %m, %i align 16 : vector<4xf32>\n%w = kernel.load %m, %i stride 3 : vector<4xf32>",
     operands: &[
         operand("memory", MEMREF, "the buffer"),
         operand("index", INDEX, "the first element"),
     ],
-    clauses: &[optional(
-        "align",
-        ClauseKind::Int,
-        "alignment of the address in bytes, a power of two",
-    )],
+    clauses: &[ALIGN, STRIDE],
     results: &[result("value", DATA, "what stands there")],
     infer: Some(infer_load),
     verify: Some(verify::load),
@@ -280,20 +291,16 @@ pub static LOAD_WITHIN: OpDef = OpDef {
 /// `kernel.store`
 pub static STORE: OpDef = OpDef {
     name: "kernel.store",
-    summary: "writes one element or consecutive ones",
-    doc: "Writes `value` to the element at `index`, or a vector of `W` lanes to the `W` elements from there. `align` as for \
-          `kernel.load`.",
+    summary: "writes one element, or several at equal distances",
+    doc: "Writes `value` to the element at `index`, or a vector of `W` lanes to the `W` elements from there. `align` and `stride` as for \
+          `kernel.load`; what lies between the elements of a stride is not touched.",
     example: "// %v: f32, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i",
     operands: &[
         operand("value", DATA, "what is written"),
         operand("memory", MEMREF, "the buffer"),
         operand("index", INDEX, "the first element"),
     ],
-    clauses: &[optional(
-        "align",
-        ClauseKind::Int,
-        "alignment of the address in bytes, a power of two",
-    )],
+    clauses: &[ALIGN, STRIDE],
     verify: Some(verify::store),
     ..MEMORY
 };

@@ -158,7 +158,8 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
             TypeKind::Vector { shape, .. } => shape.first().copied().unwrap_or(1),
             _ => 1,
         };
-        if induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
+        let strided = ir.int_of(user, "stride").is_some();
+        if strided || induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
             return None;
         }
         if !loops.contains(&rounds) {

@@ -289,6 +289,15 @@ fn access(ir: &Ir, op: Op, memory: usize, value: TypeId, at: At, errors: &mut Ve
         let text = "must be a power of two";
         errors.push(OpError::at(At::Clause("align"), text).code(&ACCESS));
     }
+    let Some(stride) = ir.int_of(op, "stride") else {
+        return;
+    };
+    let text = match ir.ty(value) {
+        TypeKind::Vector { .. } if i32::try_from(stride).is_ok_and(|s| s >= 1) => return,
+        TypeKind::Vector { .. } => "must be at least 1, and less than 2^31",
+        _ => "is for vectors: one element has no distance",
+    };
+    errors.push(OpError::at(At::Clause("stride"), text).code(&ACCESS));
 }
 
 /// `kernel.splat`, `kernel.iota`: a vector with one axis and at least one lane.

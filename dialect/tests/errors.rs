@@ -1020,6 +1020,21 @@ const CASES: &[Case] = &[
     ),
     (
         "kernel.load",
+        "FIR0504",
+        "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i stride 2",
+    ),
+    (
+        "kernel.load",
+        "FIR0504",
+        "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i stride 0 : vector<4xf32>",
+    ),
+    (
+        "kernel.store",
+        "FIR0504",
+        "// %v: vector<4xf32>, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i stride 2147483648",
+    ),
+    (
+        "kernel.load",
         "FIR0505",
         "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : vector<2x2xf32>",
     ),

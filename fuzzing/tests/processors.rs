@@ -364,3 +364,72 @@ fn extremes_of_rows() {
         }
     }
 }
+
+/// Rows that are shorter than a vector, whose lanes run along the rows: what ends with a row, what goes on along it, what repeats in each.
+/// Whole numbers, so that sums are exact in any order.
+#[test]
+fn rows_shorter_than_a_vector() {
+    const LENGTHS: [u64; 8] = [1, 2, 3, 4, 7, 8, 15, 16];
+    const ROWS: [u64; 7] = [0, 1, 15, 16, 17, 64, 131];
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 28),
+    });
+    let runtime = runtime.expect("one thread");
+    for dtype in [DType::F32, DType::BF16, DType::I8] {
+        let ty = dtype.name();
+        let all: Vec<u64> = (-3..=3)
+            .map(|n: i64| match dtype {
+                DType::F32 => u64::from((n as f32).to_bits()),
+                DType::BF16 => u64::from(half::bf16::from_f64(n as f64).to_bits()),
+                _ => u64::from(n as i8 as u8),
+            })
+            .collect();
+        for length in LENGTHS {
+            let text = format!(
+                "task.program @f(%x: tensor<[M]x{length}x{ty}>, %w: tensor<1x{length}x{ty}>, %z: tensor<{length}x[M]x{ty}>) -> \
+                 (tensor<[M]x{length}x{ty}>, tensor<[M]x{ty}>, tensor<[M]x{length}x{ty}>, tensor<[M]x{length}x{ty}>) {{\n  \
+                 %m = fusion.max %x dims [1] keepdim\n  %e = fusion.expand %m shape [[M], {length}]\n  \
+                 %d = fusion.sub %x, %e\n  %s = fusion.sum %d dims [1]\n  \
+                 %v = fusion.reshape %w shape [{length}]\n  \
+                 %b = fusion.broadcast %v dims [1] shape [[M], {length}]\n  %y = fusion.mul %d, %b\n  \
+                 %c = fusion.cumsum %d dim 1\n  %p = fusion.permute %z dims [1, 0]\n  %t = fusion.add %d, %p\n  \
+                 task.return %y, %s, %c, %t\n}}\n"
+            );
+            let mut case = case(&text, Vec::new());
+            let programs = compiled(&case, &all_processors());
+            for rows in ROWS {
+                let cycle = |first: u64, count: u64| -> Vec<u64> {
+                    let place = |i: u64| ((first + i + i / 5) % all.len() as u64) as usize;
+                    (0..count).map(|i| all[place(i)]).collect()
+                };
+                let tensor = |first: u64, axes: &[u64]| {
+                    let count: u64 = axes.iter().product();
+                    let list = cycle(first, count);
+                    let mut x = input(dtype, cycled(dtype, &list, list.len()));
+                    x.axes = axes.iter().map(|&n| (n, false)).collect();
+                    x
+                };
+                case.inputs = vec![
+                    tensor(0, &[rows, length]),
+                    tensor(3, &[1, length]),
+                    tensor(5, &[length, rows]),
+                ];
+                let expected = execute::expected(&case).expect("these are defined everywhere");
+                for (name, program) in &programs {
+                    let results = run((&runtime, program), &case.inputs, 0, 1);
+                    for (i, bytes) in results.iter().enumerate() {
+                        let wanted = &expected.results[i];
+                        let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
+                        let report = compare_exact(&got.unwrap(), wanted);
+                        assert!(
+                            report.ok,
+                            "{name}: result {i} of {rows} rows of {length} {ty}: {:?}",
+                            report.worst
+                        );
+                    }
+                }
+            }
+        }
+    }
+}

@@ -58,7 +58,8 @@ pub enum Code {
         memory: usize,
         stores: bool,
         at: usize,
-        lanes: i64,
+        /// How many there are, and elements from one to the next.
+        lanes: [i64; 2],
         within: Option<[usize; 2]>,
         /// The number of a load whose place is data.
         gather: Option<usize>,
@@ -219,6 +220,7 @@ impl Decoder<'_> {
             TypeKind::Vector { shape, .. } => shape[0] as i64,
             _ => 1,
         };
+        let lanes = [lanes, ir.int_of(op, "stride").unwrap_or(1)];
         let within = match ir.is(op, &kernel::LOAD_WITHIN) {
             true => Some([self.known(op, 3)?, self.known(op, 4)?]),
             false => None,

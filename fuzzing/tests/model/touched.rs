@@ -305,7 +305,7 @@ impl Run {
                             gather.buffer = *memory;
                             gather.elements = Elements::of(buffers[*memory].length);
                         }
-                        gather.times += count as u64 * (*lanes as u64).max(1);
+                        gather.times += count as u64 * (lanes[0] as u64).max(1);
                         touch(&mut gather.elements, line, *lanes, within, count)?;
                     }
                     if !inside {
@@ -499,7 +499,7 @@ fn compare(how: &str, a: Line, b: Line, count: i64) -> Option<bool> {
 fn touch(
     buffer: &mut Elements,
     at: Line,
-    lanes: i64,
+    [lanes, stride]: [i64; 2],
     within: Option<[Line; 2]>,
     count: i64,
 ) -> Result<bool, Stop> {
@@ -512,6 +512,10 @@ fn touch(
     };
     if first >= end {
         return Ok(true);
+    }
+    if stride > 1 {
+        let lane = |n: i64| at.at + at.step * (n / lanes) + stride * (n % lanes);
+        return Ok((0..count * lanes).all(|n| buffer.add(lane(n), lane(n) + 1)));
     }
     if (0..=end - first).contains(&at.step) {
         return Ok(buffer.add(at.at + first, at.last(count) + end));

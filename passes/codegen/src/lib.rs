@@ -22,6 +22,8 @@ pub mod load;
 pub mod lower;
 pub mod math;
 pub mod memory;
+
+mod strided;
 pub mod target;
 
 pub use cache::Cache;

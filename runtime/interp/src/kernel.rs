@@ -313,9 +313,24 @@ impl Engine<'_> {
         let memory = self.memory_operand(op, 0)?;
         let index = self.index_operand(op, 1)?;
         let lanes = self.result_lanes(op);
-        let value = self.memory.load(memory, index, lanes)?;
         self.machine.budget.burn(lanes.unwrap_or(1))?;
+        let value = match (self.stride(op), lanes) {
+            (1, _) | (_, None) => self.memory.load(memory, index, lanes)?,
+            (stride, Some(lanes)) => {
+                let mut parts = Vec::with_capacity(lanes);
+                for lane in 0..lanes {
+                    let at = lane_address(index, lane, stride)?;
+                    parts.push(self.memory.load(memory, at, Some(1))?);
+                }
+                self.machine.cat(&parts.iter().collect::<Vec<_>>(), 0)?
+            }
+        };
         self.bind_results(op, vec![value])
+    }
+
+    /// Elements from one lane of an access to the next.
+    fn stride(&self, op: Op) -> i64 {
+        self.ir.int_of(op, "stride").unwrap_or(1)
     }
 
     /// Lane by lane: an element in the range, or the fill.
@@ -356,7 +371,17 @@ impl Engine<'_> {
         let memory = self.memory_operand(op, 1)?;
         let index = self.index_operand(op, 2)?;
         self.machine.budget.burn(value.stored_len())?;
-        self.memory.store(memory, index, &value)
+        match self.stride(op) {
+            1 => self.memory.store(memory, index, &value),
+            stride => {
+                for lane in 0..value.stored_len() {
+                    let at = lane_address(index, lane, stride)?;
+                    let part = self.machine.slice(&value, &[lane], &[1], &[1])?;
+                    self.memory.store(memory, at, &part)?;
+                }
+                Ok(())
+            }
+        }
     }
 
     /// Lanes of the result's vector type; none for a scalar.
@@ -454,4 +479,12 @@ impl Engine<'_> {
         let scalar = scalar.ok_or_else(|| InterpError::invalid("the vector has no lanes"))?;
         self.bind_results(op, vec![scalar])
     }
+}
+
+/// The element of a lane of an access that begins at `index`.
+fn lane_address(index: i64, lane: usize, stride: i64) -> Result<i64> {
+    let overflow = || InterpError::invalid("an address overflows");
+    let distance = i64::try_from(lane).ok().and_then(|l| l.checked_mul(stride));
+    let at = distance.and_then(|distance| index.checked_add(distance));
+    at.ok_or_else(overflow)
 }

@@ -4,7 +4,7 @@ use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop};
 use fuser_dialects::kernel::{self};
 use fuser_ir::types::{Dim, Extent, MemSpace, TypeKind};
-use fuser_ir::{AttrKind, Block, Builder, DType, Value};
+use fuser_ir::{AttrId, AttrKind, Block, Builder, DType, Value};
 
 use super::scope::{Buffer, Built, Form, Scope, Walk};
 use super::statements::LANES;
@@ -20,19 +20,29 @@ impl Scope<'_, '_> {
         let all: Vec<Buffer> = all.filter(|b| b.length >= least).collect();
         self.source.pick(&all).copied()
     }
+    /// Elements from one lane to the next, and how many `lanes` reach over then.
+    fn stride(&mut self, lanes: u64) -> (Vec<(&'static str, AttrId)>, u64) {
+        match self.source.chance(1, 4) {
+            true => {
+                let stride = self.source.one(&[1, 2, 3, 4, 7, 16, 17]);
+                let clause = ("stride", self.ir.int_attr(stride as i64));
+                (vec![clause], (lanes - 1) * stride + 1)
+            }
+            false => (Vec::new(), lanes),
+        }
+    }
     /// One element or several.
     pub fn load(&mut self, block: Block) -> Built<()> {
         let lanes = self.source.one(LANES);
-        let (form, least) = match self.source.chance(1, 2) {
-            true => (Form::Vector(lanes), lanes),
-            false => (Form::Scalar, 1),
+        let (form, (mut clauses, least)) = match self.source.chance(1, 2) {
+            true => (Form::Vector(lanes), self.stride(lanes)),
+            false => (Form::Scalar, (Vec::new(), 1)),
         };
         let Some(buffer) = self.readable(least) else {
             return Ok(());
         };
         let index = self.within(block, buffer.length - least)?;
         let align = self.source.chance(1, 4);
-        let mut clauses = Vec::new();
         if align {
             clauses.push(("align", self.ir.int_attr(buffer.dtype.bytes() as i64)));
         }
@@ -166,20 +176,29 @@ impl Scope<'_, '_> {
         }
         Ok(())
     }
+    /// The form of what is stored to one of `room` elements, the distance of its lanes, and how many elements it reaches over.
+    fn stored(&mut self, room: u64) -> (Form, Vec<(&'static str, AttrId)>, u64) {
+        let lanes = self.source.one(LANES);
+        if self.source.chance(1, 2) && lanes <= room {
+            let (clauses, reach) = self.stride(lanes);
+            return match reach <= room {
+                true => (Form::Vector(lanes), clauses, reach),
+                false => (Form::Vector(lanes), Vec::new(), lanes),
+            };
+        }
+        (Form::Scalar, Vec::new(), 1)
+    }
     /// Into scratch memory, where one worker walks.
     pub fn store_scratch(&mut self, block: Block) -> Built<()> {
         let all = self.scratch.clone();
         let Some(buffer) = self.source.pick(&all).copied() else {
             return Ok(());
         };
-        let lanes = self.source.one(LANES);
-        let (form, lanes) = match self.source.chance(1, 2) && lanes <= buffer.length {
-            true => (Form::Vector(lanes), lanes),
-            false => (Form::Scalar, 1),
-        };
-        let index = self.within(block, buffer.length - lanes)?;
+        let (form, clauses, reach) = self.stored(buffer.length);
+        let index = self.within(block, buffer.length - reach)?;
         let value = self.get(block, form, buffer.dtype)?;
-        self.at(block).store(value, buffer.value, index)?;
+        let operands = [value, buffer.value, index];
+        self.at(block).op(&kernel::STORE, &operands, &clauses)?;
         Ok(())
     }
     /// Into the row of an output: anywhere in it, or in a thread loop the element of number `own`.
@@ -202,15 +221,12 @@ impl Scope<'_, '_> {
             self.at(block).store(value, memory, index)?;
             return Ok(());
         }
-        let lanes = self.source.one(LANES);
-        let (form, lanes) = match self.source.chance(1, 2) && lanes <= columns {
-            true => (Form::Vector(lanes), lanes),
-            false => (Form::Scalar, 1),
-        };
-        let column = self.within(block, columns - lanes)?;
+        let (form, clauses, reach) = self.stored(columns);
+        let column = self.within(block, columns - reach)?;
         let value = self.get(block, form, dtype)?;
         let index = self.at(block).add(base, column)?;
-        self.at(block).store(value, memory, index)?;
+        let operands = [value, memory, index];
+        self.at(block).op(&kernel::STORE, &operands, &clauses)?;
         Ok(())
     }
 }

@@ -49,4 +49,4 @@ pub use product::Product;
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};
-pub use tiles::{MAX_STAGE_BYTES, staged_tile};
+pub use tiles::{LIGHT, MAX_STAGE_BYTES, NEAR, staged_tile};

@@ -161,6 +161,8 @@ pub struct Sweep {
     pub allocated: u64,
     /// Elements of a tile along contiguous axes that step, where others are resident or crossed.
     pub narrow: u64,
+    /// The axis along which lanes run, where that is not the one along which most of its memory is contiguous: rows are shorter than a vector.
+    pub lanes: Option<AxisId>,
 }
 
 /// The plan of a group of ops as one kernel.
@@ -678,6 +680,9 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         tile_bytes: roles::resident_bytes(draft),
         allocated: own,
         narrow: draft.narrow,
+        lanes: Tiles::of(body, draft, target)
+            .rows()
+            .map(AxisId::from_index),
     }
 }
 

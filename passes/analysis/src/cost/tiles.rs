@@ -24,6 +24,14 @@ const WORD: u64 = 4;
 /// The most bytes that lowering stages of one value: a quarter of a second-level cache of 1 MiB.
 pub const MAX_STAGE_BYTES: u64 = 256 << 10;
 
+/// The most elements from one lane of a vector to the next that a CPU loads and stores as they lie: what lies between is in the lines of
+/// the others.
+pub const NEAR: u64 = 15;
+/// The most operations per element of a sweep that is limited by its loads and stores.
+pub const LIGHT: u64 = 8;
+/// Bytes of the shortest vectors, which a light sweep's rows fill.
+const PART: u64 = 16;
+
 /// The longest tile, at most `tile`, along each of `cut` axes of a transposition: what is staged of memory with elements of so many
 /// `bytes` takes at most half of what a kernel may ask for, and of each at most what is staged of one.
 pub fn staged_tile(tile: u64, cut: u32, bytes: impl Iterator<Item = u64>, target: &Target) -> u64 {
@@ -43,6 +51,10 @@ pub fn staged_tile(tile: u64, cut: u32, bytes: impl Iterator<Item = u64>, target
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiles {
     lanes: Option<usize>,
+    /// True if the lanes run along the rows of an axis that is shorter than a vector.
+    rows: bool,
+    /// True for a CPU, which moves lanes at distances of few elements.
+    near: bool,
     /// Axes along which memory is contiguous that is read or written across the lanes.
     crossed: Mask,
     /// The axis whose indices folds along the lanes take side by side: one of the crossed.
@@ -58,8 +70,12 @@ pub(super) struct Tiles {
 
 impl Tiles {
     pub fn of(body: &Body, draft: &Draft, target: &Target) -> Self {
+        let along = contiguous_axis(body, draft, target);
+        let rows = along.and_then(|along| rows_of_short(body, draft, target, along));
         let mut tiles = Self {
-            lanes: contiguous_axis(body, draft, target),
+            lanes: rows.or(along),
+            rows: rows.is_some(),
+            near: !target.is_gpu(),
             crossed: 0,
             side: None,
             outer: draft.outer,
@@ -135,6 +151,10 @@ impl Tiles {
     pub fn side(&self) -> Option<usize> {
         self.side
     }
+    /// The axis of the rows that the lanes run along, where the contiguous one is shorter than a vector.
+    pub fn rows(&self) -> Option<usize> {
+        self.lanes.filter(|_| self.rows)
+    }
     /// True if the lanes run along one of some axes.
     pub fn runs_within(&self, axes: Mask) -> bool {
         self.lanes.is_some_and(|lanes| axes >> lanes & 1 == 1)
@@ -207,6 +227,18 @@ impl Tiles {
     }
     /// True if memory with these axes, outermost first, is staged for a walk whose innermost axis is `lanes`.
     pub fn stages(&self, body: &Body, order: &[usize], element: u64, lanes: Option<usize>) -> bool {
+        let distance = lanes.and_then(|lanes| distance(body, order, lanes));
+        let near = self.near && distance.is_some_and(|d| d <= NEAR);
+        !near && self.crosses_lanes(body, order, element, lanes)
+    }
+    /// True if what has these axes, the one along which it is contiguous last, is read along that for a walk whose innermost axis is `lanes`.
+    fn crosses_lanes(
+        &self,
+        body: &Body,
+        order: &[usize],
+        element: u64,
+        lanes: Option<usize>,
+    ) -> bool {
         let (Some(lanes), Some(&last)) = (lanes, order.last()) else {
             return false;
         };
@@ -226,7 +258,7 @@ impl Tiles {
         near.map(|c| c.1).any(|last| {
             order.retain(|&a| a != last);
             order.push(last);
-            node.plain && self.stages(body, &order, node.element, self.lanes)
+            node.plain && self.crosses_lanes(body, &order, node.element, self.lanes)
         })
     }
 }
@@ -311,6 +343,53 @@ fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
     let best = weights.iter().map(|(_, w)| *w).max()?;
     let mut weights = weights.into_iter();
     weights.find(|(_, w)| *w == best).map(|(a, _)| a)
+}
+
+/// Elements of memory with these axes, outermost first, from one index along `axis` to the next, where that is known.
+fn distance(body: &Body, order: &[usize], axis: usize) -> Option<u64> {
+    let at = order.iter().position(|&a| a == axis)?;
+    let inner = order[at + 1..].iter();
+    let mut known = inner.map(|&a| Some(body.extents[a]).filter(|_| body.named >> a & 1 == 0));
+    known.try_fold(1u64, |product, extent| product.checked_mul(extent?))
+}
+
+/// The axis of the rows along which the lanes of a CPU run where rows are too short for a vector: along the contiguous axis `along` they
+/// have a few elements, which lie beside those of the next row. None where rows are walked as one with what is in them, and then fill
+/// vectors; nor where shuffling costs more than it saves: in a light sweep whose rows have sixteen bytes, or end in nothing while a vector has
+/// fewer than sixteen elements.
+fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> Option<usize> {
+    let known = body.named >> along & 1 == 0;
+    if target.is_gpu() || !known || !(2..=NEAR).contains(&body.extents[along]) {
+        return None;
+    }
+    let short = |m: &Memory<'_>| m.order.last() == Some(&along);
+    let around = |m: Memory<'_>| m.order.iter().rev().nth(1).copied();
+    let rows = memory(body, draft).filter(short).find_map(around)?;
+    let [row, element] = [rows, along].map(|axis| 1 << axis);
+    let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let inside = nodes().filter(|n| n.space & element != 0);
+    let light = inside.map(|n| n.flops).sum::<u64>() <= LIGHT;
+    let ends = nodes().any(|n| (n.reduced | n.scanned) & element != 0);
+    let widest = memory(body, draft).filter(short).map(|m| m.element).max();
+    let widest = widest.unwrap_or(0).max(1);
+    let fills = body.extents[along].saturating_mul(widest) >= PART;
+    if light && (fills || !ends && target.vector_bytes / widest < LEAST) {
+        return None;
+    }
+    let near = |m: Memory<'_>| {
+        let distance = distance(body, m.order, rows);
+        m.stored & row == 0 || distance.is_some_and(|d| d <= NEAR)
+    };
+    let free = |n: &Node| (n.reduced | n.scanned) & row == 0 && n.touches.is_none();
+    let fits = draft.outer & row != 0 && body.extents[rows] >= LEAST;
+    if !fits || !memory(body, draft).all(near) || !nodes().all(free) {
+        return None;
+    }
+    let one = |axes: Mask| (axes & row == 0) != (axes & element == 0);
+    let told = |n: &Node| n.apart || one(n.stored) || (n.reduced | n.scanned) & element != 0;
+    let apart = nodes().any(told) || memory(body, draft).any(|m| one(m.stored));
+    let held = draft.outer & element == 0;
+    (apart || held).then_some(rows)
 }
 
 /// The axis of the rows that folds along the lanes take side by side on a CPU: the innermost one that workers share. None where a tile of

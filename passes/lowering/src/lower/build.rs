@@ -466,10 +466,26 @@ impl KernelBuilder<'_> {
     }
     /// Loads one element, or `lanes` consecutive ones.
     pub fn load(&mut self, memory: Value, at: Idx, lanes: Option<u64>) -> Value {
+        self.load_strided(memory, at, lanes, 1)
+    }
+    /// Loads one element, or `lanes` of which each lies `stride` elements behind the one before.
+    pub fn load_strided(
+        &mut self,
+        memory: Value,
+        at: Idx,
+        lanes: Option<u64>,
+        stride: i64,
+    ) -> Value {
         let dtype = self.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
         let ty = self.lane_type(dtype, lanes);
         let at = self.index(at);
-        self.value(&kernel::LOAD, &[memory, at], &[], ty)
+        let clauses = self.stride(lanes.is_some(), stride);
+        self.value(&kernel::LOAD, &[memory, at], &clauses, ty)
+    }
+    /// The clause of a distance of lanes, where there is one.
+    fn stride(&mut self, vector: bool, stride: i64) -> Vec<(&'static str, AttrId)> {
+        let apart = (vector && stride != 1).then(|| ("stride", self.ir.int_attr(stride)));
+        apart.into_iter().collect()
     }
     /// Loads the lanes from `first` to `end` of those that begin at element `at`; the others are those of `fill`.
     pub fn load_within(
@@ -496,8 +512,14 @@ impl KernelBuilder<'_> {
     }
     /// Stores a scalar, or a vector to consecutive elements.
     pub fn store(&mut self, value: Value, memory: Value, at: Idx) {
+        self.store_strided(value, memory, at, 1);
+    }
+    /// Stores a scalar, or a vector to elements of which each lies `stride` behind the one before.
+    pub fn store_strided(&mut self, value: Value, memory: Value, at: Idx, stride: i64) {
         let at = self.index(at);
-        self.op(&kernel::STORE, &[value, memory, at], &[], &[]);
+        let vector = self.is_vector(value);
+        let clauses = self.stride(vector, stride);
+        self.op(&kernel::STORE, &[value, memory, at], &clauses, &[]);
     }
     /// As [`Self::store`], to an address that `align` divides.
     pub fn store_aligned(&mut self, value: Value, memory: Value, at: Idx, align: u64) {

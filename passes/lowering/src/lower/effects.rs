@@ -202,7 +202,7 @@ impl SweepLowering<'_> {
             .rposition(|l| varies.contains(l))
             .map_or(0, |p| p + 1)
     }
-    /// Lanes of the innermost loop: one where an access along it is not contiguous.
+    /// Lanes of the innermost loop: one where an access along it is of elements that lie far apart.
     pub(super) fn nest_lanes(&self, nest: &Nest) -> Option<u64> {
         let &last = nest.loops.last()?;
         let global = nest
@@ -213,7 +213,8 @@ impl SweepLowering<'_> {
                 Effect::Store(v) => Some(*v),
                 _ => None,
             }));
-        let contiguous = |v: Value| !self.varies(v).contains(&last) || self.stride_is_one(v, last);
+        let near =
+            |v: Value| !self.varies(v).contains(&last) || self.lane_stride(v, last).is_some();
         let windows_ok = nest
             .ops
             .iter()
@@ -247,7 +248,7 @@ impl SweepLowering<'_> {
                 .any(|r| r.combine.is_ordered() && r.inner.contains(&last));
         self.lanes()
             .filter(|_| !one_by_one)
-            .filter(|_| global.into_iter().all(contiguous) && windows_ok)
+            .filter(|_| global.into_iter().all(near) && windows_ok)
             .filter(|_| resident_ok && accumulators_ok)
     }
 }

@@ -489,10 +489,14 @@ impl SweepLowering<'_> {
         let missing = self.missing_loops(output, reduced);
         let at = self.offset(output, ivs)?;
         let on_line = self.on_lines.contains(&output);
+        let stride = self
+            .innermost
+            .and_then(|axis| self.lane_stride(output, axis));
+        let stride = stride.unwrap_or(1);
         self.guarded(output, &missing, |s| {
             match on_line {
                 true => s.k.store_aligned(value, memory, at, LINE),
-                false => s.k.store(value, memory, at),
+                false => s.k.store_strided(value, memory, at, stride),
             }
             Ok(())
         })

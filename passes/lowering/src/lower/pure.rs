@@ -26,7 +26,7 @@ impl SweepLowering<'_> {
     ) -> Result<(), Unsupported> {
         for &value in &nest.loads {
             if self.depth(nest, value) == depth {
-                let loaded = self.load_global(value, ivs, lanes)?;
+                let loaded = self.load_global(value, ivs, lanes, self.innermost)?;
                 self.put(value, loaded, depth, scopes);
             }
         }
@@ -57,13 +57,15 @@ impl SweepLowering<'_> {
         value: Value,
         ivs: &FxHashMap<usize, Idx>,
         lanes: Option<u64>,
+        along: Option<usize>,
     ) -> Result<Value, Unsupported> {
         let tables = self.tables.get(&value);
         let Some(&memory) = tables.or_else(|| self.global.get(&value)) else {
             return self.refuse_sweep("a value of another sweep was not kept in memory");
         };
         let at = self.offset(value, ivs)?;
-        Ok(self.k.load(memory, at, lanes))
+        let stride = along.and_then(|axis| self.lane_stride(value, axis));
+        Ok(self.k.load_strided(memory, at, lanes, stride.unwrap_or(1)))
     }
     /// A value at the current point: computed, or read from tile memory.
     pub(super) fn get(

@@ -160,7 +160,7 @@ impl SweepLowering<'_> {
                             let at = s.resident_index(&kept, ivs);
                             s.k.load(kept.memory, at, part.lanes)
                         }
-                        None => s.load_global(value, ivs, part.lanes)?,
+                        None => s.load_global(value, ivs, part.lanes, Some(along))?,
                     };
                     s.stage_lanes(square, along, (at, loaded), part.lanes, ivs);
                     Ok(())

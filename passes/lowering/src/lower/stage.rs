@@ -67,7 +67,7 @@ impl SweepLowering<'_> {
     /// The loop along which `value` is contiguous, if it varies along the lanes without being contiguous there.
     fn crossing_axis(&self, value: Value, loops: &[usize], last: usize) -> Option<usize> {
         let varies = self.varies(value);
-        if !varies.contains(&last) || self.stride_is_one(value, last) {
+        if !varies.contains(&last) || self.lane_stride(value, last).is_some() {
             return None;
         }
         let along = loops
@@ -263,7 +263,7 @@ impl SweepLowering<'_> {
             .filter(|&op| self.axes.window(op).is_some());
         match window {
             Some(op) => self.emit_plain_window(op, ivs, lanes.map(|n| (axis, n))),
-            None => self.load_global(value, ivs, lanes),
+            None => self.load_global(value, ivs, lanes, Some(axis)),
         }
     }
     /// Writes what was loaded from index `at` of `axis` on to the tile, lane by lane.

@@ -16,6 +16,7 @@
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::axes::window::Guard;
+use fuser_analysis::cost::NEAR;
 use fuser_ir::types::{Extent, ExtentExpr};
 use fuser_ir::{DType, Ir, Op, Value};
 use fuser_target::Target;
@@ -525,6 +526,14 @@ impl<'a> SweepLowering<'a> {
     pub fn stride_is_one(&self, value: Value, axis: usize) -> bool {
         let one = ExtentExpr::constant(1);
         matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)
+    }
+    /// Elements from one neighbour of `value` along a loop axis to the next, where vectors are loaded and stored so.
+    pub fn lane_stride(&self, value: Value, axis: usize) -> Option<i64> {
+        let Some(Along::Stride(stride)) = self.along(value, axis) else {
+            return None;
+        };
+        let most = if self.target.is_gpu() { 1 } else { NEAR as i64 };
+        stride.as_constant().filter(|s| (1..=most).contains(s))
     }
     /// Outer loops along which `value` does not vary, and which are not in `except`.
     pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {

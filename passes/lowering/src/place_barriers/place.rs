@@ -47,7 +47,10 @@ struct Place {
     /// The threads that share the loop; none where all of them run all of it.
     sharers: Option<i64>,
     index: Value,
+    /// Elements from the first one to the last.
     width: i64,
+    /// Elements from one lane to the next.
+    stride: i64,
     /// False where only some of the elements are touched.
     whole: bool,
     /// The index and the bounds of the loop as sums, where they are such.
@@ -137,12 +140,14 @@ impl<'a> Places<'a> {
             TypeKind::Vector { shape, .. } => shape.first().map_or(1, |&n| n as i64),
             _ => 1,
         };
+        let stride = ir.int_of(op, "stride").unwrap_or(1);
         Place {
             thread_loop,
             sharers,
             index: ir.operand(op, 1 + usize::from(stores)),
-            width,
-            whole: !ir.is(op, &kernel::LOAD_WITHIN),
+            width: (width - 1).saturating_mul(stride).saturating_add(1),
+            stride,
+            whole: stride == 1 && !ir.is(op, &kernel::LOAD_WITHIN),
             linear: None,
         }
     }
@@ -212,6 +217,7 @@ impl<'a> Places<'a> {
         };
         let own = [a, b].map(|place| self.induction(place.thread_loop));
         a.width == b.width
+            && a.stride == b.stride
             && a.sharers == b.sharers
             && a.whole == b.whole
             && [0, 2].into_iter().all(header)

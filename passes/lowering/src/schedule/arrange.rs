@@ -21,6 +21,8 @@ struct Walk {
     tile_bytes: u64,
     /// Elements of its narrow tiles, at most, where the plan chose them.
     narrow: Option<u64>,
+    /// The axis along which its lanes run, where the plan chose it.
+    lanes: Option<AxisId>,
     /// Phases of its steps; those behind them are what the last block of a GPU computes of its sums.
     inside: usize,
     /// True if it comes after the loops of a sweep.
@@ -133,6 +135,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
             roles: sweep.axes.clone(),
             tile_bytes: sweep.tile_bytes,
             narrow: Some(sweep.narrow),
+            lanes: sweep.lanes,
             inside: sweep.phases.len(),
             epilogue: false,
             writes: written.filter_map(|&v| ir.def_op(v)).collect(),
@@ -157,6 +160,7 @@ fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
         inside: 1,
         tile_bytes: 0,
         narrow: None,
+        lanes: None,
         epilogue: true,
     }
 }
@@ -297,6 +301,10 @@ fn choose(
         roles: local_roles(&axes, whole, walk),
         ops: &ops,
         narrow: walk.narrow.unwrap_or(model.target.narrow_tile),
+        lanes: walk.lanes.and_then(|lanes| {
+            let has = |axis: &AxisId| counterparts(&axes, whole, *axis).contains(&lanes);
+            axes.ids().find(has)
+        }),
         memory: inputs.into_iter().chain(outputs).collect(),
     };
     let loops = draft.choose(&model.target).ok_or_else(unknown)?;

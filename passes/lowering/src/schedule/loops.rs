@@ -8,7 +8,7 @@
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
 use fuser_analysis::axes::{Axes, AxisId};
-use fuser_analysis::cost::{Bindings, staged_tile};
+use fuser_analysis::cost::{Bindings, LIGHT, staged_tile};
 use fuser_dialects::fusion::lambda;
 use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
@@ -18,9 +18,6 @@ use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
 use crate::spec::{LoopAxis, Role, product};
-
-/// The most operations per element of a sweep that is limited by its loads and stores.
-const LIGHT: u32 = 8;
 
 /// A sweep before its loops are chosen.
 pub struct Draft<'a> {
@@ -36,6 +33,8 @@ pub struct Draft<'a> {
     pub ops: &'a [Op],
     /// Elements of its narrow tiles, at most.
     pub narrow: u64,
+    /// The axis along which the lanes run, where the plan chose it.
+    pub lanes: Option<AxisId>,
     /// Values that it loads from and stores to global memory.
     pub memory: Vec<Value>,
 }
@@ -58,7 +57,7 @@ pub struct Loops {
 impl Draft<'_> {
     /// Chooses the loops; `None` where an extent is unknown.
     pub fn choose(&self, target: &Target) -> Option<Loops> {
-        let lanes_along = self.contiguous_axis(target);
+        let lanes_along = self.lanes.or_else(|| self.contiguous_axis(target));
         let mut loops = Vec::new();
         for group in self.groups(&self.roles) {
             let role = role_of(&self.roles, group[0]);
@@ -250,13 +249,13 @@ impl Draft<'_> {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;
         };
-        let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| d.flops);
+        let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| u64::from(d.flops));
         let apart = |op: &Op| {
             let (scanned, reduced) = (self.axes.scanned(*op), self.axes.reduced(*op));
             scanned.is_none() && !reduced.contains(&lanes) && self.axes.window(*op).is_none()
         };
         let whole = |l: &LoopAxis| l.role == Role::Tile && !l.axes.contains(&lanes);
-        let light = self.ops.iter().map(flops).sum::<u32>() <= LIGHT;
+        let light = self.ops.iter().map(flops).sum::<u64>() <= LIGHT;
         if !light || !self.ops.iter().all(apart) || loops.iter().any(whole) {
             return;
         }

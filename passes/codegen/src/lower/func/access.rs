@@ -15,7 +15,7 @@ use crate::error::CodegenError;
 use crate::expr::{Elem, PART, Val};
 use crate::lower::types::{Shape, stored};
 use crate::lower::{GLOBAL_SPACE, reduce};
-use crate::memory;
+use crate::{memory, strided};
 
 /// A `local` allocation of at most this many bytes lies on a CPU's stack, where the optimizer can turn it into registers;
 /// greater ones lie in scratch memory.
@@ -106,6 +106,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             if self.is_widened(op, result) {
                 return memory::load_in_parts(self.emit, address, elem, align);
             }
+            if let Some((count, stride)) = result.lanes.zip(self.stride(op)) {
+                let lanes = strided::Lanes { count, stride };
+                return strided::load(self.emit, address, elem, lanes, align);
+            }
             let loaded = memory::load(self.emit, address, elem, result.lanes, align);
             if self.emit.gpu && self.constant.contains(&buffer) {
                 memory::invariant(self.emit, loaded);
@@ -120,6 +124,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         })
     }
 
+    /// Elements from one lane of an access to the next, where that is not the next element.
+    fn stride(&self, op: Op) -> Option<u32> {
+        let stride = self.ir.int_of(op, "stride");
+        let stride = stride.and_then(|stride| u32::try_from(stride).ok());
+        stride.filter(|&stride| stride > 1)
+    }
+
     /// A hint to CPUs; a GPU's loads overlap anyway.
     pub(super) fn prefetch(&self, op: Op) -> Result<(), CodegenError> {
         if !self.emit.gpu {
@@ -131,7 +142,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// True if a load of bf16 is better made in parts: something computes with it, in f32.
     fn is_widened(&self, op: Op, result: Shape) -> bool {
-        let whole = result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
+        let next = self.stride(op).is_none();
+        let whole = next && result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
         let stored = |user: Op| self.ir.is(user, &kernel::STORE);
         let value = self.ir.results(op).first();
         self.emit.has_avx2()
@@ -200,12 +212,17 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             memory::stream(emit, value, address, LINE);
             return Ok(());
         }
+        let stride = self
+            .stride(op)
+            .filter(|_| value.lanes().is_some_and(|n| n > 1));
+        let write = || match stride {
+            Some(stride) => strided::store(emit, value, address, stride, align),
+            None => memory::store(emit, value, address, align),
+        };
         match self.writer().filter(|_| !self.is_own(memory)) {
-            Some(writes) => {
-                reduce::when(emit, writes, || memory::store(emit, value, address, align))
-            }
+            Some(writes) => reduce::when(emit, writes, write),
             None => {
-                memory::store(emit, value, address, align);
+                write();
                 Ok(())
             }
         }

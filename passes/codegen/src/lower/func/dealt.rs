@@ -109,6 +109,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let allocated = ops.iter().filter(|&&op| self.ir.is(op, &kernel::ALLOC));
         let allocated = allocated.filter_map(|&op| self.ir.results(op).first().copied());
         let whole = |memory: Value, user: Op| {
+            if self.ir.int_of(user, "stride").is_some() {
+                return false;
+            }
             let operands: Vec<Value> = self.ir.operands(user).collect();
             let (value, index) = match operands[..] {
                 [of, index] if self.ir.is(user, &kernel::LOAD) && of == memory => {

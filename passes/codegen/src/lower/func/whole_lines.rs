@@ -66,7 +66,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// True if the store `op` of `value` is one of whole lines to a buffer that is streamed to.
     pub(super) fn streams(&self, op: Op, value: Val<'a, 'ctx>) -> bool {
         let lanes = value.lanes().unwrap_or(1);
-        let whole = (lanes * value.elem().bits()).is_multiple_of(8 * LINE);
+        let next = self.ir.int_of(op, "stride").is_none();
+        let whole = next && (lanes * value.elem().bits()).is_multiple_of(8 * LINE);
         let [memory, index] = [1, 2].map(|operand| self.ir.operand(op, operand));
         whole
             && self.streamed.contains(&memory)
