@@ -21,6 +21,7 @@ SLOW=(
   every_op_of_one_or_two_operands
   every_op_of_three_operands
   extremes_of_rows
+  rows_shorter_than_a_vector
   chains_with_what_is_known_not_to_be_nan
   choices_between_a_zero_and_a_conversion
   functions_give_the_same_bits
