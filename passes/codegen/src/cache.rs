@@ -30,12 +30,12 @@ pub fn versions() -> Option<String> {
     Some(format!("fuser {FUSER}\nllvm {}\n", llvm::stamp()?))
 }
 
-/// The key of a kernel that is compiled under the name `symbol` and streams to the parameters `streamed`.
+/// The key of a kernel that is compiled under the name `symbol` and whose parameters `far` are beyond the caches.
 pub fn key(
     ir: &Ir,
     func: Op,
     symbol: &str,
-    streamed: &[usize],
+    far: &[usize],
     target: &Target,
     options: Options,
 ) -> Option<String> {
@@ -44,7 +44,7 @@ pub fn key(
         anonymous: true,
         ..PrintOptions::default()
     };
-    versions += &format!("{target:?}\n{options:?}\n{symbol} {streamed:?}\n");
+    versions += &format!("{target:?}\n{options:?}\n{symbol} {far:?}\n");
     Some(versions + &print(ir, func, &anonymous))
 }
 

@@ -29,5 +29,5 @@ pub mod target;
 pub use cache::Cache;
 pub use error::CodegenError;
 pub use load::Library;
-pub use lower::{Emission, Options, ResultBytes, compile_kernels, emit, result_bytes};
+pub use lower::{BufferBytes, Emission, Options, buffer_bytes, compile_kernels, emit};
 pub use target::Target;

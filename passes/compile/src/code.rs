@@ -31,7 +31,7 @@ pub(super) fn generate(
         noalias: !artifact.steps.iter().any(is_in_place),
         ..codegen_options(&options.target)
     };
-    let results = codegen::result_bytes(ir, module, |name| length(ir.str(name)));
+    let results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
     artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, &results, cache)?;
     Ok(artifact)
 }
@@ -55,6 +55,7 @@ pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<Stri
 fn codegen_options(target: &Target) -> Options {
     Options {
         stream_beyond: target.last_cache_bytes,
+        ask_ahead: target.ask_ahead_bytes,
         approximate: target.approximate != 0,
         multiprocessor: Multiprocessor {
             shared_bytes: target.shared_per_sm,

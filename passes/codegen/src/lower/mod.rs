@@ -31,7 +31,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::types::BasicMetadataTypeEnum;
 use inkwell::values::FunctionValue;
 
-pub use streaming::{ResultBytes, result_bytes};
+pub use streaming::{BufferBytes, buffer_bytes};
 
 use crate::cache::{self, Cache};
 use crate::error::CodegenError;
@@ -53,6 +53,8 @@ pub struct Options {
     pub optimize: bool,
     /// Results of more bytes are stored past the caches of a CPU.
     pub stream_beyond: u64,
+    /// Bytes that a loop which does so asks ahead of what it loads; 0 where it does not.
+    pub ask_ahead: u64,
     /// Elementary functions and quotients of f32 are approximations of a GPU.
     pub approximate: bool,
     /// The multiprocessor of a GPU, whose room blocks share.
@@ -90,6 +92,7 @@ impl Default for Options {
             noalias: true,
             optimize: true,
             stream_beyond: u64::MAX,
+            ask_ahead: 0,
             approximate: false,
             multiprocessor: Multiprocessor::default(),
         }
@@ -106,13 +109,13 @@ pub enum Emission {
 }
 
 /// Code for every kernel directly in `module`, in program order. Kernels are compiled on as many threads as the machine runs at a time;
-/// the code does not depend on their number. What `cache` has is not compiled again. `results` says which results are large.
+/// the code does not depend on their number. What `cache` has is not compiled again. `buffers` says which are large.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
     target: &Target,
     options: Options,
-    results: &ResultBytes,
+    buffers: &BufferBytes,
     cache: Option<&dyn Cache>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
     let funcs = kernels(ir, module);
@@ -120,11 +123,11 @@ pub fn compile_kernels(
     check(ir, &funcs, target)?;
     let compile = |index: usize| {
         let func = funcs[index];
-        let streamed = streaming::streamed(ir, func, target, options, results);
+        let far = streaming::far(ir, func, target, options, buffers);
         let kernel = Kernel {
             func,
             symbol: &names[index],
-            streamed: &streamed,
+            far: &far,
         };
         cached_code(ir, kernel, target, options, cache)
     };
@@ -138,7 +141,7 @@ struct Kernel<'a> {
     /// Its name in the object code.
     symbol: &'a str,
     /// The parameters that it streams to, by number.
-    streamed: &'a [usize],
+    far: &'a [usize],
 }
 
 fn cached_code(
@@ -148,12 +151,8 @@ fn cached_code(
     options: Options,
     cache: Option<&dyn Cache>,
 ) -> Result<KernelCode, Diagnostics> {
-    let Kernel {
-        func,
-        symbol,
-        streamed,
-    } = kernel;
-    let key = cache.and_then(|_| cache::key(ir, func, symbol, streamed, target, options));
+    let Kernel { func, symbol, far } = kernel;
+    let key = cache.and_then(|_| cache::key(ir, func, symbol, far, target, options));
     let kept = cache.zip(key.as_deref());
     let known = kept.and_then(|(cache, key)| cache::decode(&cache.get(key)?));
     let (code, shared_bytes) = match known {
@@ -203,14 +202,14 @@ pub fn emit(
     let funcs = kernels(ir, module);
     let names = symbols(ir, &funcs);
     check(ir, &funcs, target)?;
-    let results = streaming::result_bytes(ir, module, |_| None);
+    let buffers = streaming::buffer_bytes(ir, module, |_| None);
     let mut text = String::new();
     for (&func, symbol) in funcs.iter().zip(names) {
-        let streamed = streaming::streamed(ir, func, target, options, &results);
+        let far = streaming::far(ir, func, target, options, &buffers);
         let kernel = Kernel {
             func,
             symbol: &symbol,
-            streamed: &streamed,
+            far: &far,
         };
         let kernel = with_module(ir, kernel, target, options, |emit, machine| match what {
             Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
@@ -282,11 +281,7 @@ fn with_module<R>(
     options: Options,
     finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
 ) -> Result<R, Diagnostics> {
-    let Kernel {
-        func,
-        symbol,
-        streamed,
-    } = kernel;
+    let Kernel { func, symbol, far } = kernel;
     let work = || {
         let machine = target.machine()?;
         let context = Context::create();
@@ -297,8 +292,8 @@ fn with_module<R>(
             .set_data_layout(&machine.get_target_data().get_data_layout());
         let function = signature(ir, &emit, func, symbol, target, options);
         let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
-        let streamed = streamed.iter().map(|&number| args[number]).collect();
-        let lowering = func::Lowering::new(ir, &emit, func, function, options.noalias, streamed);
+        let far = far.iter().map(|&number| args[number]).collect();
+        let lowering = func::Lowering::new(ir, &emit, func, function, options, far);
         let room = lowering.run()?.and_then(|scratch| {
             let cluster = func::cluster_of(ir, func);
             let threads = u64::from(func::threads_of(ir, func) / cluster);

@@ -3,6 +3,9 @@
 //! An ordinary store reads the line that it fills, and drives another one out. A result that exceeds the last cache gains nothing by
 //! either, so a kernel streams to a buffer that all its launches make anew, beyond the limit of the options, and that it does not
 //! read. A result with named extents has the bytes of the lengths that code is generated for; where none are given, it is stored as usual.
+//!
+//! Stores past the caches hinder what some processors prefetch by themselves. A loop that streams asks there for what it is to load of
+//! operands beyond the limit, so many bytes ahead as the options say.
 
 use fuser_dialects::kernel;
 use fuser_ir::types::ExtentExpr;
@@ -12,25 +15,25 @@ use rustc_hash::FxHashMap;
 use super::Options;
 use crate::target::Target;
 
-/// For each kernel that something under a module launches, the least bytes that each of its first parameters has as a result; 0 for operands.
-pub type ResultBytes = FxHashMap<Sym, Vec<u64>>;
+/// For each kernel that something under a module launches, the least bytes that each of its buffers has.
+pub type BufferBytes = FxHashMap<Sym, Vec<u64>>;
 
-/// The bytes of the results of all launches under `module`, where named extents have the lengths that `length` gives; one that it does not
-/// know leaves a result at 0 bytes.
-pub fn result_bytes(ir: &Ir, module: Op, length: impl Fn(Sym) -> Option<u64>) -> ResultBytes {
-    let mut found = ResultBytes::default();
+/// The bytes of the operands and results of all launches under `module`, where named extents have the lengths that `length` gives; one that
+/// it does not know leaves a buffer at 0 bytes.
+pub fn buffer_bytes(ir: &Ir, module: Op, length: impl Fn(Sym) -> Option<u64>) -> BufferBytes {
+    let mut found = BufferBytes::default();
     for launch in ir.walk(module) {
         let callee = match ir.attr_of(launch, "callee") {
             Some(AttrKind::SymbolRef(path)) if ir.is(launch, &kernel::LAUNCH) => path.first(),
             _ => None,
         };
         let Some(&callee) = callee else { continue };
-        let results = ir
-            .results(launch)
-            .iter()
-            .map(|&value| bytes(ir, value, &length).unwrap_or(0));
-        let operands = std::iter::repeat_n(0, ir.operand_count(launch));
-        let sizes: Vec<u64> = operands.chain(results).collect();
+        let buffers = ir
+            .operands(launch)
+            .chain(ir.results(launch).iter().copied());
+        let sizes: Vec<u64> = buffers
+            .map(|value| bytes(ir, value, &length).unwrap_or(0))
+            .collect();
         let least = found.entry(callee).or_insert_with(|| sizes.clone());
         for (least, size) in least.iter_mut().zip(sizes) {
             *least = size.min(*least);
@@ -63,25 +66,36 @@ fn evaluate(extent: &ExtentExpr, length: &impl Fn(Sym) -> Option<u64>) -> Option
     Some(u64::try_from(sum.max(0)).unwrap_or(u64::MAX))
 }
 
-/// The parameters of `func` that it streams to, by number; none where stores past the caches are not known.
-pub fn streamed(
+/// The parameters of `func`, by number, that it streams to, and those that it only loads and asks for ahead; none where stores past the
+/// caches are not known.
+pub fn far(
     ir: &Ir,
     func: Op,
     target: &Target,
     options: Options,
-    results: &ResultBytes,
+    buffers: &BufferBytes,
 ) -> Vec<usize> {
     let callee = ir
         .symbol_name(func)
         .and_then(|name| ir.strings.lookup(name));
-    let sizes = callee.and_then(|callee| results.get(&callee));
+    let sizes = callee.and_then(|callee| buffers.get(&callee));
     let streams = options.noalias && target.x86().is_some();
     let (Some(sizes), Some(body), true) = (sizes, ir.body(func, 0), streams) else {
         return Vec::new();
     };
-    let only_stored = |arg: Value| ir.users(arg).all(|user| ir.is(user, &kernel::STORE));
+    let stores = |arg: Value| ir.users(arg).filter(|&user| ir.is(user, &kernel::STORE));
+    let stored = |arg: Value| ir.users(arg).count() == stores(arg).count();
+    let asked = |arg: Value| options.ask_ahead > 0 && stores(arg).next().is_none();
     let args = ir.args(body).iter().zip(sizes).enumerate();
-    let large =
-        args.filter(|(_, (arg, bytes))| **bytes > options.stream_beyond && only_stored(**arg));
-    large.map(|(number, _)| number).collect()
+    let large = args.filter(|(_, (_, bytes))| **bytes > options.stream_beyond);
+    let far: Vec<(usize, bool)> = large
+        .map(|(number, (&arg, _))| (number, stored(arg), asked(arg)))
+        .filter(|&(_, stored, asked)| stored || asked)
+        .map(|(number, stored, _)| (number, stored))
+        .collect();
+    // Where nothing streams, nothing hinders.
+    match far.iter().any(|far| far.1) {
+        true => far.into_iter().map(|far| far.0).collect(),
+        false => Vec::new(),
+    }
 }

@@ -355,7 +355,7 @@ fn the_same_kernel_gives_the_same_object() {
         program.module,
         &target,
         Options::default(),
-        &ResultBytes::default(),
+        &BufferBytes::default(),
         None,
     )
     .unwrap();
@@ -364,7 +364,7 @@ fn the_same_kernel_gives_the_same_object() {
         program.module,
         &target,
         Options::default(),
-        &ResultBytes::default(),
+        &BufferBytes::default(),
         None,
     )
     .unwrap();

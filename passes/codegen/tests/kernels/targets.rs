@@ -155,7 +155,7 @@ fn every_elementwise_op_becomes_ptx() {
             program.module,
             &target,
             Options::default(),
-            &ResultBytes::default(),
+            &BufferBytes::default(),
             None,
         )
         .unwrap();
@@ -200,7 +200,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                     optimize: k_even(turn),
                     ..Options::default()
                 },
-                &ResultBytes::default(),
+                &BufferBytes::default(),
                 None,
             )
             .unwrap();

@@ -1,7 +1,7 @@
 //! Builds small kernels, compiles them for the host and runs them.
 #![allow(dead_code)]
 
-use fuser_codegen::{Library, Options, ResultBytes, Target, compile_kernels};
+use fuser_codegen::{BufferBytes, Library, Options, Target, compile_kernels};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop, function};
 use fuser_dialects::{builtin, fusion, kernel};
 use fuser_ir::build::Builder;
@@ -85,7 +85,7 @@ impl Program {
     }
 
     pub fn library_for(&self, target: &Target) -> (Library, Vec<String>) {
-        let (options, results) = (Options::default(), ResultBytes::default());
+        let (options, results) = (Options::default(), BufferBytes::default());
         let compiled = compile_kernels(&self.ir, self.module, target, options, &results, None);
         let kernels = match compiled {
             Ok(kernels) => kernels,

@@ -111,6 +111,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 return strided::load(self.emit, address, elem, lanes, align);
             }
             let loaded = memory::load(self.emit, address, elem, result.lanes, align);
+            self.ask_ahead(op, address, loaded);
             if self.emit.gpu && self.constant.contains(&buffer) {
                 memory::invariant(self.emit, loaded);
             }

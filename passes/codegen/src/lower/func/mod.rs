@@ -9,6 +9,7 @@
 
 mod access;
 mod ahead;
+mod asked;
 mod control;
 mod dealt;
 mod last;
@@ -26,9 +27,10 @@ use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::arith::{self, Combiner};
-use super::legal;
 use super::reduce;
 use super::types::{Shape, shape};
+use super::{Options, legal};
+use asked::Asked;
 use control::{Frame, FrameKind, Group, Round};
 use dealt::Dealt;
 use running::Running;
@@ -77,6 +79,8 @@ pub struct Lowering<'a, 'ctx> {
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
     /// The parameters that stores of whole lines stream to.
     streamed: FxHashSet<Value>,
+    /// What loops that stream ask for ahead.
+    asked: Asked,
     /// Powers of two that divide indices.
     divisors: FxHashMap<Value, u64>,
     /// Vectors whose lanes are not in order.
@@ -109,8 +113,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         emit: &'a Emit<'ctx>,
         func: Op,
         function: FunctionValue<'ctx>,
-        noalias: bool,
-        streamed: FxHashSet<Value>,
+        options: Options,
+        far: FxHashSet<Value>,
     ) -> Self {
         let launch = Launch {
             begin: None,
@@ -123,7 +127,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let threads = threads_of(ir, func);
         let stored = |arg: &Value| ir.users(*arg).any(|user| ir.is(user, &kernel::STORE));
         let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
-        let constant = args.iter().copied().filter(|arg| noalias && !stored(arg));
+        let constant = args
+            .iter()
+            .copied()
+            .filter(|arg| options.noalias && !stored(arg));
         Lowering {
             ir,
             emit,
@@ -133,7 +140,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             cluster: if emit.gpu { cluster_of(ir, func) } else { 1 },
             launch,
             values,
-            streamed,
+            streamed: far.iter().copied().filter(stored).collect(),
+            asked: Asked::new(ir, &far, options.ask_ahead),
             divisors: FxHashMap::default(),
             dealt: Dealt::default(),
             running: FxHashMap::default(),

@@ -1,0 +1,89 @@
+//! What a loop that streams asks for ahead: operands beyond the caches, of which it loads whole lines that move with its counter.
+
+use fuser_dialects::kernel;
+use fuser_ir::{Ir, Op, Value};
+use inkwell::values::PointerValue;
+use rustc_hash::FxHashSet;
+
+use super::Lowering;
+use super::whole_lines::LINE;
+use crate::expr::{Elem, Val};
+use crate::memory;
+
+/// The loops that ask, and for what.
+#[derive(Default)]
+pub(super) struct Asked {
+    /// How many bytes ahead.
+    distance: u64,
+    /// The innermost loops with a store to a buffer that is streamed to.
+    loops: FxHashSet<Op>,
+    /// The buffers.
+    buffers: FxHashSet<Value>,
+}
+
+impl Asked {
+    /// Of the buffers `far`, which a kernel either only loads or only stores to.
+    pub(super) fn new(ir: &Ir, far: &FxHashSet<Value>, distance: u64) -> Self {
+        if distance == 0 {
+            return Self::default();
+        }
+        let is_store = |op: &Op| ir.is(*op, &kernel::STORE);
+        let stores = far.iter().flat_map(|&buffer| ir.users(buffer));
+        let loops = stores.filter(is_store).filter_map(|op| around(ir, op));
+        let loaded = |buffer: &&Value| !ir.users(**buffer).any(|user| is_store(&user));
+        Self {
+            distance,
+            loops: loops.collect(),
+            buffers: far.iter().filter(loaded).copied().collect(),
+        }
+    }
+}
+
+/// The loop around an op.
+fn around(ir: &Ir, op: Op) -> Option<Op> {
+    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    outer.find(|&op| ir.is(op, &kernel::FOR))
+}
+
+impl<'ctx> Lowering<'_, 'ctx> {
+    /// Asks for what lies ahead of the load `op` from `address`, where its loop streams.
+    pub(super) fn ask_ahead(&self, op: Op, address: PointerValue<'ctx>, loaded: Val<'_, 'ctx>) {
+        let asked = &self.asked;
+        let bytes = loaded.lanes().unwrap_or(1) * memory::element_bytes(loaded.elem());
+        if asked.loops.is_empty() || !bytes.is_multiple_of(LINE) {
+            return;
+        }
+        let [buffer, index] = [0, 1].map(|operand| self.ir.operand(op, operand));
+        let streams = around(self.ir, op).filter(|of| asked.loops.contains(of));
+        let moves = |of: Op| self.moves_with(index, of);
+        if !asked.buffers.contains(&buffer) || !streams.is_some_and(moves) {
+            return;
+        }
+        for line in 0..bytes / LINE {
+            let ahead = asked.distance.saturating_add(u64::from(line * LINE));
+            let ahead = i64::try_from(ahead).unwrap_or(i64::MAX);
+            let ahead = self.emit.constant_int(64, None, ahead);
+            memory::prefetch(
+                self.emit,
+                memory::element(self.emit, address, Elem::Int(8), ahead),
+            );
+        }
+    }
+
+    /// True if an index is made of the counter of the loop `of` in it.
+    fn moves_with(&self, index: Value, of: Op) -> bool {
+        let ir = self.ir;
+        let counter = ir.body(of, 0).and_then(|body| ir.args(body).first());
+        let (mut pending, mut seen) = (vec![index], FxHashSet::default());
+        while let Some(value) = pending.pop() {
+            if Some(&value) == counter {
+                return true;
+            }
+            let made = ir.def_op(value).filter(|&op| ir.is_inside(op, of));
+            if let Some(op) = made.filter(|_| seen.insert(value)) {
+                pending.extend(ir.operands(op));
+            }
+        }
+        false
+    }
+}
