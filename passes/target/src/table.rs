@@ -151,6 +151,7 @@ pub const TINY: Target = Target {
     workers: 3,
     tile_bytes: 512,
     last_cache_bytes: KIB,
+    ask_ahead_bytes: 8 * KIB,
     bytes_per_us: 1_000,
     flops_per_us: 1_000,
     launch_ns: 1_000,
