@@ -2,9 +2,9 @@
 
 import dataclasses
 
-from . import attention, elementwise, indexed, reductions, shapes
+from . import attention, elementwise, indexed, lambdas, reductions, shapes
 
-DRAWS = {**elementwise.DRAWS, **shapes.DRAWS, **reductions.DRAWS, **indexed.DRAWS, **attention.DRAWS}
+DRAWS = {**elementwise.DRAWS, **shapes.DRAWS, **reductions.DRAWS, **indexed.DRAWS, **attention.DRAWS, **lambdas.DRAWS}
 
 
 @dataclasses.dataclass

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import torch
 
-from .values import TYPES, Exact, Within, computes, is_float, narrow, ulp, widen
+from .values import PARTS, TYPES, Exact, Within, computes, is_float, narrow, ulp, widen
 
 MATH = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/math.md"
 
@@ -87,6 +87,39 @@ def function(name, wide, torch_function=None):
 
 def sigmoid(x):
     return 1 / (1 + np.exp(-x))
+
+
+def complex_parts(d, dtype):
+    """Complex numbers of two draws."""
+    shape = d.shape()
+    raw = np.empty(shape, TYPES[dtype][0])
+    raw.real, raw.imag = d.raw(PARTS[dtype], shape), d.raw(PARTS[dtype], shape)
+    return raw
+
+
+def of_parts(d):
+    dtype = d.dtype()
+    shape = d.shape()
+    parts = [d.raw(dtype, shape) for _ in range(2)]
+    to = next(to for to, of in PARTS.items() if of == dtype)
+    raw = np.empty(shape, TYPES[to][0])
+    raw.real, raw.imag = parts
+    return "{}, {}", [(dtype, part) for part in parts], [Exact(to, raw)]
+
+
+def part_of(function):
+    def draw(d):
+        dtype = d.dtype()
+        raw = complex_parts(d, dtype)
+        return "{}", [(dtype, raw)], [Exact(PARTS[dtype], np.array(function(raw)))]
+
+    return draw
+
+
+def conj(d):
+    dtype = d.dtype()
+    raw = complex_parts(d, dtype)
+    return "{}", [(dtype, raw)], [Exact(dtype, by_torch(lambda x: torch.conj(x).resolve_conj())(raw))]
 
 
 def silu(d):
@@ -328,6 +361,7 @@ def bitcast(d):
 
 
 DRAWS = {
+    "complex": of_parts, "real": part_of(np.real), "imag": part_of(np.imag), "conj": conj,
     "neg": on_bits(lambda x: np.negative(x) if x.dtype.kind != "u" else (0 - x).astype(x.dtype)),
     "abs": on_bits(np.abs),
     "sign": exact_floats(sign, np.sign),

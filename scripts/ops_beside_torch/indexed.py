@@ -45,6 +45,47 @@ def take(d):
     return f"{{}}, {{}} dim {dim}", [(dtype, raw), (of, index)], [Exact(dtype, np.array(result), payloads=True)]
 
 
+def starts(d, raw, shape, dims):
+    """Starts of a part of `shape` along `dims`, of which some draws lie outside, and where the part lies then."""
+    inputs, first = [], [0] * raw.ndim
+    for dim in dims:
+        of = d.one(["i64", "i32"])
+        room = raw.shape[dim] - shape[dim]
+        start = np.array(d.rng.integers(-4, room + 5), TYPES[of][0])
+        if d.chance(0.1):
+            start = np.array(d.one([np.iinfo(start.dtype).min, np.iinfo(start.dtype).max]), start.dtype)
+        inputs.append((of, start))
+        first[dim] = int(np.clip(int(start), 0, room))
+        d.differs("index-clamped", np.array(first[dim] != int(start)))
+    return inputs, tuple(slice(at, at + extent) for at, extent in zip(first, shape))
+
+
+def part(d):
+    """A tensor, the shape of a part of it, and the axes along which that may be shorter."""
+    dtype, raw = operand(d)
+    dims = [dim for dim in range(raw.ndim) if d.chance(0.6)] or [0]
+    shape = [int(d.rng.integers(extent + 1)) if dim in dims else extent for dim, extent in enumerate(raw.shape)]
+    return dtype, raw, dims, shape
+
+
+def dynamic_slice(d):
+    dtype, raw, dims, shape = part(d)
+    inputs, where = starts(d, raw, shape, dims)
+    operands = ", ".join(["{}"] * (1 + len(dims)))
+    result = torch_move(raw, lambda t: t[where].clone()) if raw.size else raw[where]
+    return f"{operands} dims {dims} shape {shape}", [(dtype, raw), *inputs], [Exact(dtype, np.array(result), payloads=True)]
+
+
+def dynamic_update_slice(d):
+    dtype, raw, dims, shape = part(d)
+    updates = np.asarray(d.raw(dtype, tuple(shape)))
+    inputs, where = starts(d, raw, shape, dims)
+    operands = ", ".join(["{}"] * (2 + len(dims)))
+    result = raw.copy()
+    result[where] = updates
+    return f"{operands} dims {dims}", [(dtype, raw), (dtype, updates), *inputs], [Exact(dtype, result, payloads=True)]
+
+
 def take_along(d):
     dtype, raw = operand(d)
     dim = int(d.rng.integers(raw.ndim))
@@ -211,5 +252,6 @@ def topk(d):
 
 DRAWS = {
     "take": take, "take_along": take_along, "one_hot": one_hot, "scatter": scatter, "index_put": index_put,
+    "dynamic_slice": dynamic_slice, "dynamic_update_slice": dynamic_update_slice,
     "sort": sort, "argsort": argsort, "topk": topk,
 }

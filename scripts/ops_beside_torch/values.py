@@ -12,7 +12,10 @@ TYPES = {
     "i64": (np.int64, None), "i32": (np.int32, None), "i16": (np.int16, None), "i8": (np.int8, None),
     "ui64": (np.uint64, None), "ui32": (np.uint32, None), "ui16": (np.uint16, None), "ui8": (np.uint8, None),
     "i1": (np.bool_, None), "index": (np.int64, None),
+    "complex<f32>": (np.complex64, None), "complex<f64>": (np.complex128, None),
 }
+# Complex types, and that of their parts.
+PARTS = {"complex<f32>": "f32", "complex<f64>": "f64"}
 EXTENTS = [0, 1, 2, 3, 5, 7, 8, 9, 13, 16, 17, 31, 32, 33, 65]
 MOST = 700  # elements of a drawn tensor
 
@@ -43,6 +46,7 @@ def loaded(raw, dtype):
 
 def bits(raw):
     """The bits of elements, as integers."""
+    raw = np.ascontiguousarray(raw).reshape(raw.shape)
     return raw.view(np.dtype(f"u{raw.dtype.itemsize}")) if raw.dtype != np.bool_ else raw.view(np.uint8)
 
 
@@ -137,6 +141,10 @@ class Exact:
     def mismatch(self, got):
         if got.shape != self.raw.shape:
             return ()
+        if self.dtype in PARTS:
+            of = PARTS[self.dtype]
+            both = [Exact(of, part(self.raw)).mismatch(part(got)) for part in (np.real, np.imag)]
+            return next((place for place in both if place is not None), None)
         same = bits(got) == bits(np.array(self.raw))
         if is_float(self.dtype) and not self.payloads:
             same |= np.isnan(widen(got, self.dtype)) & np.isnan(widen(self.raw, self.dtype))
@@ -192,6 +200,8 @@ class Within:
 
 
 def shown(raw, dtype, place):
+    if dtype in PARTS:
+        return repr(raw[place])
     number = widen(raw, dtype)[place] if is_float(dtype) else raw[place]
     return f"{number!r} ({int(bits(np.array(raw))[place]):#x})"
 
