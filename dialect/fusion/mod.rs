@@ -149,8 +149,10 @@ pub static DIALECT: DialectDef = DialectDef {
           operands to f32, computes there and rounds once. An op that makes a NaN makes a quiet one; its sign and payload are not \
           specified, except by `neg`, `abs`, `where`, `bitcast` and the shape ops, which keep bits. Functions other than \
           `+ - * /`, `sqrt`, rounding and comparison are accurate within the bounds of docs/math.md, not correctly rounded.\n\n\
-          **Floats of 8 bits** (`f8E4M3FN`, `f8E5M2`, `f8E8M0FNU`) are stored: they are cast, chosen, moved and read as other bits, and \
-          have no arithmetic and no order. Casts to f32 and back say where a program computes and where it rounds.\n\n\
+          **Floats of 8 bits** (`f8E4M3FN`, `f8E5M2`, `f8E8M0FNU`) **and of 4** (`f4E2M1FN`) are stored: they are cast, chosen, moved and read as \
+          other bits, and have no arithmetic and no order. Casts to f32 and back say where a program computes and where it rounds. \
+          `f4E2M1FN` holds 0, 0.5, 1, 1.5, 2, 3, 4, 6 and their negatives, and nothing else. Callers of a program give and get two of them in \
+          each byte (`task.program`).\n\n\
           **Complex numbers** (`complex<f32>`, `complex<f64>`) are pairs of reals. An op that takes them is the formula of real ops that its \
           definition states, with a real part `a` and an imaginary part `b` of each operand; each real op rounds, and makes the zeros, \
           infinities and NaN that it makes of its operands. `eq` and `ne` are the only order. Shape ops, `where`, `sum`, `cumsum`, `mean`, `take`, `pad` and \

@@ -86,9 +86,10 @@ pub static CAST: OpDef = OpDef {
     summary: "conversion of the value",
     doc: "Converts each element to `to`.\n\n\
           * float to float: rounds once to nearest even (f64 to f16 or bf16 directly, not by way of f32); overflow gives an \
-          infinity; NaN stays NaN. `f8E4M3FN` has no infinity: what rounds to more than 448, infinities too, gives 448 with its sign.\n\
+          infinity; NaN stays NaN where the type has one. `f8E4M3FN` has no infinity: what rounds to more than 448, infinities too, gives 448 with its sign.\n\
           * to `f8E8M0FNU`, which holds the powers of two from 2^-127 to 2^127 and NaN: the nearest, of two equally near ones the \
           greater; 2^-126 for all between 2^-127 and that, 2^-127 for what is positive and less. Zeros, negative numbers, infinities and what rounds to 2^128 give NaN.\n\
+          * to `f4E2M1FN`, which has neither infinity nor NaN: what rounds to more than 6, infinities too, gives 6 with its sign, and NaN gives -0.\n\
           * float to integer: truncates toward zero and saturates; NaN gives 0.\n\
           * integer to float: rounds to nearest even.\n\
           * integer to integer: keeps the low bits, extends by the source's signedness.\n\

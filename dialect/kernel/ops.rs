@@ -18,11 +18,11 @@ pub const MAPS: &[&str] = &["seq", "grid", "group", "thread"];
 pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];
 
 const INDEX: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::INDEX);
-const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::REAL);
-const VECTOR: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::REAL);
-const SCALAR: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::REAL);
+const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::KERNEL);
+const VECTOR: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::KERNEL);
+const SCALAR: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::KERNEL);
 const COMBINED: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::COMPUTED);
-const DATA: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::REAL);
+const DATA: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::KERNEL);
 const CARRIED: &[ResultDef] = &[results(
     "outputs",
     TypeConstraint::ANY,
@@ -82,7 +82,7 @@ pub static LAUNCH: OpDef = OpDef {
     example: "module {\n  task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n    %y = kernel.launch %x callee @k extents [[B]] : tensor<[B]xf32>\n    task.return %y\n  }\n  kernel.func @k(%x: memref<?xf32, global>, %y: memref<?xf32, global>, %B: index) {\n    kernel.return\n  }\n}",
     operands: &[operands(
         "inputs",
-        TypeConstraint::new(Shape::TensorOrScalar, DTypes::REAL),
+        TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
         "what the kernel reads",
     )],
     clauses: &[
@@ -95,7 +95,7 @@ pub static LAUNCH: OpDef = OpDef {
     ],
     results: &[results(
         "outputs",
-        TypeConstraint::new(Shape::TensorOrScalar, DTypes::REAL),
+        TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
         "what the kernel writes",
     )],
     traits: Traits::PURE,
@@ -226,7 +226,7 @@ pub static TABLE: OpDef = OpDef {
     example: "%c = fusion.constant value dense<[1.0, 2.0, 4.0]> : tensor<3xf32>\n%m = kernel.table %c : memref<3xf32, global>",
     operands: &[operand(
         "elements",
-        TypeConstraint::new(Shape::Tensor, DTypes::REAL),
+        TypeConstraint::new(Shape::Tensor, DTypes::KERNEL),
         "the constant",
     )],
     results: &[result("memory", MEMREF, "the buffer")],

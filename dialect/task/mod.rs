@@ -2,8 +2,10 @@
 
 pub mod interface;
 pub mod labels;
+pub mod marks;
 pub mod ops;
 pub mod outline;
+pub mod packed;
 pub mod pairs;
 pub mod positions;
 pub mod updates;
@@ -79,5 +81,34 @@ pub const PAIRS: CodeDef = CodeDef {
     example: "task.program @f(%x: tensor<4xf32> {pairs}) -> tensor<4xf32> {\n  task.return %x\n}",
 };
 
+/// FIR0407
+pub const SHARED_BYTE: CodeDef = CodeDef {
+    code: "FIR0407",
+    title: "an argument or a result has half a byte",
+    explanation: "Callers give and get elements of 4 bits two in a byte: along the axis that is innermost in memory, of those that are stored, \
+                  an even element has the low bits and the next one the high bits. So this axis has an even number of elements. One name, \
+                  `[N]`, is even in every call, which is checked then; of a sum or a product of names it must follow. Inside a program \
+                  tensors have any shape: `fusion.pad` and `fusion.slice` lie between.",
+    example: "task.program @f(%x: tensor<4x5xf4E2M1FN>) {\n  task.return\n}",
+};
+
+/// FIR0408
+pub const PACKED: CodeDef = CodeDef {
+    code: "FIR0408",
+    title: "a mark of packed elements at what holds no bytes",
+    explanation: "`{packed}` on an argument or a result says that callers see elements of `f4E2M1FN`, two in each byte along the innermost axis \
+                  in memory. `unpack-floats` leaves the mark at tensors of ui8.",
+    example: "task.program @f(%x: tensor<4xf32> {packed}) {\n  task.return\n}",
+};
+
 /// The codes of this dialect.
-pub static CODES: &[CodeDef] = &[SIGNATURE, SCHEDULE, KIND, ALIAS, NAME, PAIRS];
+pub static CODES: &[CodeDef] = &[
+    SIGNATURE,
+    SCHEDULE,
+    KIND,
+    ALIAS,
+    NAME,
+    PAIRS,
+    SHARED_BYTE,
+    PACKED,
+];

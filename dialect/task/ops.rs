@@ -53,7 +53,12 @@ pub static PROGRAM: OpDef = OpDef {
           the program. A result attribute `{alias = i : i64}` says that the result overwrites argument `i`, which has its type; \
           every read of the argument sees the old contents. The pass `protect-updates` adds `in_place` where the kernel that \
           makes the result writes straight into the argument; elsewhere the result is copied there at the end. An attribute \
-          `{task.extents = [\"B\"]}` names extents that no argument has and that the caller gives.",
+          `{task.extents = [\"B\"]}` names extents that no argument has and that the caller gives.\n\n\
+          **Elements of 4 bits** (`f4E2M1FN`) lie two in a byte where the caller sees them: along the axis that is innermost in memory, of those that \
+          are stored, an even element has the low bits of its byte, and the next one the high bits. That axis of an argument or a result is even: \
+          a name that stands there alone is even in every call, which is checked, and of other named extents it must follow. The pass \
+          `unpack-floats` makes tensors of `ui8` with the mark `packed` of them, and notes in `{task.halves = {N_half = \"N\"}}` which names \
+          are halves of others.",
     example: "task.program @f(%x: tensor<[B]x8xf32>, %s: f32) -> tensor<[B]x8xf32> {\n  %y = fusion.mul %x, %s\n  task.return %y\n}",
     regions: BODY,
     syntax: Syntax {

@@ -6,52 +6,26 @@
 //!
 //! The caller gives and gets `tensor<8xcomplex<f32>>`, which is the same memory. `split-complex` leaves the mark.
 
-use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::def::OpError;
 use fuser_ir::types::{DType, Dim, TensorType};
 use fuser_ir::{Ir, Op, TypeId, describe, layout};
 
-use super::PAIRS;
 use super::verify::signature;
+use super::{PAIRS, marks};
 
 /// The key of the mark among the attributes of an argument or a result.
 pub const MARK: &str = "pairs";
 
-/// The two lists of attributes: of arguments, of results.
-pub const LISTS: [&str; 2] = ["arg_attrs", "res_attrs"];
+pub use super::marks::LISTS;
 
 /// True if the entry at `index` of a list carries the mark.
 pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
-    let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
-        return false;
-    };
-    let entry = items.get(index).map(|&item| ir.attr_kind(item));
-    matches!(entry, Some(AttrKind::Dict(keys)) if keys.iter().any(|(key, _)| ir.str(*key) == MARK))
+    marks::has(ir, program, list, index, MARK)
 }
 
 /// Marks entries of a list that has `count` of them.
 pub fn mark(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize]) {
-    let mut items: Vec<AttrId> = match ir.attr_of(program, list) {
-        Some(AttrKind::Array(items)) => items.clone(),
-        _ => Vec::new(),
-    };
-    let empty = ir.attr(AttrKind::Dict(Vec::new()));
-    items.resize(count, empty);
-    let (key, unit) = (ir.sym(MARK), ir.attr(AttrKind::Unit));
-    for &index in indices {
-        let Some(item) = items.get_mut(index) else {
-            continue;
-        };
-        let mut entries = match ir.attr_kind(*item) {
-            AttrKind::Dict(entries) => entries.clone(),
-            _ => Vec::new(),
-        };
-        entries.push((key, unit));
-        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
-        *item = ir.attr(AttrKind::Dict(entries));
-    }
-    let items = ir.attr(AttrKind::Array(items));
-    ir.set_attr(program, list, items);
+    marks::put(ir, program, list, count, indices, MARK);
 }
 
 /// The complex type that the callers of a marked argument or result of type `ty` see, and its order of axes in memory; `None` where

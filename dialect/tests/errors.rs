@@ -898,6 +898,37 @@ const CASES: &[Case] = &[
         "FIR0406",
         "task.program @f(%x: tensor<4xf32> {pairs}) -> tensor<4xf32> {\n  task.return %x\n}",
     ),
+    (
+        "task.program",
+        "FIR0407",
+        "task.program @f(%x: tensor<4x5xf4E2M1FN>) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0407",
+        "task.program @f(%x: tensor<b4xf4E2M1FN>) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0407",
+        "task.program @f(%x: f4E2M1FN) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0407",
+        "task.program @f(%x: tensor<[N]x4xf4E2M1FN, [1, 0]>, %y: tensor<[N+1]xf4E2M1FN>) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0407",
+        "task.program @f(%x: tensor<[M]x[N]xf32>) -> tensor<[M*N]xf4E2M1FN> {\n  %r = fusion.reshape %x shape [[M*N]]\n  \
+         %y = fusion.cast %r to f4E2M1FN\n  task.return %y\n}",
+    ),
+    (
+        "task.program",
+        "FIR0408",
+        "task.program @f(%x: tensor<4xf32> {packed}) {\n  task.return\n}",
+    ),
     ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
     (
         "task.pattern",

@@ -13,8 +13,10 @@ import numpy as np
 
 np.seterr(all="ignore")
 
-# Floats of 8 bits: steps to a power of two, the least number but zero, and the numbers without a sign, zero included.
-SMALL = {"f8E4M3FN": (8, 2.0**-9, 127), "f8E5M2": (4, 2.0**-16, 124)}
+# Floats of 8 bits or fewer: steps to a power of two, the least number but zero, and the numbers without a sign, zero included.
+SMALL = {"f8E4M3FN": (8, 2.0**-9, 127), "f8E5M2": (4, 2.0**-16, 124), "f4E2M1FN": (2, 0.5, 8)}
+# The bit of their sign.
+SIGN = {"f8E4M3FN": 128, "f8E5M2": 128, "f4E2M1FN": 8}
 SCALE = "f8E8M0FNU"
 FLOATS = {"f64": np.float64} | dict.fromkeys(["f32", "f16", "bf16", *SMALL, SCALE], np.float32)
 INTEGERS = {
@@ -88,9 +90,10 @@ def interval(dtype, lo, hi, open, exact=None, known=None):
 
     `exact` says where the value is `known` to the bit. NaN and infinite bounds that are not known make an element open.
     """
+    torn = np.isnan(lo) | np.isnan(hi)
     lo, hi = narrow(np.asarray(lo), dtype), narrow(np.asarray(hi), dtype)
     # Where a number may have become infinite or not, nothing more is said.
-    lost = np.isnan(lo) | np.isnan(hi) | ((np.isinf(lo) | np.isinf(hi)) & (lo != hi))
+    lost = torn | np.isnan(lo) | np.isnan(hi) | ((np.isinf(lo) | np.isinf(hi)) & (lo != hi))
     lo = np.where(lo == 0, np.copysign(lo, -1), lo)
     hi = np.where(hi == 0, np.abs(hi), hi)
     if exact is not None:
@@ -120,7 +123,7 @@ def narrow(x, dtype):
 
 
 def numbers(dtype):
-    """The numbers of a float of 8 bits by their bits, as float64, and what is at the bits behind them."""
+    """The numbers of a float of 8 bits or fewer by their bits, as float64, and what is at the bits behind them."""
     if dtype == SCALE:
         return 2.0 ** np.arange(-127, 128), np.nan
     steps, unit, count = SMALL[dtype]
@@ -131,7 +134,7 @@ def numbers(dtype):
 
 
 def to_small(x, dtype):
-    """To a float of 8 bits with a sign; what is beyond the numbers is infinite where the type has that, else the greatest."""
+    """To a float of 8 bits or fewer with a sign; what is beyond the numbers is infinite where the type has that, else the greatest."""
     values, beyond = numbers(dtype)
     magnitude = np.abs(np.asarray(x, np.float32)).astype(np.float64)
     above = np.clip(np.searchsorted(values, magnitude), 1, len(values) - 1)
@@ -141,8 +144,10 @@ def to_small(x, dtype):
     rounded = np.where(up, high, low)
     if beyond == np.inf:
         rounded = np.where(magnitude >= (values[-1] + last) / 2, np.inf, rounded)
-    rounded = np.where(np.isnan(x), np.nan, rounded)
-    return np.copysign(rounded, x).astype(np.float32)
+    rounded = np.copysign(np.where(np.isnan(x), np.nan, rounded), x)
+    if dtype == "f4E2M1FN":  # Without NaN.
+        rounded = np.where(np.isnan(x), -0.0, rounded)
+    return rounded.astype(np.float32)
 
 
 def to_scale(x):
@@ -202,8 +207,8 @@ def elements(data, dtype, shape):
         return (raw.astype(np.uint32) << 16).view(np.float32)
     if dtype in SMALL or dtype == SCALE:
         values, beyond = numbers(dtype)
-        sign = 0 if dtype == SCALE else 128
-        table = np.full(256 - sign, np.nan)
+        sign = 0 if dtype == SCALE else SIGN[dtype]
+        table = np.full(sign or 256, np.nan)
         table[: len(values)] = values
         if beyond == np.inf:
             table[len(values)] = beyond

@@ -135,11 +135,12 @@ fn passes_before(last: &str) -> Vec<&'static str> {
     names.take_while(|name| *name != last).collect()
 }
 
-/// Most of the passes in some order; `split-complex` and `decompose`, without which little can be compiled, stay, and `decompose` is the last.
+/// Most of the passes in some order; `unpack-floats`, `split-complex` and `decompose`, without which little can be compiled, stay, and the
+/// last is `decompose`.
 fn reordered(mut passes: Vec<&'static str>, source: &mut Source) -> Vec<&'static str> {
-    const NEEDED: &str = "split-complex";
+    const NEEDED: [&str; 2] = ["unpack-floats", "split-complex"];
     const LAST: &str = "decompose";
-    passes.retain(|pass| *pass != LAST && (source.chance(3, 4) | (*pass == NEEDED)));
+    passes.retain(|pass| *pass != LAST && (source.chance(3, 4) | NEEDED.contains(pass)));
     source.shuffle(&mut passes);
     passes.push(LAST);
     passes

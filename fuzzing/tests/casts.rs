@@ -17,7 +17,7 @@ const PIPELINES: [&str; 4] = [
 ];
 const FUEL: u64 = 1 << 28;
 
-/// Little-endian elements: all of 8 and 16 bits; else powers of two, their neighbours and their negatives.
+/// Little-endian elements: all of 4, 8 and 16 bits; else powers of two, their neighbours and their negatives.
 fn elements(dtype: DType) -> Vec<u8> {
     let size = dtype.bytes() as usize;
     let integers = |bits: u32| -> Vec<i64> {
@@ -42,6 +42,7 @@ fn elements(dtype: DType) -> Vec<u8> {
     };
     match dtype {
         DType::I1 => vec![0, 1],
+        DType::F4E2M1FN => (0..16).collect(),
         DType::I8 | DType::U8 => (0..=255).collect(),
         _ if dtype.bits() == 16 => (0..=u16::MAX).flat_map(u16::to_le_bytes).collect(),
         DType::F32 => reals()

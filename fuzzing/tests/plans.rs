@@ -58,7 +58,7 @@ fn compiled_alone(op: &'static str, seed: u64, stats: &mut Stats) -> Vec<String>
         Err(finding) => return vec![format!("{op}, seed {seed}: {finding}")],
     };
     let mut faults = Vec::new();
-    let apart = "split-complex,decompose,segment{max-ops=1}".to_owned();
+    let apart = "unpack-floats,split-complex,decompose,segment{max-ops=1}".to_owned();
     for (name, passes) in [("usual", None), ("alone", Some(apart))] {
         match compiled::check(&case, &expected, name, with_passes(passes)) {
             Outcome::Agrees { other_plans, .. } => {
@@ -102,11 +102,11 @@ fn every_op_alone_is_compiled() {
     assert_eq!(stats.missing("extent", extents), Vec::<&str>::new());
 }
 
-/// Makes pairs of reals of the program's complex numbers.
-fn split_complex(case: &mut Case) {
+/// Makes codes of the program's floats of 4 bits, and pairs of reals of its complex numbers.
+fn known_to_kernels(case: &mut Case) {
     // As compiling does.
     fuser::compile::name_extents(&mut case.ir, case.program);
-    let text = "task.program(split-complex)";
+    let text = "task.program(unpack-floats,split-complex)";
     let parsed = fuser_pass::pipeline::parse(text, 0, &fuser::catalog());
     let pipeline = parsed.expect("the text names a pass").pipeline;
     let mut manager = fuser_pass::Manager::new(fuser_ir::verify);
@@ -136,7 +136,7 @@ fn a_segment_without_a_schedule_is_cut_until_it_has_one() {
             }
         };
         // Complex values cannot cross the boundary of a segment.
-        split_complex(&mut case);
+        known_to_kernels(&mut case);
         if !enclose(&mut case) {
             continue;
         }

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_dialects::task::packed;
 use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare, interpret};
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
@@ -21,7 +22,7 @@ use crate::tool::files;
 const FUEL: u64 = 1 << 26;
 /// Elements of all inputs of one run.
 const ELEMENTS: usize = 1 << 24;
-/// Values of named extents, taken in turn: odd, so that no vector width divides them.
+/// Values of named extents, taken in turn: odd, so that no vector width divides them; one more where they are even in every call.
 const EXTENTS: [i64; 6] = [5, 3, 7, 9, 17, 33];
 /// The length of an axis that nobody named.
 const UNKNOWN: usize = 3;
@@ -163,6 +164,10 @@ fn inputs(ir: &Ir, program: Op, number: u32) -> Result<Vec<Tensor>, String> {
         extents: BTreeMap::new(),
         left: ELEMENTS,
     };
+    for name in packed::even_names(ir, program) {
+        let length = maker.extent(name) + 1;
+        maker.extents.insert(name, length);
+    }
     let args = ir.args(body).iter();
     args.map(|&arg| maker.tensor(ir.value_type(arg))).collect()
 }
@@ -184,7 +189,17 @@ impl Maker<'_> {
             _ => return Err("an argument is neither tensor nor scalar".into()),
         };
         let axes = dims.iter().map(|d| self.axis(d));
-        let axes = axes.collect::<Result<Vec<Axis>, String>>()?;
+        let mut axes = axes.collect::<Result<Vec<Axis>, String>>()?;
+        // What shares a byte is even, also without a name.
+        let tensor = self
+            .ir
+            .ty(ty)
+            .as_tensor()
+            .filter(|_| dtype == packed::DTYPE);
+        let shared = tensor.and_then(|tensor| packed::axis(self.ir, tensor));
+        if let Some(axis) = shared.and_then(|axis| axes.get_mut(axis)) {
+            axis.extent += axis.extent % 2;
+        }
         let stored = axes
             .iter()
             .try_fold(1_usize, |n, a| n.checked_mul(a.stored()));
@@ -249,6 +264,11 @@ impl Maker<'_> {
             DType::F8E8M0FNU => Data::F8E8M0FNU(
                 (0..count)
                     .map(|_| fuser_interp::F8E8M0FNU::from_f64(float().abs()))
+                    .collect(),
+            ),
+            DType::F4E2M1FN => Data::F4E2M1FN(
+                (0..count)
+                    .map(|_| fuser_interp::F4E2M1FN::from_f64(float()))
                     .collect(),
             ),
             DType::I64 | DType::Index => {

@@ -142,7 +142,9 @@ fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
     let code = match error.kind {
         ErrorKind::OutOfMemory { .. } | ErrorKind::NoMemory(_) => &MEMORY,
         ErrorKind::ExtentConflict { .. } | ErrorKind::UnboundExtent(_) => &EXTENT,
-        ErrorKind::InputType { .. } | ErrorKind::InputCount { .. } => &INPUT,
+        ErrorKind::InputType { .. } | ErrorKind::InputCount { .. } | ErrorKind::HalfByte(..) => {
+            &INPUT
+        }
         _ => &INTERPRETER,
     };
     Diagnostic::error(code, place, format!("the interpreter: {error}"))

@@ -4,7 +4,7 @@ use fuser_artifact::TensorSpec;
 use fuser_ir::{DType, Diagnostic, Diagnostics, Ir, Op, TypeKind, Value};
 use fuser_pass::place_of;
 
-use crate::compile::plan::{convert, extent_names, memory_order};
+use crate::compile::plan::{convert, extent_table, memory_order};
 use crate::compile::size::ExtentTable;
 
 /// Inputs and outputs of a program.
@@ -20,7 +20,7 @@ pub struct Signature {
 
 /// The signature of `program`.
 pub fn of(ir: &Ir, program: Op) -> Result<Signature, Diagnostics> {
-    let table = ExtentTable::new(extent_names(ir, program));
+    let table = extent_table(ir, program);
     let body = ir.body(program, 0);
     let parameters = body.map_or(&[][..], |b| ir.args(b));
     let inputs = parameters.iter().enumerate();

@@ -66,7 +66,13 @@ fn to_interpreter(heap: &Heap, tensor: &HostTensor) -> Result<Tensor> {
             Some(rows.map_err(|error| unusable("input", error))?)
         }
     };
-    let bytes = rows.as_ref().map_or(tensor.bytes(), HostTensor::bytes);
+    let tensor = rows.as_ref().unwrap_or(tensor);
+    // The interpreter holds elements one to a byte.
+    let whole = match tensor.dtype().per_byte() {
+        1 => None,
+        _ => Some(tensor.unpacked(heap).map_err(|e| unusable("input", e))?),
+    };
+    let bytes = whole.as_ref().unwrap_or(tensor).bytes();
     Ok(Tensor::from_bytes(dtype, axes.collect(), bytes).ok_or_else(refused)?)
 }
 
@@ -76,7 +82,12 @@ fn from_interpreter(heap: &Heap, tensor: &Tensor) -> Result<HostTensor> {
         broadcast: axis.broadcast,
     });
     let axes: Vec<_> = axes.collect();
-    let made = HostTensor::zeros(heap, convert(tensor.dtype()), &axes);
+    let dtype = convert(tensor.dtype());
+    if dtype.per_byte() > 1 {
+        let made = HostTensor::from_elements(heap, dtype, &axes, &tensor.to_bytes());
+        return Ok(made.map_err(|error| unusable("output", error))?);
+    }
+    let made = HostTensor::zeros(heap, dtype, &axes);
     let mut made = made.map_err(|error| unusable("output", error))?;
     tensor.write(made.bytes_mut());
     Ok(made)

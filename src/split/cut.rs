@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fuser_dialects::task::interface::{self, Task};
-use fuser_dialects::task::pairs;
+use fuser_dialects::task::{marks, packed, pairs};
 use fuser_dialects::{builtin, task};
 use fuser_ir::check::same_but_layout;
 use fuser_ir::clone::Mapping;
@@ -43,10 +43,12 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
         compile::run_front(&mut ir, module, options)?;
     }
-    if complex_ends(&ir, program) {
-        let message = "programs that take or give complex numbers are not split".to_owned();
+    if marked_ends(&ir, program) {
+        let message =
+            "programs that take or give complex numbers or floats of 4 bits are not split"
+                .to_owned();
         let error = Diagnostic::error(&super::COMPLEX, place_of(&ir, program), message);
-        let help = "split what 'fuser-opt --split-complex' makes of it, without the marks 'pairs'";
+        let help = "split what 'fuser-opt --unpack-floats --split-complex' makes of it, without the marks 'pairs' and 'packed'";
         return Err(Diagnostics {
             items: vec![error.help(help)],
         });
@@ -84,13 +86,20 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     Ok(assemble(map, original, parts))
 }
 
-/// True if callers see a complex argument or result.
-fn complex_ends(ir: &Ir, program: Op) -> bool {
+/// True if callers see another argument or result than the program has: a complex one, or one of floats of 4 bits.
+fn marked_ends(ir: &Ir, program: Op) -> bool {
     let args = ir.body(program, 0).map_or(0, |b| ir.args(b).len());
     let results = number::returned(ir, program).len();
-    let [inputs, outputs] = pairs::LISTS;
-    (0..args).any(|i| pairs::is_marked(ir, program, inputs, i))
-        || (0..results).any(|i| pairs::is_marked(ir, program, outputs, i))
+    let marked = |list, count| {
+        let marks = [pairs::MARK, packed::MARK];
+        (0..count).any(|i| {
+            marks
+                .iter()
+                .any(|mark| marks::has(ir, program, list, i, mark))
+        })
+    };
+    let [inputs, outputs] = marks::LISTS;
+    marked(inputs, args) || marked(outputs, results)
 }
 
 fn is_segment(ir: &Ir, op: Op) -> bool {

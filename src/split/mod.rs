@@ -72,9 +72,9 @@ fuser_ir::codes! {
          task.return %y\n\
          }";
     /// Values that change their type on the way to a segment.
-    COMPLEX = "FIR1014", "a program on complex numbers is not split",
-        "The segments of a program on complex numbers compute with pairs of reals, and a map has one type for a value. Write the program with \
-         pairs itself: `fuser-opt --split-complex` gives it.",
+    COMPLEX = "FIR1014", "a program on complex numbers or floats of 4 bits is not split",
+        "The segments of a program on complex numbers compute with pairs of reals, those of one on floats of 4 bits with their codes in bytes, and \
+         a map has one type for a value. Write the program with these itself: `fuser-opt --unpack-floats --split-complex` gives it.",
         "$ fuser-translate --split-segments=parts x.fir\n\
          task.program @f(%x: tensor<8xcomplex<f32>>) -> tensor<8xcomplex<f32>> {\n  \
          %y = fusion.conj %x\n  \

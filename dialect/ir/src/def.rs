@@ -89,12 +89,19 @@ impl DTypes {
     }
     /// All element types.
     pub const ANY: Self = Self::of(&DType::ALL);
-    /// Floats of 8 bits, which have no arithmetic and no order.
-    pub const STORAGE: Self = Self::of(&[DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU]);
+    /// Floats of 8 bits and of 4, which have no arithmetic and no order.
+    pub const STORAGE: Self = Self::of(&[
+        DType::F8E4M3FN,
+        DType::F8E5M2,
+        DType::F8E8M0FNU,
+        DType::F4E2M1FN,
+    ]);
     /// Pairs of floats, which have arithmetic and no order.
     pub const COMPLEX: Self = Self::of_kind(Kind::Complex);
-    /// All that kernels know: complex values are pairs of reals there.
+    /// All but pairs of floats.
     pub const REAL: Self = Self::ANY.less(Self::COMPLEX);
+    /// All that kernels know: complex values are pairs of reals there, floats of 4 bits their codes in bytes.
+    pub const KERNEL: Self = Self::REAL.without(DType::F4E2M1FN);
     /// All real types that ops compare and compute with.
     pub const COMPUTED: Self = Self::REAL.less(Self::STORAGE);
     /// f64, f32, f16, bf16.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! i4, ui24, tf32                 carried: read, kept and printed; no op takes them
-//! f8, f8E4M3, f4E2M1FN, u4       not supported, and the message says so
+//! f8, f8E4M3, f6E2M3FN, u4       not supported, and the message says so
 //! bool, float32, float8_e5m2     `i1`, `f32`, `f8E5M2`
 //! ```
 
@@ -10,7 +10,7 @@ use crate::suggest;
 use crate::types::DType;
 
 /// Names that other systems use for our element types: theirs, ours.
-const ELSEWHERE: [(&str, &str); 31] = [
+const ELSEWHERE: [(&str, &str); 34] = [
     ("bool", "i1"),
     ("double", "f64"),
     ("float64", "f64"),
@@ -28,6 +28,9 @@ const ELSEWHERE: [(&str, &str); 31] = [
     ("float8_e5m2", "f8E5M2"),
     ("f8e8m0fnu", "f8E8M0FNU"),
     ("float8_e8m0fnu", "f8E8M0FNU"),
+    ("f4e2m1fn", "f4E2M1FN"),
+    ("float4_e2m1fn", "f4E2M1FN"),
+    ("float4_e2m1fn_x2", "f4E2M1FN"),
     ("int64", "i64"),
     ("s64", "i64"),
     ("int", "i32"),
@@ -76,7 +79,9 @@ pub fn not_computed(word: &str) -> Option<&'static str> {
     } else if matches!(word, "tf32" | "f80" | "f128") {
         Some("floats are f64, f32, f16 and bf16")
     } else if small {
-        Some("floats of 8 bits are f8E4M3FN, f8E5M2 and f8E8M0FNU; there are none of fewer")
+        Some(
+            "floats of 8 bits are f8E4M3FN, f8E5M2 and f8E8M0FNU, of 4 bits f4E2M1FN; there are none of 6",
+        )
     } else if integer(word).is_some() || integer(&word.replacen('u', "ui", 1)).is_some() {
         Some("integers are i64, i32, i16, i8, ui64, ui32, ui16, ui8, i1 and index")
     } else {

@@ -13,25 +13,36 @@ use crate::types::DType;
 struct Layout {
     exponent_bits: u32,
     fraction_bits: u32,
-    /// The top exponent is for infinity and NaN; else every bit set is NaN, and there is no infinity.
-    infinite: bool,
+    specials: Specials,
+}
+
+/// The values of a float type that are no finite numbers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Specials {
+    /// The top exponent is for infinity and NaN.
+    Ieee,
+    /// Every bit set is NaN, and there is no infinity.
+    Nan,
+    /// There are none.
+    None,
 }
 
 /// The layout of a float type; `None` for types that are none, and for that of powers of two.
 const fn layout(dtype: DType) -> Option<Layout> {
-    let (exponent_bits, fraction_bits) = match dtype {
-        DType::F64 => (11, 52),
-        DType::F32 => (8, 23),
-        DType::F16 => (5, 10),
-        DType::BF16 => (8, 7),
-        DType::F8E4M3FN => (4, 3),
-        DType::F8E5M2 => (5, 2),
+    let (exponent_bits, fraction_bits, specials) = match dtype {
+        DType::F64 => (11, 52, Specials::Ieee),
+        DType::F32 => (8, 23, Specials::Ieee),
+        DType::F16 => (5, 10, Specials::Ieee),
+        DType::BF16 => (8, 7, Specials::Ieee),
+        DType::F8E4M3FN => (4, 3, Specials::Nan),
+        DType::F8E5M2 => (5, 2, Specials::Ieee),
+        DType::F4E2M1FN => (2, 1, Specials::None),
         _ => return None,
     };
     Some(Layout {
         exponent_bits,
         fraction_bits,
-        infinite: !matches!(dtype, DType::F8E4M3FN),
+        specials,
     })
 }
 
@@ -46,15 +57,16 @@ pub fn widen(dtype: DType, bits: u64) -> u64 {
     let Layout {
         exponent_bits,
         fraction_bits,
-        infinite,
+        specials,
     } = layout;
     let sign = (bits >> (exponent_bits + fraction_bits)) & 1;
     let top = (1u64 << exponent_bits) - 1;
     let exponent = (bits >> fraction_bits) & top;
     let fraction = bits & ((1 << fraction_bits) - 1);
-    let magnitude = if !infinite && exponent == top && fraction == (1 << fraction_bits) - 1 {
+    let ones = exponent == top && fraction == (1 << fraction_bits) - 1;
+    let magnitude = if specials == Specials::Nan && ones {
         QUIET_NAN
-    } else if infinite && exponent == top {
+    } else if specials == Specials::Ieee && exponent == top {
         0x7ff << 52 | fraction << (52 - fraction_bits)
     } else {
         let bias = (top >> 1) as i32;
@@ -82,7 +94,7 @@ fn power_of_two(exponent: i32) -> f64 {
 }
 
 /// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even. What is too great becomes infinity, in a
-/// type that has none the greatest number of its sign. In `f8E8M0FNU` only powers of two have bits: a value half-way between two gives
+/// type that has none the greatest number of its sign. NaN becomes -0 in a type that has none. In `f8E8M0FNU` only powers of two have bits: a value half-way between two gives
 /// the greater, as does every one between the two least; one that is no positive number, and one too great, gives NaN.
 pub fn narrow(dtype: DType, bits: u64) -> u64 {
     rounded(dtype, bits).0
@@ -123,19 +135,24 @@ fn round(bits: u64, layout: Layout) -> (u64, bool) {
     let Layout {
         exponent_bits,
         fraction_bits,
-        infinite,
+        specials,
     } = layout;
     let sign = (bits >> 63) << (exponent_bits + fraction_bits);
     let ones = (1u64 << (exponent_bits + fraction_bits)) - 1;
     let fraction = bits & ((1 << 52) - 1);
     let exponent = ((bits >> 52) & 0x7ff) as i64;
-    let infinity = match infinite {
-        true => ones >> fraction_bits << fraction_bits,
-        false => ones - 1,
+    let infinity = match specials {
+        Specials::Ieee => ones >> fraction_bits << fraction_bits,
+        Specials::Nan => ones - 1,
+        Specials::None => ones,
     };
-    if exponent == 0x7ff && !infinite {
+    if exponent == 0x7ff && specials == Specials::Nan {
         let nan = u64::from(fraction != 0);
         return (sign | (infinity + nan), false);
+    }
+    if exponent == 0x7ff && specials == Specials::None {
+        let nan = fraction != 0;
+        return (if nan { ones + 1 } else { sign | ones }, false);
     }
     if exponent == 0x7ff {
         let payload = fraction >> (52 - fraction_bits);
@@ -218,7 +235,7 @@ impl Decimal {
     }
 }
 
-/// The shortest literal of a value of `dtype` (of 8 bits: that of the same f64) given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
+/// The shortest literal of a value of `dtype` (of 8 bits or fewer: that of the same f64) given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
 pub fn print(dtype: DType, bits: u64) -> String {
     let value = f64::from_bits(bits);
     if !value.is_finite() {
@@ -314,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_of_8_bits_are_what_their_names_say() {
+    fn small_floats_are_what_their_names_say() {
         let value = |dtype, bits| f64::from_bits(widen(dtype, bits));
         for (dtype, bits, expected) in [
             (DType::F8E4M3FN, 0x7e, 448.0),
@@ -328,6 +345,11 @@ mod tests {
             (DType::F8E8M0FNU, 0x00, power_of_two(-127)),
             (DType::F8E8M0FNU, 0x7f, 1.0),
             (DType::F8E8M0FNU, 0xfe, power_of_two(127)),
+            (DType::F4E2M1FN, 0x1, 0.5),
+            (DType::F4E2M1FN, 0x3, 1.5),
+            (DType::F4E2M1FN, 0x7, 6.0),
+            (DType::F4E2M1FN, 0x8, -0.0),
+            (DType::F4E2M1FN, 0xe, -4.0),
         ] {
             assert_eq!(value(dtype, bits).to_bits(), f64::to_bits(expected));
         }
@@ -342,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_great_for_8_bits() {
+    fn what_is_too_great_for_a_small_float() {
         let bits = |dtype, value: f64| narrow(dtype, value.to_bits());
         for (dtype, value, expected) in [
             (DType::F8E4M3FN, 464.0, 0x7e),
@@ -363,6 +385,15 @@ mod tests {
             (DType::F8E8M0FNU, -1.0, 0xff),
             (DType::F8E8M0FNU, f64::INFINITY, 0xff),
             (DType::F8E8M0FNU, 1.5 * power_of_two(127), 0xff),
+            (DType::F4E2M1FN, 5.0, 0x6),
+            (DType::F4E2M1FN, 5.0f64.next_up(), 0x7),
+            (DType::F4E2M1FN, -1e300, 0xf),
+            (DType::F4E2M1FN, f64::INFINITY, 0x7),
+            (DType::F4E2M1FN, 0.25, 0x0),
+            (DType::F4E2M1FN, -0.25f64.next_up(), 0x9),
+            (DType::F4E2M1FN, 0.75, 0x2),
+            (DType::F4E2M1FN, f64::NAN, 0x8),
+            (DType::F4E2M1FN, -f64::NAN, 0x8),
         ] {
             assert_eq!(bits(dtype, value), expected, "{dtype:?} {value}");
         }

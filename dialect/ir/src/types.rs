@@ -81,6 +81,7 @@ dtypes! {
     F8E4M3FN  "f8E4M3FN"  Float 8
     F8E5M2    "f8E5M2"    Float 8
     F8E8M0FNU "f8E8M0FNU" Float 8
+    F4E2M1FN  "f4E2M1FN"  Float 4
     I64   "i64"   Signed   64
     I32   "i32"   Signed   32
     I16   "i16"   Signed   16
@@ -106,7 +107,8 @@ impl DType {
             .into_iter()
             .find(|d| d.name() == name || short(d))
     }
-    /// Bytes of one stored element; `i1` takes a byte, `index` eight.
+    /// Bytes of one stored element; `i1` takes a byte, `index` eight. Two elements of 4 bits share a byte where callers of a program
+    /// see them, and take one each everywhere else.
     pub const fn bytes(self) -> u64 {
         self.bits().div_ceil(8) as u64
     }

@@ -24,6 +24,7 @@ const TYPES: &[&str] = &[
     "f8E4M3FN",
     "f8E5M2",
     "tensor<4xf8E8M0FNU>",
+    "tensor<4xf4E2M1FN>",
     "tf32",
     "tensor<f32>",
     "tensor<0xf32>",

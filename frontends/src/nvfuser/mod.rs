@@ -337,7 +337,14 @@ impl<'s> Reader<'s> {
     }
     /// `fd.define_tensor(shape, contiguity, dtype, is_cpu, stride_order)`, or with `sizes` and `strides`.
     fn define_tensor(&mut self, args: &Args<'s>, name: &str) -> Made<Val<'s>> {
-        let dtype = args.dtype(usize::MAX, &["dtype"])?.unwrap_or(DType::F32);
+        let in_bytes = matches!(
+            args.get(usize::MAX, &["dtype"]),
+            Some(Val::Type(Err(value::PAIR_OF_FLOATS)))
+        );
+        let dtype = match in_bytes {
+            true => DType::F4E2M1FN,
+            false => args.dtype(usize::MAX, &["dtype"])?.unwrap_or(DType::F32),
+        };
         let fixed = matches!(
             args.get(usize::MAX, &["static_sizes"]),
             Some(Val::Number(Number::Bool(true), _))
@@ -379,8 +386,19 @@ impl<'s> Reader<'s> {
             Some(Val::List(items)) if !items.is_empty() => args.ints(4, &["stride_order"])?,
             _ => Vec::new(),
         };
+        let layout = layout(&order, dims.len())?;
+        let innermost = match &layout {
+            Some(layout) => layout.last().copied(),
+            None => dims.len().checked_sub(1),
+        };
+        let innermost = innermost.and_then(|axis| dims.get_mut(axis));
+        // One that is open counts elements here, whatever it counts there.
+        if let Some(Extent::Static(bytes)) = innermost.filter(|_| in_bytes).map(|d| &mut d.extent) {
+            let elements = bytes.checked_mul(2);
+            *bytes = elements.ok_or_else(|| Fault::form("has too great an extent"))?;
+        }
         let mut ty = self.draft.ir.tensor(dims.clone(), dtype);
-        if let Some(layout) = layout(&order, dims.len())? {
+        if let Some(layout) = layout {
             ty = self.laid_out(ty, &layout);
         }
         let value = self.draft.argument(ty, name);
@@ -534,5 +552,5 @@ fn unsupported(name: &str) -> Fault {
         &TYPE,
         format!("the type `DataType.{name}` is not supported"),
     );
-    fault.help("types are Double, Float, Half, BFloat16, Float8_e4m3fn, Float8_e5m2, Float8_e8m0fnu, Int, Int32, Short, Char, UInt64, UInt32, UInt16, Byte and Bool")
+    fault.help("types are Double, Float, Half, BFloat16, Float8_e4m3fn, Float8_e5m2, Float8_e8m0fnu, Float4_e2m1fn, Int, Int32, Short, Char, UInt64, UInt32, UInt16, Byte and Bool")
 }

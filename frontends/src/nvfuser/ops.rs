@@ -44,7 +44,8 @@ pub enum Meaning {
 use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
-const NARROW: &str = "there are no floats of 4 bits, and no swizzled scales: compute it outside of the program, and give it as an input";
+const NARROW: &str =
+    "there are no swizzled scales: compute it outside of the program, and give it as an input";
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[

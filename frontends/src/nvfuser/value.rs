@@ -67,8 +67,11 @@ pub struct Argument<'s> {
     pub value: Val<'s>,
 }
 
+/// A byte of two floats of 4 bits: the type of a tensor whose extents count bytes.
+pub const PAIR_OF_FLOATS: &str = "Float4_e2m1fn_x2";
+
 /// The names of types, the usual one of each first.
-pub const NAMES: [(&str, DType); 19] = [
+pub const NAMES: [(&str, DType); 20] = [
     ("Double", DType::F64),
     ("Float", DType::F32),
     ("Half", DType::F16),
@@ -76,6 +79,7 @@ pub const NAMES: [(&str, DType); 19] = [
     ("Float8_e4m3fn", DType::F8E4M3FN),
     ("Float8_e5m2", DType::F8E5M2),
     ("Float8_e8m0fnu", DType::F8E8M0FNU),
+    ("Float4_e2m1fn", DType::F4E2M1FN),
     ("Int", DType::I64),
     ("Index", DType::I64),
     ("Int32", DType::I32),
@@ -169,9 +173,9 @@ fn promoted(a: DType, b: DType) -> DType {
             }
         }
         (F16, BF16) | (BF16, F16) => F32,
-        (a, b) if a.is_storage() || b.is_storage() => match (a.bits(), b.bits()) {
-            (8, 8) => F32,
-            (8, _) => b,
+        (a, b) if a.is_storage() || b.is_storage() => match (a.is_storage(), b.is_storage()) {
+            (true, true) => F32,
+            (true, false) => b,
             _ => a,
         },
         (a, b) if a.is_int() => integer_promoted(a, b),
@@ -210,6 +214,8 @@ mod tests {
             (&[(0, BF16), (2, F64)], Default, F32),
             (&[(0, DType::F8E5M2), (2, F64)], Default, F32),
             (&[(0, DType::F8E4M3FN), (0, DType::F8E5M2)], Keep, F32),
+            (&[(0, DType::F4E2M1FN), (0, DType::F8E5M2)], Keep, F32),
+            (&[(0, DType::F4E2M1FN), (0, BF16)], Keep, BF16),
             (&[(0, DType::F8E4M3FN), (0, BF16)], Keep, BF16),
             (
                 &[(0, DType::F8E4M3FN), (0, DType::F8E4M3FN)],

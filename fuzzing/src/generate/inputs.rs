@@ -148,7 +148,7 @@ fn part(plan: &InputRecipe, source: &mut Source, bytes: &mut Vec<u8>) {
         return;
     }
     if plan.dtype.is_storage() && matches!(plan.values, Values::Edges) && source.chance(1, 4) {
-        return bytes.push(source.below(256) as u8);
+        return bytes.push(source.below(1 << plan.dtype.bits()) as u8);
     }
     let value = real(plan.values, source);
     match plan.dtype {

@@ -173,7 +173,7 @@ fn request(text: &str, case: &Case, executions: &[(String, &[HostTensor])]) -> V
             let axes = axes.map(|a| axis(a.extent as u64, a.broadcast));
             let dtype = super::check::name_of(result.dtype());
             let _ = writeln!(head, "result {dtype}{}", axes.collect::<String>());
-            body.extend(result.row_major().iter());
+            body.extend(result.elements().iter());
         }
     }
     head += "end\n";

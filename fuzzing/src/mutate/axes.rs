@@ -1,5 +1,6 @@
 //! Axes in another order: inputs that lie otherwise, whole programs with every tensor permuted.
 
+use fuser_dialects::task::packed;
 use fuser_dialects::{fusion, task};
 use fuser_ir::types::{Dim, TensorType};
 use fuser_ir::{AttrKind, Builder, Op, TypeKind, Value, layout};
@@ -18,7 +19,7 @@ pub fn transpose_inputs(case: &mut Case, source: &mut Source) -> bool {
     let overwritten = aliases(&case.ir, case.program, results(case).len());
     let fits = |i: &usize| {
         let rank = tensor(&case.ir, case.ir.args(body)[*i]).map_or(0, |t| t.dims.len());
-        rank >= 2 && !overwritten.contains(&Some(*i))
+        rank >= 2 && !overwritten.contains(&Some(*i)) && !shares_bytes(&case.inputs[*i])
     };
     let all: Vec<usize> = (0..case.inputs.len()).filter(fits).collect();
     let chosen: Vec<usize> = all
@@ -40,6 +41,11 @@ pub fn transpose_inputs(case: &mut Case, source: &mut Source) -> bool {
     }
     sign(case);
     !chosen.is_empty()
+}
+
+/// True for elements of which two share a byte along the innermost axis: another one may be odd.
+fn shares_bytes(input: &Input) -> bool {
+    input.dtype == packed::DTYPE
 }
 
 fn results(case: &Case) -> Vec<Value> {
@@ -109,6 +115,9 @@ pub fn permute_all(case: &mut Case, source: &mut Source) -> bool {
     let Some(rank) = common_rank(case).filter(|rank| *rank >= 2) else {
         return false;
     };
+    if case.inputs.iter().any(shares_bytes) {
+        return false;
+    }
     let mut order: Vec<i64> = (0..rank as i64).collect();
     source.shuffle(&mut order);
     let overwritten = vec![None; results(case).len()];

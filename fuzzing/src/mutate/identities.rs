@@ -188,7 +188,7 @@ pub fn broadcast_reduction(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -
 /// Types that hold every value of another.
 fn wider(dtype: DType) -> Vec<DType> {
     let holds = |to: &DType| match dtype {
-        DType::F8E4M3FN | DType::F8E5M2 => to.is_float() && !to.is_storage(),
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F4E2M1FN => to.is_float() && !to.is_storage(),
         DType::F8E8M0FNU => matches!(to, DType::BF16 | DType::F32 | DType::F64),
         DType::F16 | DType::BF16 => matches!(to, DType::F32 | DType::F64),
         DType::F32 => *to == DType::F64,

@@ -144,7 +144,7 @@ fn host(runtime: &Runtime, input: &Input) -> Result<HostTensor, fuser_runtime::T
         false => Axis::stored(*extent as usize),
     };
     let axes: Vec<Axis> = input.axes.iter().map(axis).collect();
-    HostTensor::from_bytes(runtime.heap(), stored(input.dtype), &axes, &input.bytes)
+    HostTensor::from_elements(runtime.heap(), stored(input.dtype), &axes, &input.bytes)
 }
 
 /// The element type under the artifact's name.
@@ -157,6 +157,7 @@ pub fn stored(dtype: DType) -> Stored {
         DType::F8E4M3FN => Stored::F8E4M3FN,
         DType::F8E5M2 => Stored::F8E5M2,
         DType::F8E8M0FNU => Stored::F8E8M0FNU,
+        DType::F4E2M1FN => Stored::F4E2M1FN,
         DType::C64 => Stored::C64,
         DType::C128 => Stored::C128,
         DType::I64 => Stored::I64,
@@ -181,7 +182,7 @@ pub fn interpreted(tensor: &HostTensor) -> Option<Tensor> {
         extent: axis.extent,
         broadcast: axis.broadcast,
     });
-    Tensor::from_bytes(dtype, axes.collect(), &tensor.row_major())
+    Tensor::from_bytes(dtype, axes.collect(), &tensor.elements())
 }
 
 fn differs(results: &[Vec<HostTensor>]) -> Option<String> {

@@ -132,7 +132,7 @@ fn total_bytes(case: &Case) -> Result<Vec<String>, String> {
     let lengths = case.extents.iter().map(|(name, n)| format!("{name}={n}"));
     let lengths = lengths.collect::<Vec<_>>().join(",");
     let text = format!(
-        "builtin.module(task.program(split-complex,preseg,segment{{shape='{lengths}'}},remat))"
+        "builtin.module(task.program(unpack-floats,split-complex,preseg,segment{{shape='{lengths}'}},remat))"
     );
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser::catalog());
     let Ok(parsed) = parsed else {

@@ -17,6 +17,7 @@ pub mod size;
 mod versions;
 
 use fuser_artifact::Artifact;
+use fuser_dialects::task::packed;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use std::collections::BTreeMap;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
+use fuser_passes::unpack_floats;
 use fuser_passes::use_multiples::{LENGTHS, MULTIPLES};
 
 fuser_ir::codes! {
@@ -222,6 +224,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     let program = find_program(ir, module, options.program.as_deref())?;
     keep_only(ir, module, program);
     name_extents(ir, program);
+    let options = &for_halves(ir, program, options)?;
     let pipeline = pipeline(options)?;
     let front = pipeline
         .up_to("protect-updates")
@@ -254,6 +257,35 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         diagnostics,
         other_plans,
     })
+}
+
+/// The options with lengths of extents that are halves of others, once these are written as twice a half.
+fn for_halves(
+    ir: &mut Ir,
+    program: Op,
+    options: &CompileOptions,
+) -> Result<CompileOptions, Diagnostics> {
+    let mut options = options.clone();
+    unpack_floats::halve_extents(ir, program).map_err(|error| {
+        one(Diagnostic::error(
+            &NO_PLAN,
+            place_of(ir, program),
+            format!("the program {}", error.message),
+        ))
+    })?;
+    for (half, whole) in packed::halves(ir, program) {
+        let (half, whole) = (ir.str(half).to_string(), ir.str(whole));
+        if let Some(&length) = options.shapes.get(whole) {
+            options.shapes.insert(half.clone(), length / 2);
+        }
+        if let Some(&of) = options.multiples.get(whole) {
+            options.multiples.insert(half.clone(), (of / 2).max(1));
+        }
+        if let Some(&[least, most]) = options.lengths.get(whole) {
+            options.lengths.insert(half, [least.div_ceil(2), most / 2]);
+        }
+    }
+    Ok(options)
 }
 
 /// A program as kernels and a plan.

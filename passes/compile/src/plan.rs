@@ -15,11 +15,12 @@ use fuser_artifact::{
     SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::fusion::attention;
-use fuser_dialects::task::{pairs, updates};
+use fuser_dialects::task::{packed, pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
-use fuser_ir::{AttrKind, DType, Ir, Op, TypeKind, Value, layout};
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{is_call, keeps_memory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -49,7 +50,7 @@ pub fn plan_program(
         ir,
         kernels,
         kernel_of: kernels_by_name(ir, kernels),
-        extents: ExtentTable::new(extent_names(ir, program)),
+        extents: extent_table(ir, program),
         artifact: Artifact::new(name, target),
         buffer_of: FxHashMap::default(),
         placed: FxHashMap::default(),
@@ -97,7 +98,27 @@ pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
             );
         }
     }
-    names
+    // Callers give the whole.
+    let halves = halves(ir, program);
+    let whole = |name: String| {
+        let half = halves.iter().find(|(half, _)| *half == name);
+        half.map_or(name, |(_, whole)| whole.clone())
+    };
+    names.into_iter().map(whole).collect()
+}
+
+/// The named extents of a program, and their halves.
+pub fn extent_table(ir: &Ir, program: Op) -> ExtentTable {
+    ExtentTable::new(extent_names(ir, program), halves(ir, program))
+}
+
+/// The names of extents that are halves of others, each with the other.
+fn halves(ir: &Ir, program: Op) -> Vec<(String, String)> {
+    let pairs = packed::halves(ir, program).into_iter();
+    let text = |name| ir.str(name).to_string();
+    pairs
+        .map(|(half, whole)| (text(half), text(whole)))
+        .collect()
 }
 
 fn given_extents(ir: &Ir, program: Op) -> Vec<String> {
@@ -154,7 +175,8 @@ impl Planner<'_> {
             let name = self.name_of(arg, &format!("arg{index}"));
             let buffer = self.new_buffer(program, arg, &name, BufferKind::Input(index as u32))?;
             let spec = self.tensor_spec(program, arg, name, buffer)?;
-            let spec = self.outside(program, pairs::LISTS[0], index, spec);
+            let ty = self.ir.value_type(arg);
+            let spec = self.outside(program, pairs::LISTS[0], index, ty, spec);
             self.artifact.inputs.push(spec);
         }
         Ok(())
@@ -239,8 +261,18 @@ impl Planner<'_> {
             }
         }
     }
-    /// An input or output as callers see it: pairs of reals are complex numbers.
-    fn outside(&self, program: Op, list: &str, index: usize, spec: TensorSpec) -> TensorSpec {
+    /// An input or output as callers see it: pairs of reals are complex numbers, bytes of two elements each are these.
+    fn outside(
+        &self,
+        program: Op,
+        list: &str,
+        index: usize,
+        ty: TypeId,
+        spec: TensorSpec,
+    ) -> TensorSpec {
+        if packed::is_marked(self.ir, program, list, index) {
+            return self.unpacked(ty, spec);
+        }
         if !pairs::is_marked(self.ir, program, list, index) {
             return spec;
         }
@@ -255,6 +287,20 @@ impl Planner<'_> {
                 .collect(),
             ..spec
         }
+    }
+    fn unpacked(&self, ty: TypeId, mut spec: TensorSpec) -> TensorSpec {
+        let Some((dims, axis)) = packed::outside(self.ir, ty) else {
+            return spec;
+        };
+        let bytes = dims.get(axis).map(|dim| dim.extent);
+        let bytes = bytes.and_then(|extent| self.ir.extent_as_expr(extent));
+        let elements = bytes.and_then(|expr| expr.mul(&ExtentExpr::constant(2)));
+        let elements = elements.and_then(|expr| self.extents.polynomial(self.ir, &expr));
+        if let Some((dim, extent)) = spec.dims.get_mut(axis).zip(elements) {
+            dim.extent = extent;
+        }
+        let dtype = convert(packed::DTYPE);
+        TensorSpec { dtype, ..spec }
     }
     fn new_buffer(
         &mut self,
@@ -573,7 +619,8 @@ impl Planner<'_> {
                 None => self.home(ret, value, &name, from, index, &late)?,
             };
             let spec = self.tensor_spec(ret, value, name, buffer)?;
-            let spec = self.outside(program, pairs::LISTS[1], index, spec);
+            let ty = self.ir.value_type(value);
+            let spec = self.outside(program, pairs::LISTS[1], index, ty, spec);
             self.artifact.outputs.push(spec);
         }
         self.overwrite(ret, &operands, &targets, &late)
@@ -722,6 +769,7 @@ pub fn convert(dtype: DType) -> fuser_artifact::DType {
         DType::F8E4M3FN => A::F8E4M3FN,
         DType::F8E5M2 => A::F8E5M2,
         DType::F8E8M0FNU => A::F8E8M0FNU,
+        DType::F4E2M1FN => A::F4E2M1FN,
         DType::I64 => A::I64,
         DType::I32 => A::I32,
         DType::I16 => A::I16,

@@ -12,12 +12,12 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
 use fuser_passes::{cost, report};
 
-use super::plan::extent_names;
+use super::plan::extent_table;
 use super::size::ExtentTable;
 
 /// Describes the segments of `program`, in order.
 pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
-    let extents = ExtentTable::new(extent_names(ir, program));
+    let extents = extent_table(ir, program);
     let ir = &report::without_phases(ir, program);
     let segments = ir
         .children(program)

@@ -17,14 +17,20 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Debug, Default)]
 pub struct ExtentTable {
     numbers: BTreeMap<String, u32>,
+    /// The names that are halves of others, each with the other.
+    halves: BTreeMap<String, String>,
 }
 
 impl ExtentTable {
-    /// A table of `names`.
-    pub fn new(names: impl IntoIterator<Item = String>) -> Self {
+    /// A table of `names`; further ones are halves of some of them.
+    pub fn new(
+        names: impl IntoIterator<Item = String>,
+        halves: impl IntoIterator<Item = (String, String)>,
+    ) -> Self {
         let names: std::collections::BTreeSet<String> = names.into_iter().collect();
         Self {
             numbers: names.into_iter().zip(0..).collect(),
+            halves: halves.into_iter().collect(),
         }
     }
     /// The names in order.
@@ -33,16 +39,34 @@ impl ExtentTable {
     }
     /// The expression of one name.
     pub fn name(&self, ir: &Ir, name: Sym) -> Option<SizeExpr> {
-        self.numbers.get(ir.str(name)).map(|&n| SizeExpr::extent(n))
+        self.factor(ir, name, &mut 1)
+    }
+    /// The expression of one name that is multiplied by `coefficient`: twice a half is the whole, and takes two from that.
+    fn factor(&self, ir: &Ir, name: Sym, coefficient: &mut i64) -> Option<SizeExpr> {
+        let name = ir.str(name);
+        let number = |name: &str| self.numbers.get(name).map(|&n| SizeExpr::extent(n));
+        let Some(whole) = self.halves.get(name) else {
+            return number(name);
+        };
+        let whole = number(whole)?;
+        match *coefficient % 2 {
+            0 => {
+                *coefficient /= 2;
+                Some(whole)
+            }
+            _ => Some(whole.floor_div(SizeExpr::constant(2))),
+        }
     }
     /// The expression of a polynomial; `None` where a name is unknown.
     pub fn polynomial(&self, ir: &Ir, expr: &ExtentExpr) -> Option<SizeExpr> {
         let mut terms = Vec::new();
         for (names, coefficient) in &expr.terms {
-            let factors: Option<Vec<SizeExpr>> = names.iter().map(|&n| self.name(ir, n)).collect();
+            let mut coefficient = *coefficient;
+            let factors = names.iter().map(|&n| self.factor(ir, n, &mut coefficient));
+            let factors: Option<Vec<SizeExpr>> = factors.collect();
             let mut factors = factors?;
-            if *coefficient != 1 || factors.is_empty() {
-                factors.insert(0, SizeExpr::constant(*coefficient));
+            if coefficient != 1 || factors.is_empty() {
+                factors.insert(0, SizeExpr::constant(coefficient));
             }
             terms.push(SizeExpr::product(factors));
         }

@@ -19,7 +19,7 @@ pub use fuser_lowering::{
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
     canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, recognize_patterns,
-    split_complex,
+    split_complex, unpack_floats,
 };
 
 use fuser_ir::diag::CodeDef;
@@ -52,6 +52,7 @@ pub static PASSES: &[&PassDef] = &[
     &remat::REMAT,
     &report::SEGMENT_REPORT,
     // Code.
+    &unpack_floats::UNPACK_FLOATS,
     &split_complex::SPLIT_COMPLEX,
     &recognize_patterns::RECOGNIZE_PATTERNS,
     &decompose::DECOMPOSE,
@@ -85,7 +86,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a program before it is scheduled.
 macro_rules! front {
     () => {
-        "label-patterns,split-complex,canonicalize,cse,decompose,preseg,segment,remat"
+        "label-patterns,unpack-floats,split-complex,canonicalize,cse,decompose,preseg,segment,remat"
     };
 }
 
@@ -107,8 +108,8 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
-    // Patterns become labels first: nothing stops at their boundaries then. Complex numbers become
-    // pairs of reals before any other pass sees them. Composite ops come apart, but for products that an executor
+    // Patterns become labels first: nothing stops at their boundaries then. Floats of 4 bits become codes in bytes, and complex numbers
+    // pairs of reals, before any other pass sees them; a cast of a float of 4 bits may make a complex number. Composite ops come apart, but for products that an executor
     // takes, before anything looks at walks over
     // data; `preseg` then sees their casts. Segments are drawn once nothing can simplify any more; what they hand to each other is cut
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
@@ -145,6 +146,7 @@ pub fn codes() -> impl Iterator<Item = &'static CodeDef> {
         test_passes::test_crash::CODES,
         targets::CODES,
         split_complex::CODES,
+        unpack_floats::CODES,
         segment::CODES,
         boundary_patterns::CODES,
         schedule::CODES,

@@ -10,7 +10,8 @@ macro_rules! dtypes {
     ($($variant:ident $name:literal $bytes:literal $kind:ident)*) => {
         /// The type of a tensor's elements.
         ///
-        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian.
+        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian. Two neighbours of `F4E2M1FN`
+        /// share a byte, the first in its low bits: only inputs and outputs have that type, no buffer and no kernel.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum DType {
             $(#[serde(rename = $name)] $variant,)*
@@ -20,7 +21,7 @@ macro_rules! dtypes {
             /// Every type, in declaration order.
             pub const ALL: [DType; [$($bytes),*].len()] = [$(DType::$variant,)*];
 
-            /// Bytes of one element in memory.
+            /// Bytes of one element, a whole one where several share it.
             pub fn bytes(self) -> usize {
                 match self {
                     $(DType::$variant => $bytes,)*
@@ -52,6 +53,7 @@ dtypes! {
     F8E4M3FN  "f8E4M3FN"  1 Float
     F8E5M2    "f8E5M2"    1 Float
     F8E8M0FNU "f8E8M0FNU" 1 Float
+    F4E2M1FN  "f4E2M1FN"  1 Float
     I64   "i64"   8 Signed
     I32   "i32"   4 Signed
     I16   "i16"   2 Signed
@@ -87,7 +89,28 @@ impl DType {
         self.kind() == Kind::Float
     }
 
-    /// True if elements are only stored, moved and cast: floats of 8 bits, as one byte.
+    /// Elements that share a byte.
+    pub fn per_byte(self) -> usize {
+        match self {
+            DType::F4E2M1FN => 2,
+            _ => 1,
+        }
+    }
+
+    /// The type that the buffer of an input or output has: of complex numbers that of their parts, of elements that share bytes bytes.
+    pub fn in_buffer(self) -> DType {
+        match self.per_byte() {
+            1 => self.part(),
+            _ => DType::U8,
+        }
+    }
+
+    /// Bytes of so many elements in memory, one after the other; `None` where they are too many.
+    pub fn size_of(self, elements: usize) -> Option<usize> {
+        elements.div_ceil(self.per_byte()).checked_mul(self.bytes())
+    }
+
+    /// True if elements are only stored, moved and cast: floats of 8 bits or fewer, each by itself as one byte.
     pub fn is_storage(self) -> bool {
         self.is_float() && self.bytes() == 1
     }
@@ -177,7 +200,7 @@ mod tests {
         let error = "f23".parse::<DType>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "`f23` is no element type (those are f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E8M0FNU i64 i32 i16 i8 u64 u32 u16 u8 i1 index complex<f32> complex<f64>)"
+            "`f23` is no element type (those are f64 f32 f16 bf16 f8E4M3FN f8E5M2 f8E8M0FNU f4E2M1FN i64 i32 i16 i8 u64 u32 u16 u8 i1 index complex<f32> complex<f64>)"
         );
     }
 }

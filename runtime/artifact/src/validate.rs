@@ -133,8 +133,7 @@ impl Artifact {
             .iter()
             .try_for_each(|dim| self.check_size(&dim.extent))?;
         let buffer = self.buffer(tensor.buffer)?;
-        // A buffer of complex numbers is one of their parts.
-        same_dtype(tensor.dtype.part().name(), buffer.dtype.name())
+        same_dtype(tensor.dtype.in_buffer().name(), buffer.dtype.name())
     }
 
     fn check_buffer(&self, index: usize, buffer: &BufferSpec) -> Result<(), Problem> {

@@ -85,6 +85,13 @@ pub enum BindError {
         extent: String,
         axis: Option<(String, usize)>,
     },
+    /// Elements that share a byte are an odd number along the innermost axis in memory.
+    HalfByte {
+        tensor: String,
+        axis: usize,
+        dtype: DType,
+        extent: usize,
+    },
     Size {
         error: SizeError,
         extents: Vec<String>,
@@ -174,6 +181,15 @@ impl fmt::Display for BindError {
                 f,
                 "extent `{extent}` has no value: give it with `--shape {extent}=VALUE`"
             ),
+            BindError::HalfByte {
+                tensor,
+                axis,
+                dtype,
+                extent,
+            } => write!(
+                f,
+                "axis {axis} of `{tensor}` has extent {extent}, and two elements of {dtype} share a byte along it: it must be even"
+            ),
             BindError::Size { error, extents } => f.write_str(&error.describe(extents)),
         }
     }
@@ -219,7 +235,27 @@ pub fn axes(
         let broadcast = dim.broadcast;
         Ok(Axis { extent, broadcast })
     };
-    tensor.dims.iter().map(axis).collect()
+    let axes: Vec<Axis> = tensor.dims.iter().map(axis).collect::<Result<_, _>>()?;
+    whole_bytes(tensor, &axes)?;
+    Ok(axes)
+}
+
+/// Refuses elements that share a byte where a line of them along the innermost axis in memory ends within one.
+fn whole_bytes(tensor: &TensorSpec, axes: &[Axis]) -> Result<(), BindError> {
+    let shared = tensor.dtype.per_byte();
+    let place = |i: usize| tensor.order.get(i).map_or(i, |&axis| axis as usize);
+    let order = (0..axes.len()).rev().map(place);
+    let mut stored = order.filter(|&axis| axes.get(axis).is_some_and(|axis| !axis.broadcast));
+    let innermost = stored.next().filter(|_| shared > 1);
+    match innermost.and_then(|axis| Some((axis, axes.get(axis)?.extent))) {
+        Some((axis, extent)) if extent % shared != 0 => Err(BindError::HalfByte {
+            tensor: tensor.name.clone(),
+            axis,
+            dtype: tensor.dtype,
+            extent,
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn size_error(error: SizeError, extents: &[String]) -> BindError {

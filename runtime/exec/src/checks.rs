@@ -100,15 +100,18 @@ impl fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
-/// The position of the first element that differs.
-pub(crate) fn first_difference(a: &[u8], b: &[u8], size: usize) -> Option<usize> {
+/// The position of the first element that differs, of those that share a byte the first.
+pub(crate) fn first_difference(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
     let byte = a.iter().zip(b).position(|(a, b)| a != b)?;
-    Some(byte / size.max(1))
+    Some(byte / dtype.bytes().max(1) * dtype.per_byte())
 }
 
 /// The position of the first element that has another value; all NaN are one value. The rest of the longer list is
 /// ignored.
 pub fn first_other_value(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
+    if dtype.per_byte() > 1 {
+        return first_difference(a, b, dtype);
+    }
     let size = dtype.bytes().max(1);
     let mut elements = a.chunks_exact(size).zip(b.chunks_exact(size));
     elements.position(|(a, b)| a != b && !(is_nan(dtype, a) && is_nan(dtype, b)))
@@ -143,7 +146,9 @@ pub(crate) fn compare_patterns(
     let size = dtype.bytes();
     let output = output.to_string();
     let untouched = |(bytes, pattern): (&[u8], u8)| {
-        let element = bytes.chunks_exact(size.max(1)).nth(element);
+        let element = bytes
+            .chunks_exact(size.max(1))
+            .nth(element / dtype.per_byte());
         element.is_some_and(|bytes| bytes.iter().all(|byte| *byte == pattern))
     };
     if runs.into_iter().zip(PATTERNS).all(untouched) {

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 
 use fuser_artifact::abi::CpuEntry;
-use fuser_artifact::{Artifact, Target};
+use fuser_artifact::{Artifact, DType, Target};
 
 use crate::bind::Explicit;
 use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference, first_other_value};
@@ -293,8 +293,8 @@ impl Run<'_> {
                 .map_or(&[][..], |tensor| tensor.bytes());
             let after = frame.contents(index, buffer.bytes);
             let spec = self.program.artifact.inputs.get(input);
-            let (name, size) = spec.map_or(("", 1), |spec| (&spec.name, spec.dtype.bytes()));
-            if let Some(element) = first_difference(before, after, size) {
+            let (name, dtype) = spec.map_or(("", DType::U8), |spec| (&spec.name, spec.dtype));
+            if let Some(element) = first_difference(before, after, dtype) {
                 let input = name.to_string();
                 return Err(CheckError::InputChanged { input, element }.into());
             }

@@ -2,7 +2,7 @@
 //!
 //! Types are f64, f32, f16, the integers of 8 to 64 bits with and without a sign, and bool. NumPy has no bf16: it is written as `<V2`, two bytes of no meaning,
 //! as `ml_dtypes` arrays are saved, and read from `<V2` or `<u2` where bf16 is asked for; floats of 8 bits likewise, as one byte, `<V1`,
-//! in place of which `|u1`, and `<f1` for what `ml_dtypes` so names, are read. `index` is i64 in a file.
+//! in place of which `|u1`, and `<f1` for what `ml_dtypes` so names, are read. So are floats of 4 bits, one to a byte in a file, in its low bits. `index` is i64 in a file.
 //! Fortran order and big-endian data are converted. A broadcast axis is written out in full.
 //!
 //! Reading checks the header against the file's length before it allocates anything, and never executes the header: it is
@@ -20,6 +20,7 @@ use fuser_artifact::{DType, Kind as Elements};
 
 use crate::memory::Heap;
 use crate::npy_header::{Header, HeaderError, Kind, MAGIC};
+use crate::small;
 use crate::tensor::{Axis, HostTensor, Shape, TensorError, stored_bytes, walk_strided};
 
 /// Longest header that is read: NumPy's own limit (`max_header_size`).
@@ -60,6 +61,11 @@ pub enum NpyProblem {
         shape: String,
         expected: u64,
         found: u64,
+    },
+    /// A byte that is more than one element of this type.
+    Code {
+        dtype: DType,
+        byte: u8,
     },
     Tensor(TensorError),
 }
@@ -104,6 +110,12 @@ impl fmt::Display for NpyProblem {
                     "{found} bytes of data, expected {expected} for shape {shape}"
                 )
             }
+            NpyProblem::Code { dtype, byte } => {
+                write!(
+                    f,
+                    "a byte {byte:#04x}, where each holds one element of {dtype} in its low bits"
+                )
+            }
             NpyProblem::Tensor(error) => error.fmt(f),
         }
     }
@@ -130,6 +142,19 @@ pub fn read(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyErr
 }
 
 fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
+    if dtype.per_byte() == 1 {
+        return read_whole(path, dtype, dtype, heap);
+    }
+    let codes = read_whole(path, dtype, DType::U8, heap)?;
+    let whole = |byte: &&u8| small::part(dtype, **byte, 0) != **byte;
+    match codes.bytes().iter().find(whole) {
+        Some(&byte) => Err(NpyProblem::Code { dtype, byte }),
+        None => Ok(codes.packed(heap, dtype)?),
+    }
+}
+
+/// Reads elements of type `of`, each as one of type `dtype`, which takes whole bytes.
+fn read_whole(path: &Path, of: DType, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(NpyProblem::NotRegular);
     }
@@ -141,7 +166,7 @@ fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, Np
     if found > MAX_RANK {
         return Err(NpyProblem::Rank { found });
     }
-    check_dtype(&header, dtype)?;
+    check_dtype(&header, of)?;
     let axes: Vec<Axis> = header
         .shape
         .iter()
@@ -259,7 +284,7 @@ fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorEr
 pub fn write(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     out.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
-    match tensor.lies_as(&full, &[]) {
+    match tensor.lies_as(&full, &[]) && tensor.dtype().per_byte() == 1 {
         true => out.write_all(tensor.bytes()),
         false => write_in_full(out, tensor),
     }
@@ -270,6 +295,10 @@ fn write_in_full(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
     let size = tensor.dtype().bytes();
     for position in tensor.positions(&full, &[]) {
+        if let Some(code) = tensor.code(position) {
+            out.write_all(&[code])?;
+            continue;
+        }
         let start = position * size;
         out.write_all(tensor.bytes().get(start..start + size).unwrap_or_default())?;
     }
@@ -283,7 +312,7 @@ fn descr(dtype: DType) -> &'static str {
         DType::F32 => "<f4",
         DType::F16 => "<f2",
         DType::Bf16 => "<V2",
-        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU => "<V1",
+        DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU | DType::F4E2M1FN => "<V1",
         DType::I64 | DType::Index => "<i8",
         DType::I32 => "<i4",
         DType::I16 => "<i2",

@@ -7,6 +7,7 @@ use fuser_artifact::DType;
 use fuser_random::SplitMix;
 
 use crate::element::{Encoded, from_f64, from_int};
+use crate::small;
 use crate::spec::{DEFAULT_MAGNITUDE, Generator, Number, SpecError};
 use crate::tensor::HostTensor;
 
@@ -19,6 +20,15 @@ impl Generator {
         // The parts of complex numbers are random numbers each; what is given is the real part.
         let drawn = !matches!(self, Generator::Full(_) | Generator::Iota);
         let dtype = if drawn { dtype.part() } else { dtype };
+        let shared = dtype.per_byte();
+        if shared > 1 {
+            let code = |index: usize| self.element(dtype, stream, index as u64).as_bytes()[0];
+            for (at, byte) in tensor.bytes_mut().iter_mut().enumerate() {
+                let codes: Vec<u8> = (at * shared..(at + 1) * shared).map(code).collect();
+                *byte = small::together(dtype, &codes);
+            }
+            return Ok(());
+        }
         let elements = tensor.bytes_mut().chunks_exact_mut(dtype.bytes());
         for (index, element) in elements.enumerate() {
             element.copy_from_slice(self.element(dtype, stream, index as u64).as_bytes());

@@ -174,9 +174,12 @@ impl Scatter {
                 // Artifacts compute with pairs of reals.
                 DType::C64 | DType::C128 => {}
                 // Floats of 8 bits are set, not computed with.
-                DType::U8 | DType::I1 | DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU => {
-                    self.of::<u8>(&places, bounds)
-                }
+                DType::U8
+                | DType::I1
+                | DType::F8E4M3FN
+                | DType::F8E5M2
+                | DType::F8E8M0FNU
+                | DType::F4E2M1FN => self.of::<u8>(&places, bounds),
             }
         }
     }

@@ -1,29 +1,53 @@
-//! Single floats of 8 bits as numbers, from and to their byte.
+//! Single floats of 8 bits or fewer as numbers, from and to their code, and codes that share a byte.
 //!
-//! Rounds once, to nearest even: what is too great becomes infinity in `f8E5M2` and the greatest number in `f8E4M3FN`. In `f8E8M0FNU`
+//! Rounds once, to nearest even: what is too great becomes infinity in `f8E5M2` and the greatest number in `f8E4M3FN` and `f4E2M1FN`, in
+//! which NaN becomes -0. In `f8E8M0FNU`
 //! half-way between two powers of two gives the greater, as does all between the two least, and what is no positive number in its range gives NaN.
 
 use fuser_artifact::DType;
 
-/// Bits of the fraction, bias of the exponent, and the byte of the greatest magnitude, infinity included.
+/// Bits of the fraction, bias of the exponent, and the code of the greatest magnitude, infinity included.
 fn format(dtype: DType) -> (u32, i32, u8) {
     match dtype {
         DType::F8E4M3FN => (3, 7, 0x7e),
         DType::F8E5M2 => (2, 15, 0x7c),
+        DType::F4E2M1FN => (1, 1, 0x7),
         _ => (0, 127, 0xfe),
     }
 }
 
+/// The bit of the sign.
+fn sign_bit(dtype: DType) -> u8 {
+    match dtype {
+        DType::F4E2M1FN => 0x8,
+        _ => 0x80,
+    }
+}
+
+/// The code at place `at` of a byte, the lowest bits first.
+pub fn part(dtype: DType, byte: u8, at: usize) -> u8 {
+    let bits = 8 / dtype.per_byte();
+    byte >> (at * bits) & (u8::MAX >> (8 - bits))
+}
+
+/// The byte of codes, the first in the lowest bits.
+pub fn together(dtype: DType, codes: &[u8]) -> u8 {
+    let bits = 8 / dtype.per_byte();
+    let places = codes.iter().enumerate();
+    places.fold(0, |byte, (at, code)| byte | code << (at * bits))
+}
+
 /// The value; exact. Signs and payloads of NaN are not kept.
-pub fn to_f64(dtype: DType, byte: u8) -> f64 {
+pub fn to_f64(dtype: DType, code: u8) -> f64 {
     let (fraction_bits, bias, most) = format(dtype);
     if dtype == DType::F8E8M0FNU {
-        return match byte <= most {
-            true => 2f64.powi(i32::from(byte) - bias),
+        return match code <= most {
+            true => 2f64.powi(i32::from(code) - bias),
             false => f64::NAN,
         };
     }
-    let magnitude = byte & 0x7f;
+    let sign = code & sign_bit(dtype);
+    let magnitude = code - sign;
     let exponent = i32::from(magnitude >> fraction_bits);
     let fraction = i32::from(magnitude) & ((1 << fraction_bits) - 1);
     let hidden = i32::from(exponent > 0) << fraction_bits;
@@ -34,10 +58,10 @@ pub fn to_f64(dtype: DType, byte: u8) -> f64 {
             f64::from(hidden + fraction) * 2f64.powi(exponent.max(1) - bias - fraction_bits as i32)
         }
     };
-    if byte > 0x7f { -value } else { value }
+    if sign != 0 { -value } else { value }
 }
 
-/// The byte of the nearest element.
+/// The code of the nearest element.
 pub fn from_f64(dtype: DType, value: f64) -> u8 {
     let (fraction_bits, bias, most) = format(dtype);
     let exponent = (value.abs().to_bits() >> 52) as i32 - 1023;
@@ -52,7 +76,13 @@ pub fn from_f64(dtype: DType, value: f64) -> u8 {
             false => 0xff,
         };
     }
-    let sign = u8::from(value.is_sign_negative()) << 7;
+    let sign = match value.is_sign_negative() {
+        true => sign_bit(dtype),
+        false => 0,
+    };
+    if value.is_nan() && dtype == DType::F4E2M1FN {
+        return sign_bit(dtype);
+    }
     if value.is_nan() {
         return sign | 0x7f;
     }
@@ -68,12 +98,17 @@ pub fn from_f64(dtype: DType, value: f64) -> u8 {
 mod tests {
     use super::*;
 
-    const ALL: [DType; 3] = [DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU];
+    const ALL: [DType; 4] = [
+        DType::F8E4M3FN,
+        DType::F8E5M2,
+        DType::F8E8M0FNU,
+        DType::F4E2M1FN,
+    ];
 
     #[test]
-    fn every_byte_comes_back() {
+    fn every_code_comes_back() {
         for dtype in ALL {
-            for byte in 0..=255 {
+            for byte in 0..=u8::MAX >> (8 - 8 / dtype.per_byte()) {
                 let value = to_f64(dtype, byte);
                 match value.is_nan() {
                     true => assert!(to_f64(dtype, from_f64(dtype, value)).is_nan()),
@@ -84,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_of_numbers() {
+    fn codes_of_numbers() {
         for (dtype, value, byte) in [
             (DType::F8E4M3FN, 448.0, 0x7e),
             (DType::F8E4M3FN, 464.1, 0x7e),
@@ -106,6 +141,15 @@ mod tests {
             (DType::F8E8M0FNU, 1e300, 0xff),
             (DType::F8E8M0FNU, f64::NAN, 0xff),
             (DType::F8E8M0FNU, 0.0, 0xff),
+            (DType::F4E2M1FN, 0.25, 0x0),
+            (DType::F4E2M1FN, 0.26, 0x1),
+            (DType::F4E2M1FN, 0.75, 0x2),
+            (DType::F4E2M1FN, -1.25, 0xa),
+            (DType::F4E2M1FN, 2.5, 0x4),
+            (DType::F4E2M1FN, 5.0, 0x6),
+            (DType::F4E2M1FN, -1e300, 0xf),
+            (DType::F4E2M1FN, f64::INFINITY, 0x7),
+            (DType::F4E2M1FN, -f64::NAN, 0x8),
         ] {
             assert_eq!(from_f64(dtype, value), byte, "{dtype} {value}");
         }

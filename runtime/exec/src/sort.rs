@@ -156,7 +156,7 @@ impl Sort {
                 DType::U16 => self.of::<u16>(from, to, scratch),
                 DType::U8 | DType::I1 => self.of::<u8>(from, to, scratch),
                 // They have no order: `new` takes none.
-                DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU => {}
+                DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU | DType::F4E2M1FN => {}
                 DType::C64 | DType::C128 => {}
             }
         }

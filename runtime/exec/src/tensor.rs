@@ -2,6 +2,9 @@
 //!
 //! A [`HostTensor`] is dense over its stored axes, row-major unless its order says otherwise; an axis marked `broadcast` is
 //! stored once, whatever its extent. Its memory is aligned to 64 bytes and comes from a [`Heap`].
+//!
+//! Elements that share a byte lie as callers of programs see them: one after the other in memory, the first in the low bits. Who wants
+//! one by itself takes the tensor apart ([`HostTensor::unpacked`]).
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,6 +14,7 @@ use fuser_artifact::limits::MAX_RANK;
 
 use crate::element;
 use crate::memory::{Heap, Memory, MemoryError};
+use crate::small;
 
 /// An axis of a tensor with its extent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +171,11 @@ impl HostTensor {
         values: &[f64],
     ) -> Result<HostTensor, TensorError> {
         let mut tensor = HostTensor::zeros(heap, dtype, axes)?;
+        if dtype.per_byte() > 1 {
+            let codes = values.iter().map(|&value| small::from_f64(dtype, value));
+            let codes: Vec<u8> = codes.collect();
+            return HostTensor::from_elements(heap, dtype, axes, &codes);
+        }
         let (expected, found) = (
             tensor.data.len(),
             values.len().saturating_mul(dtype.bytes()),
@@ -179,6 +188,56 @@ impl HostTensor {
             to.copy_from_slice(element::from_f64(dtype, *value).as_bytes())
         });
         Ok(tensor)
+    }
+
+    /// A tensor of these elements, each in bytes of its own, row-major, little-endian.
+    pub fn from_elements(
+        heap: &Heap,
+        dtype: DType,
+        axes: &[Axis],
+        bytes: &[u8],
+    ) -> Result<HostTensor, TensorError> {
+        match dtype.per_byte() {
+            1 => HostTensor::from_bytes(heap, dtype, axes, bytes),
+            _ => HostTensor::from_bytes(heap, DType::U8, axes, bytes)?.packed(heap, dtype),
+        }
+    }
+
+    /// The stored elements in row-major order, little-endian, each in bytes of its own.
+    pub fn elements(&self) -> Cow<'_, [u8]> {
+        if self.dtype.per_byte() == 1 {
+            return self.row_major();
+        }
+        let elements = self.positions(&self.axes, &[]);
+        Cow::Owned(elements.filter_map(|at| self.code(at)).collect())
+    }
+
+    /// The same elements, each in a byte of its own: where several share one, their codes, as `ui8`.
+    pub fn unpacked(&self, heap: &Heap) -> Result<HostTensor, TensorError> {
+        let shared = self.dtype.per_byte();
+        if shared == 1 {
+            return self.try_clone(heap);
+        }
+        let mut codes = HostTensor::zeros(heap, DType::U8, &self.axes)?;
+        for (at, code) in codes.data.iter_mut().enumerate() {
+            *code = self.code(at).unwrap_or_default();
+        }
+        codes.order.clone_from(&self.order);
+        Ok(codes)
+    }
+
+    /// Codes as elements that share bytes: the inverse of [`HostTensor::unpacked`].
+    pub fn packed(&self, heap: &Heap, dtype: DType) -> Result<HostTensor, TensorError> {
+        let mut elements = HostTensor::zeros(heap, dtype, &self.axes)?;
+        for (byte, codes) in elements
+            .data
+            .iter_mut()
+            .zip(self.data.chunks(dtype.per_byte()))
+        {
+            *byte = small::together(dtype, codes);
+        }
+        elements.order.clone_from(&self.order);
+        Ok(elements)
     }
 
     /// A tensor in memory that is there already.
@@ -220,7 +279,7 @@ impl HostTensor {
 
     /// The number of elements in memory.
     pub fn stored_elements(&self) -> usize {
-        self.data.len() / self.dtype.bytes()
+        self.axes.iter().map(|axis| axis.stored_extent()).product()
     }
 
     /// The axes from the outermost to the innermost in memory; empty for row-major.
@@ -242,18 +301,37 @@ impl HostTensor {
         if self.strides() == strides(&self.axes, &[]) {
             return Cow::Borrowed(&self.data);
         }
-        let size = self.dtype.bytes();
+        let shared = self.dtype.per_byte();
+        if shared > 1 {
+            let codes = self.elements();
+            let bytes = codes.chunks(shared);
+            return Cow::Owned(
+                bytes
+                    .map(|codes| small::together(self.dtype, codes))
+                    .collect(),
+            );
+        }
         let elements = self.positions(&self.axes, &[]);
+        let size = self.dtype.bytes();
         let bytes = elements.filter_map(|at| self.data.get(at * size..(at + 1) * size));
         Cow::Owned(bytes.flatten().copied().collect())
+    }
+
+    /// The code of the element at a position in memory, where elements share bytes.
+    pub(crate) fn code(&self, at: usize) -> Option<u8> {
+        let shared = self.dtype.per_byte();
+        let byte = self.data.get(at / shared).filter(|_| shared > 1)?;
+        Some(small::part(self.dtype, *byte, at % shared))
     }
 
     /// The stored elements as `f64`, row-major.
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let size = self.dtype.bytes();
         let elements = self.positions(&self.axes, &[]);
-        let elements = elements.filter_map(move |at| self.data.get(at * size..(at + 1) * size));
-        elements.filter_map(|bytes| element::to_f64(self.dtype, bytes))
+        elements.filter_map(move |at| match self.dtype.per_byte() {
+            1 => element::to_f64(self.dtype, self.data.get(at * size..(at + 1) * size)?),
+            _ => Some(small::to_f64(self.dtype, self.code(at)?)),
+        })
     }
 
     /// Distances between neighbours in memory, in elements; 0 along axes of one stored element.
@@ -308,6 +386,10 @@ impl HostTensor {
         axes: &[Axis],
         order: &[u32],
     ) -> Result<HostTensor, TensorError> {
+        if self.dtype.per_byte() > 1 {
+            let codes = self.unpacked(heap)?.relayout_in(heap, axes, order)?;
+            return codes.packed(heap, self.dtype);
+        }
         self.check_fits(axes)?;
         let mut result = HostTensor::zeros(heap, self.dtype, axes)?.laid_out(order);
         if result.data.is_empty() {
@@ -369,7 +451,7 @@ pub fn stored_bytes(dtype: DType, axes: &[Axis]) -> Result<usize, TensorError> {
         return Err(TensorError::Rank { rank });
     }
     product(axes.iter().map(|axis| axis.stored_extent()))
-        .and_then(|elements| elements.checked_mul(dtype.bytes()))
+        .and_then(|elements| dtype.size_of(elements))
         .filter(|bytes| *bytes <= isize::MAX as usize)
         .ok_or_else(|| {
             let what = format!("a tensor of shape {}", Shape(axes));

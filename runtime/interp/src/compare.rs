@@ -5,7 +5,7 @@
 //! bound of zero means that the analysis has shown that there is only one result, and no slack is given.
 
 use crate::machine::CHUNK;
-use crate::number::{F8E4M3FN, F8E5M2, F8E8M0FNU, Rules, round};
+use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Rules, round};
 use crate::ops::elementwise::{join, view_of};
 use crate::tensor::{Axis, Tensor};
 use crate::view::View;
@@ -239,6 +239,7 @@ pub fn rounded(reference: &Tensor) -> Option<Tensor> {
         DType::F8E4M3FN => Data::F8E4M3FN(values.map(F8E4M3FN::from_f64).collect()),
         DType::F8E5M2 => Data::F8E5M2(values.map(F8E5M2::from_f64).collect()),
         DType::F8E8M0FNU => Data::F8E8M0FNU(values.map(F8E8M0FNU::from_f64).collect()),
+        DType::F4E2M1FN => Data::F4E2M1FN(values.map(F4E2M1FN::from_f64).collect()),
         _ => return Some(reference.clone()),
     };
     Tensor::new(reference.dtype(), reference.axes().to_vec(), data)

@@ -344,6 +344,7 @@ impl<'a> Engine<'a> {
                 self.extents.bind_name(self.ir, name, *value, GIVEN)?;
             }
         }
+        self.extents.bind_halves(self.ir)?;
         let names: Vec<String> = (0..parameters.len())
             .map(|i| self.input_name(parameters, i))
             .collect();
@@ -354,6 +355,7 @@ impl<'a> Engine<'a> {
                 self.extents.bind(self.ir, &ty.dims, input, &names[i])?;
             }
         }
+        self.extents.bind_halves(self.ir)?;
         for (i, (&parameter, input)) in parameters.iter().zip(inputs).enumerate() {
             self.bind_input(parameter, input, &names[i])?;
         }

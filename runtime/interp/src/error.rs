@@ -43,6 +43,8 @@ pub enum ErrorKind {
         /// Value and input that contradict it.
         second: (i64, String),
     },
+    /// A tensor of elements of 4 bits, by name, has so many along the axis along which callers see two in a byte.
+    HalfByte(String, usize),
     /// No input gives the named extent a value.
     UnboundExtent(String),
     /// The op breaks its own definition: the verifier would have said so.
@@ -124,6 +126,10 @@ impl std::fmt::Display for ErrorKind {
                 f,
                 "extent `{extent}` is {} by input `{}` and {} by input `{}`",
                 first.0, first.1, second.0, second.1
+            ),
+            Self::HalfByte(what, odd) => write!(
+                f,
+                "{what} has {odd} elements of 4 bits along its innermost axis in memory, where two share a byte"
             ),
             Self::UnboundExtent(extent) => write!(f, "no input gives extent `{extent}` a value"),
             Self::Invalid(message) => write!(f, "{message}"),

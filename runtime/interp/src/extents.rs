@@ -12,6 +12,8 @@ use crate::tensor::Tensor;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Extents {
     names: BTreeMap<Sym, (i64, String)>,
+    /// Names that are halves of others, each with the other.
+    pub halves: Vec<(Sym, Sym)>,
 }
 
 impl Extents {
@@ -21,8 +23,36 @@ impl Extents {
             let Extent::Symbolic(id) = dim.extent else {
                 continue;
             };
-            if let Some(name) = ir.extent_expr(id).as_name() {
+            let expr = ir.extent_expr(id);
+            if let Some(name) = expr.as_name() {
                 self.bind_name(ir, name, axis.extent as i64, input)?;
+            } else if let Some(whole) = self.whole(expr) {
+                self.bind_name(ir, whole, axis.extent as i64, input)?;
+                self.bind_halves(ir)?;
+            }
+        }
+        Ok(())
+    }
+    /// The name of which an expression is twice the half.
+    fn whole(&self, expr: &ExtentExpr) -> Option<Sym> {
+        let [(names, 2)] = expr.terms.as_slice() else {
+            return None;
+        };
+        let twice = |(half, _): &&(Sym, Sym)| names.as_slice() == [*half];
+        self.halves.iter().find(twice).map(|(_, whole)| *whole)
+    }
+    /// Binds halves of what is bound, and what has a half that is bound.
+    pub fn bind_halves(&mut self, ir: &Ir) -> Result<()> {
+        for (half, whole) in self.halves.clone() {
+            if let Some((value, input)) = self.names.get(&whole).cloned() {
+                if value % 2 != 0 {
+                    let what = format!("extent `{}`", ir.str(whole));
+                    let odd = usize::try_from(value).unwrap_or_default();
+                    return Err(InterpError::new(ErrorKind::HalfByte(what, odd)));
+                }
+                self.bind_name(ir, half, value / 2, &input)?;
+            } else if let Some((value, input)) = self.names.get(&half).cloned() {
+                self.bind_name(ir, whole, value.saturating_mul(2), &input)?;
             }
         }
         Ok(())

@@ -28,6 +28,7 @@ mod machine;
 mod memory;
 pub mod number;
 mod ops;
+mod packed;
 mod pairs;
 mod site;
 pub mod tensor;
@@ -39,7 +40,7 @@ use fuser_ir::types::TypeKind;
 use fuser_ir::{Ir, Op, Value};
 
 pub use error::{ErrorKind, InterpError, Result};
-pub use number::{Bounded, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps};
+pub use number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps};
 pub use tensor::{Axis, Data, Tensor};
 
 /// Options of a run.
@@ -97,11 +98,14 @@ pub fn interpret(ir: &Ir, op: Op, inputs: &[Tensor], options: &Options) -> Resul
     let mut engine = engine::Engine::new(ir, options);
     let parameters = ir.args(body);
     let inputs = pairs::inside(ir, op, inputs);
+    let inputs = packed::inside(ir, op, parameters, inputs).map_err(|e| e.at(op))?;
+    engine.extents.halves = packed::halves(ir, op);
     engine
         .bind_inputs(parameters, &inputs)
         .map_err(|e| e.at(op))?;
     let values = engine.run(body).map_err(|e| e.at(op))?;
-    let mut values = pairs::outside(&mut engine.machine, op, ir, values).map_err(|e| e.at(op))?;
+    let values = pairs::outside(&mut engine.machine, op, ir, values).map_err(|e| e.at(op))?;
+    let mut values = packed::outside(ir, op, values).map_err(|e| e.at(op))?;
     if name == "kernel.func" {
         let is_buffer = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::MemRef { .. });
         let buffers = parameters.iter().filter(is_buffer).count();

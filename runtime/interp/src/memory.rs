@@ -8,7 +8,7 @@ use half::{bf16, f16};
 use crate::budget::Charge;
 use crate::error::{ErrorKind, InterpError, Result};
 use crate::machine::Machine;
-use crate::number::{F8E4M3FN, F8E5M2, F8E8M0FNU};
+use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU};
 use crate::tensor::{Axis, Data, Tensor, filled};
 
 /// One buffer.
@@ -47,7 +47,8 @@ fn sub_slice(data: &Data, at: usize, count: usize) -> Option<Data> {
         };
     }
     Some(cut!(
-        F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, I64, I32, I16, I8, U64, U32, U16, U8, I1
+        F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, I64, I32, I16, I8, U64, U32,
+        U16, U8, I1
     ))
 }
 
@@ -56,7 +57,7 @@ fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
     pair!(to, from, (x, y) => {
         x.get_mut(at..end)?.copy_from_slice(y);
         Some(())
-    }, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, I64, I32, I16, I8, U64, U32, U16, U8, I1)
+    }, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, I64, I32, I16, I8, U64, U32, U16, U8, I1)
 }
 
 /// Contents of fresh memory: NaN, or a conspicuous number, so that a kernel that reads it before it stores shows.
@@ -69,6 +70,7 @@ fn unspecified(dtype: DType, length: usize) -> Option<Data> {
         DType::F8E4M3FN => Data::F8E4M3FN(filled(F8E4M3FN(0xff), length)?),
         DType::F8E5M2 => Data::F8E5M2(filled(F8E5M2(0xff), length)?),
         DType::F8E8M0FNU => Data::F8E8M0FNU(filled(F8E8M0FNU(0xff), length)?),
+        DType::F4E2M1FN => Data::F4E2M1FN(filled(F4E2M1FN(0xf), length)?),
         DType::I64 | DType::Index => Data::I64(filled(0x5555_5555_5555_5555, length)?),
         DType::I32 => Data::I32(filled(0x5555_5555, length)?),
         DType::I16 => Data::I16(filled(0x5555, length)?),

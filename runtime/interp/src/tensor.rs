@@ -8,7 +8,7 @@ use fuser_ir::DType;
 use half::{bf16, f16};
 
 use crate::budget::Charge;
-use crate::number::{Bounded, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, round};
+use crate::number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, round};
 
 /// The elements of a tensor, by how they are stored.
 ///
@@ -23,6 +23,7 @@ pub enum Data {
     F8E4M3FN(Vec<F8E4M3FN>),
     F8E5M2(Vec<F8E5M2>),
     F8E8M0FNU(Vec<F8E8M0FNU>),
+    F4E2M1FN(Vec<F4E2M1FN>),
     I64(Vec<i64>),
     I32(Vec<i32>),
     I16(Vec<i16>),
@@ -45,6 +46,7 @@ macro_rules! each {
             Data::F8E4M3FN($v) => $body,
             Data::F8E5M2($v) => $body,
             Data::F8E8M0FNU($v) => $body,
+            Data::F4E2M1FN($v) => $body,
             Data::I64($v) => $body,
             Data::I32($v) => $body,
             Data::I16($v) => $body,
@@ -77,6 +79,7 @@ impl Data {
             DType::F8E4M3FN => Self::F8E4M3FN(filled(F8E4M3FN(0), length)?),
             DType::F8E5M2 => Self::F8E5M2(filled(F8E5M2(0), length)?),
             DType::F8E8M0FNU => Self::F8E8M0FNU(filled(F8E8M0FNU(0), length)?),
+            DType::F4E2M1FN => Self::F4E2M1FN(filled(F4E2M1FN(0), length)?),
             DType::I64 | DType::Index => Self::I64(filled(0, length)?),
             DType::I32 => Self::I32(filled(0, length)?),
             DType::I16 => Self::I16(filled(0, length)?),
@@ -114,6 +117,7 @@ impl Data {
             Self::F8E4M3FN(to) => read!(to, F8E4M3FN),
             Self::F8E5M2(to) => read!(to, F8E5M2),
             Self::F8E8M0FNU(to) => read!(to, F8E8M0FNU),
+            Self::F4E2M1FN(to) => read!(to, F4E2M1FN),
             Self::I64(to) => read!(to, i64),
             Self::I32(to) => read!(to, i32),
             Self::I16(to) => read!(to, i16),
@@ -142,6 +146,7 @@ impl Data {
             Self::F8E4M3FN(v) => write!(v),
             Self::F8E5M2(v) => write!(v),
             Self::F8E8M0FNU(v) => write!(v),
+            Self::F4E2M1FN(v) => write!(v),
             Self::I64(v) => write!(v),
             Self::I32(v) => write!(v),
             Self::I16(v) => write!(v),
@@ -182,6 +187,7 @@ impl Data {
                 | (Self::F8E4M3FN(_), DType::F8E4M3FN)
                 | (Self::F8E5M2(_), DType::F8E5M2)
                 | (Self::F8E8M0FNU(_), DType::F8E8M0FNU)
+                | (Self::F4E2M1FN(_), DType::F4E2M1FN)
                 | (Self::I64(_), DType::I64 | DType::Index)
                 | (Self::I32(_), DType::I32)
                 | (Self::I16(_), DType::I16)
@@ -209,6 +215,7 @@ impl Data {
             Self::F8E4M3FN(v) => v.get(i).map(|x| x.to_f64()),
             Self::F8E5M2(v) => v.get(i).map(|x| x.to_f64()),
             Self::F8E8M0FNU(v) => v.get(i).map(|x| x.to_f64()),
+            Self::F4E2M1FN(v) => v.get(i).map(|x| x.to_f64()),
             other => other.int(i).map(|x| x as f64),
         };
         value.unwrap_or(f64::NAN)
@@ -238,6 +245,7 @@ impl Data {
             Self::F8E4M3FN(v) => DataMut::F8E4M3FN(v),
             Self::F8E5M2(v) => DataMut::F8E5M2(v),
             Self::F8E8M0FNU(v) => DataMut::F8E8M0FNU(v),
+            Self::F4E2M1FN(v) => DataMut::F4E2M1FN(v),
             Self::I64(v) => DataMut::I64(v),
             Self::I32(v) => DataMut::I32(v),
             Self::I16(v) => DataMut::I16(v),
@@ -261,6 +269,7 @@ pub enum DataMut<'a> {
     F8E4M3FN(&'a mut [F8E4M3FN]),
     F8E5M2(&'a mut [F8E5M2]),
     F8E8M0FNU(&'a mut [F8E8M0FNU]),
+    F4E2M1FN(&'a mut [F4E2M1FN]),
     I64(&'a mut [i64]),
     I32(&'a mut [i32]),
     I16(&'a mut [i16]),
@@ -288,8 +297,8 @@ impl<'a> DataMut<'a> {
     /// The first `at` elements, and the others.
     pub fn split_at(self, at: usize) -> (DataMut<'a>, DataMut<'a>) {
         split!(
-            self, at, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, I64, I32, I16, I8, U64,
-            U32, U16, U8, I1
+            self, at, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, I64, I32, I16,
+            I8, U64, U32, U16, U8, I1
         )
     }
 }
@@ -591,6 +600,7 @@ impl Lane for f32 {
             Data::F8E4M3FN(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
             Data::F8E5M2(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
             Data::F8E8M0FNU(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
+            Data::F4E2M1FN(v) => strided(v, start, step, out, |x| round::f32_from(x.to_f64())),
             _ => {}
         }
     }
@@ -602,6 +612,7 @@ impl Lane for f32 {
             DataMut::F8E4M3FN(t) => write(t, at, values, |x| F8E4M3FN::from_f64(widened(x))),
             DataMut::F8E5M2(t) => write(t, at, values, |x| F8E5M2::from_f64(widened(x))),
             DataMut::F8E8M0FNU(t) => write(t, at, values, |x| F8E8M0FNU::from_f64(widened(x))),
+            DataMut::F4E2M1FN(t) => write(t, at, values, |x| F4E2M1FN::from_f64(widened(x))),
             _ => {}
         }
     }
@@ -675,6 +686,7 @@ impl Lane for Bounded {
             Data::F8E4M3FN(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
             Data::F8E5M2(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
             Data::F8E8M0FNU(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
+            Data::F4E2M1FN(v) => strided(v, start, step, out, |x| Bounded::exact(x.to_f64())),
             _ => {}
         }
         let Some(bounds) = source.bounds() else {

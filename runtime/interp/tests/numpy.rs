@@ -27,6 +27,7 @@ fn parse_tensor(text: &str) -> Tensor {
         DType::F8E4M3FN => Data::F8E4M3FN(b.map(|b| fuser_interp::F8E4M3FN(b as u8)).collect()),
         DType::F8E5M2 => Data::F8E5M2(b.map(|b| fuser_interp::F8E5M2(b as u8)).collect()),
         DType::F8E8M0FNU => Data::F8E8M0FNU(b.map(|b| fuser_interp::F8E8M0FNU(b as u8)).collect()),
+        DType::F4E2M1FN => Data::F4E2M1FN(b.map(|b| fuser_interp::F4E2M1FN(b as u8)).collect()),
         DType::I64 | DType::Index => Data::I64(b.map(|b| b as i64).collect()),
         DType::I32 => Data::I32(b.map(|b| b as u32 as i32).collect()),
         DType::I16 => Data::I16(b.map(|b| b as i16).collect()),

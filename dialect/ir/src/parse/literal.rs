@@ -189,6 +189,12 @@ fn dense_hex(hex: &str, dtype: DType, elements: u64) -> Result<DenseData, Wrong>
     });
     let bytes: Option<Vec<u8>> = pairs.collect();
     let bytes = bytes.ok_or("not a string of hexadecimal bytes")?;
+    if dtype == DType::F4E2M1FN && bytes.iter().any(|byte| byte >> dtype.bits() != 0) {
+        let name = dtype.name();
+        return Err(format!(
+            "an element of `{name}` is a byte from 00 to 0F here"
+        ));
+    }
     let splat = bytes.len() as u64 == dtype.bytes();
     let whole = elements.checked_mul(dtype.bytes());
     if splat || whole == Some(bytes.len() as u64) {

@@ -1,8 +1,8 @@
-//! Floats of 8 bits: casts as NVIDIA's instructions make them, and tensors quantized in blocks.
+//! Floats of 8 bits and of 4: casts as NVIDIA's instructions make them, and tensors quantized in blocks.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
-use fuser_ir::Value;
 use fuser_ir::types::{DType, Extent};
+use fuser_ir::{OpDef, Value};
 
 use super::super::Reader;
 use super::super::args::Args;
@@ -10,14 +10,15 @@ use super::super::value::Val;
 use crate::codes::UNSUPPORTED;
 use crate::program::{Draft, Fault, Made};
 
-/// Elements in a block that share a scale.
-const BLOCK: u64 = 32;
 /// The greatest magnitudes.
+const GREATEST_E2M1: f64 = 6.0;
 const GREATEST_E4M3: f32 = 448.0;
 pub const GREATEST_E5M2: f64 = 57344.0;
 /// The greatest power of two that a scale can be, as its biased exponent, and NaN.
 const GREATEST_EXPONENT: f64 = 254.0;
 const NO_EXPONENT: f64 = 255.0;
+/// The least scale of a block of floats of 4 bits, 2^-6.
+const LEAST_SCALE: f64 = 0.015625;
 
 /// The tensor with elements of another type, saturated where that is a float of 8 bits, as `cvt.satfinite` does it.
 pub fn cast(draft: &mut Draft, x: Value, to: DType) -> Made {
@@ -90,35 +91,41 @@ fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     Ok(b.value(&fusion::BITCAST, &[x], &clause)?)
 }
 
-/// `Float8_e4m3fn` in blocks of 32 along the last axis, each with a scale: the power of two not above the greatest magnitude
-/// divided by 448.
+/// Elements in blocks along the last axis, each with a scale. Of `Float8_e4m3fn` a block has 32, and its scale is the power of two not
+/// above the greatest magnitude divided by 448; of `Float4_e2m1fn` it has 16, and its scale is the `Float8_e4m3fn` nearest to the greatest
+/// magnitude divided by 6.
 pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["input"])?;
     let refused = |what: &str| {
         let fault = Fault::new(&UNSUPPORTED, format!("{what} has no counterpart in Fuser"));
-        Err(fault.help("blocks of 32 of `DataType.Float8_e4m3fn`, without a global scale and not swizzled, are read"))
+        Err(fault.help("blocks of 32 of `DataType.Float8_e4m3fn` and of 16 of `DataType.Float4_e2m1fn`, without a global scale and not swizzled, are read"))
     };
-    if args.dtype(4, &["dtype"])? != Some(DType::F8E4M3FN) {
-        return refused("a result of 4 bits");
-    }
+    let dtype = args.dtype(4, &["dtype"])?.unwrap_or(DType::F4E2M1FN);
+    let block = match dtype {
+        DType::F8E4M3FN => 32,
+        DType::F4E2M1FN => 16,
+        _ => return refused("a result of this type"),
+    };
     let global = args.get(1, &["global_scale"]);
     if !matches!(global, None | Some(Val::Nothing)) || args.flag(2, &["swizzle_block_scales"]) {
         return refused("a global scale or a swizzle of scales");
     }
-    if args.int(3, &["block_size"], 16)? != BLOCK as i64 {
+    if args.int(3, &["block_size"], 16)? != block as i64 {
         return refused("a block of another length");
     }
     let shape = r.extents(x);
     let Some((Extent::Static(length), outer)) = shape.split_last() else {
         return refused("a last axis of no known length");
     };
-    if !length.is_multiple_of(BLOCK) {
-        return Err(Fault::form("has a last axis that is no multiple of 32"));
+    if !length.is_multiple_of(block) {
+        return Err(Fault::form(format!(
+            "has a last axis that is no multiple of {block}"
+        )));
     }
     let draft = &mut r.draft;
     let blocks = [
         outer,
-        &[Extent::Static(length / BLOCK), Extent::Static(BLOCK)],
+        &[Extent::Static(length / block), Extent::Static(block)],
     ]
     .concat();
     let x = draft.cast(x, DType::F32)?;
@@ -127,14 +134,38 @@ pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'
     let mut b = draft.builder();
     let clause = [b.ints("dims", &[outer.len() as i64 + 1])];
     let greatest = b.value(&fusion::MAX_NUM, &[magnitude], &clause)?;
+    let (by, factor, scales) = match dtype {
+        DType::F8E4M3FN => power_scales(draft, greatest)?,
+        _ => float_scales(draft, greatest)?,
+    };
+    let kept: Vec<i64> = (0..=outer.len() as i64).collect();
+    let factor = draft.broadcast(factor, &kept, &blocks)?;
+    let quantized = draft.make(by, &[x, factor])?;
+    let quantized = draft.cast(quantized, dtype)?;
+    let quantized = draft.reshape(quantized, &shape)?;
+    Ok([quantized, scales].map(Val::Tensor).into())
+}
+
+/// The op that takes elements to what is rounded, its other operand, and the scales.
+type Scales = Made<(&'static OpDef, Value, Value)>;
+
+/// Scales that are powers of two, and their reciprocals.
+fn power_scales(draft: &mut Draft, greatest: Value) -> Scales {
     let unit = beside(draft, greatest, f64::from(1.0 / GREATEST_E4M3))?;
     let scaled = draft.make(&fusion::MUL, &[greatest, unit])?;
     let exponent = exponent(draft, scaled)?;
     let factor = reciprocal(draft, exponent)?;
-    let kept: Vec<i64> = (0..=outer.len() as i64).collect();
-    let factor = draft.broadcast(factor, &kept, &blocks)?;
-    let quantized = draft.make(&fusion::MUL, &[x, factor])?;
-    let quantized = draft.cast(quantized, DType::F8E4M3FN)?;
-    let quantized = draft.reshape(quantized, &shape)?;
-    Ok([quantized, scale(draft, exponent)?].map(Val::Tensor).into())
+    Ok((&fusion::MUL, factor, scale(draft, exponent)?))
+}
+
+/// Scales that are floats of 8 bits, and these in f32. A block of NaN has the least.
+fn float_scales(draft: &mut Draft, greatest: Value) -> Scales {
+    let [unit, least, most] = [GREATEST_E2M1, LEAST_SCALE, f64::from(GREATEST_E4M3)]
+        .map(|number| beside(draft, greatest, number));
+    let scaled = draft.make(&fusion::DIV, &[greatest, unit?])?;
+    let scaled = draft.make(&fusion::FMAX, &[scaled, least?])?;
+    let scaled = draft.make(&fusion::FMIN, &[scaled, most?])?;
+    let scales = draft.cast(scaled, DType::F8E4M3FN)?;
+    let factor = draft.cast(scales, DType::F32)?;
+    Ok((&fusion::DIV, factor, scales))
 }

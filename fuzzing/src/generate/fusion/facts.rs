@@ -42,6 +42,8 @@ pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
         // Zero and what is below are NaN.
         DType::F8E8M0FNU => return None,
         DType::F8E4M3FN => return Some(coarse(magnitude).min(448)),
+        // Of integers 5 alone is none, and rounds down.
+        DType::F4E2M1FN => return Some(magnitude.min(6)),
         DType::F8E5M2 => return Some(coarse(magnitude)).filter(|m| *m <= 57344),
         DType::F64 | DType::F32 | DType::BF16 => 1 << 62,
         DType::F16 => 65504,

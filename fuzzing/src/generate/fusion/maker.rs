@@ -3,10 +3,11 @@
 //! Every value stands as a [`Slot`]. An op goes in through [`Maker::emit`], which lets inference decide; what inference
 //! refuses, or what would be too large, leaves no trace.
 
+use fuser_dialects::task::packed;
 use fuser_dialects::{builtin, fusion, task};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpDef;
-use fuser_ir::types::Extent;
+use fuser_ir::types::{Extent, ExtentExpr};
 use fuser_ir::{
     AttrId, Block, Builder, DType, Dim, Ir, NewOp, Op, Region, TypeId, TypeKind, Value, layout,
 };
@@ -119,6 +120,10 @@ impl<'s> Maker<'s> {
             true => self.draw_layout(ty),
             false => ty,
         };
+        if dtype == packed::DTYPE && !self.has_whole_bytes(ty, &axes) {
+            let wide = self.input(axes, DType::F32, scalar);
+            return self.cast(wide, dtype).unwrap_or(wide);
+        }
         let plan = InputRecipe::draw(self.source, self.config.tier, &axes, dtype);
         let name = self.ir.sym(&format!("x{}", self.plans.len()));
         let value = self.ir.append_arg(self.body, ty, Some(name));
@@ -131,6 +136,19 @@ impl<'s> Maker<'s> {
         });
         self.plans.push(plan);
         self.slots.len() - 1
+    }
+    /// True if callers can see elements of 4 bits of this type two in a byte.
+    fn has_whole_bytes(&self, ty: TypeId, axes: &[Axis]) -> bool {
+        let tensor = self.ir.ty(ty).as_tensor();
+        let axis = tensor.and_then(|tensor| packed::axis(&self.ir, tensor));
+        let axis = axis.and_then(|axis| axes.get(axis));
+        axis.is_some_and(|axis| {
+            let expr = self.ir.extent_as_expr(axis.dim.extent);
+            let even = |expr: ExtentExpr| {
+                expr.as_name().is_some() || expr.terms.iter().all(|(_, c)| c % 2 == 0)
+            };
+            axis.length % 2 == 0 && expr.is_none_or(even)
+        })
     }
     /// The type with its axes in a random order in memory; of row-major order, sometimes, it is said too.
     fn draw_layout(&mut self, ty: TypeId) -> TypeId {
@@ -257,6 +275,8 @@ impl<'s> Maker<'s> {
             self.fresh(DType::F32);
         }
         let results = self.draw_results();
+        let results = results.into_iter().map(|i| self.in_whole_bytes(i));
+        let results: Vec<usize> = results.collect();
         self.bind_names();
         let values: Vec<Value> = results.iter().map(|i| self.slots[*i].value).collect();
         self.lay_out(&values);
@@ -287,8 +307,21 @@ impl<'s> Maker<'s> {
             if laid_out && self.source.chance(1, 8) {
                 let ty = self.ir.value_type(value);
                 let ty = self.draw_layout(ty);
-                self.ir.set_value_type(value, ty);
+                let slot = self.slots.iter().find(|slot| slot.value == value);
+                let axes = slot.map_or(&[][..], |slot| &slot.axes);
+                if self.ir.ty(ty).dtype() != Some(packed::DTYPE) || self.has_whole_bytes(ty, axes) {
+                    self.ir.set_value_type(value, ty);
+                }
             }
+        }
+    }
+    /// The value, or one of a wider type where callers would see half a byte.
+    fn in_whole_bytes(&mut self, slot: usize) -> usize {
+        let ty = self.ir.value_type(self.slots[slot].value);
+        let whole = self.has_whole_bytes(ty, &self.slots[slot].axes);
+        match self.slots[slot].dtype == packed::DTYPE && !whole {
+            true => self.cast(slot, DType::F32).unwrap_or(slot),
+            false => slot,
         }
     }
     /// The last value, and others; sometimes one twice, sometimes an input, mostly what nothing uses.

@@ -53,6 +53,8 @@ pub struct Config {
     pub unknown: bool,
     /// Draws complex numbers, and ops on them.
     pub complex: bool,
+    /// Draws floats of 4 bits often, and even lengths, along which callers see two of them in a byte.
+    pub packed: bool,
     /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
     pub lengths: &'static [u64],
 }
@@ -60,8 +62,14 @@ pub struct Config {
 /// Lengths of small cases: one, odd, around a vector and around a tile.
 pub const FEW_LENGTHS: &[u64] = &[3, 1, 31, 32, 33, 1025];
 
+/// Lengths half of which are even.
+const EVEN_LENGTHS: &[u64] = &[2, 1, 32, 33, 34, 3, 6];
+
 /// Seeds among which two have complex numbers, one of each tier.
 const COMPLEX: u64 = 8;
+
+/// Seeds among which two have floats of 4 bits, one of each tier.
+const PACKED: u64 = 10;
 
 impl Config {
     /// The defaults of a tier.
@@ -75,6 +83,7 @@ impl Config {
             templates: true,
             unknown: true,
             complex: false,
+            packed: false,
             lengths: &[],
         }
     }
@@ -91,11 +100,18 @@ impl Config {
 }
 
 impl Config {
-    /// The same for the case of a seed: two seeds in [`COMPLEX`] have complex numbers.
+    /// The same for the case of a seed: two seeds in [`COMPLEX`] have complex numbers, two in [`PACKED`] floats of 4 bits.
     pub fn seeded(self, seed: u64) -> Self {
         let named = |def: &&OpDef| self.allowed.contains(&def.name);
         let complex = fusion::COMPLEX_OPS.iter().any(named) || seed % COMPLEX < 2;
-        Self { complex, ..self }
+        let packed = seed % PACKED < 2;
+        let lengths = if packed { EVEN_LENGTHS } else { self.lengths };
+        Self {
+            complex,
+            packed,
+            lengths,
+            ..self
+        }
     }
     /// The same, of few ops that work element by element on one shape.
     pub fn pointwise(&self) -> Self {

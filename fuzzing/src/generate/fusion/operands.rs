@@ -4,6 +4,7 @@
 //! axes). Ops made here count as generated too, so casts and broadcasts are frequent, as in real programs.
 
 use fuser_dialects::fusion;
+use fuser_dialects::task::packed;
 use fuser_ir::def::{DTypes, OpDef, Shape, TypeConstraint};
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{AttrKind, DType, float};
@@ -122,6 +123,10 @@ impl Maker<'_> {
         let complex = all.iter().any(|dtype| dtype.is_complex());
         if complex && self.source.chance(1, 3) {
             all.retain(|dtype| dtype.is_complex());
+        }
+        let packed = self.config.packed && all.contains(&packed::DTYPE);
+        if packed && self.source.chance(1, 2) {
+            all.retain(|dtype| *dtype == packed::DTYPE);
         }
         let recent = self.any_slot().map(|i| self.slots[i].dtype);
         match recent.filter(|d| all.contains(d) && self.source.chance(3, 4)) {

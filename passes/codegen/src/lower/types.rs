@@ -3,6 +3,7 @@
 //! In registers a float of 16 or 8 bits is held as its bits (an `i16`, an `i8`) and converted where arithmetic needs it; in memory an `i1`
 //! is a byte. Integers carry no sign in LLVM, so the sign comes from the [`DType`] at each use.
 
+use fuser_ir::def::DTypes;
 use fuser_ir::types::TypeKind;
 use fuser_ir::{DType, Ir, Value};
 
@@ -23,7 +24,7 @@ pub struct Shape {
 /// The shape of a scalar or vector value; `None` for anything else.
 pub fn shape(ir: &Ir, value: Value) -> Option<Shape> {
     match ir.value_kind(value) {
-        kind if kind.dtype().is_some_and(|d| d.is_complex()) => None,
+        kind if kind.dtype().is_some_and(|d| !DTypes::KERNEL.contains(d)) => None,
         TypeKind::Scalar(dtype) => Some(Shape {
             dtype: *dtype,
             lanes: None,

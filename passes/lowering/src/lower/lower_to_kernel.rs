@@ -2,8 +2,9 @@
 
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::task;
+use fuser_ir::def::DTypes;
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Block, Diagnostics, Op};
+use fuser_ir::{Block, DType, Diagnostics, Op};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
 
@@ -92,16 +93,19 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: 
 }
 
 fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, target: &Target) {
-    if let Some(op) = complex_op(ctx, sweep) {
-        let diagnostic = ctx.error_at(
-            op,
-            &NOT_LOWERED,
-            "computes with complex numbers, and kernels with reals",
-        );
-        ctx.report(
-            diagnostic
-                .help("run --split-complex before --segment: it makes pairs of reals of them"),
-        );
+    if let Some((op, dtype)) = foreign_op(ctx, sweep) {
+        let (message, help) = match dtype.is_complex() {
+            true => (
+                "computes with complex numbers, and kernels with reals",
+                "run --split-complex before --segment: it makes pairs of reals of them",
+            ),
+            false => (
+                "takes or makes floats of 4 bits, and kernels know whole bytes",
+                "run --unpack-floats before --segment: it makes codes in bytes of them",
+            ),
+        };
+        let diagnostic = ctx.error_at(op, &NOT_LOWERED, message);
+        ctx.report(diagnostic.help(help));
         return;
     }
     match lower_sweep(ctx.ir, sweep, symbol, module, target) {
@@ -116,14 +120,15 @@ fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, targ
     }
 }
 
-/// The first op of a sweep that reads or makes complex numbers.
-fn complex_op(ctx: &PassContext<'_>, sweep: Op) -> Option<Op> {
+/// The first op of a sweep that reads or makes elements that kernels do not know, with their type.
+fn foreign_op(ctx: &PassContext<'_>, sweep: Op) -> Option<(Op, DType)> {
     let ir = &*ctx.ir;
-    let complex = |value| ir.value_kind(value).dtype().is_some_and(|d| d.is_complex());
-    let touches = |op: &Op| {
-        ir.operands(*op)
-            .chain(ir.results(*op).iter().copied())
-            .any(complex)
+    let foreign = |value| {
+        let dtype = ir.value_kind(value).dtype();
+        dtype.filter(|&dtype| !DTypes::KERNEL.contains(dtype))
     };
-    ir.walk(sweep).into_iter().skip(1).find(touches)
+    ir.walk(sweep).into_iter().skip(1).find_map(|op| {
+        let mut values = ir.operands(op).chain(ir.results(op).iter().copied());
+        Some((op, values.find_map(foreign)?))
+    })
 }

@@ -76,6 +76,8 @@ pub(super) fn holds(outer: DType, inner: DType) -> bool {
     match (outer.kind(), inner.kind()) {
         _ if outer == inner => true,
         (Float, Float) if inner == DType::F8E8M0FNU => outer.bits() > 8 && outer != DType::F16,
+        // Only powers of two, none of them negative.
+        (Float, Float) if outer == DType::F8E8M0FNU => false,
         (Float, Float) => outer.bits() > inner.bits(),
         // Magnitudes of up to so many bits; those of integers of 8 bits, the only ones for which it matters, are in the range of all floats.
         (Float, Signed) => inner.bits() - 1 <= precision(outer),
@@ -96,6 +98,7 @@ fn precision(float: DType) -> u32 {
         DType::F16 => 11,
         DType::F8E4M3FN => 4,
         DType::F8E5M2 => 3,
+        DType::F4E2M1FN => 2,
         DType::F8E8M0FNU => 0,
         _ => 8,
     }

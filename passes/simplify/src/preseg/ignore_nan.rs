@@ -39,7 +39,7 @@ use fuser_dialects::fusion;
 use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::types::Extent;
-use fuser_ir::{Diagnostics, Ir, NewOp, Op, OpDef, Traits, Value};
+use fuser_ir::{DType, Diagnostics, Ir, NewOp, Op, OpDef, Traits, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
 
@@ -295,7 +295,8 @@ impl<'a> Flow<'a> {
         }
         let carries = |i: usize| operands.get(i).copied().flatten().and_then(|s| s.carries);
         let float = ir.value_kind(ir.result(op, 0)).dtype();
-        let float = float.is_some_and(|d| d.is_float());
+        // The only float without NaN.
+        let float = float.is_some_and(|d| d.is_float() && d != DType::F4E2M1FN);
         let propagates = float && def.traits.contains(Traits::PROPAGATES_NAN);
         let carries = if propagates {
             let sets = (0..operands.len()).filter_map(carries);

@@ -16,4 +16,4 @@ pub use bounded::Bounded;
 pub use int::Int;
 pub use lanes::{Env, Number};
 pub use rules::{MathUlps, Rules};
-pub use small::{F8E4M3FN, F8E5M2, F8E8M0FNU};
+pub use small::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU};

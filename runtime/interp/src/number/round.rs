@@ -63,9 +63,11 @@ pub fn widened(dtype: DType, bits: u64) -> f64 {
     f64::from_bits(float::widen(dtype, bits))
 }
 
-/// `x` rounded once to the float type `dtype`; other types leave it alone, and so does a NaN.
+/// `x` rounded once to the float type `dtype`; other types leave it alone, and a NaN is left alone by types that have one.
 pub fn to_dtype(x: f64, dtype: DType) -> f64 {
     match dtype {
+        // The only type without NaN.
+        DType::F4E2M1FN => small::value(dtype, small::rounded(dtype, x)),
         _ if x.is_nan() => x,
         DType::F32 => f64::from(x as f32),
         DType::F16 => f16_from(x).to_f64(),

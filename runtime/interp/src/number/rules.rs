@@ -112,6 +112,12 @@ const F8E8M0FNU: Format = Format {
     overflow: 1.5 * power(127),
     beyond: Beyond::Nan,
 };
+const F4E2M1FN: Format = Format {
+    unit: power(-2),
+    tiny: power(-2),
+    overflow: f64::INFINITY,
+    beyond: Beyond::Greatest(6.0),
+};
 
 /// Half a unit in the last place: what a correctly rounded operation may be off.
 pub const CORRECT: f64 = 0.5;
@@ -134,6 +140,7 @@ impl Rules {
             DType::F8E4M3FN => (F32, Some(F8E4M3FN)),
             DType::F8E5M2 => (F32, Some(F8E5M2)),
             DType::F8E8M0FNU => (F32, Some(F8E8M0FNU)),
+            DType::F4E2M1FN => (F32, Some(F4E2M1FN)),
             DType::F32 => (F32, None),
             _ => (F64, None),
         };

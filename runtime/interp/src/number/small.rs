@@ -1,4 +1,4 @@
-//! Floats of 8 bits, from the definitions of their formats: each value by its fields, each rounding by a search among all values.
+//! Floats of 8 bits and of 4, from the definitions of their formats: each value by its fields, each rounding by a search among all values.
 //!
 //! Nothing here is quick; it is short enough to be compared with the definitions by eye.
 
@@ -34,13 +34,14 @@ macro_rules! small {
     };
 }
 
-small! { F8E4M3FN F8E5M2 F8E8M0FNU }
+small! { F8E4M3FN F8E5M2 F8E8M0FNU F4E2M1FN }
 
 /// Bits of the exponent's field, of the fraction's field, and the sign's.
 fn fields(dtype: DType) -> (i32, i32, u8) {
     match dtype {
         DType::F8E4M3FN => (4, 3, 0x80),
         DType::F8E5M2 => (5, 2, 0x80),
+        DType::F4E2M1FN => (2, 1, 0x8),
         _ => (8, 0, 0),
     }
 }
@@ -50,6 +51,7 @@ fn last(dtype: DType) -> u8 {
     match dtype {
         DType::F8E4M3FN => 0x7e,
         DType::F8E5M2 => 0x7b,
+        DType::F4E2M1FN => 0x7,
         _ => 0xfe,
     }
 }
@@ -80,7 +82,7 @@ pub fn value(dtype: DType, bits: u8) -> f64 {
 }
 
 /// The element nearest to `x`; of two equally near ones the even one, of two powers of two the greater, and of the two least
-/// powers the greater for all that is not the least. A NaN keeps its upper bits.
+/// powers the greater for all that is not the least. A NaN keeps its upper bits; in a type that has none it becomes -0.
 pub fn rounded(dtype: DType, x: f64) -> u8 {
     let powers = dtype == DType::F8E8M0FNU;
     if x.is_nan() {
@@ -102,9 +104,9 @@ pub fn rounded(dtype: DType, x: f64) -> u8 {
             false => x.abs() > (low + high) / 2.0,
         }
     };
-    // Beyond the last number stands infinity or NaN; where it is NaN beside numbers with a sign, the last number stays.
+    // Beyond the last number stands infinity or NaN; where it is NaN beside numbers with a sign, or nothing, the last number stays.
     let end = match dtype {
-        DType::F8E4M3FN => last(dtype),
+        DType::F8E4M3FN | DType::F4E2M1FN => last(dtype),
         _ => last(dtype) + 1,
     };
     let climb = |bits: u8, step: u8| match bits.checked_add(step) {
@@ -118,12 +120,17 @@ pub fn rounded(dtype: DType, x: f64) -> u8 {
 mod tests {
     use super::*;
 
-    const ALL: [DType; 3] = [DType::F8E4M3FN, DType::F8E5M2, DType::F8E8M0FNU];
+    const ALL: [DType; 4] = [
+        DType::F8E4M3FN,
+        DType::F8E5M2,
+        DType::F8E8M0FNU,
+        DType::F4E2M1FN,
+    ];
 
     #[test]
     fn every_element_comes_back() {
         for dtype in ALL {
-            for bits in 0..=255 {
+            for bits in 0..=u8::MAX >> (8 - dtype.bits()) {
                 assert_eq!(
                     rounded(dtype, value(dtype, bits)),
                     bits,
@@ -166,6 +173,11 @@ mod tests {
             (DType::F8E8M0FNU, 2f64.powi(-127), 0x00),
             (DType::F8E8M0FNU, 2f64.powi(-127).next_up(), 0x01),
             (DType::F8E8M0FNU, f64::INFINITY, 0xff),
+            (DType::F4E2M1FN, 1e300, 0x7),
+            (DType::F4E2M1FN, f64::NEG_INFINITY, 0xf),
+            (DType::F4E2M1FN, f64::NAN, 0x8),
+            (DType::F4E2M1FN, -f64::NAN, 0x8),
+            (DType::F4E2M1FN, -0.1, 0x8),
         ] {
             assert_eq!(rounded(dtype, x), bits, "{dtype:?} {x}");
         }

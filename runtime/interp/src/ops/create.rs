@@ -8,7 +8,7 @@ use super::elementwise::{chunks, view_of};
 use crate::budget::Charge;
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
-use crate::number::{F8E4M3FN, F8E5M2, F8E8M0FNU, Int, Number, Rules, round};
+use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, Number, Rules, round};
 use crate::tensor::{Axis, Data, Tensor, product};
 
 /// One element of `dtype`, from the number of an attribute, rounded once.
@@ -27,6 +27,7 @@ fn number(dtype: DType, value: &AttrKind) -> Option<Data> {
         DType::F8E4M3FN => Data::F8E4M3FN(vec![F8E4M3FN::from_f64(float)]),
         DType::F8E5M2 => Data::F8E5M2(vec![F8E5M2::from_f64(float)]),
         DType::F8E8M0FNU => Data::F8E8M0FNU(vec![F8E8M0FNU::from_f64(float)]),
+        DType::F4E2M1FN => Data::F4E2M1FN(vec![F4E2M1FN::from_f64(float)]),
         DType::I64 | DType::Index => Data::I64(vec![int?.try_into().ok()?]),
         DType::I32 => Data::I32(vec![int?.try_into().ok()?]),
         DType::I16 => Data::I16(vec![int?.try_into().ok()?]),

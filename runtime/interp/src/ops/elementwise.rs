@@ -274,6 +274,7 @@ fn bits(x: &Tensor, i: usize) -> Int {
         Data::F8E4M3FN(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
         Data::F8E5M2(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
         Data::F8E8M0FNU(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
+        Data::F4E2M1FN(v) => v.get(i).map(|x| i128::from(x.0 as i8)),
         data => Some(to_bits(data.float(i), x.dtype())),
     };
     Int {

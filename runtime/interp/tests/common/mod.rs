@@ -152,6 +152,9 @@ pub fn tensor(dtype: DType, shape: &[usize], values: &[f64]) -> Tensor {
         DType::F8E8M0FNU => {
             Data::F8E8M0FNU(v.map(|x| fuser_interp::F8E8M0FNU::from_f64(*x)).collect())
         }
+        DType::F4E2M1FN => {
+            Data::F4E2M1FN(v.map(|x| fuser_interp::F4E2M1FN::from_f64(*x)).collect())
+        }
         DType::I64 | DType::Index => Data::I64(v.map(|x| *x as i64).collect()),
         DType::I32 => Data::I32(v.map(|x| *x as i32).collect()),
         DType::I8 => Data::I8(v.map(|x| *x as i8).collect()),

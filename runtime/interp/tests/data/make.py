@@ -265,10 +265,11 @@ def casts():
 
 
 def small_casts():
-    """All floats of 8 bits to f32; to them the f32 at which results change, the neighbours of those, and special ones."""
-    for name in ["f8E4M3FN", "f8E5M2", "f8E8M0FNU"]:
-        held = getattr(ml_dtypes, name.replace("f8", "float8_").lower())
-        every = np.arange(256, dtype=np.uint8)
+    """All floats of 8 and of 4 bits to f32; to them the f32 at which results change, the neighbours of those, and special ones."""
+    for name in ["f8E4M3FN", "f8E5M2", "f8E8M0FNU", "f4E2M1FN"]:
+        width = int(name[1])
+        held = getattr(ml_dtypes, f"float{width}_{name[2:].lower()}")
+        every = np.arange(2**width, dtype=np.uint8)
         wide = every.view(held).astype(np.float32)
         line("cast", "f32", [(name, every)], ("f32", wide.view(np.uint32)))
         numbers = np.unique(wide[np.isfinite(wide)]).astype(np.float64)
@@ -276,7 +277,7 @@ def small_casts():
         ends = np.float32([464, 1e9, 61440, 2.0**-127, 2.0**-128, 2.0**-149, 1.5 * 2.0**127, 3.4e38, 0.0])
         near = np.concatenate([numbers.astype(np.float32), middles, ends])
         near = np.concatenate([f(near, np.float32(to)) for f, to in [(np.copysign, 1), (np.nextafter, np.inf), (np.nextafter, -np.inf)]])
-        x = np.concatenate([near, -near, np.float32([np.inf, -np.inf, np.nan])])
+        x = np.concatenate([near, -near, np.float32([np.inf, -np.inf, np.nan, 1.0])])
         with np.errstate(all="ignore"):
             small = x.astype(held)
         if name == "f8E4M3FN":

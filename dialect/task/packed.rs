@@ -1,0 +1,137 @@
+//! Arguments and results of a program whose elements have 4 bits: callers give and get two of them in each byte.
+//!
+//! ```text
+//! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed})
+//! ```
+//!
+//! Of two neighbours along the innermost axis in memory the first has the low bits of their byte, so this axis has an even number of
+//! elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark. A named extent of which an axis of bytes is
+//! the half becomes twice another name, and the program keeps whose half that is.
+
+use fuser_ir::attr::AttrKind;
+use fuser_ir::def::OpError;
+use fuser_ir::types::{DType, Dim, Extent, ExtentExpr, TensorType, TypeKind};
+use fuser_ir::{Ir, Op, Sym, TypeId, describe, layout};
+
+use super::marks::{self, LISTS};
+use super::verify::signature;
+use super::{PACKED, SHARED_BYTE};
+
+/// The key of the mark among the attributes of an argument or a result.
+pub const MARK: &str = "packed";
+
+/// The attribute of a program that names extents which are halves of others: `{N_half = "N"}`.
+pub const HALVES: &str = "task.halves";
+
+/// The element type of which callers see two in a byte.
+pub const DTYPE: DType = DType::F4E2M1FN;
+
+/// True if the entry at `index` of a list carries the mark.
+pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
+    marks::has(ir, program, list, index, MARK)
+}
+
+/// The axis along which two elements share a byte: of those that are stored the innermost in memory.
+pub fn axis(ir: &Ir, tensor: &TensorType) -> Option<usize> {
+    let order = layout::order(ir, tensor);
+    let stored = |axis: &usize| tensor.dims.get(*axis).is_some_and(|dim| !dim.broadcast);
+    order.into_iter().rev().find(stored)
+}
+
+/// Half of an extent; `None` where it is odd or may be, or is not known.
+pub fn half(ir: &mut Ir, extent: Extent) -> Option<Extent> {
+    let two = ExtentExpr::constant(2);
+    let half = ir.extent_as_expr(extent)?.div_exact(&two)?;
+    ir.extent(half)
+}
+
+/// The axes of the tensor of elements of 4 bits that the callers of a marked argument or result of type `ty` see; `None` where it
+/// holds no bytes.
+pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, usize)> {
+    let tensor = ir.ty(ty).as_tensor().filter(|t| t.dtype == DType::U8)?;
+    Some((tensor.dims.clone(), axis(ir, tensor)?))
+}
+
+/// The names of extents that are halves, each with the name of the whole.
+pub fn halves(ir: &Ir, program: Op) -> Vec<(Sym, Sym)> {
+    let Some(AttrKind::Dict(entries)) = ir.attr_of(program, HALVES) else {
+        return Vec::new();
+    };
+    let pair = |(half, whole): &(Sym, _)| Some((*half, ir.attr_kind(*whole).as_string()?));
+    entries.iter().filter_map(pair).collect()
+}
+
+/// The types of a program's arguments and of its results, each with the word for one of them.
+fn boundary(ir: &Ir, program: Op) -> [(&'static str, &[TypeId]); 2] {
+    let (inputs, results) = signature(ir, program).unwrap_or_default();
+    [("argument", inputs), ("result", results)]
+}
+
+/// The extents of which callers see two elements in a byte.
+fn shared(ir: &Ir, types: &[TypeId]) -> Vec<Extent> {
+    let tensors = types.iter().filter_map(|&ty| ir.ty(ty).as_tensor());
+    let tensors = tensors.filter(|tensor| tensor.dtype == DTYPE);
+    tensors
+        .filter_map(|tensor| Some(tensor.dims[axis(ir, tensor)?].extent))
+        .collect()
+}
+
+/// The named extents that stand alone where callers see two elements in a byte: even in every call. In the order of their places.
+pub fn even_names(ir: &Ir, program: Op) -> Vec<Sym> {
+    let mut names = Vec::new();
+    for (_, types) in boundary(ir, program) {
+        for extent in shared(ir, types) {
+            let name = ir.extent_as_expr(extent).and_then(|expr| expr.as_name());
+            names.extend(name.filter(|name| !names.contains(name)));
+        }
+    }
+    names
+}
+
+/// True if an extent is even wherever the names `even` are, or has no name yet.
+fn is_even(ir: &Ir, extent: Extent, even: &[Sym]) -> bool {
+    let term = |(names, coefficient): &(Vec<Sym>, i64)| {
+        coefficient % 2 == 0 || names.iter().any(|name| even.contains(name))
+    };
+    let expr = ir.extent_as_expr(extent);
+    expr.is_none_or(|expr| expr.terms.iter().all(term))
+}
+
+/// The rules of bytes: an axis along which two elements share one has an even number of them, and marks stand at tensors of bytes.
+pub fn verify(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
+    let even = even_names(ir, program);
+    for ((what, types), list) in boundary(ir, program).into_iter().zip(LISTS) {
+        for (index, &ty) in types.iter().enumerate() {
+            if let Some(fault) = fault(ir, ty, &even) {
+                let name = describe::ty(ir, ty);
+                let text = format!("{what} {index} is a `{name}`, {fault}");
+                let help = "two elements share a byte along the innermost axis in memory: let it have an even extent";
+                errors.push(OpError::new(text).code(&SHARED_BYTE).help(help));
+            }
+            if is_marked(ir, program, list, index) && outside(ir, ty).is_none() {
+                let ty = describe::ty(ir, ty);
+                let text =
+                    format!("{what} {index} is a `{ty}`, which holds no bytes along an axis");
+                let help = "`packed` stands at tensors of ui8, whose bytes are two elements each";
+                errors.push(OpError::new(text).code(&PACKED).help(help));
+            }
+        }
+    }
+}
+
+/// The reason that callers cannot see a value of a type as bytes.
+fn fault(ir: &Ir, ty: TypeId, even: &[Sym]) -> Option<String> {
+    let tensor = match ir.ty(ty) {
+        TypeKind::Tensor(tensor) if tensor.dtype == DTYPE => tensor,
+        TypeKind::Scalar(DTYPE) => return Some("one element, which is half a byte".into()),
+        _ => return None,
+    };
+    let Some(axis) = axis(ir, tensor) else {
+        return Some("which stores one element, half a byte".into());
+    };
+    let extent = tensor.dims[axis].extent;
+    (!is_even(ir, extent, even)).then(|| {
+        let extent = describe::extent(ir, extent);
+        format!("axis {axis} of which, {extent}, is not known to be even")
+    })
+}
