@@ -56,7 +56,7 @@ pub static MATMUL: OpDef = OpDef {
           the element type once. A sum that is exactly zero, as without terms, is `+0`. NaN and infinities as in \
           `fusion.mul` and `fusion.sum`. `to` states the type that accumulates as the result's, which leaves the last rounding \
           out. An axis of the result is a `b` axis where every operand that \
-          has it has it so. A product is one call of a library, or is taken apart by `--decompose`.",
+          has it has it so. A product is one call of a library or one kernel of a GPU, or is taken apart by `--decompose`.",
     example: "// %a: tensor<[B]x4x8xf32>, %b: tensor<8x16xf32>\n%0 = fusion.matmul %a, %b : tensor<[B]x4x16xf32>",
     operands: &[
         factor("a", "rows: `[..., M, K]` or `[K]`"),

@@ -2,6 +2,7 @@
 
 pub mod build;
 pub mod ops;
+pub mod product;
 pub mod rounds;
 pub mod verify;
 

@@ -75,6 +75,7 @@ fn launch(launch: &LaunchReport) -> Value {
         "blocks": launch.blocks,
         "threads": launch.block,
         "shared_bytes": launch.shared_bytes,
+        "tensor_cores": launch.tensor_cores,
         "registers": launch.registers,
         "blocks_per_multiprocessor": launch.blocks_per_multiprocessor,
         "occupancy": number(launch.occupancy),

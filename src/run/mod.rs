@@ -234,7 +234,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     progress.step("checking with the interpreter");
     let check = match config.check {
-        true => Some(session.check(loaded, &inputs, &execution.outputs)?),
+        true => Some(session.check_execution(loaded, &inputs, &execution)?),
         false => None,
     };
     progress.step("checking with small whole numbers");
@@ -295,7 +295,7 @@ fn check_whole(
         ..config.clone()
     };
     let (execution, inputs) = subject.execute(session, &once, inputs, true)?;
-    session.check(loaded, &inputs, &execution.outputs)
+    session.check_execution(loaded, &inputs, &execution)
 }
 
 fn execute(

@@ -127,6 +127,14 @@ pub struct Execution {
     pub run: Option<RunReport>,
 }
 
+impl Execution {
+    /// True if a kernel multiplied on tensor cores.
+    pub fn used_tensor_cores(&self) -> bool {
+        let gpu = self.run.as_ref().and_then(|run| run.gpu.as_ref());
+        gpu.is_some_and(|gpu| gpu.launches.iter().any(|launch| launch.tensor_cores))
+    }
+}
+
 impl Session {
     /// A session with so many threads and so much memory.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
@@ -181,7 +189,8 @@ impl Session {
     /// Runs the program with the interpreter, exactly as its ops are defined.
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
-        let outputs = self.interpreted(loaded, inputs, false)?;
+        let options = self.options(loaded, inputs, false, false);
+        let outputs = self.interpreted(loaded, inputs, options)?;
         Ok(Execution {
             outputs: outputs.into_runtime(self.runtime.heap())?,
             time_ms: start.elapsed().as_secs_f64() * 1e3,
@@ -191,25 +200,51 @@ impl Session {
     }
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        Ok(self.interpreted(loaded, inputs, true)?.tensors)
+        let options = self.options(loaded, inputs, true, false);
+        Ok(self.interpreted(loaded, inputs, options)?.tensors)
     }
     /// The program's results by the interpreter; the copies of its inputs are gone.
-    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, reference: bool) -> Result<Held> {
+    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, options: Options) -> Result<Held> {
         let heap = self.runtime.heap();
         let given = Held::copies(heap, &inputs.tensors)?;
-        let options = self.options(loaded, inputs, reference);
         let outputs = interpret(&loaded.ir, loaded.program, &given.tensors, &options)?;
         drop(given);
         Held::results(heap, outputs.values)
     }
     /// Compares outputs with the reference's.
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
+        self.compared(loaded, inputs, outputs, false)
+    }
+    /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off.
+    pub fn check_execution(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        execution: &Execution,
+    ) -> Result<Check> {
+        let tensor_cores = execution.used_tensor_cores();
+        self.compared(loaded, inputs, &execution.outputs, tensor_cores)
+    }
+    fn compared(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        outputs: &[HostTensor],
+        tensor_cores: bool,
+    ) -> Result<Check> {
         let heap = self.runtime.heap();
-        let reference = self.interpreted(loaded, inputs, true)?;
+        let options = self.options(loaded, inputs, true, tensor_cores);
+        let reference = self.interpreted(loaded, inputs, options)?;
         let names = &loaded.signature.output_names;
         check::outputs(heap, names, outputs, &reference.tensors)
     }
-    fn options(&self, loaded: &Loaded, inputs: &Inputs, reference: bool) -> Options {
+    fn options(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        reference: bool,
+        tensor_cores: bool,
+    ) -> Options {
         let heap = self.runtime.heap();
         Options {
             reference,
@@ -217,6 +252,7 @@ impl Session {
             memory: heap.limit().saturating_sub(heap.in_use()),
             threads: self.runtime.workers().count(),
             math: promised_ulps(),
+            tensor_cores,
             extents: loaded
                 .signature
                 .extents

@@ -8,6 +8,7 @@ mod folder;
 
 use std::path::Path;
 
+use fuser_dialects::kernel::product::Product;
 use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
@@ -145,10 +146,10 @@ fn emit(
         }
         _ => {}
     }
-    let lowered = lower_if_needed(ir, module, options)?;
+    let (lowered, products) = lower_if_needed(ir, module, options)?;
     let text = match config.emit {
         Emit::Program | Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
-        other => code(ir, module, other, &options.target)?,
+        other => code(ir, module, &products, other, &options.target)?,
     };
     Ok((text, lowered))
 }
@@ -158,15 +159,16 @@ fn lower_if_needed(
     ir: &mut Ir,
     module: Op,
     options: &CompileOptions,
-) -> Result<Diagnostics, Diagnostics> {
+) -> Result<(Diagnostics, Vec<Product>), Diagnostics> {
     let has_kernels = ir
         .children(module)
         .iter()
         .any(|&op| ir.is(op, &fuser_dialects::kernel::FUNC));
     if has_kernels {
-        return Ok(Diagnostics::default());
+        let products = compile::products(ir, module, options);
+        return Ok((Diagnostics::default(), products));
     }
-    compile::lower(ir, module, options).map(|l| l.diagnostics)
+    compile::lower(ir, module, options).map(|l| (l.diagnostics, l.products))
 }
 
 #[cfg(feature = "codegen")]
@@ -192,14 +194,20 @@ fn no_plan(message: String) -> Diagnostics {
 }
 
 #[cfg(feature = "codegen")]
-fn code(ir: &Ir, module: Op, emit: Emit, target: &Target) -> Result<String, Diagnostics> {
+fn code(
+    ir: &Ir,
+    module: Op,
+    products: &[Product],
+    emit: Emit,
+    target: &Target,
+) -> Result<String, Diagnostics> {
     use fuser_codegen::lower::Emission;
     let what = if emit == Emit::LlvmIr {
         Emission::LlvmIr
     } else {
         Emission::Assembly
     };
-    compile::emit(ir, module, target, what)
+    compile::emit(ir, module, products, target, what)
 }
 
 #[cfg(not(feature = "codegen"))]
@@ -208,7 +216,7 @@ fn artifact(_: &mut Ir, _: Op, _: &CompileOptions) -> Result<(String, Diagnostic
 }
 
 #[cfg(not(feature = "codegen"))]
-fn code(_: &Ir, _: Op, _: Emit, _: &Target) -> Result<String, Diagnostics> {
+fn code(_: &Ir, _: Op, _: &[Product], _: Emit, _: &Target) -> Result<String, Diagnostics> {
     Err(without_code())
 }
 

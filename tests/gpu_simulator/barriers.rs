@@ -292,6 +292,16 @@ fn leave_out(wanted: impl Fn(&str) -> bool) {
     assert!(all > 0 && redundant.is_empty(), "{redundant:?}");
 }
 
+/// Leaves out every barrier of a program on two GPUs, all of which must be needed; their number.
+pub fn leave_out_of(program: &Program) -> usize {
+    let of = |target| {
+        let (found, redundant) = mutate(program, target);
+        assert_eq!(redundant, Vec::<String>::new(), "{}", program.name);
+        found
+    };
+    of("sm_80") + of("sm_90")
+}
+
 #[test]
 #[ignore = "three minutes"]
 fn every_barrier_is_found_missing() {

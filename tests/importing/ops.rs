@@ -80,8 +80,8 @@ fn ptx(session: &Session, definition: &Definition) -> bool {
         ..CompileOptions::default()
     };
     let lowered = compile::lower(&mut ir, module, &options);
-    lowered.unwrap_or_else(|found| panic!("{name}: {found:?}"));
-    let code = compile::emit(&ir, module, &target, Emission::Assembly);
+    let lowered = lowered.unwrap_or_else(|found| panic!("{name}: {found:?}"));
+    let code = compile::emit(&ir, module, &lowered.products, &target, Emission::Assembly);
     let code = code.unwrap_or_else(|found| panic!("{name}: {found:?}"));
     code.contains(".entry")
 }

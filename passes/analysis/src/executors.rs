@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! %y = fusion.matmul %a, %b        gemm takes it:   a segment of kind "library", one call of a library
+//!                                  mma takes it:    such a segment, a kernel of a GPU that computes nothing else
 //!                                  nobody does:     broadcast, mul and sum, which share kernels with what stands around them
 //! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
@@ -9,6 +10,7 @@
 //! An executor is a row of a table: a name, and what it takes on a target. `decompose` asks here and takes apart what nobody takes;
 //! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
 
+use fuser_dialects::kernel::product::Tile;
 use fuser_ir::{DType, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind};
 use fuser_target::Target;
@@ -27,7 +29,7 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &SDPA, &SCATTER, &SORT];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &MMA, &SDPA, &SCATTER, &SORT];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -37,13 +39,23 @@ static GEMM: Executor = Executor {
         let Call::Product(product) = call else {
             return None;
         };
-        let shortest = product.rows.min(product.columns).min(product.terms);
-        let thin = Refusal::TooThin {
-            shape: *product,
-            least: LEAST,
+        Some(on_the_cpu(target).and(is_wide(product)))
+    },
+};
+
+/// A kernel of a GPU of our own making, which no other op shares.
+static MMA: Executor = Executor {
+    name: "mma",
+    doc: "products of matrices on a GPU, of bf16 and f16 (on tensor cores), f32 and f64, and any layout",
+    takes: |target, call| {
+        let Call::Product(product) = call else {
+            return None;
         };
-        let fits = if shortest < LEAST { Err(thin) } else { Ok(()) };
-        Some(on_the_cpu(target).and(fits))
+        let known = match Tile::of(product.dtype) {
+            [] => Err(Refusal::OtherType(product.dtype)),
+            _ => Ok(()),
+        };
+        Some(on_a_gpu(target).and(known).and(is_wide(product)))
     },
 };
 
@@ -84,6 +96,22 @@ fn on_the_cpu(target: &Target) -> Result<(), Refusal> {
     }
 }
 
+fn on_a_gpu(target: &Target) -> Result<(), Refusal> {
+    on_the_cpu(target).map_or(Ok(()), |()| Err(Refusal::OtherTarget))
+}
+
+/// Refuses products that memory bounds.
+fn is_wide(product: &Product) -> Result<(), Refusal> {
+    let shortest = product.rows.min(product.columns).min(product.terms);
+    match shortest < LEAST {
+        true => Err(Refusal::TooThin {
+            shape: *product,
+            least: LEAST,
+        }),
+        false => Ok(()),
+    }
+}
+
 /// Rows, columns and terms from which on a product is worth a call. Below, each element that it reads is used fewer than so many times:
 /// memory bounds it, and a kernel that shares it with what stands around it moves fewer bytes.
 const LEAST: u64 = 8;
@@ -95,7 +123,7 @@ pub enum Refusal {
     Off,
     /// It is for other machines than the target.
     OtherTarget,
-    /// It computes in f32.
+    /// It does not compute in this type.
     OtherType(DType),
     /// A side of the product is so short that memory bounds it.
     TooThin {

@@ -7,6 +7,7 @@
 use std::fmt::Debug;
 
 use fuser_artifact::Code;
+use fuser_dialects::kernel::product::Product;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Ir, Op};
 
@@ -46,6 +47,17 @@ pub fn key(
     };
     versions += &format!("{target:?}\n{options:?}\n{symbol} {far:?}\n");
     Some(versions + &print(ir, func, &anonymous))
+}
+
+/// The key of a product.
+pub fn product_key(
+    product: &Product,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+) -> Option<String> {
+    let versions = versions()?;
+    Some(versions + &format!("{target:?}\n{options:?}\n{symbol}\n{product:?}\n"))
 }
 
 /// The code of a kernel and the bytes of shared memory that it has.

@@ -3,6 +3,7 @@
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
 use fuser_codegen::lower::{self as codegen, Emission, Multiprocessor, Options};
+use fuser_dialects::kernel::product::Product;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
 use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions};
@@ -32,7 +33,9 @@ pub(super) fn generate(
         ..codegen_options(&options.target)
     };
     let results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
-    artifact.kernels = codegen::compile_kernels(ir, module, &target, codegen, &results, cache)?;
+    let products = &lowered.products;
+    artifact.kernels =
+        codegen::compile_kernels(ir, module, products, &target, codegen, &results, cache)?;
     Ok(artifact)
 }
 
@@ -46,10 +49,23 @@ fn is_in_place(step: &Step) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The kernels of a lowered module as text.
-pub fn emit(ir: &Ir, module: Op, target: &Target, what: Emission) -> Result<String, Diagnostics> {
+/// The kernels of a lowered module, and its products that are kernels, as text.
+pub fn emit(
+    ir: &Ir,
+    module: Op,
+    products: &[Product],
+    target: &Target,
+    what: Emission,
+) -> Result<String, Diagnostics> {
     let backend = backend(target, None)?;
-    codegen::emit(ir, module, &backend, codegen_options(target), what)
+    codegen::emit(
+        ir,
+        module,
+        products,
+        &backend,
+        codegen_options(target),
+        what,
+    )
 }
 
 fn codegen_options(target: &Target) -> Options {

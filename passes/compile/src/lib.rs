@@ -11,12 +11,14 @@
 mod code;
 pub mod plan;
 mod prepare;
+mod product;
 mod segments;
 pub mod size;
 #[cfg(feature = "codegen")]
 mod versions;
 
 use fuser_artifact::Artifact;
+use fuser_dialects::kernel::product::Product;
 use fuser_dialects::task::packed;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
@@ -238,22 +240,20 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     diagnostics
         .items
         .extend(run_pipeline(ir, module, &back)?.diagnostics.items);
-    let kernels: Vec<Op> = ir
-        .children(module)
-        .into_iter()
-        .filter(|&op| ir.is(op, &kernel::FUNC))
-        .collect();
-    let artifact = plan::plan_program(
+    let kernels = kernels(ir, module);
+    let (artifact, products) = plan::plan_program(
         ir,
         program,
         &kernels,
         segments,
         placeholder(&options.target),
+        options,
     )
     .map_err(|e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)))?;
     Ok(Lowered {
         artifact,
         kernels,
+        products,
         diagnostics,
         other_plans,
     })
@@ -288,6 +288,23 @@ fn for_halves(
     Ok(options)
 }
 
+/// The products of a program in a module of kernels that are kernels themselves; none where it has no plan.
+pub fn products(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<Product> {
+    let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
+        return Vec::new();
+    };
+    let segments = segments::describe(ir, program);
+    let kernels = kernels(ir, module);
+    let target = placeholder(&options.target);
+    let planned = plan::plan_program(ir, program, &kernels, segments, target, options);
+    planned.map_or_else(|_| Vec::new(), |(_, products)| products)
+}
+
+fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
+    let all = ir.children(module).into_iter();
+    all.filter(|&op| ir.is(op, &kernel::FUNC)).collect()
+}
+
 /// A program as kernels and a plan.
 #[derive(Debug)]
 pub struct Lowered {
@@ -295,6 +312,8 @@ pub struct Lowered {
     pub artifact: Artifact,
     /// The kernel functions, in the order in which the plan numbers them.
     pub kernels: Vec<Op>,
+    /// Products that are kernels of a GPU, which it numbers behind them.
+    pub products: Vec<Product>,
     /// Warnings.
     pub diagnostics: Diagnostics,
     /// Segments whose chosen plan could not be lowered, and what was done instead.

@@ -15,16 +15,18 @@ use fuser_artifact::{
     SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::fusion::attention;
+use fuser_dialects::kernel::product::Product;
 use fuser_dialects::task::{packed, pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
-use fuser_passes::cost::{is_call, keeps_memory};
+use fuser_passes::cost::{Bindings, is_call, keeps_memory};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
+use super::{CompileOptions, product};
 
 /// The reason that no plan can be made: an op and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,14 +39,16 @@ pub struct PlanError {
     pub help: String,
 }
 
-/// Makes the plan of `program`. Kernels are named by symbol, in the order of their functions in `kernels`; the code comes later.
+/// Makes the plan of `program`. Kernels are named by symbol, in the order of their functions in `kernels`, with those of products that
+/// are kernels of a GPU behind them; the code comes later.
 pub fn plan_program(
     ir: &Ir,
     program: Op,
     kernels: &[Op],
     segments: Vec<SegmentInfo>,
     target: Target,
-) -> Result<Artifact, PlanError> {
+    options: &CompileOptions,
+) -> Result<(Artifact, Vec<Product>), PlanError> {
     let name = ir.symbol_name(program).unwrap_or("main").to_string();
     let mut planner = Planner {
         ir,
@@ -56,6 +60,8 @@ pub fn plan_program(
         placed: FxHashMap::default(),
         buffer_names: FxHashSet::default(),
         segment: 0,
+        products: Vec::new(),
+        options,
     };
     planner.artifact.extents = planner.extents.names();
     planner.artifact.segments = segments;
@@ -63,7 +69,7 @@ pub fn plan_program(
     planner.place(program);
     planner.body(program)?;
     planner.lifetimes();
-    Ok(planner.artifact)
+    Ok((planner.artifact, planner.products))
 }
 
 fn kernels_by_name<'a>(ir: &'a Ir, kernels: &[Op]) -> FxHashMap<&'a str, usize> {
@@ -155,6 +161,9 @@ struct Planner<'a> {
     /// The names of all buffers so far.
     buffer_names: FxHashSet<String>,
     segment: u32,
+    /// The products that are kernels.
+    products: Vec<Product>,
+    options: &'a CompileOptions,
 }
 
 impl Planner<'_> {
@@ -497,7 +506,9 @@ impl Planner<'_> {
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
         let apart = "run --decompose before --segment: it takes the op apart";
-        if matches!(self.artifact.target, Target::Cuda { .. }) {
+        let gpu = matches!(self.artifact.target, Target::Cuda { .. });
+        let class = self.ir.def(op).map(|d| d.class);
+        if gpu && class != Some(OpClass::Contraction) {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
             return self.error(op, message, apart);
         }
@@ -519,8 +530,11 @@ impl Planner<'_> {
             .map(|(value, map)| self.factor(op, value, map));
         let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
         let segment = self.segment;
-        let class = self.ir.def(op).map(|d| d.class);
         let step = match class {
+            Some(OpClass::Contraction) if gpu => {
+                let tensors: Option<[Factor; 3]> = tensors.try_into().ok();
+                tensors.and_then(|tensors| self.product(op, &tensors))
+            }
             Some(OpClass::Scatter) => {
                 self.combine(op)
                     .zip(tensors.try_into().ok())
@@ -553,6 +567,43 @@ impl Planner<'_> {
         };
         self.artifact.steps.push(step);
         Ok(())
+    }
+    /// The launch of a product on a GPU.
+    fn product(&mut self, op: Op, tensors: &[Factor; 3]) -> Option<Step> {
+        let info = self.artifact.segments.get_mut(self.segment as usize)?;
+        info.kind = SegmentKind::Kernel;
+        let name = format!("{}_{}_0", self.artifact.program, info.name);
+        let dtype = |value| self.ir.value_kind(value).dtype();
+        let dtypes = [
+            dtype(self.ir.operand(op, 0))?,
+            dtype(self.ir.result(op, 0))?,
+        ];
+        let names = &self.artifact.extents;
+        let nominal = self.options.nominal.unwrap_or(Bindings::default().nominal);
+        let length = |name: &String| {
+            let length = *self.options.shapes.get(name).unwrap_or(&nominal);
+            i64::try_from(length).unwrap_or(i64::MAX)
+        };
+        let multiple = |name: &String| self.options.multiples.get(name).map_or(1, |&of| of.into());
+        let facts = product::Facts {
+            workers: self.options.target.workers,
+            lengths: names.iter().map(length).collect(),
+            multiples: names.iter().map(multiple).collect(),
+        };
+        let launch = product::plan(name, dtypes, tensors, &facts)?;
+        let kernel = (self.kernels.len() + self.products.len()) as u32;
+        let block = launch.product.tile.threads();
+        self.products.push(launch.product);
+        Some(Step::Launch {
+            kernel,
+            segment: self.segment,
+            buffers: launch.buffers,
+            extents: launch.extents,
+            grid: launch.grid,
+            // The code has its own.
+            scratch_bytes: SizeExpr::constant(0),
+            block,
+        })
     }
     /// A tensor of a call, and the loops that its axes are.
     fn factor(&self, op: Op, value: Value, map: &Map) -> Result<Factor, PlanError> {

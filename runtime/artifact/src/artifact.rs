@@ -251,6 +251,16 @@ pub struct KernelCode {
     pub shared_bytes: u64,
 }
 
+impl KernelCode {
+    /// True if it multiplies on tensor cores, which cut sums off where other arithmetic rounds them to nearest.
+    pub fn uses_tensor_cores(&self) -> bool {
+        match &self.code {
+            Code::Object(_) => false,
+            Code::Ptx(text) => text.contains("mma.sync."),
+        }
+    }
+}
+
 /// Machine code in the form that its loader takes.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

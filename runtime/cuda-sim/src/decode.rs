@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::compute::{self, Compute, Row};
 use crate::error::{PtxError, PtxFault};
+use crate::matrix::Half;
 use crate::text::{Function, Module, Operand, Statement, StatementKind, Variable};
 use crate::widened;
 
@@ -99,6 +100,8 @@ pub enum Class {
     Shared,
     /// Exchanges within a warp.
     Shuffle,
+    /// Products of matrices on tensor cores.
+    Matrix,
     /// Barriers.
     Barrier,
     /// Branches and exits.
@@ -189,6 +192,30 @@ pub enum Action {
         clamp: Register,
         /// The lanes that take part.
         members: Register,
+    },
+    /// Loads matrices of 8 by 8 elements of 16 bits from shared memory, one for each register; a lane has the address of a row.
+    LoadMatrix {
+        /// The registers, one to four.
+        to: Vec<Register>,
+        /// True if the matrices are transposed on their way.
+        transposed: bool,
+        /// The address.
+        base: Register,
+        /// Bytes that are added to it.
+        offset: i64,
+    },
+    /// Adds the product of two matrices of 16-bit floats, which the lanes of a warp hold together, to one of f32.
+    Multiply {
+        /// The type of the factors.
+        half: Half,
+        /// The sum.
+        to: [Register; 4],
+        /// 16 rows of 16 terms.
+        left: [Register; 4],
+        /// 8 columns of 16 terms.
+        right: [Register; 2],
+        /// The addend.
+        addend: [Register; 4],
     },
     /// Counts up to a limit and back to 0, at once: what the block did before its last barrier is released, and what other blocks released
     /// at this address is acquired.
@@ -638,6 +665,12 @@ impl<'a> Decoder<'a, '_> {
                 self.store(frame, this, rest, from, (base, *offset))
             }
             (["shfl", "sync", mode, "b32"], operands) => self.shuffle(frame, this, mode, operands),
+            (["ldmatrix", "sync", "aligned", "m8n8", rest @ ..], operands) => {
+                self.load_matrix(frame, this, rest, operands)
+            }
+            (["mma", "sync", "aligned", "m16n8k16", rest @ ..], operands) => {
+                self.multiply(frame, this, rest, operands)
+            }
             (
                 ["atom", "acq_rel", "gpu", "global", "inc", "u32"],
                 [to, Operand::Address(base, offset), limit],
@@ -1001,6 +1034,79 @@ impl<'a> Decoder<'a, '_> {
             members: value(members)?,
         };
         self.step(this.guard, action, this.line, Some(Class::Shuffle))
+    }
+
+    fn load_matrix(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        rest: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<()> {
+        let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
+        let (count, transposed) = match rest {
+            [count, "shared", "b16"] => (*count, false),
+            [count, "trans", "shared", "b16"] => (*count, true),
+            _ => return Err(unknown()),
+        };
+        let count = match count {
+            "x1" => 1,
+            "x2" => 2,
+            "x4" => 4,
+            _ => return Err(unknown()),
+        };
+        let [Operand::Vector(to), Operand::Address(base, offset)] = operands else {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        };
+        if to.len() != count {
+            return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
+        }
+        let to = to.iter().map(|to| Ok(self.target(frame, to, this.line)?.0));
+        let action = Action::LoadMatrix {
+            to: to.collect::<Result<_>>()?,
+            transposed,
+            base: self.value(frame, &Operand::Name(base), this.line)?,
+            offset: *offset,
+        };
+        self.step(this.guard, action, this.line, Some(Class::Shared))
+    }
+
+    fn multiply(
+        &mut self,
+        frame: &mut Frame<'a>,
+        this: Instruction<'a, '_>,
+        rest: &[&str],
+        operands: &[Operand<'a>],
+    ) -> Result<()> {
+        let half = match rest {
+            ["row", "col", "f32", "bf16", "bf16", "f32"] => Half::Bf16,
+            ["row", "col", "f32", "f16", "f16", "f32"] => Half::F16,
+            _ => return Err(PtxFault::Instruction(this.name.to_owned()).at(this.line)),
+        };
+        let odd = || PtxFault::Operand(this.name.to_owned()).at(this.line);
+        let [
+            Operand::Vector(to),
+            Operand::Vector(left),
+            Operand::Vector(right),
+            Operand::Vector(addend),
+        ] = operands
+        else {
+            return Err(odd());
+        };
+        let to = to.iter().map(|to| Ok(self.target(frame, to, this.line)?.0));
+        let to: Vec<Register> = to.collect::<Result<_>>()?;
+        let mut values = |all: &[Operand<'a>]| -> Result<Vec<Register>> {
+            let all = all.iter();
+            all.map(|one| self.value(frame, one, this.line)).collect()
+        };
+        let action = Action::Multiply {
+            half,
+            to: to.try_into().map_err(|_| odd())?,
+            left: values(left)?.try_into().map_err(|_| odd())?,
+            right: values(right)?.try_into().map_err(|_| odd())?,
+            addend: values(addend)?.try_into().map_err(|_| odd())?,
+        };
+        self.step(this.guard, action, this.line, Some(Class::Matrix))
     }
 
     /// A call: the function's steps, with the caller's parameters as registers.

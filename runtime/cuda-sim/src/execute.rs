@@ -12,11 +12,12 @@ use fuser_random::SplitMix;
 use crate::count::Counts;
 use crate::decode::{Action, Class, Given, Kernel, Register, SHARED_BITS, Shuffle, Space, Step};
 use crate::finding::{Finding, FindingKind};
+use crate::matrix;
 use crate::memory::{Clash, Epoch, Global, Readers, Released, Uses};
 use crate::order::{Order, Sequence};
 
 /// Lanes of a warp.
-const LANES: usize = 32;
+pub const LANES: usize = 32;
 
 /// Most steps of all warps in a launch.
 const MOST_STEPS: u64 = 1 << 34;
@@ -45,7 +46,7 @@ pub struct Launch<'a> {
 }
 
 /// A register's values in all lanes.
-type Values = [u64; LANES];
+pub type Values = [u64; LANES];
 
 /// Lanes that are at the same step.
 #[derive(Clone, Copy, Debug)]
@@ -433,11 +434,15 @@ impl Machine<'_> {
             warp.barrier = Some(group.at);
             return Ok(());
         }
-        let kind = match is_barrier {
-            true => FindingKind::DivergentBarrier,
-            false => FindingKind::DivergentShuffle,
+        let kind = match step.action {
+            Action::Barrier { .. } => FindingKind::DivergentBarrier,
+            Action::LoadMatrix { .. } | Action::Multiply { .. } => FindingKind::DivergentMatrix,
+            _ => FindingKind::DivergentShuffle,
         };
-        let absent = (all & !group.lanes).trailing_zeros();
+        let absent = match !group.lanes & all {
+            0 => group.lanes.count_ones(),
+            missing => missing.trailing_zeros(),
+        };
         Err(self.finding(step.line, warp.first + absent, kind))
     }
 
@@ -483,6 +488,37 @@ impl Machine<'_> {
                     return Ok(());
                 }
                 self.shuffle(warp, step, active)?;
+            }
+            Action::LoadMatrix { .. } | Action::Multiply { .. } if active == 0 => {}
+            Action::LoadMatrix { .. } | Action::Multiply { .. } if active != group.lanes => {
+                let absent = (group.lanes & !active).trailing_zeros();
+                let kind = FindingKind::DivergentMatrix;
+                return Err(self.finding(step.line, warp.first + absent, kind));
+            }
+            Action::LoadMatrix { .. } | Action::Multiply { .. } if active != u32::MAX => {
+                warp.groups[index].waits = true;
+                return Ok(());
+            }
+            Action::LoadMatrix { .. } => self.load_matrix(warp, step)?,
+            Action::Multiply {
+                half,
+                to,
+                left,
+                right,
+                addend,
+            } => {
+                let read = [&left[..], right, addend].concat();
+                warp.uses(&read);
+                let of = |register: &Register| &warp.registers[*register as usize];
+                let sums = matrix::multiply(
+                    *half,
+                    left.each_ref().map(of),
+                    right.each_ref().map(of),
+                    addend.each_ref().map(of),
+                );
+                for (register, values) in to.iter().zip(sums) {
+                    warp.registers[*register as usize] = values;
+                }
             }
             Action::Branch(target) if active == group.lanes => next = *target,
             Action::Branch(target) => {
@@ -775,6 +811,44 @@ impl Machine<'_> {
             self.released.insert(address, released);
             self.acquiring.push(address);
         }
+        Ok(())
+    }
+
+    /// A load of matrices, as the PTX ISA defines `ldmatrix`: lane `8 i + r` has the address of row `r` of matrix `i`, and lane `4 r + c` gets
+    /// elements `2 c` and `2 c + 1` of that row, or of that column. It is that lane that reads them.
+    fn load_matrix(&mut self, warp: &mut Warp, step: &Step) -> Result<(), Finding> {
+        let Action::LoadMatrix {
+            to,
+            transposed,
+            base,
+            offset,
+        } = &step.action
+        else {
+            return Ok(());
+        };
+        let (rows, row_bytes) = (8 * to.len(), 16);
+        warp.uses(&[*base]);
+        let named = u32::MAX >> (LANES - rows);
+        let access = (Space::Shared, *base, *offset, row_bytes as u64);
+        let addresses = self.addresses(warp, step, access, named)?;
+        for (matrix, register) in to.iter().enumerate() {
+            let mut values: Values = [0; LANES];
+            for (lane, half) in (0..LANES).flat_map(|lane| [(lane, 0), (lane, 1)]) {
+                let (row, column) = match transposed {
+                    false => (lane / 4, lane % 4 * 2 + half),
+                    true => (lane % 4 * 2 + half, lane / 4),
+                };
+                let address = addresses[8 * matrix + row] + 2 * column as u64;
+                let thread = warp.first + lane as u32;
+                let access = (Space::Shared, address, 2, false);
+                let bytes = self.bytes(step.line, thread, access, 2)?;
+                values[lane] |= little_endian(bytes) << (16 * half);
+            }
+            warp.registers[*register as usize] = values;
+        }
+        let touched = &addresses[..rows];
+        self.counts
+            .access(Space::Shared, false, touched, row_bytes as u64);
         Ok(())
     }
 

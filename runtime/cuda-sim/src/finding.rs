@@ -73,6 +73,8 @@ pub enum FindingKind {
     DivergentBarrier,
     /// A shuffle that some lanes which take part in it never reach.
     DivergentShuffle,
+    /// A matrix instruction that not all 32 lanes of a warp reach.
+    DivergentMatrix,
     /// A shuffle from a lane that does not take part.
     AbsentLane {
         /// The lane.
@@ -94,6 +96,7 @@ impl FindingKind {
             | FindingKind::EndedBlock
             | FindingKind::DivergentBarrier
             | FindingKind::DivergentShuffle
+            | FindingKind::DivergentMatrix
             | FindingKind::AbsentLane { .. } => Code::LaunchFailed,
         }
     }
@@ -173,6 +176,12 @@ impl fmt::Display for FindingKind {
             }
             FindingKind::DivergentShuffle => {
                 write!(f, "divergent shuffle: not all lanes of the warp reach it")
+            }
+            FindingKind::DivergentMatrix => {
+                write!(
+                    f,
+                    "divergent matrix instruction: not all 32 lanes of the warp reach it"
+                )
             }
             FindingKind::AbsentLane { lane } => {
                 write!(f, "shuffle from lane {lane}, which takes no part")

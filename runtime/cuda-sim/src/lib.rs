@@ -6,7 +6,7 @@
 //! it does is counted. `docs/gpu-simulator.md` is the manual.
 //!
 //! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps), `memory` (allocations and who used
-//! which byte), `execute` (blocks, warps, lanes), `count`, `finding`, `order`, `device` (limits, modules, launches), `driver` (the entry
+//! which byte), `execute` (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `device` (limits, modules, launches), `driver` (the entry
 //! points, and all unsafe code).
 //!
 //! Knows neither IR nor the compiler; of targets only their figures. Reads no environment: whoever loads the library gives the options.
@@ -22,6 +22,7 @@ pub mod driver;
 pub mod error;
 pub mod execute;
 pub mod finding;
+pub mod matrix;
 pub mod memory;
 pub mod order;
 pub mod text;

@@ -41,6 +41,17 @@ fn reads(action: &Action, tell: &mut dyn FnMut(Register)) {
         } => [from, by, clamp, members]
             .into_iter()
             .for_each(|&r| tell(r)),
+        Action::LoadMatrix { base, .. } => tell(*base),
+        Action::Multiply {
+            left,
+            right,
+            addend,
+            ..
+        } => left
+            .iter()
+            .chain(right)
+            .chain(addend)
+            .for_each(|&r| tell(r)),
         Action::Count { base, limit, .. } => [base, limit].into_iter().for_each(|&r| tell(r)),
         Action::Branch(_) | Action::Barrier { .. } | Action::Exit => {}
     }

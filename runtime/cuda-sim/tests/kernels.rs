@@ -570,3 +570,155 @@ fn mistakes_of_clusters_are_found() {
         assert_eq!(found.code, Code::InvalidPtx);
     }
 }
+
+/// The product of a 16x16 and a 16x8 matrix, which lie in the buffer as `bf16` before the result; `{l}` is `.trans` where the left one lies by its
+/// terms, `{r}` where the right one does. Lane `l` has the address of row `l % 16`, chunk `l / 16` of the left one.
+fn product(kind: &str, [left, right]: [bool; 2]) -> String {
+    let trans = |yes| if yes { ".trans" } else { "" };
+    // Matrices in the order of the registers: rows, then terms, for the left one; where it lies by terms, the other way round.
+    let left_row = match left {
+        false => "and.b32 %r4, %r1, 15;\nshr.u32 %r5, %r1, 4;",
+        true => {
+            "and.b32 %r4, %r1, 7;\nshr.u32 %r5, %r1, 4;\nshl.b32 %r5, %r5, 3;\nadd.u32 %r4, %r4, %r5;\nshr.u32 %r5, %r1, 3;\nand.b32 %r5, %r5, 1;"
+        }
+    };
+    let right_row = match right {
+        false => {
+            "and.b32 %r6, %r1, 7;\nshr.u32 %r7, %r1, 3;\nand.b32 %r7, %r7, 1;\nshl.b32 %r6, %r6, 5;"
+        }
+        true => "and.b32 %r6, %r1, 15;\nmov.u32 %r7, 0;\nshl.b32 %r6, %r6, 4;",
+    };
+    let copies: String = (0..6)
+        .map(|n| {
+            let at = 128 * n;
+            format!("ld.global.b32 %r2, [%rd3+{at}];\nst.shared.b32 [%rd5+{at}], %r2;\n")
+        })
+        .collect();
+    let body = format!(
+        "mov.b64 %rd4, s;\nadd.s64 %rd5, %rd4, %rd2;\n{copies}bar.sync 0;\n\
+         {left_row}\nshl.b32 %r4, %r4, 5;\nshl.b32 %r5, %r5, 4;\nadd.u32 %r4, %r4, %r5;\ncvt.u64.u32 %rd6, %r4;\nadd.s64 %rd6, %rd4, %rd6;\n\
+         {right_row}\nshl.b32 %r7, %r7, 4;\nadd.u32 %r6, %r6, %r7;\ncvt.u64.u32 %rd7, %r6;\nadd.s64 %rd7, %rd4, %rd7;\n\
+         ldmatrix.sync.aligned.m8n8.x4{l}.shared.b16 {{%r8, %r9, %r10, %r11}}, [%rd6];\n\
+         ldmatrix.sync.aligned.m8n8.x2{r}.shared.b16 {{%r12, %r13}}, [%rd7+512];\n\
+         mma.sync.aligned.m16n8k16.row.col.f32.{kind}.{kind}.f32 {{%r14, %r15, %r16, %r17}}, {{%r8, %r9, %r10, %r11}}, {{%r12, %r13}}, {{0, 0, 0, 0}};\n\
+         shr.u32 %r18, %r1, 2;\nshl.b32 %r18, %r18, 5;\nand.b32 %r19, %r1, 3;\nshl.b32 %r19, %r19, 3;\nadd.u32 %r18, %r18, %r19;\n\
+         cvt.u64.u32 %rd8, %r18;\nadd.s64 %rd8, %rd1, %rd8;\n\
+         st.global.v2.b32 [%rd8+768], {{%r14, %r15}};\nst.global.v2.b32 [%rd8+1024], {{%r16, %r17}};",
+        l = trans(left),
+        r = trans(right),
+    );
+    kernel(".shared .align 16 .b8 s[768];", &body)
+}
+
+#[test]
+fn tensor_cores_multiply_matrices_that_lie_in_any_order() {
+    let a = |row: usize, term: usize| (row * 5 + term * 3) as f32 % 17.0 - 8.0;
+    let b = |term: usize, column: usize| (term * 7 + column * 11) as f32 % 13.0 - 6.0;
+    type Bits = fn(f32) -> u16;
+    let kinds: [(&str, Bits); 2] = [
+        ("bf16", |x| half::bf16::from_f32(x).to_bits()),
+        ("f16", |x| half::f16::from_f32(x).to_bits()),
+    ];
+    for (kind, bits) in kinds {
+        for layout in [[false, false], [true, false], [false, true], [true, true]] {
+            let mut halves = [0; 384];
+            for (row, term) in (0..16).flat_map(|row| (0..16).map(move |term| (row, term))) {
+                let at = if layout[0] {
+                    term * 16 + row
+                } else {
+                    row * 16 + term
+                };
+                halves[at] = bits(a(row, term));
+                if row < 8 {
+                    let at = if layout[1] {
+                        term * 8 + row
+                    } else {
+                        row * 16 + term
+                    };
+                    halves[256 + at] = bits(b(term, row));
+                }
+            }
+            let words = halves.chunks(2);
+            let words = words.map(|pair| u32::from(pair[0]) | u32::from(pair[1]) << 16);
+            let words: Vec<u32> = words.chain([0; 128]).collect();
+            let (found, counts) = run("", &product(kind, layout), &words, 1, 32).unwrap();
+            for (row, column) in (0..16).flat_map(|row| (0..8).map(move |column| (row, column))) {
+                let expected: f32 = (0..16).map(|term| a(row, term) * b(term, column)).sum();
+                let found = f32::from_bits(found[192 + row * 8 + column]);
+                assert_eq!(found, expected, "{kind} {layout:?}: {row} {column}");
+            }
+            // Rows of 32 bytes: those of a matrix of the left factor meet in pairs, four matrices of two wavefronts; of the right one two of two, or of
+            // one where its rows are 16 bytes apart. Six stores.
+            let right = if layout[1] { 2 } else { 4 };
+            assert_eq!(
+                (counts.wavefronts, counts.ideal_wavefronts),
+                (6 + 8 + right, 6 + 4 + 2),
+                "{layout:?}"
+            );
+            assert_eq!(counts.classes[&fuser_cuda_sim::decode::Class::Matrix], 1);
+        }
+    }
+}
+
+#[test]
+fn mistakes_with_matrices_are_found() {
+    let whole = product("bf16", [false, false]);
+    let failure =
+        |ptx: &str, block: u32| run("", ptx, &[0; 384], 1, block).map(|_| ()).unwrap_err();
+    // Lanes whose predicate does not hold, a warp that is not full, lanes elsewhere.
+    let part = whole.replace(
+        "ldmatrix.sync.aligned.m8n8.x4",
+        "setp.lt.u32 %p1, %r1, 31;\n@%p1 ldmatrix.sync.aligned.m8n8.x4",
+    );
+    for (ptx, block) in [(&part, 32), (&whole, 31)] {
+        let found = failure(ptx, block);
+        assert!(
+            found.text.starts_with("divergent matrix instruction: "),
+            "{found:?}"
+        );
+        assert_eq!(found.code, Code::LaunchFailed);
+    }
+    let away = whole.replace(
+        "mma.sync",
+        "setp.lt.u32 %p1, %r1, 31;\n@!%p1 bra $L;\nmma.sync",
+    );
+    let away = away.replace("shr.u32 %r18", "$L:\nshr.u32 %r18");
+    let found = failure(&away, 32);
+    assert!(
+        found.text.starts_with("divergent matrix instruction: "),
+        "{found:?}"
+    );
+    // A predicate that holds nowhere leaves the instruction out.
+    let nowhere = whole.replace("mma.sync", "setp.gt.u32 %p1, %r1, 31;\n@%p1 mma.sync");
+    assert!(run("", &nowhere, &[0; 384], 1, 32).is_ok());
+    // A row that begins between multiples of 16 bytes; one behind the end.
+    let found = failure(&whole.replace("[%rd7+512]", "[%rd7+520]"), 32);
+    assert!(
+        found.text.contains("are misaligned in shared memory"),
+        "{found:?}"
+    );
+    let found = failure(&whole.replace("[%rd7+512]", "[%rd7+528]"), 32);
+    assert!(
+        found.text.contains("are out of bounds in shared memory"),
+        "{found:?}"
+    );
+    // What other lanes wrote, without a barrier: also of the lane that has the address.
+    let found = failure(&whole.replace("bar.sync 0;", ""), 32);
+    assert!(
+        found.text.starts_with("race in shared memory: reads "),
+        "{found:?}"
+    );
+    assert!(found.text.contains("ldmatrix"), "{found:?}");
+    let rewritten = whole.replace("mma.sync", "st.shared.b32 [%rd5], %r8;\nmma.sync");
+    let found = failure(&rewritten, 32);
+    assert!(
+        found.text.starts_with("race in shared memory: writes "),
+        "{found:?}"
+    );
+    // Matrices that nobody wrote.
+    let found = failure(&whole.replace("st.shared.b32 [%rd5+0], %r2;", ""), 32);
+    assert!(
+        found.text.starts_with("shared memory that nobody wrote"),
+        "{found:?}"
+    );
+}

@@ -46,6 +46,8 @@ pub struct LaunchReport {
     pub block: u32,
     /// Shared memory of a block, in bytes.
     pub shared_bytes: u64,
+    /// True if the kernel multiplies on tensor cores.
+    pub tensor_cores: bool,
     /// Registers of a thread; `None` where the driver does not say.
     pub registers: Option<u32>,
     /// Blocks that a multiprocessor has at a time, and the share of its warps that these fill.

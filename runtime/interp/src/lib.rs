@@ -56,6 +56,8 @@ pub struct Options {
     pub threads: usize,
     /// Reference mode: what the compiled program's functions promise.
     pub math: MathUlps,
+    /// Reference mode: products of 16-bit floats may be summed on tensor cores, which cut sums off where others round them to nearest.
+    pub tensor_cores: bool,
     /// Values of named extents that no input gives. Those that inputs give must agree.
     pub extents: BTreeMap<String, i64>,
 }
@@ -68,6 +70,7 @@ impl Default for Options {
             memory: 16 << 30,
             threads: 1,
             math: MathUlps::default(),
+            tensor_cores: false,
             extents: BTreeMap::new(),
         }
     }

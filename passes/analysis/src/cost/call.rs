@@ -95,6 +95,7 @@ impl Call {
                 rows,
                 columns,
                 terms,
+                ..
             }) => format!("product {name} ({batch} times {rows}x{columns} of {terms} terms)"),
             Self::Attention(attention) => format!("attention {name} ({})", attention.render()),
             Self::Scatter { updates, elements } => {

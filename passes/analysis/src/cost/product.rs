@@ -1,12 +1,14 @@
 //! Products: the extents that their maps give, from which their cost follows.
 
-use fuser_ir::{Ir, Op};
+use fuser_ir::{DType, Ir, Op};
 
 use super::sizes::Bindings;
 
 /// The extents of a product.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Product {
+    /// The element type of the factors.
+    pub dtype: DType,
     /// Products beside each other.
     pub batch: u64,
     /// Rows of the left operand and of the result.
@@ -23,6 +25,7 @@ impl Product {
         let maps = ir.maps(op)?;
         let [left, right] = [maps.operands.first()?, maps.operands.get(1)?];
         let mut product = Self {
+            dtype: ir.value_kind(ir.operand(op, 0)).dtype()?,
             batch: 1,
             rows: 1,
             columns: 1,

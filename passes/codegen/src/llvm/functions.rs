@@ -9,7 +9,7 @@ super::lazy::stubs! {
     LLVMAlignOf LLVMAppendBasicBlockInContext LLVMAppendExistingBasicBlock LLVMArrayType LLVMBFloatTypeInContext LLVMBasicBlockAsValue
     LLVMBinaryCopyMemoryBuffer LLVMBinaryGetType LLVMBlockAddress LLVMBuildAddrSpaceCast LLVMBuildAggregateRet LLVMBuildAlloca
     LLVMBuildAtomicRMW LLVMBuildBinOp LLVMBuildBitCast LLVMBuildBr LLVMBuildCall2 LLVMBuildCallWithOperandBundles LLVMBuildCast
-    LLVMBuildCondBr LLVMBuildExtractElement LLVMBuildFCmp LLVMBuildFNeg LLVMBuildFence LLVMBuildFree LLVMBuildGEP2 LLVMBuildGlobalString
+    LLVMBuildCondBr LLVMBuildExtractElement LLVMBuildExtractValue LLVMBuildFCmp LLVMBuildFNeg LLVMBuildFence LLVMBuildFree LLVMBuildGEP2 LLVMBuildGlobalString
     LLVMBuildICmp LLVMBuildInsertElement LLVMBuildInvoke2 LLVMBuildLoad2 LLVMBuildMemCpy LLVMBuildMemMove LLVMBuildMemSet LLVMBuildPhi
     LLVMBuildRet LLVMBuildRetVoid LLVMBuildSelect LLVMBuildShuffleVector LLVMBuildStore LLVMBuildSwitch LLVMBuildUnreachable
     LLVMByteOrder LLVMCallFrameAlignmentOfType LLVMCanValueUseFastMathFlags LLVMClearInsertionPosition LLVMCloneModule LLVMConstAdd

@@ -14,16 +14,17 @@ mod func;
 mod gcd;
 pub mod legal;
 mod parallel;
-mod reduce;
+pub(crate) mod reduce;
 mod remainder;
 mod streaming;
 pub mod types;
 
 use fuser_artifact::{Code, KernelCode};
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::product::Product;
 use fuser_ir::def::At;
-use fuser_ir::diag::Diagnostics;
-use fuser_ir::{Ir, Op};
+use fuser_ir::diag::{CodeDef, Diagnostic, Diagnostics};
+use fuser_ir::{Ir, Op, Place};
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -36,12 +37,13 @@ pub use streaming::{BufferBytes, buffer_bytes};
 use crate::cache::{self, Cache};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit};
+use crate::product;
 use crate::target::{self, Target};
 
 /// NVPTX's global memory.
-const GLOBAL_SPACE: u16 = 1;
+pub(crate) const GLOBAL_SPACE: u16 = 1;
 /// LLVM's `ptx_kernel` calling convention.
-const PTX_KERNEL: u32 = 71;
+pub(crate) const PTX_KERNEL: u32 = 71;
 
 /// Options of code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,30 +110,50 @@ pub enum Emission {
     Assembly,
 }
 
-/// Code for every kernel directly in `module`, in program order. Kernels are compiled on as many threads as the machine runs at a time;
-/// the code does not depend on their number. What `cache` has is not compiled again. `buffers` says which are large.
+/// Code for every kernel directly in `module`, in program order, and for `products` behind them. Kernels are compiled on as many threads as the machine runs at a
+/// time; the code does not depend on their number. What `cache` has is not compiled again. `buffers` says which are large.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
+    products: &[Product],
     target: &Target,
     options: Options,
     buffers: &BufferBytes,
     cache: Option<&dyn Cache>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
     let funcs = kernels(ir, module);
-    let names = symbols(ir, &funcs);
+    let names = names(ir, &funcs, products);
+    let symbols = symbols(&names);
     check(ir, &funcs, target)?;
     let compile = |index: usize| {
-        let func = funcs[index];
-        let far = streaming::far(ir, func, target, options, buffers);
-        let kernel = Kernel {
-            func,
-            symbol: &names[index],
-            far: &far,
+        let symbol = symbols[index].as_str();
+        let (code, shared_bytes) = match funcs.get(index) {
+            Some(&func) => {
+                let far = streaming::far(ir, func, target, options, buffers);
+                let kernel = Kernel {
+                    func,
+                    symbol,
+                    far: &far,
+                };
+                let key = || cache::key(ir, func, symbol, &far, target, options);
+                cached(cache, key, || kernel_code(ir, kernel, target, options))?
+            }
+            None => {
+                let product = &products[index - funcs.len()];
+                let key = || cache::product_key(product, symbol, target, options);
+                cached(cache, key, || {
+                    product_code(product, symbol, target, options)
+                })?
+            }
         };
-        cached_code(ir, kernel, target, options, cache)
+        Ok(KernelCode {
+            name: names[index].to_string(),
+            symbol: symbol.to_string(),
+            code,
+            shared_bytes,
+        })
     };
-    parallel::map(funcs.len(), compile).into_iter().collect()
+    parallel::map(names.len(), compile).into_iter().collect()
 }
 
 /// A kernel that is compiled.
@@ -144,33 +166,22 @@ struct Kernel<'a> {
     far: &'a [usize],
 }
 
-fn cached_code(
-    ir: &Ir,
-    kernel: Kernel<'_>,
-    target: &Target,
-    options: Options,
+/// The code that the cache has under a key, or else the code that `make` makes, which it keeps.
+fn cached(
     cache: Option<&dyn Cache>,
-) -> Result<KernelCode, Diagnostics> {
-    let Kernel { func, symbol, far } = kernel;
-    let key = cache.and_then(|_| cache::key(ir, func, symbol, far, target, options));
-    let kept = cache.zip(key.as_deref());
-    let known = kept.and_then(|(cache, key)| cache::decode(&cache.get(key)?));
-    let (code, shared_bytes) = match known {
-        Some(known) => known,
-        None => {
-            let (code, shared_bytes) = kernel_code(ir, kernel, target, options)?;
-            if let Some((cache, key)) = kept {
-                cache.put(key, &cache::encode(&code, shared_bytes));
-            }
-            (code, shared_bytes)
-        }
+    key: impl FnOnce() -> Option<String>,
+    make: impl FnOnce() -> Result<(Code, u64), Diagnostics>,
+) -> Result<(Code, u64), Diagnostics> {
+    let key = cache.and_then(|_| key());
+    let Some((cache, key)) = cache.zip(key) else {
+        return make();
     };
-    Ok(KernelCode {
-        name: ir.symbol_name(func).unwrap_or_default().to_string(),
-        symbol: symbol.to_string(),
-        code,
-        shared_bytes,
-    })
+    if let Some(known) = cache.get(&key).and_then(|kept| cache::decode(&kept)) {
+        return Ok(known);
+    }
+    let (code, shared_bytes) = make()?;
+    cache.put(&key, &cache::encode(&code, shared_bytes));
+    Ok((code, shared_bytes))
 }
 
 /// The code of a kernel, and the bytes of shared memory that it has.
@@ -181,40 +192,70 @@ fn kernel_code(
     options: Options,
 ) -> Result<(Code, u64), Diagnostics> {
     with_module(ir, kernel, target, options, |emit, machine| {
-        let shared_bytes = reduce::shared_bytes(emit, machine);
-        let code = if target.is_gpu() {
-            Code::Ptx(target::emit_assembly(&emit.module, machine)?)
-        } else {
-            Code::Object(target::emit_object(&emit.module, machine)?)
-        };
-        Ok((code, shared_bytes))
+        code(emit, machine, target)
     })
 }
 
-/// The kernels of `module` (or the one kernel that it is) as text, one after the other.
+/// The same of a product.
+fn product_code(
+    product: &Product,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+) -> Result<(Code, u64), Diagnostics> {
+    with_product(product, symbol, target, options, |emit, machine| {
+        code(emit, machine, target)
+    })
+}
+
+fn code(
+    emit: &Emit<'_>,
+    machine: &TargetMachine,
+    target: &Target,
+) -> Result<(Code, u64), CodegenError> {
+    let shared_bytes = reduce::shared_bytes(emit, machine);
+    let code = if target.is_gpu() {
+        Code::Ptx(target::emit_assembly(&emit.module, machine)?)
+    } else {
+        Code::Object(target::emit_object(&emit.module, machine)?)
+    };
+    Ok((code, shared_bytes))
+}
+
+/// The kernels of `module` (or the one kernel that it is), and `products`, as text, one after the other.
 pub fn emit(
     ir: &Ir,
     module: Op,
+    products: &[Product],
     target: &Target,
     options: Options,
     what: Emission,
 ) -> Result<String, Diagnostics> {
     let funcs = kernels(ir, module);
-    let names = symbols(ir, &funcs);
+    let symbols = symbols(&names(ir, &funcs, products));
     check(ir, &funcs, target)?;
     let buffers = streaming::buffer_bytes(ir, module, |_| None);
+    let written = |emit: &Emit<'_>, machine: &TargetMachine| match what {
+        Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
+        Emission::Assembly => target::emit_assembly(&emit.module, machine),
+    };
     let mut text = String::new();
-    for (&func, symbol) in funcs.iter().zip(names) {
-        let far = streaming::far(ir, func, target, options, &buffers);
-        let kernel = Kernel {
-            func,
-            symbol: &symbol,
-            far: &far,
+    for (index, symbol) in symbols.iter().enumerate() {
+        let kernel = match funcs.get(index) {
+            Some(&func) => {
+                let far = streaming::far(ir, func, target, options, &buffers);
+                let kernel = Kernel {
+                    func,
+                    symbol,
+                    far: &far,
+                };
+                with_module(ir, kernel, target, options, written)?
+            }
+            None => {
+                let product = &products[index - funcs.len()];
+                with_product(product, symbol, target, options, written)?
+            }
         };
-        let kernel = with_module(ir, kernel, target, options, |emit, machine| match what {
-            Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
-            Emission::Assembly => target::emit_assembly(&emit.module, machine),
-        })?;
         let follows = target.is_gpu() && what == Emission::Assembly && !text.is_empty();
         text += if follows {
             without_header(&kernel)
@@ -241,11 +282,19 @@ fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
         .collect()
 }
 
+/// The names of kernels for people.
+fn names<'a>(ir: &'a Ir, funcs: &[Op], products: &'a [Product]) -> Vec<&'a str> {
+    let funcs = funcs
+        .iter()
+        .map(|&func| ir.symbol_name(func).unwrap_or_default());
+    let products = products.iter().map(|product| product.name.as_str());
+    funcs.chain(products).collect()
+}
+
 /// An entry name for each kernel: its own, reduced to what PTX and object files take, and made unique by its number.
-fn symbols(ir: &Ir, funcs: &[Op]) -> Vec<String> {
+fn symbols(names: &[&str]) -> Vec<String> {
     let mut taken = std::collections::BTreeSet::new();
-    let name = |(index, &func): (usize, &Op)| {
-        let own = ir.symbol_name(func).unwrap_or_default();
+    let name = |(index, own): (usize, &&str)| {
         let legal: String = own
             .chars()
             .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
@@ -258,7 +307,7 @@ fn symbols(ir: &Ir, funcs: &[Op]) -> Vec<String> {
         }
         symbol
     };
-    funcs.iter().enumerate().map(name).collect()
+    names.iter().enumerate().map(name).collect()
 }
 
 fn check(ir: &Ir, funcs: &[Op], target: &Target) -> Result<(), Diagnostics> {
@@ -282,18 +331,11 @@ fn with_module<R>(
     finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
 ) -> Result<R, Diagnostics> {
     let Kernel { func, symbol, far } = kernel;
-    let work = || {
-        let machine = target.machine()?;
-        let context = Context::create();
-        let mut emit = Emit::new(&context, symbol, target);
-        emit.approximate = options.approximate && target.is_gpu();
-        emit.module.set_triple(&machine.get_triple());
-        emit.module
-            .set_data_layout(&machine.get_target_data().get_data_layout());
-        let function = signature(ir, &emit, func, symbol, target, options);
+    let build = |emit: &Emit<'_>| {
+        let function = signature(ir, emit, func, symbol, target, options);
         let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
         let far = far.iter().map(|&number| args[number]).collect();
-        let lowering = func::Lowering::new(ir, &emit, func, function, options, far);
+        let lowering = func::Lowering::new(ir, emit, func, function, options, far);
         let room = lowering.run()?.and_then(|scratch| {
             let cluster = func::cluster_of(ir, func);
             let threads = u64::from(func::threads_of(ir, func) / cluster);
@@ -301,22 +343,66 @@ fn with_module<R>(
             multiprocessor.blocks_with_registers(scratch, threads)
         });
         if let Some(blocks) = room {
-            let blocks = context.create_string_attribute("nvvm.minctasm", &blocks.to_string());
+            let blocks = emit
+                .context
+                .create_string_attribute("nvvm.minctasm", &blocks.to_string());
             function.add_attribute(AttributeLoc::Function, blocks);
         }
-        if options.optimize {
-            target.optimize(&emit.module, &machine)?;
-        } else {
-            emit.module.verify().map_err(CodegenError::internal)?;
-        }
-        finish(&emit, &machine)
+        Ok(())
     };
-    work().map_err(|error| failure(ir, func, &error))
+    in_module(symbol, target, options, build, finish).map_err(|error| failure(ir, func, &error))
+}
+
+/// The same for a product.
+fn with_product<R>(
+    product: &Product,
+    symbol: &str,
+    target: &Target,
+    options: Options,
+    finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
+) -> Result<R, Diagnostics> {
+    let build = |emit: &Emit<'_>| product::build(emit, product, symbol, options);
+    in_module(symbol, target, options, build, finish).map_err(|error| {
+        let (code, help) = told(&error);
+        let found = Diagnostic::error(code, Place::Unknown, error.to_string());
+        Diagnostics {
+            items: vec![found.help(help)],
+        }
+    })
+}
+
+/// Builds a module and hands it, optimized if wanted, to `finish`.
+fn in_module<R>(
+    symbol: &str,
+    target: &Target,
+    options: Options,
+    build: impl FnOnce(&Emit<'_>) -> Result<(), CodegenError>,
+    finish: impl FnOnce(&Emit<'_>, &TargetMachine) -> Result<R, CodegenError>,
+) -> Result<R, CodegenError> {
+    let machine = target.machine()?;
+    let context = Context::create();
+    let mut emit = Emit::new(&context, symbol, target);
+    emit.approximate = options.approximate && target.is_gpu();
+    emit.module.set_triple(&machine.get_triple());
+    emit.module
+        .set_data_layout(&machine.get_target_data().get_data_layout());
+    build(&emit)?;
+    if options.optimize {
+        target.optimize(&emit.module, &machine)?;
+    } else {
+        emit.module.verify().map_err(CodegenError::internal)?;
+    }
+    finish(&emit, &machine)
+}
+
+/// The code and the help of a failure.
+fn told(error: &CodegenError) -> (&'static CodeDef, &'static str) {
+    let bug = "report this with the kernel, unless the message names the machine";
+    error.code().unwrap_or((&codes::FAILED, bug))
 }
 
 fn failure(ir: &Ir, func: Op, error: &CodegenError) -> Diagnostics {
-    let bug = "report this with the kernel, unless the message names the machine";
-    let (code, help) = error.code().unwrap_or((&codes::FAILED, bug));
+    let (code, help) = told(error);
     let finding = legal::finding(ir, func, code, At::Op, error.to_string(), help);
     Diagnostics {
         items: vec![finding],
@@ -421,11 +507,11 @@ fn gpu_function<'ctx>(
     function
 }
 
-fn flag(emit: &Emit<'_>, name: &str) -> Attribute {
+pub(crate) fn flag(emit: &Emit<'_>, name: &str) -> Attribute {
     sized(emit, name, 0)
 }
 
-fn sized(emit: &Emit<'_>, name: &str, value: u64) -> Attribute {
+pub(crate) fn sized(emit: &Emit<'_>, name: &str, value: u64) -> Attribute {
     emit.context
         .create_enum_attribute(Attribute::get_named_enum_kind_id(name), value)
 }

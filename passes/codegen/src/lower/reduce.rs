@@ -105,7 +105,11 @@ pub struct Block<'e, 'ctx> {
 }
 
 /// The value of the thread whose number differs in one bit.
-fn exchange<'e, 'ctx>(emit: &'e Emit<'ctx>, value: Val<'e, 'ctx>, distance: i64) -> Val<'e, 'ctx> {
+pub fn exchange<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    value: Val<'e, 'ctx>,
+    distance: i64,
+) -> Val<'e, 'ctx> {
     let shuffle = |word: Val<'e, 'ctx>| {
         let constant = |v: i64| emit.constant_int(32, None, v);
         let args = [constant(-1), word, constant(distance), constant(31)];

@@ -9,6 +9,7 @@ fn findings(build: impl FnOnce(&mut Program), target: &Target) -> Vec<String> {
     match emit(
         &program.ir,
         program.module,
+        &[],
         target,
         Options::default(),
         Emission::LlvmIr,

@@ -353,6 +353,7 @@ fn the_same_kernel_gives_the_same_object() {
     let once = compile_kernels(
         &program.ir,
         program.module,
+        &[],
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -362,6 +363,7 @@ fn the_same_kernel_gives_the_same_object() {
     let again = compile_kernels(
         &program.ir,
         program.module,
+        &[],
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -400,6 +402,7 @@ fn bf16_widens_from_loads_to_the_same_bits() {
     let text = emit(
         &program.ir,
         program.module,
+        &[],
         &target,
         Options::default(),
         Emission::Assembly,
@@ -546,6 +549,7 @@ fn running_extremes_compare_nothing_on_their_way() {
         let text = emit(
             &program.ir,
             program.module,
+            &[],
             &target,
             options,
             Emission::Assembly,

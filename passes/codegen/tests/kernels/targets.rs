@@ -14,6 +14,7 @@ pub fn ptx(build: impl FnOnce(&mut Program) -> fuser_ir::Op, threads: i64, sm: &
     let text = emit(
         &program.ir,
         program.module,
+        &[],
         &target,
         Options::default(),
         Emission::Assembly,
@@ -128,6 +129,7 @@ fn kernels_of_one_file_share_no_names() {
     let text = emit(
         &program.ir,
         program.module,
+        &[],
         &target,
         options,
         Emission::Assembly,
@@ -153,6 +155,7 @@ fn every_elementwise_op_becomes_ptx() {
         let kernels = compile_kernels(
             &program.ir,
             program.module,
+            &[],
             &target,
             Options::default(),
             &BufferBytes::default(),
@@ -195,6 +198,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
             let kernels = compile_kernels(
                 &program.ir,
                 program.module,
+                &[],
                 target,
                 Options {
                     optimize: k_even(turn),
@@ -220,6 +224,7 @@ fn assert_no_calls(program: &Program, target: &Target, name: &str) {
     let text = emit(
         &program.ir,
         program.module,
+        &[],
         target,
         Options::default(),
         Emission::Assembly,

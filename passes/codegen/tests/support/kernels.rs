@@ -86,7 +86,7 @@ impl Program {
 
     pub fn library_for(&self, target: &Target) -> (Library, Vec<String>) {
         let (options, results) = (Options::default(), BufferBytes::default());
-        let compiled = compile_kernels(&self.ir, self.module, target, options, &results, None);
+        let compiled = compile_kernels(&self.ir, self.module, &[], target, options, &results, None);
         let kernels = match compiled {
             Ok(kernels) => kernels,
             Err(found) => panic!("{:#?}", found.items),

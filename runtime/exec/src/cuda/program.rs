@@ -259,6 +259,7 @@ impl Run {
                 blocks: launch.blocks,
                 block: launch.block,
                 shared_bytes: u64::from(launch.shared_bytes) + launch.own_shared_bytes,
+                tensor_cores: self.executable.artifact().kernels[launch.kernel].uses_tensor_cores(),
                 registers: (registers > 0).then_some(registers),
                 blocks_per_multiprocessor: blocks,
                 occupancy: resident as f64 / most as f64,

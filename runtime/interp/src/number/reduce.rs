@@ -2,7 +2,8 @@
 //!
 //! f32 and f64 are combined in the order in which elements come, each step rounded; integers wrap. [`Bounded`] reductions bound every
 //! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most
-//! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly.
+//! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly. Tensor cores move a group of terms and the sum before
+//! to the greatest exponent among them and cut off what lies behind 24 bits: each term of k, however they are grouped, costs 2 u sum|x| (docs/products.md).
 
 use super::bounded::{self, Bounded};
 use super::int::Int;
@@ -242,9 +243,9 @@ fn sum(state: BoundedState, rules: &Rules) -> Bounded {
     if e == 0.0 && sums_exactly(&state, rules) {
         return rules.known_in_compute(v);
     }
-    let steps = (state.count - 1.0).max(0.0);
+    let steps = rules.steps_of_a_sum(state.count);
     let own = steps * f64::EPSILON * most;
-    let spread = e + steps * rules.unit() * most + own;
+    let spread = e + steps * rules.unit() * most + rules.lost_in_a_sum(state.count) + own;
     rules.unrounded(v, spread)
 }
 

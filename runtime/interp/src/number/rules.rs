@@ -129,6 +129,8 @@ pub struct Rules {
     pub dtype: DType,
     compute: Format,
     store: Option<Format>,
+    /// True where each step of a sum may cut it off at the last place of its greatest term.
+    cuts: bool,
 }
 
 impl Rules {
@@ -148,6 +150,26 @@ impl Rules {
             dtype,
             compute,
             store,
+            cuts: false,
+        }
+    }
+    /// The same with sums that are cut off, not rounded.
+    pub fn cutting(self) -> Self {
+        Self { cuts: true, ..self }
+    }
+    /// The steps of a sum of so many terms, each off by half a place of the sum of their magnitudes: one less than there are terms, or
+    /// two for each where sums are cut off.
+    pub fn steps_of_a_sum(&self, terms: f64) -> f64 {
+        match self.cuts {
+            true => 2.0 * terms,
+            false => (terms - 1.0).max(0.0),
+        }
+    }
+    /// The magnitude that a sum of so many terms loses besides, below the least number that is held.
+    pub fn lost_in_a_sum(&self, terms: f64) -> f64 {
+        match self.cuts {
+            true => 2.0 * terms * self.tiny(),
+            false => 0.0,
         }
     }
     /// The rules of what happens before the store: arithmetic in the type in which `dtype` computes.

@@ -70,6 +70,8 @@ struct Attention<'a> {
     terms: usize,
     /// Arithmetic in the type that accumulates.
     env: Env,
+    /// That of scores.
+    scores: Rules,
 }
 
 impl Machine<'_> {
@@ -104,6 +106,7 @@ impl Machine<'_> {
             keys: v.axes()[lines.len() - 1].extent,
             terms: q.axes()[lines.len()].extent,
             env: self.env("exp", wide),
+            scores: self.sum_of_products(q.dtype(), Rules::of(wide)),
         };
         let [[queries, terms], [keys, columns]] = [own.q.extents(), own.v.extents()];
         let agree = own.k.extents() == [keys, terms]
@@ -179,7 +182,7 @@ impl Attention<'_> {
                     L::push(Reduce::Sum, &mut sum, L::term(*x, *y, rules));
                 }
             }
-            *score = L::mul(L::end(Reduce::Sum, sum, rules), scale, rules);
+            *score = L::mul(L::end(Reduce::Sum, sum, &self.scores), scale, rules);
         }
         match &self.bias {
             Some(mask) if mask.x.dtype() == DType::I1 => {

@@ -126,6 +126,14 @@ impl Machine<'_> {
         self.contract([x, weight], bias, &shape, to)
     }
 
+    /// The rules of a sum of products of factors of a type.
+    pub(crate) fn sum_of_products(&self, factors: DType, rules: Rules) -> Rules {
+        match self.options.tensor_cores && matches!(factors, DType::BF16 | DType::F16) {
+            true => rules.cutting(),
+            false => rules,
+        }
+    }
+
     /// For each element of the result the sum of all products of terms, and of the bias at its last index.
     fn contract(
         &mut self,
@@ -144,7 +152,7 @@ impl Machine<'_> {
         let (left, right) = (factor(a, 0), factor(b, 1));
         let columns = shape.axes.last().map_or(1, |axis| axis.stored());
         let draft = self.draft(to, shape.axes.clone())?;
-        let rules = Rules::of(to);
+        let rules = self.sum_of_products(a.dtype(), Rules::of(to));
         let compute = Rules::compute_of(to);
         with_lane!(self.kind(a.dtype()), L => self.fill(draft, |part| {
             let (mut xs, mut ys) = (vec![L::default(); CHUNK], vec![L::default(); CHUNK]);
