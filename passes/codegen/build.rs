@@ -21,7 +21,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed={PREFIX}");
     println!("cargo:rerun-if-env-changed=PATH");
     println!("cargo:rerun-if-env-changed=CXX");
-    for source in SOURCES.iter().filter(|source| Path::new(source).exists()) {
+    for source in SOURCES {
         println!("cargo:rerun-if-changed={source}");
     }
     println!("cargo:rustc-env=FUSER_SOURCES={:016x}", digest());
@@ -35,9 +35,10 @@ fn main() {
 }
 
 /// The crates and the releases of dependencies that code depends on, from here.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "src",
-    "../../dialect/src",
+    "../../dialect/fusion",
+    "../../dialect/kernel",
     "../../dialect/ir/src",
     "../target/src",
     "../../runtime/artifact/src",

@@ -291,3 +291,105 @@ fn join(loops: &mut Vec<Run>) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_artifact::{DimSpec, TensorSpec};
+    use fuser_dialects::kernel::product::Along;
+
+    const ROWS: u32 = 0;
+    const TERMS: u32 = 1;
+
+    fn factor(buffer: u32, loops: &[u32], extents: &[SizeExpr], order: &[u32]) -> Factor {
+        Factor {
+            tensor: TensorSpec {
+                name: "x".into(),
+                dtype: fuser_artifact::DType::Bf16,
+                dims: extents.iter().cloned().map(DimSpec::stored).collect(),
+                order: order.to_vec(),
+                buffer,
+            },
+            loops: loops.to_vec(),
+        }
+    }
+
+    fn facts(workers: u64, multiple: i64) -> Facts {
+        Facts {
+            workers,
+            lengths: vec![1024, 1024],
+            multiples: vec![multiple, multiple],
+        }
+    }
+
+    fn planned(tensors: [Factor; 3], facts: &Facts) -> Launch {
+        plan("f".into(), [DType::BF16; 2], &tensors, facts).unwrap()
+    }
+
+    /// Rows of a named length by a named number of terms, and 64 columns.
+    fn named(order: &[u32]) -> [Factor; 3] {
+        let (rows, terms) = (SizeExpr::extent(ROWS), SizeExpr::extent(TERMS));
+        [
+            factor(3, &[0, 2], &[rows.clone(), terms.clone()], &[]),
+            factor(4, &[2, 1], &[terms, 64.into()], &[]),
+            factor(5, &[0, 1], &[rows, 64.into()], order),
+        ]
+    }
+
+    #[test]
+    fn axes_that_lie_as_one_are_one() {
+        let (batch, rows) = (SizeExpr::extent(0), SizeExpr::extent(1));
+        let x = [batch.clone(), rows.clone(), 32.into()];
+        let y = [batch, rows, 40.into()];
+        let tensors = |order: &[u32]| {
+            [
+                factor(0, &[0, 1, 3], &x, order),
+                factor(1, &[2, 3], &[40.into(), 32.into()], &[]),
+                factor(2, &[0, 1, 2], &y, order),
+            ]
+        };
+        let launch = planned(tensors(&[]), &facts(1, 1));
+        assert!(launch.product.batch.is_empty());
+        assert_eq!(launch.product.rows.strides, [32, 0, 40].map(Size::Constant));
+        assert_eq!(launch.extents[0].evaluate(&[3, 5]), Ok(15));
+        assert_eq!(launch.grid.evaluate(&[3, 50]), Ok(2));
+        // Beside another order of both they are two, and the longer one is the rows.
+        let launch = planned(tensors(&[1, 0, 2]), &facts(1, 1));
+        assert_eq!(launch.product.batch.len(), 1);
+        assert_eq!(launch.grid.evaluate(&[3, 50]), Ok(50));
+    }
+
+    #[test]
+    fn a_result_whose_rows_lie_beside_each_other_is_turned() {
+        let Launch {
+            product, buffers, ..
+        } = planned(named(&[1, 0]), &facts(1, 1));
+        assert_eq!((buffers, product.buffers), (vec![4, 3, 5], [0, 1, 2]));
+        assert_eq!(product.columns.strides[2], Size::Constant(1));
+        assert_eq!(product.load(0), (Along::Lines, 8));
+        let mut square = named(&[]);
+        square[1].tensor.buffer = 3;
+        let launch = planned(square, &facts(1, 1));
+        assert_eq!(
+            (launch.buffers, launch.product.buffers),
+            (vec![3, 5], [0, 0, 1])
+        );
+    }
+
+    #[test]
+    fn loads_are_as_wide_as_lengths_allow_and_tiles_as_large_as_blocks_do() {
+        for (multiple, width) in [(1, 1), (2, 2), (4, 4), (16, 8)] {
+            let launch = planned(named(&[]), &facts(1, multiple));
+            assert_eq!(launch.product.load(0), (Along::Terms, width));
+            // The columns of the right factor are 64, whatever the terms.
+            assert_eq!(launch.product.load(1), (Along::Lines, 8));
+        }
+        let tile = |workers, multiple| {
+            let launch = planned(named(&[]), &facts(workers, multiple));
+            launch.product.tile.sides
+        };
+        // 1,024 rows and 64 columns: 8 large tiles.
+        assert_eq!((tile(8, 16), tile(9, 16)), ([128; 2], [64; 2]));
+        assert_eq!(tile(8, 1), [64; 2]);
+    }
+}
