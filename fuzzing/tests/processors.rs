@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use crate::values::lines::{
-    Line, beginnings, chains, choices, conversions, lines, lines_of, program,
+    Line, beginnings, chains, choices, conversions, dtypes, lines, lines_of, program,
 };
 use crate::values::{cycled, elements};
 use fuser::compile::{CompileOptions, Loader, compile};
@@ -244,7 +244,7 @@ fn operands(dtype: DType, lists: [Vec<u64>; 3]) -> Vec<Input> {
 #[test]
 fn every_op_of_one_or_two_operands() {
     let mut compared = 0;
-    for dtype in DType::REAL {
+    for dtype in dtypes() {
         let lines = lines(dtype, 1..=2);
         if !matches!(dtype, DType::F16 | DType::BF16) {
             compared += check(dtype, &lines, "", pairs(dtype));
@@ -260,7 +260,7 @@ fn every_op_of_one_or_two_operands() {
 
 #[test]
 fn every_op_of_three_operands() {
-    for dtype in DType::REAL {
+    for dtype in dtypes() {
         check(dtype, &lines(dtype, 3..=3), "", triples(dtype));
     }
 }

@@ -43,7 +43,7 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
         compile::run_front(&mut ir, module, options)?;
     }
-    if marked_ends(&ir, program) {
+    if marked_ends(&ir, program) || has_parts_of_bytes(&ir, program) {
         let message =
             "programs that take or give complex numbers or floats of 4 bits are not split"
                 .to_owned();
@@ -100,6 +100,15 @@ fn marked_ends(ir: &Ir, program: Op) -> bool {
     };
     let [inputs, outputs] = marks::LISTS;
     marked(inputs, args) || marked(outputs, results)
+}
+
+/// True if a value is one of floats of 4 bits still, of which not every shape can be an argument.
+fn has_parts_of_bytes(ir: &Ir, program: Op) -> bool {
+    let mut values = ir.walk(program).into_iter();
+    values.any(|op| {
+        let mut results = ir.results(op).iter();
+        results.any(|&value| ir.value_kind(value).dtype() == Some(packed::DTYPE))
+    })
 }
 
 fn is_segment(ir: &Ir, op: Op) -> bool {

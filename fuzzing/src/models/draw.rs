@@ -127,6 +127,13 @@ fn results(w: &mut Writer) {
         let last = last.unwrap_or_else(|| w.pick(1));
         w.program.results.push((last, None));
     }
+    // Callers see two floats of 4 bits in a byte, which not every shape allows.
+    for at in 0..w.program.results.len() {
+        let (v, _) = w.program.results[at];
+        if w.dtype_of(v) == DType::F4E2M1FN {
+            w.program.results[at].0 = w.cast(v, DType::F32);
+        }
+    }
 }
 
 fn finish(w: Writer) -> Program {

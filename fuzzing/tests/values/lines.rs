@@ -51,7 +51,7 @@ pub fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
             ClauseKind::DType => {
                 let bits = def.name == fusion::BITCAST.name;
                 let fits = |to: &DType| !bits || (to.bits() == dtype.bits() && dtype != DType::I1);
-                let to = DType::REAL.into_iter().filter(fits);
+                let to = dtypes().filter(fits);
                 to.map(|to| line(format!(" {} {}", clause.name, to.name()), to))
                     .collect()
             }
@@ -88,7 +88,7 @@ pub fn chains(dtype: DType) -> Vec<Line> {
 /// Choices between a zero and a conversion of what was compared with it.
 pub fn choices(dtype: DType) -> Vec<Line> {
     let mut all = Vec::new();
-    for to in DType::REAL.into_iter().filter(|to| to.is_float()) {
+    for to in dtypes().filter(|to| to.is_float()) {
         for zero in ["zero", "nought"] {
             for predicate in ["gt", "lt", "ge"] {
                 let name = to.name();
@@ -122,7 +122,7 @@ pub fn conversions(dtype: DType) -> String {
     for predicate in ["gt", "lt", "ge"] {
         text += &format!("  %{predicate} = fusion.compare %a, %zero predicate {predicate}\n");
     }
-    for to in DType::REAL.into_iter().filter(|to| to.is_float()) {
+    for to in dtypes().filter(|to| to.is_float()) {
         let to = to.name();
         text += &format!("  %to_{to} = fusion.cast %a to {to}\n");
         text += &format!("  %zero_{to} = fusion.constant value 0.0 : {to}\n");
@@ -157,6 +157,12 @@ pub fn beginnings(dtype: DType) -> String {
     text += "  %sqrt = fusion.sqrt %a\n";
     text += &format!("  %int = fusion.cast %a to i32\n  %whole = fusion.cast %int to {ty}\n");
     text
+}
+
+/// The element types that kernels know. Of the others, floats of 4 bits, callers see two in a byte, which these lengths do not allow.
+pub fn dtypes() -> impl Iterator<Item = DType> {
+    let known = |dtype: &DType| DTypes::KERNEL.contains(*dtype);
+    DType::REAL.into_iter().filter(known)
 }
 
 /// A program of lines over vectors of a named length.

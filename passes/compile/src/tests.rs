@@ -1,5 +1,6 @@
 //! Segments that have no schedule: those of the text stay and are errors, those that a pass drew are cut.
 
+use fuser_artifact::{DType, SizeExpr, TensorSpec};
 use fuser_dialects::task;
 use fuser_ir::loc::LocKind;
 use fuser_ir::parse::parse_str;
@@ -69,4 +70,43 @@ fn a_drawn_segment_is_cut_until_its_parts_run() {
         let reason = lowered.other_plans[0].reason.as_deref().unwrap();
         assert!(reason.contains("self-mapped"), "{reason}");
     }
+}
+
+/// Callers give and get `[N]`, the program has twice its half, and buffers have half as many bytes as there are elements of 4 bits.
+#[test]
+fn halves_of_extents_are_seen_by_nobody() {
+    let text = "task.program @f(%x: tensor<[M]x[N]xf4E2M1FN>, %b: tensor<[N]xf32>) -> tensor<[N]x[2*M]xf4E2M1FN> {
+      %w = fusion.cast %x to f32
+      %bb = fusion.broadcast %b dims [1] shape [[M], [N]]
+      %s = fusion.mul %w, %bb
+      %n = fusion.cast %s to f4E2M1FN
+      %t = fusion.permute %n dims [1, 0]
+      %y = fusion.cat %t, %t dim 1
+      task.return %y
+    }";
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let module = parse_str(&mut ir, text).module.unwrap();
+    let options = CompileOptions {
+        shapes: [("N".to_string(), 64)].into(),
+        ..CompileOptions::default()
+    };
+    let lowered = lower(&mut ir, module, &options).unwrap();
+    let artifact = &lowered.artifact;
+    assert_eq!(artifact.extents, ["M", "N"]);
+    let [m, n] = [0, 1].map(SizeExpr::extent);
+    let dims = |tensor: &TensorSpec| -> Vec<SizeExpr> {
+        tensor.dims.iter().map(|dim| dim.extent.clone()).collect()
+    };
+    let (x, y) = (&artifact.inputs[0], &artifact.outputs[0]);
+    assert_eq!((x.dtype, y.dtype), (DType::F4E2M1FN, DType::F4E2M1FN));
+    assert_eq!(dims(x), [m.clone(), n.clone()]);
+    assert_eq!(dims(&artifact.inputs[1]), dims(x)[1..]);
+    assert_eq!(dims(y), [n, SizeExpr::constant(2) * m]);
+    let bytes = |buffer: u32| artifact.buffers[buffer as usize].bytes().evaluate(&[3, 8]);
+    assert_eq!([bytes(x.buffer), bytes(y.buffer)], [Ok(12), Ok(24)]);
+    let moved = artifact.segments.iter().map(|segment| {
+        let bytes = [&segment.read_bytes, &segment.write_bytes];
+        bytes.map(|bytes| bytes.evaluate(&[3, 8]).unwrap())
+    });
+    assert_eq!(moved.collect::<Vec<_>>(), [[12 + 32, 24]]);
 }

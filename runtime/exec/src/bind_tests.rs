@@ -159,3 +159,25 @@ fn wrong_types_ranks_names_and_counts_are_errors() {
     let error = bind(&extents(), &tensors(), &[], &Explicit::new()).unwrap_err();
     assert_eq!(error.to_string(), "0 inputs given, expected 2");
 }
+
+#[test]
+fn elements_that_share_a_byte_are_an_even_number() {
+    let dims = vec![DimSpec::stored(b()), DimSpec::stored(SizeExpr::extent(1))];
+    let mut x = tensor("x", dims);
+    x.dtype = DType::F4E2M1FN;
+    let message = |tensor: &TensorSpec, values: [i64; 2]| {
+        axes(tensor, &extents(), &values).map_err(|error| error.to_string())
+    };
+    assert!(message(&x, [3, 4]).is_ok());
+    assert!(message(&x, [3, 0]).is_ok());
+    let odd = "axis 1 of `x` has extent 7, and two elements of f4E2M1FN share a byte along it: it must be even";
+    assert_eq!(message(&x, [4, 7]), Err(odd.to_string()));
+    // The innermost axis in memory counts, of those that are stored.
+    x.order = vec![1, 0];
+    assert!(message(&x, [4, 7]).is_ok());
+    x.order.clear();
+    x.dims[1].broadcast = true;
+    assert!(message(&x, [4, 7]).is_ok());
+    let odd = "axis 0 of `x` has extent 3, and two elements of f4E2M1FN share a byte along it: it must be even";
+    assert_eq!(message(&x, [3, 4]), Err(odd.to_string()));
+}

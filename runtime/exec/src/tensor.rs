@@ -622,4 +622,36 @@ mod tests {
         let transposed: Vec<usize> = walk_strided(vec![2, 3], vec![1, 2]).collect();
         assert_eq!(transposed, [0, 2, 4, 1, 3, 5]);
     }
+
+    #[test]
+    fn two_floats_of_4_bits_share_a_byte() {
+        let dtype = DType::F4E2M1FN;
+        let axes = [Axis::stored(3), Axis::stored(4)];
+        let values = [
+            0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -6.0,
+        ];
+        let tensor = HostTensor::from_f64(&heap(), dtype, &axes, &values).unwrap();
+        assert_eq!(tensor.bytes(), [0x10, 0x32, 0x54, 0x76, 0x98, 0xfa]);
+        assert_eq!(tensor.stored_elements(), 12);
+        assert_eq!(tensor.values().collect::<Vec<_>>(), values);
+        assert_eq!(*tensor.elements(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 15]);
+        // Along another axis than the packed one the positions cross bytes; an odd number of elements leaves half of the last one.
+        let turned = tensor.relayout_in(&heap(), &axes, &[1, 0]).unwrap();
+        assert_eq!(turned.bytes(), [0x40, 0x18, 0x95, 0x62, 0x3a, 0xf7]);
+        assert_eq!(*turned.row_major(), *tensor.bytes());
+        assert_eq!(turned.values().collect::<Vec<_>>(), values);
+        let odd = HostTensor::from_f64(&heap(), dtype, &[Axis::stored(3)], &values[1..4]).unwrap();
+        assert_eq!(odd.bytes(), [0x21, 0x03]);
+        let wide = [Axis::broadcast(2), Axis::stored(4)];
+        let once = HostTensor::from_f64(&heap(), dtype, &wide, &values[..4]).unwrap();
+        let full = once.relayout(&heap(), &[Axis::stored(2), Axis::stored(4)]);
+        let full = full.unwrap();
+        assert_eq!(full.bytes(), [0x10, 0x32, 0x10, 0x32]);
+        assert_eq!(full.relayout(&heap(), &wide).unwrap().bytes(), once.bytes());
+        let error = tensor.relayout(&heap(), &[Axis::broadcast(3), Axis::stored(4)]);
+        assert_eq!(error.unwrap_err(), TensorError::NotRepeated { axis: 0 });
+        let bytes = HostTensor::from_bytes(&heap(), dtype, &axes, &[0; 5]);
+        let (expected, found) = (6, 5);
+        assert_eq!(bytes.unwrap_err(), TensorError::Length { expected, found });
+    }
 }

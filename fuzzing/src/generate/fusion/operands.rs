@@ -118,14 +118,15 @@ impl Maker<'_> {
             true => &DType::ALL[..],
             false => &DType::REAL[..],
         };
-        let fits = |d: &DType| sets.iter().all(|s| s.contains(*d));
+        let packed = self.config.packed;
+        let fits =
+            |d: &DType| sets.iter().all(|s| s.contains(*d)) && (packed || *d != packed::DTYPE);
         let mut all: Vec<DType> = known.iter().copied().filter(fits).collect();
         let complex = all.iter().any(|dtype| dtype.is_complex());
         if complex && self.source.chance(1, 3) {
             all.retain(|dtype| dtype.is_complex());
         }
-        let packed = self.config.packed && all.contains(&packed::DTYPE);
-        if packed && self.source.chance(1, 2) {
+        if all.contains(&packed::DTYPE) && self.source.chance(1, 2) {
             all.retain(|dtype| *dtype == packed::DTYPE);
         }
         let recent = self.any_slot().map(|i| self.slots[i].dtype);

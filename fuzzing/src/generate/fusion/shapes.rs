@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_ir::def::DTypes;
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{DType, Ir};
 
@@ -134,10 +135,16 @@ pub fn shape(source: &mut Source, ir: &mut Ir, names: &mut Names, most: u64) -> 
     axes
 }
 
+/// The element types that kernels know: all real ones but floats of 4 bits, which [`super::Config::packed`] draws.
+pub fn dtypes() -> Vec<DType> {
+    let known = |dtype: &DType| DTypes::KERNEL.contains(*dtype);
+    DType::REAL.into_iter().filter(known).collect()
+}
+
 /// An element type, the floats more often than the others.
 pub fn dtype(source: &mut Source) -> DType {
     match source.chance(1, 2) {
         true => source.one(&[DType::F32, DType::BF16, DType::F16, DType::F64]),
-        false => source.one(&DType::REAL),
+        false => source.one(&dtypes()),
     }
 }

@@ -140,7 +140,7 @@ impl Scope<'_, '_> {
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
         let all = DType::REAL
             .into_iter()
-            .filter(|d| sets.iter().all(|s| s.contains(*d)));
+            .filter(|d| DTypes::KERNEL.contains(*d) && sets.iter().all(|s| s.contains(*d)));
         let all: Vec<DType> = all.collect();
         let Some(&dtype) = self.source.pick(&all) else {
             return Ok(());

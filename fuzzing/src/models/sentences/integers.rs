@@ -290,9 +290,14 @@ fn casts(w: &mut Writer) -> Option<()> {
         }
         false => w.pick(1),
     };
+    const LAST: DType = DType::F4E2M1FN;
+    let others: Vec<DType> = DType::REAL.into_iter().filter(|d| *d != LAST).collect();
     for _ in 0..1 + w.source.below(4) {
-        let to = w.source.one(&DType::REAL);
+        let to = w.source.one(&others);
         x = w.cast(x, to);
+    }
+    if w.maybe(4) {
+        x = w.cast(x, LAST);
     }
     w.offer(x);
     Some(())
