@@ -29,6 +29,12 @@ def clamped(d, index, extent):
     return np.clip(index.astype(np.int64), 0, max(extent - 1, 0))
 
 
+def zeros(shape, dtype):
+    """What an axis without elements gives: zeros, which a scale is not."""
+    zero = narrow(np.float64(0), dtype) if is_float(dtype) else np.array(0, TYPES[dtype][0])
+    return np.broadcast_to(zero, shape).astype(zero.dtype)
+
+
 def take(d):
     dtype, raw = operand(d)
     dim = int(d.rng.integers(raw.ndim))
@@ -37,7 +43,7 @@ def take(d):
         index = index.reshape(-1)[:3].copy()
     if raw.shape[dim] == 0:
         clamped(d, index, 0)
-        result = np.zeros(raw.shape[:dim] + index.shape + raw.shape[dim + 1 :], raw.dtype)
+        result = zeros(raw.shape[:dim] + index.shape + raw.shape[dim + 1 :], dtype)
     else:
         safe = clamped(d, index, raw.shape[dim])
         flat = torch_move(raw, lambda t: t.index_select(dim, torch.from_numpy(safe.reshape(-1))))
@@ -94,7 +100,7 @@ def take_along(d):
     of, index = indices(d, tuple(shape), raw.shape[dim])
     if raw.shape[dim] == 0:
         clamped(d, index, 0)
-        result = np.zeros(shape, raw.dtype)
+        result = zeros(shape, dtype)
     else:
         safe = clamped(d, index, raw.shape[dim])
         result = torch_move(raw, lambda t: t.gather(dim, torch.from_numpy(safe)))

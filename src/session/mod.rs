@@ -189,8 +189,7 @@ impl Session {
     /// Runs the program with the interpreter, exactly as its ops are defined.
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
-        let options = self.options(loaded, inputs, false, false);
-        let outputs = self.interpreted(loaded, inputs, options)?;
+        let outputs = self.interpreted(loaded, inputs, [false, false])?;
         Ok(Execution {
             outputs: outputs.into_runtime(self.runtime.heap())?,
             time_ms: start.elapsed().as_secs_f64() * 1e3,
@@ -200,13 +199,15 @@ impl Session {
     }
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        let options = self.options(loaded, inputs, true, false);
-        Ok(self.interpreted(loaded, inputs, options)?.tensors)
+        Ok(self.interpreted(loaded, inputs, [true, false])?.tensors)
     }
-    /// The program's results by the interpreter; the copies of its inputs are gone.
-    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, options: Options) -> Result<Held> {
+    /// The program's results by the interpreter, as reference where that is asked for, and for tensor cores where these ran; the copies of
+    /// its inputs are gone.
+    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: [bool; 2]) -> Result<Held> {
         let heap = self.runtime.heap();
         let given = Held::copies(heap, &inputs.tensors)?;
+        // What these take is no longer there.
+        let options = self.options(loaded, inputs, how);
         let outputs = interpret(&loaded.ir, loaded.program, &given.tensors, &options)?;
         drop(given);
         Held::results(heap, outputs.values)
@@ -233,8 +234,7 @@ impl Session {
         tensor_cores: bool,
     ) -> Result<Check> {
         let heap = self.runtime.heap();
-        let options = self.options(loaded, inputs, true, tensor_cores);
-        let reference = self.interpreted(loaded, inputs, options)?;
+        let reference = self.interpreted(loaded, inputs, [true, tensor_cores])?;
         let names = &loaded.signature.output_names;
         check::outputs(heap, names, outputs, &reference.tensors)
     }
@@ -242,8 +242,7 @@ impl Session {
         &self,
         loaded: &Loaded,
         inputs: &Inputs,
-        reference: bool,
-        tensor_cores: bool,
+        [reference, tensor_cores]: [bool; 2],
     ) -> Options {
         let heap = self.runtime.heap();
         Options {

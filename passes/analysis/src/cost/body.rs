@@ -545,10 +545,10 @@ fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
 /// The type in which a result accumulates.
 fn accumulator(ir: &Ir, op: Op, value: Value) -> Option<DType> {
     let dtype = ir.value_kind(value).dtype()?;
-    let wide = matches!(ir.computes(op), Some(Computes::Add | Computes::Mul));
-    Some(match wide {
-        true => dtype.accumulate(),
-        false => dtype.compute(),
+    Some(match ir.computes(op) {
+        Some(Computes::Add | Computes::Mul) => dtype.accumulate(),
+        Some(Computes::Last) => dtype,
+        _ => dtype.compute(),
     })
 }
 

@@ -83,6 +83,8 @@ impl Combine {
     pub fn accumulator(self, dtype: DType) -> DType {
         match self {
             Combine::Add | Combine::Mul => dtype.accumulate(),
+            // Every bit is kept.
+            Combine::Last(_) => dtype,
             _ => dtype.compute(),
         }
     }
@@ -99,7 +101,7 @@ impl Combine {
     pub fn identity(self, k: &mut KernelBuilder, dtype: DType) -> Value {
         let acc = self.accumulator(dtype);
         if let Combine::Last(otherwise) = self {
-            return initial(k, otherwise, dtype);
+            return element(k, otherwise, dtype);
         }
         if acc.is_float() {
             return k.float_constant(self.float_identity(), acc);
@@ -132,10 +134,15 @@ impl Combine {
 
 /// A number of a clause as an element of `dtype`, in the type that computes.
 pub fn initial(k: &mut KernelBuilder, number: AttrId, dtype: DType) -> Value {
+    let value = element(k, number, dtype);
+    k.cast(value, dtype.compute())
+}
+
+/// A number of a clause as an element of `dtype`.
+fn element(k: &mut KernelBuilder, number: AttrId, dtype: DType) -> Value {
     let known = constants::number(k.ir.attr_kind(number), dtype);
     let known = known.unwrap_or_else(|| Scalar::int(0, dtype));
     let ty = k.ir.scalar(dtype);
     let value = constants::attribute(k.ir, known, ty);
-    let value = k.value(&fusion::CONSTANT, &[], &[("value", value)], ty);
-    k.cast(value, dtype.compute())
+    k.value(&fusion::CONSTANT, &[], &[("value", value)], ty)
 }
