@@ -8,16 +8,37 @@ pub const LISTS: [&str; 2] = ["arg_attrs", "res_attrs"];
 
 /// True if the entry at `index` of a list carries the mark `name`.
 pub fn has(ir: &Ir, program: Op, list: &str, index: usize, name: &str) -> bool {
-    let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
-        return false;
-    };
-    let entry = items.get(index).map(|&item| ir.attr_kind(item));
-    matches!(entry, Some(AttrKind::Dict(keys)) if keys.iter().any(|(key, _)| ir.str(*key) == name))
+    value(ir, program, list, index, name).is_some()
 }
 
-/// Marks entries of a list that has `count` of them with `name`. Without one to mark nothing changes.
-pub fn put(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize], name: &str) {
-    if indices.is_empty() {
+/// The value of the mark `name` of the entry at `index` of a list.
+pub fn value<'a>(
+    ir: &'a Ir,
+    program: Op,
+    list: &str,
+    index: usize,
+    name: &str,
+) -> Option<&'a AttrKind> {
+    let AttrKind::Array(items) = ir.attr_of(program, list)? else {
+        return None;
+    };
+    let AttrKind::Dict(keys) = ir.attr_kind(*items.get(index)?) else {
+        return None;
+    };
+    let (_, value) = keys.iter().find(|(key, _)| ir.str(*key) == name)?;
+    Some(ir.attr_kind(*value))
+}
+
+/// Marks entries of a list that has `count` of them with `name`, each with a value. Without one to mark nothing changes.
+pub fn put(
+    ir: &mut Ir,
+    program: Op,
+    list: &str,
+    count: usize,
+    marked: &[(usize, AttrId)],
+    name: &str,
+) {
+    if marked.is_empty() {
         return;
     }
     let mut items: Vec<AttrId> = match ir.attr_of(program, list) {
@@ -26,8 +47,8 @@ pub fn put(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize]
     };
     let empty = ir.attr(AttrKind::Dict(Vec::new()));
     items.resize(count, empty);
-    let (key, unit) = (ir.sym(name), ir.attr(AttrKind::Unit));
-    for &index in indices {
+    let key = ir.sym(name);
+    for &(index, value) in marked {
         let Some(item) = items.get_mut(index) else {
             continue;
         };
@@ -35,7 +56,7 @@ pub fn put(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize]
             AttrKind::Dict(entries) => entries.clone(),
             _ => Vec::new(),
         };
-        entries.push((key, unit));
+        entries.push((key, value));
         entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
         *item = ir.attr(AttrKind::Dict(entries));
     }

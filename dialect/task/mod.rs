@@ -96,9 +96,9 @@ pub const SHARED_BYTE: CodeDef = CodeDef {
 pub const PACKED: CodeDef = CodeDef {
     code: "FIR0408",
     title: "a mark of packed elements at what holds no bytes",
-    explanation: "`{packed}` on an argument or a result says that callers see elements of `f4E2M1FN`, two in each byte along the innermost axis \
-                  in memory. `unpack-floats` leaves the mark at tensors of ui8.",
-    example: "task.program @f(%x: tensor<4xf32> {packed}) {\n  task.return\n}",
+    explanation: "`{packed = 1}` on an argument or a result says that callers see elements of `f4E2M1FN`, two in each byte along axis 1, which is \
+                  the innermost in memory. `unpack-floats` leaves the mark at tensors of ui8.",
+    example: "task.program @f(%x: tensor<4xf32> {packed = 0}) {\n  task.return\n}",
 };
 
 /// The codes of this dialect.

@@ -1,16 +1,17 @@
 //! Arguments and results of a program whose elements have 4 bits: callers give and get two of them in each byte.
 //!
 //! ```text
-//! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed})
+//! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed = 1})
 //! ```
 //!
 //! Of two neighbours along the innermost axis in memory the first has the low bits of their byte, so this axis has an even number of
-//! elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark. A named extent of which an axis of bytes is
+//! elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark, which says which axis it is: where one byte lies along
+//! it, no order of axes does. A named extent of which an axis of bytes is
 //! the half becomes twice another name, and the program keeps whose half that is.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpError;
-use fuser_ir::types::{DType, Dim, Extent, ExtentExpr, TensorType, TypeKind};
+use fuser_ir::types::{DType, Extent, ExtentExpr, TensorType, TypeKind};
 use fuser_ir::{Ir, Op, Sym, TypeId, describe, layout};
 
 use super::marks::{self, LISTS};
@@ -26,9 +27,10 @@ pub const HALVES: &str = "task.halves";
 /// The element type of which callers see two in a byte.
 pub const DTYPE: DType = DType::F4E2M1FN;
 
-/// True if the entry at `index` of a list carries the mark.
-pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
-    marks::has(ir, program, list, index, MARK)
+/// The axis of bytes of two elements each, where the entry at `index` of a list carries the mark.
+pub fn marked_axis(ir: &Ir, program: Op, list: &str, index: usize) -> Option<usize> {
+    let axis = marks::value(ir, program, list, index, MARK)?;
+    usize::try_from(axis.as_int()?).ok()
 }
 
 /// The axis along which two elements share a byte: of those that are stored the innermost in memory.
@@ -45,11 +47,18 @@ pub fn half(ir: &mut Ir, extent: Extent) -> Option<Extent> {
     ir.extent(half)
 }
 
-/// The axes of the tensor of elements of 4 bits that the callers of a marked argument or result of type `ty` see; `None` where it
-/// holds no bytes.
-pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, usize)> {
+/// The bytes along the marked axis of an argument or a result of type `ty`, and the order of axes in memory of the elements that callers
+/// see; `None` where no bytes lie there.
+pub fn outside(ir: &Ir, ty: TypeId, axis: usize) -> Option<(Extent, Vec<usize>)> {
     let tensor = ir.ty(ty).as_tensor().filter(|t| t.dtype == DType::U8)?;
-    Some((tensor.dims.clone(), axis(ir, tensor)?))
+    let dim = tensor.dims.get(axis).filter(|dim| !dim.broadcast)?;
+    let innermost = layout::stored(ir, tensor).last().copied();
+    if layout::matters(dim) && innermost != Some(axis) {
+        return None;
+    }
+    let order = layout::order(ir, tensor).into_iter();
+    let order = order.filter(|&other| other != axis).chain([axis]);
+    Some((dim.extent, order.collect()))
 }
 
 /// The names of extents that are halves, each with the name of the whole.
@@ -108,11 +117,14 @@ pub fn verify(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
                 let help = "two elements share a byte along the innermost axis in memory: let it have an even extent";
                 errors.push(OpError::new(text).code(&SHARED_BYTE).help(help));
             }
-            if is_marked(ir, program, list, index) && outside(ir, ty).is_none() {
+            let axis = marked_axis(ir, program, list, index);
+            let bytes = axis.and_then(|axis| outside(ir, ty, axis));
+            if marks::has(ir, program, list, index, MARK) && bytes.is_none() {
                 let ty = describe::ty(ir, ty);
-                let text =
-                    format!("{what} {index} is a `{ty}`, which holds no bytes along an axis");
-                let help = "`packed` stands at tensors of ui8, whose bytes are two elements each";
+                let text = format!(
+                    "{what} {index} is a `{ty}`, which holds no bytes along the axis of the mark"
+                );
+                let help = "`packed = 1` stands at tensors of ui8 whose axis 1, innermost in memory, is of bytes of two elements each";
                 errors.push(OpError::new(text).code(&PACKED).help(help));
             }
         }

@@ -6,6 +6,7 @@
 //!
 //! The caller gives and gets `tensor<8xcomplex<f32>>`, which is the same memory. `split-complex` leaves the mark.
 
+use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpError;
 use fuser_ir::types::{DType, Dim, TensorType};
 use fuser_ir::{Ir, Op, TypeId, describe, layout};
@@ -25,7 +26,9 @@ pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
 
 /// Marks entries of a list that has `count` of them.
 pub fn mark(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize]) {
-    marks::put(ir, program, list, count, indices, MARK);
+    let unit = ir.attr(AttrKind::Unit);
+    let marked: Vec<_> = indices.iter().map(|&index| (index, unit)).collect();
+    marks::put(ir, program, list, count, &marked, MARK);
 }
 
 /// The complex type that the callers of a marked argument or result of type `ty` see, and its order of axes in memory; `None` where

@@ -927,7 +927,17 @@ const CASES: &[Case] = &[
     (
         "task.program",
         "FIR0408",
-        "task.program @f(%x: tensor<4xf32> {packed}) {\n  task.return\n}",
+        "task.program @f(%x: tensor<4xf32> {packed = 0}) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0408",
+        "task.program @f(%x: tensor<4x2xui8> {packed = 0}) {\n  task.return\n}",
+    ),
+    (
+        "task.program",
+        "FIR0408",
+        "task.program @f(%x: tensor<4x2xui8> {packed}) {\n  task.return\n}",
     ),
     ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
     (

@@ -279,8 +279,8 @@ impl Planner<'_> {
         ty: TypeId,
         spec: TensorSpec,
     ) -> TensorSpec {
-        if packed::is_marked(self.ir, program, list, index) {
-            return self.unpacked(ty, spec);
+        if let Some(axis) = packed::marked_axis(self.ir, program, list, index) {
+            return self.unpacked(ty, axis, spec);
         }
         if !pairs::is_marked(self.ir, program, list, index) {
             return spec;
@@ -297,19 +297,22 @@ impl Planner<'_> {
             ..spec
         }
     }
-    fn unpacked(&self, ty: TypeId, mut spec: TensorSpec) -> TensorSpec {
-        let Some((dims, axis)) = packed::outside(self.ir, ty) else {
+    fn unpacked(&self, ty: TypeId, axis: usize, mut spec: TensorSpec) -> TensorSpec {
+        let Some((bytes, order)) = packed::outside(self.ir, ty, axis) else {
             return spec;
         };
-        let bytes = dims.get(axis).map(|dim| dim.extent);
-        let bytes = bytes.and_then(|extent| self.ir.extent_as_expr(extent));
+        let bytes = self.ir.extent_as_expr(bytes);
         let elements = bytes.and_then(|expr| expr.mul(&ExtentExpr::constant(2)));
         let elements = elements.and_then(|expr| self.extents.polynomial(self.ir, &expr));
         if let Some((dim, extent)) = spec.dims.get_mut(axis).zip(elements) {
             dim.extent = extent;
         }
-        let dtype = convert(packed::DTYPE);
-        TensorSpec { dtype, ..spec }
+        spec.dtype = convert(packed::DTYPE);
+        spec.order.clear();
+        if !order.is_sorted() {
+            spec.order = order.into_iter().map(|axis| axis as u32).collect();
+        }
+        spec
     }
     fn new_buffer(
         &mut self,

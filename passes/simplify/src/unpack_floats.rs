@@ -1,8 +1,8 @@
 //! Rewrites floats of 4 bits as their codes, one to a byte, so that no later pass and no kernel knows parts of bytes.
 //!
 //! ```text
-//! task.program @f(%x: tensor<8xf4E2M1FN>)                   task.program @f(%x: tensor<4xui8> {packed})
-//!     -> tensor<8xf4E2M1FN> {                                   -> (tensor<4xui8, [0]> {packed}) {
+//! task.program @f(%x: tensor<8xf4E2M1FN>)                   task.program @f(%x: tensor<4xui8> {packed = 0})
+//!     -> tensor<8xf4E2M1FN> {                                   -> (tensor<4xui8, [0]> {packed = 0}) {
 //!   %y = fusion.flip %x dims [0]                     =>       %0 = fusion.broadcast %x dims [0] shape [4, 2]
 //!   task.return %y                                            %1 = fusion.iota dim 1 shape [4, 2] of ui8    // times 4
 //! }                                                           %2 = fusion.lshr %0, %1                       // and 15
@@ -65,8 +65,8 @@ pub static UNPACK_FLOATS: PassDef = PassDef {
 #[derive(Default)]
 struct Known {
     codes: FxHashSet<Value>,
-    /// The codes in the bytes of an argument, each with that.
-    taken: FxHashMap<Value, Value>,
+    /// The codes in the bytes of an argument, each with that and the axis of the bytes.
+    taken: FxHashMap<Value, (Value, usize)>,
 }
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
@@ -100,15 +100,19 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let is_bytes: Vec<usize> = (0..args.len())
         .filter(|&index| is_small(ctx.ir, args[index]))
         .collect();
-    for &index in &is_bytes {
-        argument(ctx.ir, args[index], body, &mut known).map_err(|e| error(ctx, program, e))?;
+    let mut packed_args = Vec::new();
+    for index in is_bytes {
+        let axis = argument(ctx.ir, args[index], body, &mut known);
+        let axis = axis.map_err(|e| error(ctx, program, e))?;
+        packed_args.push((index, ctx.ir.int_attr(axis as i64)));
     }
+    let count = args.len();
     marks::put(
         ctx.ir,
         program,
         marks::LISTS[0],
-        args.len(),
-        &is_bytes,
+        count,
+        &packed_args,
         packed::MARK,
     );
     let mut replaced = Vec::new();
@@ -176,8 +180,8 @@ fn in_pairs(bytes: &[Dim], axis: usize) -> Vec<Dim> {
     pairs
 }
 
-/// Gives an argument of elements the type of its bytes, and takes these apart for its users.
-fn argument(ir: &mut Ir, arg: Value, body: Block, known: &mut Known) -> Result<(), OpError> {
+/// Gives an argument of elements the type of its bytes, and takes these apart for its users; the axis of the bytes.
+fn argument(ir: &mut Ir, arg: Value, body: Block, known: &mut Known) -> Result<usize, OpError> {
     let ty = ir.value_type(arg);
     let (dims, bytes, axis) = bytes_of(ir, ty)?;
     let order = stated(ir, arg);
@@ -186,14 +190,14 @@ fn argument(ir: &mut Ir, arg: Value, body: Block, known: &mut Known) -> Result<(
     ir.set_value_type(arg, ty);
     let users: Vec<_> = ir.uses(arg).collect();
     let Some(first) = ir.first_op(body).filter(|_| !users.is_empty()) else {
-        return Ok(());
+        return Ok(axis);
     };
     let mut b = Builder::before(ir, first);
     let codes = unpack(&mut b, arg, &bytes, axis, &dims)?;
     users.into_iter().for_each(|slot| ir.set_use(slot, codes));
     known.codes.insert(codes);
-    known.taken.insert(codes, arg);
-    Ok(())
+    known.taken.insert(codes, (arg, axis));
+    Ok(axis)
 }
 
 /// The order of axes that the type of a value states.
@@ -370,20 +374,21 @@ fn code_of(value: f64) -> i128 {
     float::narrow(packed::DTYPE, value.to_bits()).into()
 }
 
-/// Returns bytes instead of codes; the results that are bytes now.
-fn returned(ir: &mut Ir, end: Op, known: &Known) -> Result<Vec<usize>, OpError> {
+/// Returns bytes instead of codes; the results that are bytes now, each with the axis of these.
+fn returned(ir: &mut Ir, end: Op, known: &Known) -> Result<Vec<(usize, AttrId)>, OpError> {
     let mut is_bytes = Vec::new();
     for (index, value) in ir.operands(end).collect::<Vec<_>>().into_iter().enumerate() {
         if !known.codes.contains(&value) {
             continue;
         }
-        is_bytes.push(index);
-        if let Some(&arg) = known.taken.get(&value) {
+        if let Some(&(arg, axis)) = known.taken.get(&value) {
+            is_bytes.push((index, ir.int_attr(axis as i64)));
             ir.set_operand(end, index, arg);
             continue;
         }
         let ty = ir.value_type(value);
         let (_, bytes, axis) = bytes_of(ir, ty)?;
+        is_bytes.push((index, ir.int_attr(axis as i64)));
         let order = stated(ir, value).unwrap_or_else(|| (0..bytes.len()).collect());
         let name = ir.value_name_sym(value);
         let mut b = Builder::before(ir, end);

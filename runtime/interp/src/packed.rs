@@ -1,7 +1,7 @@
 //! Programs whose callers see elements of 4 bits, two in each byte: what the bytes are, and what must be even.
 //!
 //! Tensors of such elements hold one to a byte here, as their codes. An argument or a result that is marked `packed` is a tensor of
-//! bytes inside the program, with half the extent along the innermost axis in memory. Without marks nothing changes, but that the
+//! bytes inside the program, with half the extent along the axis that the mark says, the innermost in memory. Without marks nothing changes, but that the
 //! axis must be even for bytes to be whole.
 
 use fuser_ir::attr::AttrKind;
@@ -9,7 +9,7 @@ use fuser_ir::types::{DType, TypeKind};
 use fuser_ir::{Ir, Op, Sym, TypeId, Value, layout};
 
 use crate::error::{ErrorKind, InterpError, Result};
-use crate::pairs::is_marked;
+use crate::pairs::mark;
 use crate::tensor::{Axis, Tensor};
 
 const ELEMENTS: DType = DType::F4E2M1FN;
@@ -20,6 +20,12 @@ fn axis(ir: &Ir, ty: TypeId) -> Option<usize> {
     let order = layout::order(ir, tensor);
     let stored = |axis: &usize| tensor.dims.get(*axis).is_some_and(|dim| !dim.broadcast);
     order.into_iter().rev().find(stored)
+}
+
+/// The axis of bytes that the mark `packed` of an argument or a result says.
+fn marked_axis(ir: &Ir, op: Op, list: &str, index: usize) -> Option<usize> {
+    let axis = mark(ir, op, list, index, "packed")?;
+    usize::try_from(axis.as_int()?).ok()
 }
 
 /// Inputs as the program takes them; `parameters` are its own.
@@ -34,11 +40,10 @@ pub(crate) fn inside(
         let axis = parameter.and_then(|value| axis(ir, ir.value_type(value)));
         let name = parameter.and_then(|value| ir.value_name(value));
         let name = name.map_or_else(|| index.to_string(), str::to_string);
-        check(&input, axis, &format!("input `{name}`"))?;
-        let marked = input.dtype() == ELEMENTS && is_marked(ir, op, "arg_attrs", index, "packed");
-        let bytes = axis
-            .filter(|_| marked)
-            .and_then(|axis| packed(&input, axis));
+        let marked = marked_axis(ir, op, "arg_attrs", index);
+        check(&input, marked.or(axis), &format!("input `{name}`"))?;
+        let bytes = marked.filter(|_| input.dtype() == ELEMENTS);
+        let bytes = bytes.and_then(|axis| packed(&input, axis));
         Ok(bytes.unwrap_or(input))
     });
     each.collect()
@@ -55,11 +60,10 @@ pub(crate) fn outside(ir: &Ir, op: Op, values: Vec<Tensor>) -> Result<Vec<Tensor
     };
     let invalid = || InterpError::invalid("a result is marked as packed and holds no bytes");
     let each = values.into_iter().enumerate().map(|(index, value)| {
-        let axis = types.get(index).and_then(|&ty| axis(ir, ty));
-        if is_marked(ir, op, "res_attrs", index, "packed") {
-            let elements = axis.and_then(|axis| unpacked(&value, axis));
-            return elements.ok_or_else(invalid);
+        if let Some(axis) = marked_axis(ir, op, "res_attrs", index) {
+            return unpacked(&value, axis).ok_or_else(invalid);
         }
+        let axis = types.get(index).and_then(|&ty| axis(ir, ty));
         check(&value, axis, &format!("result {index}"))?;
         Ok(value)
     });

@@ -10,19 +10,32 @@ use crate::machine::Machine;
 use crate::ops::shape;
 use crate::tensor::{Axis, Tensor};
 
-/// True if the entry at `index` of a list of attributes has the key `mark`.
-pub(crate) fn is_marked(ir: &Ir, op: Op, list: &str, index: usize, mark: &str) -> bool {
-    let Some(AttrKind::Array(items)) = ir.attr_of(op, list) else {
-        return false;
+/// The value of the key `name` of the entry at `index` of a list of attributes.
+pub(crate) fn mark<'a>(
+    ir: &'a Ir,
+    op: Op,
+    list: &str,
+    index: usize,
+    name: &str,
+) -> Option<&'a AttrKind> {
+    let AttrKind::Array(items) = ir.attr_of(op, list)? else {
+        return None;
     };
-    let entry = items.get(index).map(|item| ir.attr_kind(*item));
-    matches!(entry, Some(AttrKind::Dict(keys)) if keys.iter().any(|(key, _)| ir.str(*key) == mark))
+    let AttrKind::Dict(keys) = ir.attr_kind(*items.get(index)?) else {
+        return None;
+    };
+    let (_, value) = keys.iter().find(|(key, _)| ir.str(*key) == name)?;
+    Some(ir.attr_kind(*value))
+}
+
+fn is_marked(ir: &Ir, op: Op, list: &str, index: usize) -> bool {
+    mark(ir, op, list, index, "pairs").is_some()
 }
 
 /// Inputs as the program takes them.
 pub(crate) fn inside(ir: &Ir, op: Op, inputs: &[Tensor]) -> Vec<Tensor> {
     let each = inputs.iter().enumerate().map(|(index, input)| {
-        let marked = is_marked(ir, op, "arg_attrs", index, "pairs") && input.dtype().is_complex();
+        let marked = is_marked(ir, op, "arg_attrs", index) && input.dtype().is_complex();
         let mut axes = input.axes().to_vec();
         axes.push(Axis::plain(2));
         let pairs =
@@ -40,7 +53,7 @@ pub(crate) fn outside(
     values: Vec<Tensor>,
 ) -> Result<Vec<Tensor>> {
     let each = values.into_iter().enumerate().map(|(index, value)| {
-        match is_marked(ir, op, "res_attrs", index, "pairs") {
+        match is_marked(ir, op, "res_attrs", index) {
             true => complex(machine, &value),
             false => Ok(value),
         }
