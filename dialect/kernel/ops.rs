@@ -235,7 +235,7 @@ pub static TABLE: OpDef = OpDef {
     ..MEMORY
 };
 
-/// What is known of an address.
+/// The alignment of an address.
 const ALIGN: ClauseDef = optional(
     "align",
     ClauseKind::Int,

@@ -58,7 +58,7 @@ pub enum Code {
         memory: usize,
         stores: bool,
         at: usize,
-        /// How many there are, and elements from one to the next.
+        /// The number of lanes, and elements from one to the next.
         lanes: [i64; 2],
         within: Option<[usize; 2]>,
         /// The number of a load whose place is data.

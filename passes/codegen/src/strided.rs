@@ -18,7 +18,7 @@ use crate::memory::{self, element};
 /// The lanes of a vector at equal distances in memory.
 #[derive(Clone, Copy)]
 pub struct Lanes {
-    /// How many there are, at least 2.
+    /// The number of lanes, at least 2.
     pub count: u32,
     /// Elements from one to the next, at least 2.
     pub stride: u32,

@@ -1,4 +1,4 @@
-//! What a loop that streams asks for ahead: operands beyond the caches, of which it loads whole lines that move with its counter.
+//! Asking ahead: a loop that streams asks for what it will load of operands beyond the caches, in whole lines that move with its counter.
 
 use fuser_dialects::kernel;
 use fuser_ir::{Ir, Op, Value};
@@ -13,7 +13,7 @@ use crate::memory;
 /// The loops that ask, and for what.
 #[derive(Default)]
 pub(super) struct Asked {
-    /// How many bytes ahead.
+    /// Bytes from a load to what is asked for beside it.
     distance: u64,
     /// The innermost loops with a store to a buffer that is streamed to.
     loops: FxHashSet<Op>,

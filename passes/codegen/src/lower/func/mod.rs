@@ -79,7 +79,7 @@ pub struct Lowering<'a, 'ctx> {
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
     /// The parameters that stores of whole lines stream to.
     streamed: FxHashSet<Value>,
-    /// What loops that stream ask for ahead.
+    /// The loops that ask ahead, and for which buffers.
     asked: Asked,
     /// Powers of two that divide indices.
     divisors: FxHashMap<Value, u64>,
