@@ -108,6 +108,23 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
         let name = artifact.segments[step.segment() as usize].name.clone();
         let bytes = list.entry(name).or_default();
         match step {
+            // A product that is a kernel: it reads its factors once, and writes its result.
+            Step::Launch {
+                kernel, buffers, ..
+            } if lowered.kernels.len() <= *kernel as usize => {
+                bytes.launches += 1;
+                let size = |b: &u32| artifact.buffers[*b as usize].bytes();
+                let number = |b: &u32| size(b).evaluate_size(extents).unwrap() as u64;
+                let [factors @ .., result] = &buffers[..] else {
+                    return Err("a product without buffers".into());
+                };
+                // Both may be one tensor.
+                let factors: BTreeSet<&u32> = factors.iter().collect();
+                let read: u64 = factors.into_iter().map(number).sum();
+                bytes.read += read;
+                bytes.lines += read;
+                bytes.written += number(result);
+            }
             Step::Launch {
                 kernel,
                 buffers,
