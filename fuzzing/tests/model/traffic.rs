@@ -1,7 +1,7 @@
 //! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts,
 //! and its launches.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fuser::compile::{self, CompileOptions, Lowered};
 use fuser_artifact::{Artifact, BufferKind, Factor, SizeExpr, Step};
