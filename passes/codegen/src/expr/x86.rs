@@ -46,15 +46,22 @@ impl Emit<'_> {
 }
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// True if [`Val::scalef`] has a result for values of this shape.
+    pub fn has_scalef(self) -> bool {
+        let bits = |lanes| lanes * self.elem().bits();
+        let fills = |lanes: u32| lanes.is_power_of_two() && bits(lanes) >= 128;
+        self.emit.x86.is_some_and(|x86| x86.avx512) && self.lanes().is_some_and(fills)
+    }
+
     /// `self * 2^n` rounded once, for an `n` that is an integer in the type of `self`, where the processor has AVX-512 and the
     /// lanes fill its registers.
     pub fn scalef(self, n: Val<'e, 'ctx>) -> Option<Self> {
         const CURRENT_ROUNDING: i64 = 4;
         let (emit, bits, lanes) = (self.emit, self.elem().bits(), self.lanes()?);
-        if !emit.x86.is_some_and(|x86| x86.avx512) {
+        if !self.has_scalef() {
             return None;
         }
-        if lanes * bits > 512 && lanes.is_multiple_of(2) {
+        if lanes * bits > 512 {
             let half = lanes / 2;
             let [low, high] = [0, half].map(|from| (self.slice(from, half), n.slice(from, half)));
             return Some(low.0.scalef(low.1)?.concat(high.0.scalef(high.1)?));

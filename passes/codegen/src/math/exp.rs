@@ -157,16 +157,37 @@ pub fn exp_of_nonpositive<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 }
 
 fn exp_of<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
-    let (n, r) = reduce(in_range(x, sign), sign);
+    // Processors by Intel take 54 ns for an instruction whose result is just below the normal range, or would be: a result that is zero
+    // beyond doubt, as of what a mask leaves out, is not among these.
+    let least = match (x.has_scalef(), x.is_f64()) {
+        (true, true) => Some(FAR_F64),
+        (true, false) => Some(FAR_F32),
+        (false, _) => None,
+    };
+    let within = match least {
+        Some(least) if sign == Sign::Nonpositive => x.at_least(least),
+        Some(least) => x.clamp(least, ends(x)[1]),
+        None => in_range(x, sign),
+    };
+    let (n, r) = reduce(within, sign);
     scale_normal(exp_reduced(r), n)
+}
+
+/// Arguments of which `e^x` is so far below the subnormals that it is zero in the time of others: 2^-1010, and 2^-8656.
+const FAR_F32: f64 = -700.0;
+const FAR_F64: f64 = -6000.0;
+
+/// The ends beyond which `e^x` is zero or infinite.
+fn ends(x: Val<'_, '_>) -> [f64; 2] {
+    match x.is_f64() {
+        true => [-746.0, 710.0],
+        false => [-104.0, 89.0],
+    }
 }
 
 /// `x`, or an end beyond which `e^x` is zero or infinite.
 fn in_range<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
-    let (low, high) = match x.is_f64() {
-        true => (-746.0, 710.0),
-        false => (-104.0, 89.0),
-    };
+    let [low, high] = ends(x);
     match sign {
         Sign::Any => x.clamp(low, high),
         Sign::Nonpositive => x.at_least(low),
