@@ -143,7 +143,7 @@ figures! {
     "l2-cache" l2_bytes Bytes None, 0, "second-level cache: of a core, or of the whole GPU";
     "l1-cache" l1_bytes Bytes None, 0, "first-level cache of a worker";
     "last-cache" last_cache_bytes Bytes CPU, 0, "the cache that all cores share; results that exceed it are stored past the caches";
-    "ask-ahead" ask_ahead_bytes Bytes CPU, 0, "how far ahead a loop that stores past the caches asks for what it loads; 0 where a processor needs no asking";
+    "ask-ahead" ask_ahead_bytes Bytes CPU, 0, "how far ahead a loop that stores past the caches, or stores nothing, asks for what it loads; 0 where a processor needs no asking";
     "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
     "arithmetic" flops_per_us Rate None, 1, "simple operations";
     "launch" launch_ns Time None, 0, "what starting a kernel takes";

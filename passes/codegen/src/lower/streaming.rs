@@ -5,7 +5,7 @@
 //! read. A result with named extents has the bytes of the lengths that code is generated for; where none are given, it is stored as usual.
 //!
 //! Stores past the caches hinder what some processors prefetch by themselves. A loop that streams asks there for what it is to load of
-//! operands beyond the limit, so many bytes ahead as the options say.
+//! operands beyond the limit, so many bytes ahead as the options say; so does one that only loads.
 
 use fuser_dialects::kernel;
 use fuser_ir::types::ExtentExpr;
@@ -88,14 +88,6 @@ pub fn far(
     let asked = |arg: Value| options.ask_ahead > 0 && stores(arg).next().is_none();
     let args = ir.args(body).iter().zip(sizes).enumerate();
     let large = args.filter(|(_, (_, bytes))| **bytes > options.stream_beyond);
-    let far: Vec<(usize, bool)> = large
-        .map(|(number, (&arg, _))| (number, stored(arg), asked(arg)))
-        .filter(|&(_, stored, asked)| stored || asked)
-        .map(|(number, stored, _)| (number, stored))
-        .collect();
-    // Where nothing streams, nothing hinders.
-    match far.iter().any(|far| far.1) {
-        true => far.into_iter().map(|far| far.0).collect(),
-        false => Vec::new(),
-    }
+    let far = large.filter(|&(_, (&arg, _))| stored(arg) || asked(arg));
+    far.map(|(number, _)| number).collect()
 }

@@ -1,39 +1,57 @@
-//! Asking ahead: a loop that streams asks for what it will load of operands beyond the caches, in whole lines that move with its counter.
+//! Asking ahead: a loop that streams, or that only loads, asks for what it will load of operands beyond the caches, in whole lines that move
+//! with its counter.
 
 use fuser_dialects::kernel;
 use fuser_ir::{Ir, Op, Value};
 use inkwell::values::PointerValue;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Lowering;
 use super::whole_lines::LINE;
 use crate::expr::{Elem, Val};
 use crate::memory;
 
+/// A loop that asks.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// It stores past the caches.
+    Streams,
+    /// It only loads, and asks for elements of 16 bits: of wider ones nothing was gained (docs/performance.md).
+    Loads,
+}
+
 /// The loops that ask, and for what.
 #[derive(Default)]
 pub(super) struct Asked {
     /// Bytes from a load to what is asked for beside it.
     distance: u64,
-    /// The innermost loops with a store to a buffer that is streamed to.
-    loops: FxHashSet<Op>,
+    /// The innermost loops with a store to a buffer that is streamed to, and those that only load.
+    loops: FxHashMap<Op, Kind>,
     /// The buffers.
     buffers: FxHashSet<Value>,
 }
 
 impl Asked {
     /// Of the buffers `far`, which a kernel either only loads or only stores to.
-    pub(super) fn new(ir: &Ir, far: &FxHashSet<Value>, distance: u64) -> Self {
+    pub(super) fn new(ir: &Ir, func: Op, far: &FxHashSet<Value>, distance: u64) -> Self {
         if distance == 0 {
             return Self::default();
         }
         let is_store = |op: &Op| ir.is(*op, &kernel::STORE);
-        let stores = far.iter().flat_map(|&buffer| ir.users(buffer));
-        let loops = stores.filter(is_store).filter_map(|op| around(ir, op));
+        // A kernel that asks for the next row in a walk of its own has that row at hand when it loads it.
+        let ahead = ir.walk(func).iter().any(|&op| ir.is(op, &kernel::PREFETCH));
+        let users = far.iter().flat_map(|&buffer| ir.users(buffer));
+        let users = users.filter_map(|op| Some((is_store(&op), around(ir, op)?)));
+        let users: Vec<(bool, Op)> = users.collect();
+        let only_loads = |of: Op| !ahead && !ir.walk(of).iter().any(is_store);
+        let streams = users.iter().filter(|user| user.0).map(|user| user.1);
+        let loads = users.iter().map(|user| user.1).filter(|&of| only_loads(of));
+        let mut loops: FxHashMap<Op, Kind> = loads.map(|of| (of, Kind::Loads)).collect();
+        loops.extend(streams.map(|of| (of, Kind::Streams)));
         let loaded = |buffer: &&Value| !ir.users(**buffer).any(|user| is_store(&user));
         Self {
             distance,
-            loops: loops.collect(),
+            loops,
             buffers: far.iter().filter(loaded).copied().collect(),
         }
     }
@@ -54,9 +72,15 @@ impl<'ctx> Lowering<'_, 'ctx> {
             return;
         }
         let [buffer, index] = [0, 1].map(|operand| self.ir.operand(op, operand));
-        let streams = around(self.ir, op).filter(|of| asked.loops.contains(of));
+        let narrow = memory::element_bytes(loaded.elem()) <= 2;
+        let asks = |of: &Op| match asked.loops.get(of) {
+            Some(Kind::Streams) => true,
+            Some(Kind::Loads) => narrow,
+            None => false,
+        };
+        let of = around(self.ir, op).filter(asks);
         let moves = |of: Op| self.moves_with(index, of);
-        if !asked.buffers.contains(&buffer) || !streams.is_some_and(moves) {
+        if !asked.buffers.contains(&buffer) || !of.is_some_and(moves) {
             return;
         }
         for line in 0..bytes / LINE {

@@ -141,7 +141,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             launch,
             values,
             streamed: far.iter().copied().filter(stored).collect(),
-            asked: Asked::new(ir, &far, options.ask_ahead),
+            asked: Asked::new(ir, func, &far, options.ask_ahead),
             divisors: FxHashMap::default(),
             dealt: Dealt::default(),
             running: FxHashMap::default(),
