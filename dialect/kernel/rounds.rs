@@ -192,8 +192,8 @@ pub fn in_threads(ir: &Ir, op: Op) -> bool {
     outer.any(|op| ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread"))
 }
 
-/// The loop around an op.
-fn around(ir: &Ir, op: Op) -> Option<Op> {
+/// The innermost loop around an op.
+pub fn around(ir: &Ir, op: Op) -> Option<Op> {
     let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
     outer.find(|&op| ir.is(op, &FOR))
 }

@@ -298,6 +298,21 @@ fn choices_between_a_zero_and_a_conversion() {
     }
 }
 
+/// Holds results, as bytes, to those that are expected, bit for bit; `told` names one.
+fn assert_exact(
+    dtype: DType,
+    results: &[Vec<u8>],
+    expected: &[Tensor],
+    told: impl Fn(usize) -> String,
+) {
+    assert_eq!(results.len(), expected.len());
+    for (i, (bytes, wanted)) in results.iter().zip(expected).enumerate() {
+        let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
+        let report = compare_exact(&got.unwrap(), wanted);
+        assert!(report.ok, "{}: {:?}", told(i), report.worst);
+    }
+}
+
 /// Reductions of rows of every length around a vector's, with ops before them whose results the compiler knows something of.
 #[test]
 fn extremes_of_rows() {
@@ -350,16 +365,9 @@ fn extremes_of_rows() {
             let expected = execute::expected(&case).expect("extremes are defined everywhere");
             for (name, program) in &programs {
                 let results = run((&runtime, program), &case.inputs, 0, 1);
-                for (i, bytes) in results.iter().enumerate() {
-                    let wanted = &expected.results[i];
-                    let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
-                    let report = compare_exact(&got.unwrap(), wanted);
-                    assert!(
-                        report.ok,
-                        "{name}: {} of rows of {length} {ty}: {:?}",
-                        names[i], report.worst
-                    );
-                }
+                assert_exact(dtype, &results, &expected.results, |i| {
+                    format!("{name}: {} of rows of {length} {ty}", names[i])
+                });
             }
         }
     }
@@ -418,16 +426,9 @@ fn rows_shorter_than_a_vector() {
                 let expected = execute::expected(&case).expect("these are defined everywhere");
                 for (name, program) in &programs {
                     let results = run((&runtime, program), &case.inputs, 0, 1);
-                    for (i, bytes) in results.iter().enumerate() {
-                        let wanted = &expected.results[i];
-                        let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
-                        let report = compare_exact(&got.unwrap(), wanted);
-                        assert!(
-                            report.ok,
-                            "{name}: result {i} of {rows} rows of {length} {ty}: {:?}",
-                            report.worst
-                        );
-                    }
+                    assert_exact(dtype, &results, &expected.results, |i| {
+                        format!("{name}: result {i} of {rows} rows of {length} {ty}")
+                    });
                 }
             }
         }

@@ -135,6 +135,11 @@ fn from_file(
 /// virtual machine that reports more shares the cache with others, of which it knows nothing.
 const MOST_OF_A_CACHE: u64 = 24 << 20;
 
+/// What counts of a last cache of so many bytes that so many threads share.
+fn own_cache(bytes: u64, sharing: u64) -> u64 {
+    bytes.min(sharing.saturating_mul(MOST_OF_A_CACHE))
+}
+
 /// Bytes ahead of which loops that stream ask on processors by Intel: two pages, beyond which nothing is gained (docs/performance.md).
 const ASKED_AHEAD: u64 = 8 << 10;
 
@@ -151,7 +156,7 @@ pub fn host() -> Target {
         target.memory_bytes = bytes;
     }
     if let Some((bytes, sharing)) = (2..=4).rev().find_map(cache_of_level) {
-        target.last_cache_bytes = bytes.min(sharing.saturating_mul(MOST_OF_A_CACHE));
+        target.last_cache_bytes = own_cache(bytes, sharing);
     }
     if is_intel() {
         target.ask_ahead_bytes = ASKED_AHEAD;
@@ -239,6 +244,13 @@ fn cache_of_level(level: u32) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_virtual_machine_has_no_more_of_a_cache_than_a_processor() {
+        assert_eq!(own_cache(480 << 20, 2), 48 << 20);
+        assert_eq!(own_cache(32 << 20, 2), 32 << 20);
+        assert_eq!(own_cache(480 << 20, 96), 480 << 20);
+    }
 
     #[test]
     fn this_machine_is_a_target_that_reads_back() {

@@ -5,9 +5,11 @@
 //! ^        ^        ^        ^     =>  shuffle of x and y, then of that and z: a d g j
 //! ```
 //!
-//! Where the distance is no greater than the lanes, a load is one of each vector of what lies between the first element and the last, which
-//! all are the memory's own, and shuffles. A store is the same backwards, each of its stores under a mask, where the processor has masks for
-//! the elements. Everything else goes element by element.
+//! A load is one of each vector of what lies between the first element and the last, and shuffles, if the distance is no greater than the
+//! lanes. A store is the same backwards, each of its stores under a mask, if the processor has masks for the elements. Everything else goes
+//! element by element.
+//!
+//! Never reads before the first element or behind the last, and never writes between them.
 
 use inkwell::types::VectorType;
 use inkwell::values::PointerValue;

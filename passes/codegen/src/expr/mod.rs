@@ -252,6 +252,27 @@ impl<'ctx> Emit<'ctx> {
         }
     }
 
+    /// A register that every thread of a GPU has, as 64 bits.
+    pub fn special_register(&self, name: &str) -> Val<'_, 'ctx> {
+        let full = format!("llvm.nvvm.read.ptx.sreg.{name}");
+        let read = self.intrinsic(&full, &[], &[]).map(|raw| self.val(raw));
+        read.unwrap_or_else(|| self.constant_int(32, None, 0))
+            .zext_or_trunc(64)
+    }
+
+    /// The number of a GPU's block among `count`: along the first axis of the grid, and then along the second, which a launch has only where there
+    /// are too many for one.
+    pub fn block_number<'e>(&'e self, count: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        let column = self.special_register("ctaid.x");
+        match count.raw().into_int_value().get_sign_extended_constant() {
+            Some(count) if count <= i64::from(i32::MAX) => column,
+            _ => {
+                let row = self.special_register("ctaid.y");
+                row * self.special_register("nctaid.x") + column
+            }
+        }
+    }
+
     /// The function that the builder stands in.
     pub fn function(&self) -> Option<FunctionValue<'ctx>> {
         self.builder

@@ -159,17 +159,13 @@ pub fn exp_of_nonpositive<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 fn exp_of<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
     // Processors by Intel take 54 ns for an instruction whose result is just below the normal range, or would be: a result that is zero
     // beyond doubt, as of what a mask leaves out, is not among these.
-    let least = match (x.has_scalef(), x.is_f64()) {
-        (true, true) => Some(FAR_F64),
-        (true, false) => Some(FAR_F32),
-        (false, _) => None,
+    let [low, high] = ends(x);
+    let low = match (x.has_scalef(), x.is_f64()) {
+        (true, true) => FAR_F64,
+        (true, false) => FAR_F32,
+        (false, _) => low,
     };
-    let within = match least {
-        Some(least) if sign == Sign::Nonpositive => x.at_least(least),
-        Some(least) => x.clamp(least, ends(x)[1]),
-        None => in_range(x, sign),
-    };
-    let (n, r) = reduce(within, sign);
+    let (n, r) = reduce(between(x, [low, high], sign), sign);
     scale_normal(exp_reduced(r), n)
 }
 
@@ -187,7 +183,11 @@ fn ends(x: Val<'_, '_>) -> [f64; 2] {
 
 /// `x`, or an end beyond which `e^x` is zero or infinite.
 fn in_range<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
-    let [low, high] = ends(x);
+    between(x, ends(x), sign)
+}
+
+/// `x`, or an end where it lies beyond that, of those that its sign leaves.
+fn between<'e, 'ctx>(x: Val<'e, 'ctx>, [low, high]: [f64; 2], sign: Sign) -> Val<'e, 'ctx> {
     match sign {
         Sign::Any => x.clamp(low, high),
         Sign::Nonpositive => x.at_least(low),

@@ -4,21 +4,11 @@
 //! before they go on to the next column.
 
 use crate::error::CodegenError;
-use crate::expr::{Emit, Val};
 
 use super::{Block, Kernel, control};
 
 /// Rows of tiles that blocks go down together.
 const GROUP: i64 = 8;
-
-/// A register that every thread has, as 64 bits.
-pub fn special_register<'a, 'ctx>(emit: &'a Emit<'ctx>, name: &str) -> Val<'a, 'ctx> {
-    let full = format!("llvm.nvvm.read.ptx.sreg.{name}");
-    let read = emit.intrinsic(&full, &[], &[]);
-    let read = read.map(|raw| emit.val(raw));
-    let read = read.unwrap_or_else(|| emit.constant_int(32, None, 0));
-    read.zext_or_trunc(64)
-}
 
 impl<'a, 'ctx> Kernel<'a, 'ctx> {
     /// Runs `body` for the tile of this block, if there is one for it.
@@ -38,7 +28,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
             .map(|own| self.size(own.extent))
             .collect();
         let all = lengths.iter().fold(matrix, |all, length| all * *length);
-        let number = self.block_number(all);
+        let number = self.emit.block_number(all);
         let exists = number.lt(all);
         control::when(self.emit, exists, || {
             let mut rest = match lengths.is_empty() {
@@ -67,17 +57,5 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
             let first = [row * sides[0], column * sides[1]];
             body(Block { first, before })
         })
-    }
-
-    /// The number of this block: along the first axis of the grid, and then along the second, which a launch has only where there are too many for one.
-    fn block_number(&self, all: Val<'a, 'ctx>) -> Val<'a, 'ctx> {
-        let column = special_register(self.emit, "ctaid.x");
-        match all.raw().into_int_value().get_sign_extended_constant() {
-            Some(all) if all <= i64::from(i32::MAX) => column,
-            _ => {
-                let row = special_register(self.emit, "ctaid.y");
-                row * special_register(self.emit, "nctaid.x") + column
-            }
-        }
     }
 }

@@ -93,7 +93,7 @@ pub fn build(
         emit,
         product,
         function,
-        thread: grid::special_register(emit, "tid.x"),
+        thread: emit.special_register("tid.x"),
         shared: shared.as_pointer_value(),
     };
     kernel.blocks(|block| kernel.tile(block))?;

@@ -241,13 +241,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     pub(in crate::lower) fn special_register(&self, name: &str) -> Val<'a, 'ctx> {
-        let full = format!("llvm.nvvm.read.ptx.sreg.{name}");
-        let read = self
-            .emit
-            .intrinsic(&full, &[], &[])
-            .map(|raw| self.emit.val(raw));
-        read.unwrap_or_else(|| self.emit.constant_int(32, None, 0))
-            .zext_or_trunc(64)
+        self.emit.special_register(name)
     }
 
     /// This thread's number among those that share an iteration of the grid loop.

@@ -2,6 +2,7 @@
 //! with its counter.
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::around;
 use fuser_ir::{Ir, Op, Value};
 use inkwell::values::PointerValue;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -55,12 +56,6 @@ impl Asked {
             buffers: far.iter().filter(loaded).copied().collect(),
         }
     }
-}
-
-/// The loop around an op.
-fn around(ir: &Ir, op: Op) -> Option<Op> {
-    let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
-    outer.find(|&op| ir.is(op, &kernel::FOR))
 }
 
 impl<'ctx> Lowering<'_, 'ctx> {

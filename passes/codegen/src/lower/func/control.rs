@@ -348,18 +348,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// The grid loop of a GPU: the block's number is the iteration. Blocks are numbered along the first axis of the grid and then
-    /// along the second, which a launch has only where there are too many for one.
+    /// The grid loop of a GPU: the block's number is the iteration.
     fn open_block_loop(&mut self, op: Op, count: Val<'a, 'ctx>) -> Result<(), CodegenError> {
-        let column = self.special_register("ctaid.x");
-        let constant = count.raw().into_int_value().get_sign_extended_constant();
-        let k = match constant {
-            Some(count) if count <= i64::from(i32::MAX) => column,
-            _ => {
-                let row = self.special_register("ctaid.y");
-                row * self.special_register("nctaid.x") + column
-            }
-        };
+        let k = self.emit.block_number(count);
         let k = match self.cluster {
             1 => k,
             cluster => k.lshr(i64::from(cluster.ilog2())),
