@@ -135,7 +135,7 @@ fn from_file(
 /// virtual machine that reports more shares the cache with others, of which it knows nothing.
 const MOST_OF_A_CACHE: u64 = 24 << 20;
 
-/// What counts of a last cache of so many bytes that so many threads share.
+/// The bytes that count of a last cache of so many, which so many threads share.
 fn own_cache(bytes: u64, sharing: u64) -> u64 {
     bytes.min(sharing.saturating_mul(MOST_OF_A_CACHE))
 }
