@@ -434,3 +434,46 @@ fn rows_shorter_than_a_vector() {
         }
     }
 }
+
+/// Products that are cut to fewer bits where they are stored at a distance, a vector's single last lane too: the bytes between are others'.
+#[test]
+fn casts_that_are_stored_at_a_distance() {
+    const LENGTHS: [u64; 5] = [1, 2, 3, 17, 31];
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 28),
+    });
+    let runtime = runtime.expect("one thread");
+    for from in [DType::I64, DType::I32, DType::I16] {
+        for to in [DType::I32, DType::I16, DType::I8] {
+            for step in [2, 3] {
+                let ty = from.name();
+                let text = format!(
+                    "task.program @f(%x: tensor<5x{step}x[N]x{ty}>) -> tensor<5x[N]x{step}x{to}> {{\n  \
+                     %s = fusion.mul %x, %x\n  %c = fusion.cast %s to {to}\n  \
+                     %y = fusion.permute %c dims [0, 2, 1]\n  task.return %y\n}}\n",
+                    to = to.name()
+                );
+                let mut case = case(&text, Vec::new());
+                let programs = compiled(&case, &all_processors());
+                for length in LENGTHS {
+                    let mask = u64::MAX >> (64 - from.bits());
+                    let count = 5 * step * length;
+                    let list: Vec<u64> = (0..count)
+                        .map(|i| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) & mask)
+                        .collect();
+                    let mut x = input(from, cycled(from, &list, list.len()));
+                    x.axes = [5, step, length].map(|n| (n, false)).to_vec();
+                    case.inputs = vec![x];
+                    let expected = execute::expected(&case).expect("these are defined everywhere");
+                    for (name, program) in &programs {
+                        let results = run((&runtime, program), &case.inputs, 0, 1);
+                        assert_exact(to, &results, &expected.results, |_| {
+                            format!("{name}: {ty} to {} at {step}, {length}", to.name())
+                        });
+                    }
+                }
+            }
+        }
+    }
+}

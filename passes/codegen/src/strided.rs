@@ -133,6 +133,14 @@ pub fn store<'ctx>(
                 *slot = Some(lane);
             }
         }
+        let mut stored = (0..)
+            .zip(&from)
+            .filter_map(|(place, lane)| Some((place, (*lane)?)));
+        if let (Some((place, lane)), None) = (stored.next(), stored.next()) {
+            // LLVM 22 stores all of what a single lane was truncated from.
+            memory::store(emit, value.lane(lane), at(vector[0] as i64 + place), align);
+            continue;
+        }
         let spread = value.shuffle(from.iter().map(|lane| lane.unwrap_or(0)).collect());
         let bit = |lane: &Option<u32>| {
             let bit = emit.context.bool_type();
