@@ -4,6 +4,7 @@ pub mod build;
 pub mod ops;
 pub mod product;
 pub mod rounds;
+pub mod sum;
 pub mod verify;
 
 use fuser_ir::def::DialectDef;

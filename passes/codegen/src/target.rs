@@ -53,14 +53,20 @@ pub fn initialize() -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Turns off one analysis of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
-/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends.
+/// Turns off two parts of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
+/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends. Loop strength reduction takes up to half of
+/// compiling a kernel of many buffers, and gains nothing on a CPU: addresses are made of what it would find (`lower/func/address.rs`).
 #[allow(unsafe_code)]
 fn set_options() {
-    let words = [c"fuser", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
-    // SAFETY: two strings that live for ever, and their number; LLVM copies what it keeps. It knows the option in the release that
+    let words = [
+        c"fuser",
+        c"-disable-loop-idiom-hashrecognize",
+        c"-disable-lsr",
+    ]
+    .map(CStr::as_ptr);
+    // SAFETY: three strings that live for ever, and their number; LLVM copies what it keeps. It knows the options in the release that
     // is linked.
-    unsafe { LLVMParseCommandLineOptions(2, words.as_ptr(), c"".as_ptr()) }
+    unsafe { LLVMParseCommandLineOptions(3, words.as_ptr(), c"".as_ptr()) }
 }
 
 /// Guards [`set_options`], which LLVM lets a process do once.
@@ -324,23 +330,22 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
     }
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes five times as long for code that is no faster: there
-/// are no calls, no variables in memory and, but for partial results, no loads of what was stored. The purpose of each:
+/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes ten times as long for code that is no faster: there
+/// are no calls, no variables in memory and, but for partial results, no loads of what was stored. Lowering gives loops and addresses the form that
+/// other passes would (`lower/func/counted.rs`, `address.rs`). The purpose of each:
 ///
 /// ```text
-/// loop-rotate, licm        what a loop does not change, an address above all, is computed before it
-/// loop-unroll-full         a loop of few steps, as over the registers of a row, is none
-/// early-cse, instcombine   the same index is computed at every access
-/// licm                     partial results of such a loop stay in registers: their loads and stores leave the loop around it
+/// licm         what a loop does not change, an address above all, is computed before it
+/// early-cse    the same index is computed at every access
+/// licm         partial results of a loop that is written out stay in registers: their loads and stores leave the loop around it
 /// ```
 ///
 /// Figures of each, and of passes that are left out: docs/performance.md.
-const CPU_PASSES: &str = "function(\
-    loop-mssa(loop-rotate,licm),loop(loop-unroll-full),\
-    early-cse<memssa>,instcombine<no-verify-fixpoint>,loop-mssa(licm))";
+const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
-/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
-const GPU_PASSES: &str = "function(infer-alignment),default<O3>";
+/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two. Strength
+/// reduction of loops last, as the backend has it: without it products hold more addresses than registers.
+const GPU_PASSES: &str = "function(infer-alignment),default<O3>,function(loop(loop-reduce))";
 
 impl Target {
     /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass is given leave to reassociate

@@ -68,10 +68,28 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     pub(super) fn binary(self, op: Op, other: impl Operand<'e, 'ctx>) -> Self {
         let other = other.like(self);
+        if let Some(same) = self.unchanged(op, other) {
+            return same;
+        }
         self.emit.built(
             self.emit.builder.build_binop(op, self.raw, other.raw, ""),
             self.raw,
         )
+    }
+
+    /// The integer that `self op other` is where one of them is 0, or 1 as a factor: indices are full of these.
+    fn unchanged(self, op: Op, other: Val<'e, 'ctx>) -> Option<Self> {
+        let [a, b] = [self, other].map(|value| match value.raw {
+            BasicValueEnum::IntValue(value) => value.get_zero_extended_constant(),
+            _ => None,
+        });
+        match (op, a, b) {
+            (Op::Add, Some(0), _) | (Op::Mul, Some(1), _) | (Op::Mul, _, Some(0)) => Some(other),
+            (Op::Add | Op::Sub, _, Some(0)) | (Op::Mul, _, Some(1)) | (Op::Mul, Some(0), _) => {
+                Some(self)
+            }
+            _ => None,
+        }
     }
 
     /// Division: IEEE on floats, signed truncating on integers (where the divisor must not be zero, nor `MIN / -1`).

@@ -23,7 +23,6 @@
 //! leave without work is dropped, those of the innermost loops first.
 
 mod place;
-mod sum;
 mod walk;
 
 use std::collections::BTreeSet;

@@ -28,7 +28,7 @@ use fuser_ir::def::Computes;
 use fuser_ir::{Def, Ir, Op, Traits, TypeKind, Value};
 use rustc_hash::FxHashMap;
 
-use super::sum::{self, Product, Sum, Unknown};
+use fuser_dialects::kernel::sum::{self, Product, Sum, Unknown};
 
 /// Pairs of values that the comparison of two index expressions looks at before it gives up.
 const MAX_PAIRS: usize = 64;

@@ -34,9 +34,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .dtype()
             .ok_or_else(|| malformed("a buffer has no element type"))?;
         let elem = stored(dtype);
-        let index = match self.slot(buffer) {
-            Some(slot) => self.emit.constant_int(64, None, slot?),
-            None => self.operand_value(op, memory + 1)?,
+        let base = self.pointer(buffer)?;
+        let address = match self.slot(buffer) {
+            Some(slot) => {
+                let slot = self.emit.constant_int(64, None, slot?);
+                memory::element(self.emit, base, elem, slot)
+            }
+            None => self.moved(base, elem, self.operand(op, memory + 1)?)?,
         };
         let align = self
             .ir
@@ -45,11 +49,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let align = align
             .filter(|align| align.is_power_of_two())
             .unwrap_or(memory::element_bytes(elem));
-        Ok((
-            memory::element(self.emit, self.pointer(buffer)?, elem, index),
-            elem,
-            align,
-        ))
+        Ok((address, elem, align))
     }
 
     /// The thread's own element of a buffer in the registers of a block where this round begins; `None` for other memory.

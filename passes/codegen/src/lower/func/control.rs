@@ -1,13 +1,14 @@
 //! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
 
 use fuser_dialects::kernel::rounds::Rounds;
-use fuser_ir::{Op, Value};
+use fuser_ir::{Block, Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
 
+use super::counted::OpenLoop;
 use super::{Lowering, malformed};
 use crate::error::CodegenError;
-use crate::expr::{Elem, Val};
+use crate::expr::Val;
 use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::{self, Map};
 use crate::lower::reduce;
@@ -21,22 +22,12 @@ pub(super) struct Frame<'ctx> {
 
 pub(super) enum FrameKind<'ctx> {
     Function,
+    /// The one iteration of a loop that a block, or a group, runs; and what is behind it.
+    Once(BasicBlock<'ctx>),
     Loop(OpenLoop<'ctx>),
     Rounds(OpenRounds<'ctx>),
     Then(OpenIf<'ctx>),
     Else(OpenIf<'ctx>),
-}
-
-pub(super) struct OpenLoop<'ctx> {
-    op: Op,
-    header: Option<(BasicBlock<'ctx>, PhiValue<'ctx>)>,
-    carried: Vec<Carried<'ctx>>,
-    exit: BasicBlock<'ctx>,
-    /// The increment of the counter.
-    stride: i64,
-    /// The combiners of the threads' values; empty if the loop is not spread over threads.
-    combiners: Vec<Combiner>,
-    map: Map,
 }
 
 /// A thread loop that is written out, round by round.
@@ -67,10 +58,10 @@ pub(super) struct Round<'ctx> {
 }
 
 /// A value that a loop carries, or the parts of a running extreme.
-struct Carried<'ctx> {
-    extreme: Option<Extreme>,
-    phis: Vec<PhiValue<'ctx>>,
-    parts: Vec<BasicValueEnum<'ctx>>,
+pub(super) struct Carried<'ctx> {
+    pub(super) extreme: Option<Extreme>,
+    pub(super) phis: Vec<PhiValue<'ctx>>,
+    pub(super) parts: Vec<BasicValueEnum<'ctx>>,
 }
 
 impl<'ctx> Carried<'ctx> {
@@ -105,27 +96,9 @@ impl<'ctx> OpenIf<'ctx> {
     }
 }
 
-/// The state of a counted loop that is kept until its end.
-struct OpenParts {
-    stride: i64,
-    combiners: Vec<Combiner>,
-    map: Map,
-}
-
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
-    /// `ceil((upper - lower) / step)`, zero where nothing runs; unsigned, since the range may span all of i64.
-    fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
-        let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
-        let (lower, upper, step) = (lower?, upper?, step?);
-        let runs = lower.lt(upper).and(step.gt(0));
-        let safe_step = step.except(step.le(0), 1);
-        let count = (upper - lower - 1).udiv(safe_step) + 1;
-        Ok(count.except(runs.flip(), 0))
-    }
-
     pub(super) fn open_loop(&mut self, op: Op) -> Result<(), CodegenError> {
         let map = legal::map_of(self.ir, op).ok_or_else(|| malformed("unknown mapping"))?;
-        let count = self.trip_count(op)?;
         let spread = map == Map::Thread && self.emit.gpu && self.threads > 1;
         let combiners = if spread {
             legal::combiners(self.ir, op)
@@ -143,30 +116,26 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 combiners,
             });
         }
-        let (start, limit, stride) = match map {
-            Map::Grid if self.emit.gpu => return self.open_block_loop(op, count),
-            Map::Group if self.emit.gpu && self.threads > 1 => {
-                return self.open_group_loop(op, count);
-            }
+        match map {
+            Map::Grid if self.emit.gpu => self.open_block_loop(op),
+            Map::Group if self.emit.gpu && self.threads > 1 => self.open_group_loop(op),
             Map::Grid => {
                 let (begin, end) = self.range()?;
-                (begin.smax(0), end.smin(count), 1)
+                let range = (begin.smax(0), end.smin(self.trip_count(op)?), 1);
+                self.open_numbered(op, map, range, initial, combiners)
             }
-            Map::Thread if spread => (self.member(), count, i64::from(self.sharers())),
-            _ => (self.emit.constant_int(64, None, 0), count, 1),
-        };
-        self.in_threads += u32::from(map == Map::Thread);
-        self.counted_loop(
-            op,
-            start,
-            limit,
-            OpenParts {
-                stride,
-                combiners,
-                map,
-            },
-            initial,
-        )
+            Map::Thread if spread => {
+                let stride = i64::from(self.sharers());
+                let range = (self.member(), self.trip_count(op)?, stride);
+                self.open_numbered(op, map, range, initial, combiners)
+            }
+            _ => self.open_sequence(op, map, initial),
+        }
+    }
+
+    pub(super) fn loop_body(&self, op: Op) -> Result<Block, CodegenError> {
+        let body = self.ir.body(op, 0);
+        body.ok_or_else(|| malformed("a loop has no body"))
     }
 
     /// Initial values; over threads, only the first thread starts from them and the others from the neutral element.
@@ -191,7 +160,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// True if the loop `op` carries its value of this number dealt.
-    fn carries_dealt(&self, op: Op, number: usize) -> bool {
+    pub(super) fn carries_dealt(&self, op: Op, number: usize) -> bool {
         let carried = self
             .ir
             .body(op, 0)
@@ -215,9 +184,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             return self.loop_results(open.op, &open.combiners, values.collect());
         }
         self.begin_round(&open, open.round)?;
-        let body = self.ir.body(open.op, 0);
-        let block = body.ok_or_else(|| malformed("a loop has no body"))?;
-        self.enter(block, FrameKind::Rounds(open));
+        self.enter(self.loop_body(open.op)?, FrameKind::Rounds(open));
         Ok(())
     }
 
@@ -245,7 +212,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             runs,
         });
         let carried = open.carried.iter().map(|&raw| Carried::alone(raw));
-        self.bind(open.op, k, &carried.collect::<Vec<_>>())
+        let index = self.induction(open.op, k)?;
+        self.bind(open.op, index, &carried.collect::<Vec<_>>())
     }
 
     /// Ends a round: threads that did not run it keep what they had.
@@ -274,82 +242,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.next_round(open)
     }
 
-    fn counted_loop(
-        &mut self,
-        op: Op,
-        start: Val<'a, 'ctx>,
-        limit: Val<'a, 'ctx>,
-        parts: OpenParts,
-        initial: Vec<BasicValueEnum<'ctx>>,
-    ) -> Result<(), CodegenError> {
-        let emit = self.emit;
-        let before = self.here()?;
-        let begun = initial.iter().enumerate().map(|(index, &raw)| {
-            let value = emit.val(raw);
-            let extreme = self.runs(op, index, value);
-            (extreme, self.carried_parts(extreme, value))
-        });
-        let begun: Vec<_> = begun.collect();
-        let (header, body, exit) = (
-            self.block("loop")?,
-            self.block("body")?,
-            self.block("exit")?,
-        );
-        emit.builder.build_unconditional_branch(header)?;
-        emit.builder.position_at_end(header);
-        let counter = emit.phi(emit.scalar_type(Elem::Int(64)))?;
-        counter.add_incoming(&[(&start.raw(), before)]);
-        let mut carried = Vec::new();
-        for (extreme, parts) in begun {
-            let mut phis = Vec::new();
-            for part in parts {
-                let phi = emit.phi(part.get_type())?;
-                phi.add_incoming(&[(&part, before)]);
-                phis.push(phi);
-            }
-            let parts = phis.iter().map(|phi| phi.as_basic_value()).collect();
-            carried.push(Carried {
-                extreme,
-                phis,
-                parts,
-            });
-        }
-        let k = emit.val(counter.as_basic_value());
-        // A CPU's counter that goes from 0 to a count by ones meets it, so that no second counter stands beside an address; for a GPU `indvars`
-        // finds that out. Else unsigned, for a count that spans all of i64; a CPU's range is signed but not negative.
-        let more = match parts.map {
-            Map::Grid => k.lt(limit),
-            _ if !emit.gpu => k.ne(limit),
-            _ => k.ult(limit),
-        };
-        emit.builder
-            .build_conditional_branch(more.raw().into_int_value(), body, exit)?;
-        emit.builder.position_at_end(body);
-        self.bind(op, k, &carried)?;
-        let OpenParts {
-            stride,
-            combiners,
-            map,
-        } = parts;
-        let open = OpenLoop {
-            op,
-            header: Some((header, counter)),
-            carried,
-            exit,
-            stride,
-            combiners,
-            map,
-        };
-        let block = self
-            .ir
-            .body(op, 0)
-            .ok_or_else(|| malformed("a loop has no body"))?;
-        self.enter(block, FrameKind::Loop(open));
-        Ok(())
-    }
-
     /// The grid loop of a GPU: the block's number is the iteration.
-    fn open_block_loop(&mut self, op: Op, count: Val<'a, 'ctx>) -> Result<(), CodegenError> {
+    fn open_block_loop(&mut self, op: Op) -> Result<(), CodegenError> {
+        let count = self.trip_count(op)?;
         let k = self.emit.block_number(count);
         let k = match self.cluster {
             1 => k,
@@ -362,53 +257,28 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             exit,
         )?;
         self.emit.builder.position_at_end(body);
-        self.bind(op, k, &[])?;
-        let (carried, combiners) = (Vec::new(), Vec::new());
-        let open = OpenLoop {
-            op,
-            header: None,
-            carried,
-            exit,
-            stride: 0,
-            combiners,
-            map: Map::Grid,
-        };
-        let block = self
-            .ir
-            .body(op, 0)
-            .ok_or_else(|| malformed("a loop has no body"))?;
-        self.enter(block, FrameKind::Loop(open));
+        let index = self.induction(op, k)?;
+        self.bind(op, index, &[])?;
+        self.enter(self.loop_body(op)?, FrameKind::Once(exit));
         Ok(())
     }
 
     /// A group loop of a GPU: each group runs an iteration. Groups that have none run the first one, so that the threads of a warp stay
     /// together, and store nothing.
-    fn open_group_loop(&mut self, op: Op, count: Val<'a, 'ctx>) -> Result<(), CodegenError> {
+    fn open_group_loop(&mut self, op: Op) -> Result<(), CodegenError> {
+        let count = self.trip_count(op)?;
         let groups = self.ir.int_of(op, "groups").unwrap_or(1).max(1);
         let threads = (i64::from(self.threads) / groups).max(1);
         let number = self.thread().lshr(i64::from(threads.ilog2()));
         let inside = number.ult(count);
-        self.bind(op, number.except(inside.flip(), 0), &[])?;
+        let index = self.induction(op, number.except(inside.flip(), 0))?;
+        self.bind(op, index, &[])?;
         self.group = Some(Group {
             threads: threads as u32,
             runs: inside.raw(),
         });
         let exit = self.block("exit")?;
-        let (carried, combiners) = (Vec::new(), Vec::new());
-        let open = OpenLoop {
-            op,
-            header: None,
-            carried,
-            exit,
-            stride: 0,
-            combiners,
-            map: Map::Group,
-        };
-        let block = self
-            .ir
-            .body(op, 0)
-            .ok_or_else(|| malformed("a loop has no body"))?;
-        self.enter(block, FrameKind::Loop(open));
+        self.enter(self.loop_body(op)?, FrameKind::Once(exit));
         Ok(())
     }
 
@@ -435,18 +305,23 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Gives the body's arguments their values: `lower + k step`, and the carried ones.
-    fn bind(
-        &mut self,
+    /// The induction variable of the iteration `k` of a loop: `lower + k step`.
+    pub(super) fn induction(
+        &self,
         op: Op,
         k: Val<'a, 'ctx>,
+    ) -> Result<Val<'a, 'ctx>, CodegenError> {
+        Ok(self.operand_value(op, 0)? + k * self.operand_value(op, 2)?)
+    }
+
+    /// Gives the body's arguments their values: the induction variable, and the carried ones.
+    pub(super) fn bind(
+        &mut self,
+        op: Op,
+        index: Val<'a, 'ctx>,
         carried: &[Carried<'ctx>],
     ) -> Result<(), CodegenError> {
-        let index = self.operand_value(op, 0)? + k * self.operand_value(op, 2)?;
-        let block = self
-            .ir
-            .body(op, 0)
-            .ok_or_else(|| malformed("a loop has no body"))?;
+        let block = self.loop_body(op)?;
         let mut args = self.ir.args(block).iter().copied();
         if let Some(counter) = args.next() {
             self.values.insert(counter, index.raw());
@@ -479,6 +354,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// Ends the innermost region, which yields `values`.
     pub(super) fn leave(&mut self, values: &[Value]) -> Result<(), CodegenError> {
         match self.frames.pop().map(|frame| frame.kind) {
+            Some(FrameKind::Once(exit)) => {
+                self.group = None;
+                self.emit.builder.build_unconditional_branch(exit)?;
+                self.emit.builder.position_at_end(exit);
+                Ok(())
+            }
             Some(FrameKind::Loop(open)) => self.close_loop(open, values),
             Some(FrameKind::Rounds(open)) => self.close_round(open, values),
             Some(FrameKind::Then(open)) => {
@@ -510,41 +391,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         raw.collect()
     }
 
-    fn close_loop(&mut self, open: OpenLoop<'ctx>, next: &[Value]) -> Result<(), CodegenError> {
-        let emit = self.emit;
-        if open.map == Map::Group {
-            self.group = None;
-        }
-        let Some((header, counter)) = open.header else {
-            emit.builder.build_unconditional_branch(open.exit)?;
-            emit.builder.position_at_end(open.exit);
-            return Ok(());
-        };
-        if next.len() != open.carried.len() {
-            return Err(malformed("a loop yields another number of values"));
-        }
-        let advanced = emit.val(counter.as_basic_value()) + open.stride;
-        let latch = self.here()?;
-        let next = next.iter().enumerate();
-        let next = next.map(|(number, &v)| self.parts(v, self.carries_dealt(open.op, number)));
-        let next = next.collect::<Result<Vec<_>, _>>()?;
-        emit.builder.build_unconditional_branch(header)?;
-        counter.add_incoming(&[(&advanced.raw(), latch)]);
-        for (carried, parts) in open.carried.iter().zip(next) {
-            for (phi, part) in carried.phis.iter().zip(parts) {
-                phi.add_incoming(&[(&part, latch)]);
-            }
-        }
-        emit.builder.position_at_end(open.exit);
-        self.in_threads -= u32::from(open.map == Map::Thread);
-        let values = open.carried.iter();
-        let values = values.map(|carried| self.settle(carried.extreme, &carried.parts));
-        let values = values.collect::<Result<_, _>>()?;
-        self.loop_results(open.op, &open.combiners, values)
-    }
-
     /// Gives a loop its results: the threads' values put together where they have combiners.
-    fn loop_results(
+    pub(super) fn loop_results(
         &mut self,
         op: Op,
         combiners: &[Combiner],

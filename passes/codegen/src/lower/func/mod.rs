@@ -8,9 +8,11 @@
 //! every thread alike, and stores there are made by the first thread. Expects a kernel that [`super::legal`] has passed.
 
 mod access;
+mod address;
 mod ahead;
 mod asked;
 mod control;
+mod counted;
 mod dealt;
 mod last;
 mod running;
@@ -83,6 +85,8 @@ pub struct Lowering<'a, 'ctx> {
     asked: Asked,
     /// Powers of two that divide indices.
     divisors: FxHashMap<Value, u64>,
+    /// The number of loops that values change in.
+    depths: FxHashMap<Value, u32>,
     /// Vectors whose lanes are not in order.
     dealt: Dealt,
     /// Values that are held in parts.
@@ -143,6 +147,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             streamed: far.iter().copied().filter(stored).collect(),
             asked: Asked::new(ir, func, &far, options.ask_ahead),
             divisors: FxHashMap::default(),
+            depths: FxHashMap::default(),
             dealt: Dealt::default(),
             running: FxHashMap::default(),
             frames,
@@ -166,6 +171,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         if self.emit.gpu {
             self.gpu_parameters(body)?
         } else {
+            self.note_depths();
             self.cpu_parameters(body)?
         };
         self.note_divisors();
@@ -401,7 +407,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn pure(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
         let (ir, emit) = (self.ir, self.emit);
         let result = self.result_shape(op)?;
-        if ir.is(op, &kernel::LOAD) {
+        if self.leaves_nothing(op) {
+            Ok(emit.constant_int(64, None, 0))
+        } else if ir.is(op, &kernel::LOAD) {
             self.load(op, result)
         } else if ir.is(op, &kernel::LOAD_WITHIN) {
             self.load_within(op, result)

@@ -4,8 +4,9 @@
 //! follows from those of its operands.
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::literal;
 use fuser_ir::def::Computes;
-use fuser_ir::{AttrKind, Op, Value};
+use fuser_ir::{AttrKind, DType, Op, TypeKind, Value};
 
 use super::Lowering;
 use crate::expr::Val;
@@ -44,17 +45,31 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// Notes the divisor of what `op` computes, if a store may ask for it.
     fn note_divisor(&mut self, op: Op) {
         let computes = self.ir.computes(op);
-        let known = [Computes::Add, Computes::Sub, Computes::Mul, Computes::And].map(Some);
+        use Computes::{Add, And, Max, Min, Mul, Rem, Sub};
+        let known = [Add, Sub, Mul, And, Min, Max, Rem].map(Some);
         if self.emit.gpu || !known.contains(&computes) {
             return;
         }
         let [a, b] = [0, 1].map(|index| self.divisor(self.ir.operand(op, index)));
         let divisor = match computes {
-            Some(Computes::Mul) => a.saturating_mul(b).min(MOST),
-            Some(Computes::And) => a.max(b),
+            Some(Mul) => a.saturating_mul(b).min(MOST),
+            Some(And) => a.max(b),
+            Some(Rem) if self.leaves_nothing(op) => MOST,
             _ => a.min(b),
         };
         self.divisors.insert(self.ir.result(op, 0), divisor);
+    }
+
+    /// True for a remainder of an index that is zero.
+    pub(super) fn leaves_nothing(&self, op: Op) -> bool {
+        let ir = self.ir;
+        if ir.computes(op) != Some(Computes::Rem)
+            || ir.value_kind(ir.result(op, 0)) != &TypeKind::Scalar(DType::Index)
+        {
+            return false;
+        }
+        let by = literal(ir, ir.operand(op, 1)).and_then(|by| u64::try_from(by).ok());
+        by.is_some_and(|by| by > 0 && self.divisor(ir.operand(op, 0)).is_multiple_of(by))
     }
 
     /// Notes the divisor of the counter of the loop `op`: that of its first value and of its step.

@@ -1,0 +1,364 @@
+//! Counted loops: the iterations that one thread runs, one behind the other.
+//!
+//! A loop has its test behind its body, and one before it where it may run nothing. On a CPU its counter is the induction variable, which instructions take as
+//! a part of their address. A loop that is known to run once, and a short one inside of others, is written out: what it keeps in memory from one of its runs to
+//! the next can lie in registers then.
+
+use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::{around, literal};
+use fuser_ir::{Op, Value};
+use inkwell::basic_block::BasicBlock;
+use inkwell::values::{BasicValueEnum, PhiValue};
+
+use super::control::{Carried, FrameKind};
+use super::{Lowering, malformed};
+use crate::error::CodegenError;
+use crate::expr::{Elem, Val};
+use crate::lower::arith::{Combiner, Extreme};
+use crate::lower::legal::Map;
+
+/// The most iterations of a loop that is written out, and of one that keeps nothing in memory.
+const MOST_ITERATIONS: [i64; 2] = [16, 4];
+
+/// The most ops that it becomes.
+const MOST_OPS: usize = 400;
+
+/// A counted loop, from its first iteration on.
+pub(super) struct OpenLoop<'ctx> {
+    op: Op,
+    count: Count,
+    turns: Turns<'ctx>,
+    carried: Vec<Carried<'ctx>>,
+    /// The combiners of the threads' values; empty if the loop is not spread over threads.
+    combiners: Vec<Combiner>,
+}
+
+/// What a loop counts.
+#[derive(Clone, Copy)]
+struct Count {
+    /// The induction variable, or the number of the iteration.
+    induction: bool,
+    stride: i64,
+    map: Map,
+}
+
+/// How the next iteration begins.
+enum Turns<'ctx> {
+    /// By a branch to `body`, while the counter has not met, or passed, the limit.
+    Branch {
+        body: BasicBlock<'ctx>,
+        counter: PhiValue<'ctx>,
+        limit: BasicValueEnum<'ctx>,
+        skipped: Option<Skipped<'ctx>>,
+    },
+    /// Its ops are written once more: the counter, and one past the last one.
+    Written { counter: i64, limit: i64 },
+}
+
+/// A way around a loop that may run nothing.
+struct Skipped<'ctx> {
+    from: BasicBlock<'ctx>,
+    to: BasicBlock<'ctx>,
+    /// What is carried there.
+    initial: Vec<Vec<BasicValueEnum<'ctx>>>,
+}
+
+impl<'a, 'ctx> Lowering<'a, 'ctx> {
+    /// `ceil((upper - lower) / step)`, zero where nothing runs; unsigned, since the range may span all of i64.
+    pub(super) fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
+        let (lower, upper, step) = (lower?, upper?, step?);
+        let runs = lower.lt(upper).and(step.gt(0));
+        let safe_step = step.except(step.le(0), 1);
+        let count = (upper - lower - 1).udiv(safe_step) + 1;
+        Ok(count.except(runs.flip(), 0))
+    }
+
+    /// Where a counter that starts at `lower` ends: the first value past the range that it meets.
+    fn limit(
+        &self,
+        op: Op,
+        lower: Val<'a, 'ctx>,
+        step: i64,
+    ) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let upper = self.operand_value(op, 1)?;
+        let end = upper.except(upper.lt(lower), lower);
+        let divides = |n| {
+            self.divisor(self.ir.operand(op, n))
+                .is_multiple_of(step as u64)
+        };
+        if step == 1 || divides(0) && divides(1) {
+            return Ok(end);
+        }
+        let reach = end - lower;
+        let whole = reach.udiv(step) * step;
+        Ok(lower + whole.except(whole.ne(reach), whole + step))
+    }
+
+    /// Opens the loop `op` of a CPU, or one that a thread of a GPU runs by itself.
+    pub(super) fn open_sequence(
+        &mut self,
+        op: Op,
+        map: Map,
+        initial: Vec<BasicValueEnum<'ctx>>,
+    ) -> Result<(), CodegenError> {
+        // No loop of that many iterations ends, so none that ends has a counter that wraps around.
+        let step = literal(self.ir, self.operand(op, 2)?);
+        let step = step.filter(|&step| step > 0 && step <= i64::from(i32::MAX));
+        let (start, limit, stride) = match step.filter(|_| !self.emit.gpu) {
+            Some(step) => {
+                let lower = self.operand_value(op, 0)?;
+                (lower, self.limit(op, lower, step)?, step)
+            }
+            None => (self.emit.constant_int(64, None, 0), self.trip_count(op)?, 1),
+        };
+        let count = Count {
+            induction: step.is_some() && !self.emit.gpu,
+            stride,
+            map,
+        };
+        self.counted_loop(op, (start, limit), count, initial, Vec::new())
+    }
+
+    /// Opens a loop over the numbers of its iterations from `start` to `limit`.
+    pub(super) fn open_numbered(
+        &mut self,
+        op: Op,
+        map: Map,
+        (start, limit, stride): (Val<'a, 'ctx>, Val<'a, 'ctx>, i64),
+        initial: Vec<BasicValueEnum<'ctx>>,
+        combiners: Vec<Combiner>,
+    ) -> Result<(), CodegenError> {
+        let count = Count {
+            induction: false,
+            stride,
+            map,
+        };
+        self.counted_loop(op, (start, limit), count, initial, combiners)
+    }
+
+    /// Gives the body's arguments the counter and what is carried.
+    fn turn(
+        &mut self,
+        op: Op,
+        count: Count,
+        counter: Val<'a, 'ctx>,
+        carried: &[Carried<'ctx>],
+    ) -> Result<(), CodegenError> {
+        let index = match count.induction {
+            true => counter,
+            false => self.induction(op, counter)?,
+        };
+        self.bind(op, index, carried)
+    }
+
+    fn counted_loop(
+        &mut self,
+        op: Op,
+        (start, limit): (Val<'a, 'ctx>, Val<'a, 'ctx>),
+        count: Count,
+        initial: Vec<BasicValueEnum<'ctx>>,
+        combiners: Vec<Combiner>,
+    ) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        let constant = |value: Val| value.raw().into_int_value().get_sign_extended_constant();
+        let known = constant(start).zip(constant(limit));
+        let same = start.raw() == limit.raw();
+        let more = self.more(count, start, limit);
+        if same || constant(more) == Some(0) {
+            let values = initial.iter().map(|&raw| emit.val(raw)).collect();
+            return self.loop_results(op, &combiners, values);
+        }
+        self.in_threads += u32::from(count.map == Map::Thread);
+        let begun = initial.iter().enumerate().map(|(index, &raw)| {
+            let value = emit.val(raw);
+            let extreme = self.runs(op, index, value);
+            (extreme, self.carried_parts(extreme, value))
+        });
+        let begun: Vec<_> = begun.collect();
+        let written = known.filter(|&(start, limit)| self.is_written(op, count, limit - start));
+        let (turns, carried) = match written {
+            Some((counter, limit)) => {
+                let carried = begun.into_iter().map(|(extreme, parts)| Carried {
+                    extreme,
+                    phis: Vec::new(),
+                    parts,
+                });
+                (Turns::Written { counter, limit }, carried.collect())
+            }
+            None => self.begin_turns(constant(more).is_some(), (start, limit, more), begun)?,
+        };
+        let counter = match &turns {
+            Turns::Branch { counter, .. } => emit.val(counter.as_basic_value()),
+            Turns::Written { counter, .. } => emit.constant_int(64, None, *counter),
+        };
+        self.turn(op, count, counter, &carried)?;
+        let open = OpenLoop {
+            op,
+            count,
+            turns,
+            carried,
+            combiners,
+        };
+        self.enter(self.loop_body(op)?, FrameKind::Loop(open));
+        Ok(())
+    }
+
+    /// Begins the body of a loop that branches, behind a test where it may run nothing.
+    fn begin_turns(
+        &self,
+        runs: bool,
+        (start, limit, more): (Val<'a, 'ctx>, Val<'a, 'ctx>, Val<'a, 'ctx>),
+        begun: Vec<(Option<Extreme>, Vec<BasicValueEnum<'ctx>>)>,
+    ) -> Result<(Turns<'ctx>, Vec<Carried<'ctx>>), CodegenError> {
+        let emit = self.emit;
+        let mut skipped = None;
+        if !runs {
+            let (from, enter, to) = (self.here()?, self.block("enter")?, self.block("exit")?);
+            emit.builder
+                .build_conditional_branch(more.raw().into_int_value(), enter, to)?;
+            emit.builder.position_at_end(enter);
+            let initial = begun.iter().map(|(_, parts)| parts.clone()).collect();
+            skipped = Some(Skipped { from, to, initial });
+        }
+        let (before, body) = (self.here()?, self.block("body")?);
+        emit.builder.build_unconditional_branch(body)?;
+        emit.builder.position_at_end(body);
+        let counter = emit.phi(emit.scalar_type(Elem::Int(64)))?;
+        counter.add_incoming(&[(&start.raw(), before)]);
+        let mut carried = Vec::new();
+        for (extreme, parts) in begun {
+            let mut phis = Vec::new();
+            for part in parts {
+                let phi = emit.phi(part.get_type())?;
+                phi.add_incoming(&[(&part, before)]);
+                phis.push(phi);
+            }
+            let parts = phis.iter().map(|phi| phi.as_basic_value()).collect();
+            carried.push(Carried {
+                extreme,
+                phis,
+                parts,
+            });
+        }
+        let limit = limit.raw();
+        let turns = Turns::Branch {
+            body,
+            counter,
+            limit,
+            skipped,
+        };
+        Ok((turns, carried))
+    }
+
+    /// True where the counter has not met its limit. A CPU's meets it, whether or not it wraps around on the way, but for a range of the
+    /// grid, which is signed; a GPU's passes it, unsigned, for a count that spans all of i64.
+    fn more(&self, count: Count, counter: Val<'a, 'ctx>, limit: Val<'a, 'ctx>) -> Val<'a, 'ctx> {
+        match count.map {
+            Map::Grid => counter.lt(limit),
+            _ if !self.emit.gpu => counter.ne(limit),
+            _ => counter.ult(limit),
+        }
+    }
+
+    /// True for a loop over a range of that length that is written out.
+    fn is_written(&self, op: Op, count: Count, length: i64) -> bool {
+        let ir = self.ir;
+        let iterations = length / count.stride;
+        if self.emit.gpu || iterations == 1 {
+            return !self.emit.gpu;
+        }
+        let ops = ir.walk(op);
+        let loops = ops[1..].iter().any(|&op| ir.is(op, &kernel::FOR));
+        let touched = |what, operand| {
+            let all = ops.iter().filter(move |&&op| ir.is(op, what));
+            all.map(move |&op| ir.operand(op, operand))
+        };
+        let keeps =
+            touched(&kernel::LOAD, 0).any(|from| touched(&kernel::STORE, 1).any(|to| to == from));
+        let few = iterations <= MOST_ITERATIONS[usize::from(!keeps)];
+        let small =
+            usize::try_from(iterations).is_ok_and(|n| n.saturating_mul(ops.len()) <= MOST_OPS);
+        few && small
+            && !loops
+            && around(ir, op).is_some_and(|outer| around(ir, outer).is_some() || !keeps)
+    }
+
+    /// Ends an iteration that yields `next`, and the loop where none follows.
+    pub(super) fn close_loop(
+        &mut self,
+        mut open: OpenLoop<'ctx>,
+        next: &[Value],
+    ) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        if next.len() != open.carried.len() {
+            return Err(malformed("a loop yields another number of values"));
+        }
+        let next = next.iter().enumerate();
+        let next = next.map(|(number, &v)| self.parts(v, self.carries_dealt(open.op, number)));
+        let next = next.collect::<Result<Vec<_>, _>>()?;
+        match &mut open.turns {
+            Turns::Written { counter, limit } => {
+                *counter += open.count.stride;
+                let (counter, limit) = (*counter, *limit);
+                for (carried, parts) in open.carried.iter_mut().zip(next) {
+                    carried.parts = parts;
+                }
+                if counter != limit {
+                    let counter = emit.constant_int(64, None, counter);
+                    self.turn(open.op, open.count, counter, &open.carried)?;
+                    self.enter(self.loop_body(open.op)?, FrameKind::Loop(open));
+                    return Ok(());
+                }
+            }
+            Turns::Branch {
+                body,
+                counter,
+                limit,
+                skipped,
+            } => {
+                let advanced = emit.val(counter.as_basic_value()) + open.count.stride;
+                let more = self.more(open.count, advanced, emit.val(*limit));
+                let (latch, done) = (self.here()?, self.block("done")?);
+                emit.builder
+                    .build_conditional_branch(more.raw().into_int_value(), *body, done)?;
+                counter.add_incoming(&[(&advanced.raw(), latch)]);
+                for (carried, parts) in open.carried.iter_mut().zip(next) {
+                    for (phi, part) in carried.phis.iter().zip(&parts) {
+                        phi.add_incoming(&[(part, latch)]);
+                    }
+                    carried.parts = parts;
+                }
+                emit.builder.position_at_end(done);
+                if let Some(skipped) = skipped {
+                    self.meet(skipped, done, &mut open.carried)?;
+                }
+            }
+        }
+        self.in_threads -= u32::from(open.count.map == Map::Thread);
+        let values = open.carried.iter();
+        let values = values.map(|carried| self.settle(carried.extreme, &carried.parts));
+        let values = values.collect::<Result<_, _>>()?;
+        self.loop_results(open.op, &open.combiners, values)
+    }
+
+    /// Goes on where a loop that ran, up to `done`, and one that was skipped meet.
+    fn meet(
+        &self,
+        skipped: &Skipped<'ctx>,
+        done: BasicBlock<'ctx>,
+        carried: &mut [Carried<'ctx>],
+    ) -> Result<(), CodegenError> {
+        let emit = self.emit;
+        emit.builder.build_unconditional_branch(skipped.to)?;
+        emit.builder.position_at_end(skipped.to);
+        for (carried, initial) in carried.iter_mut().zip(&skipped.initial) {
+            for (part, before) in carried.parts.iter_mut().zip(initial) {
+                let phi = emit.phi(part.get_type())?;
+                phi.add_incoming(&[(before, skipped.from), (part, done)]);
+                *part = phi.as_basic_value();
+            }
+        }
+        Ok(())
+    }
+}
