@@ -238,6 +238,22 @@ fn loops_beside_the_matrix() {
         factor(dtype, &[(2, 9, false), (3, 7, false)], &[]),
         factor(dtype, &[(0, 3, false), (1, 5, false), (2, 9, false)], &[]),
     ]);
+    // A result whose rows and columns are both apart, between those of the batch.
+    for dtype in [DType::F32, DType::Bf16, DType::F16] {
+        check([
+            factor(dtype, &[(0, 3, false), (1, 9, false), (3, 7, false)], &[]),
+            factor(
+                dtype,
+                &[(0, 3, false), (3, 7, false), (2, 37, false)],
+                &[2, 1, 0],
+            ),
+            factor(
+                dtype,
+                &[(0, 3, false), (1, 9, false), (2, 37, false)],
+                &[2, 1, 0],
+            ),
+        ]);
+    }
     // A vector by a vector.
     check([
         factor(dtype, &[(0, 7, false)], &[]),

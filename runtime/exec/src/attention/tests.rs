@@ -169,12 +169,33 @@ fn tensors(case: &Case) -> Vec<Memory> {
     all
 }
 
-/// The result with so many workers, as it lies in memory.
-fn run(case: &Case, memory: &mut [Memory], workers: usize) -> Vec<f64> {
+/// All that this processor can compute attention with.
+fn units() -> Vec<Units> {
+    let mut all = vec![Units::Library];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let best = Units::detect();
+        match best {
+            Units::Library => eprintln!("skipped: no AVX-512, no kernel of ours is tested"),
+            Units::Fma => {
+                eprintln!("skipped: no AMX, its kernel is not tested");
+                all.push(best);
+            }
+            Units::Amx => all.extend([Units::Fma, best]),
+        }
+    }
+    all
+}
+
+/// The result as `units` compute it with so many workers, as it lies in memory.
+fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<f64> {
     let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
     let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
     let scale = case.scale.map(f32::to_bits);
-    let attention = Attention::new(scale, case.causal, &factors, &axes).unwrap();
+    let attention = Attention {
+        units,
+        ..Attention::new(scale, case.causal, &factors, &axes).unwrap()
+    };
     let room = attention.scratch_bytes().next_multiple_of(8);
     // Whatever lies in the scratch memory.
     let mut scratch = vec![u64::MAX; workers * room / 8 + 1];
@@ -213,11 +234,16 @@ fn check(case: Case) {
         .iter()
         .map(|own| decode(own.factor.tensor.dtype, &own.bytes))
         .collect();
-    let found = run(&case, &mut memory, 1);
-    assert!(
-        found == run(&case, &mut memory, 3),
-        "{case:?} on three workers"
-    );
+    for units in units() {
+        let found = run(&case, &mut memory, units, 1);
+        let again = run(&case, &mut memory, units, 3);
+        assert!(found == again, "{case:?}, {units:?} on three workers");
+        compare(&case, &memory, &values, units, &found);
+    }
+}
+
+/// Compares a result with plain loops in f64, within the bound.
+fn compare(case: &Case, memory: &[Memory], values: &[Vec<f64>], units: Units, found: &[f64]) {
     let result = memory.last().unwrap();
     let get = |which: usize, index: &[usize]| memory[which].at(&values[which], index);
     let s = case.sizes;
@@ -270,7 +296,7 @@ fn check(case: Case) {
                     error += p * v.abs() * own;
                     lost += v.abs() * 2f64.powi(-126);
                 }
-                let got = result.at(&found, &[b, query, column]);
+                let got = result.at(found, &[b, query, column]);
                 if total == 0.0 {
                     assert_eq!(got, 0.0, "{case:?}: no key");
                     continue;
@@ -280,7 +306,7 @@ fn check(case: Case) {
                 let error = (got - sum).abs();
                 assert!(
                     error <= bound,
-                    "{case:?} at {b}, {query}, {column}: {got}, not {sum}: {error} > {bound}"
+                    "{case:?}, {units:?} at {b}, {query}, {column}: {got}, not {sum}: {error} > {bound}"
                 );
             }
         }
@@ -359,12 +385,14 @@ fn what_is_no_number_stays_in_its_row() {
             .chunks_exact_mut(4)
             .for_each(|x| x.copy_from_slice(&1f32.to_le_bytes()));
         memory[Q].bytes[24..28].copy_from_slice(&odd.to_le_bytes());
-        let found = run(&case, &mut memory, 1);
-        let rows: Vec<bool> = found
-            .chunks(2)
-            .map(|row| row.iter().all(|x| x.is_nan()))
-            .collect();
-        assert_eq!(rows, [false, false, true, false, false]);
+        for units in units() {
+            let found = run(&case, &mut memory, units, 1);
+            let rows: Vec<bool> = found
+                .chunks(2)
+                .map(|row| row.iter().all(|x| x.is_nan()))
+                .collect();
+            assert_eq!(rows, [false, false, true, false, false], "{units:?}");
+        }
     }
 }
 

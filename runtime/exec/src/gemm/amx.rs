@@ -59,12 +59,6 @@ impl Amx {
         let _release = Release;
         then(self)
     }
-
-    /// The biased exponents of the least and the greatest element of a factor that was packed since, zeros aside.
-    pub fn exponents(&self, which: usize) -> Option<[u32; 2]> {
-        // SAFETY: there is a kernel only where the processor has AVX-512.
-        unsafe { self.ranges[which].exponents() }
-    }
 }
 
 /// Asks processor and system for tiles.
@@ -113,6 +107,11 @@ impl Kernel<bf16> for Amx {
             [Some([a, _]), None] | [None, Some([a, _])] => a > 0,
             [None, None] => true,
         }
+    }
+
+    fn exponents(&self, which: usize) -> Option<[u32; 2]> {
+        // SAFETY: there is a kernel only where the processor has AVX-512.
+        unsafe { self.ranges[which].exponents() }
     }
 
     // SAFETY: as the trait says.

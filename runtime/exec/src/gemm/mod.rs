@@ -24,7 +24,7 @@ mod store;
 pub use self::{
     amx::Amx,
     avx512::Fma,
-    pack::{Element, Lines},
+    pack::{Element, Lines, PAIRS, SIDE, Truth, numbers},
     product::{Kernel, WIDE, product, scratch_bytes},
     store::{Stored, store},
 };

@@ -55,6 +55,8 @@ pub trait Element: Copy {
     /// # Safety
     /// The elements of the mask are there; the processor has the instructions.
     unsafe fn load(from: *const Self, mask: u16) -> __m512;
+    /// The element as f32.
+    fn number(self) -> f32;
 }
 
 impl Element for f32 {
@@ -64,6 +66,9 @@ impl Element for f32 {
     unsafe fn load(from: *const f32, mask: u16) -> __m512 {
         // SAFETY: the caller's word.
         unsafe { _mm512_maskz_loadu_ps(mask, from) }
+    }
+    fn number(self) -> f32 {
+        self
     }
 }
 
@@ -76,6 +81,9 @@ impl Element for bf16 {
         let narrow = unsafe { _mm256_maskz_loadu_epi16(mask, from.cast()) };
         _mm512_castsi512_ps(_mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(narrow)))
     }
+    fn number(self) -> f32 {
+        self.to_f32()
+    }
 }
 
 impl Element for f16 {
@@ -85,6 +93,29 @@ impl Element for f16 {
     unsafe fn load(from: *const f16, mask: u16) -> __m512 {
         // SAFETY: the caller's word.
         _mm512_cvtph_ps(unsafe { _mm256_maskz_loadu_epi16(mask, from.cast()) })
+    }
+    fn number(self) -> f32 {
+        self.to_f32()
+    }
+}
+
+/// A truth value in a byte, as 0 or 1.
+#[derive(Clone, Copy, Debug)]
+#[repr(transparent)]
+pub struct Truth(u8);
+
+impl Element for Truth {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    // SAFETY: as the trait says.
+    unsafe fn load(from: *const Truth, mask: u16) -> __m512 {
+        // SAFETY: the caller's word.
+        let bytes = unsafe { _mm_maskz_loadu_epi8(mask, from.cast()) };
+        let one = _mm_min_epu8(bytes, _mm_set1_epi8(1));
+        _mm512_cvtepi32_ps(_mm512_cvtepu8_epi32(one))
+    }
+    fn number(self) -> f32 {
+        f32::from(self.0.min(1))
     }
 }
 
@@ -131,7 +162,7 @@ pub unsafe fn numbers<T: Element>(from: Lines<T>, to: *mut f32, step: usize) {
                 let mut row = [0f32; SIDE];
                 for (line, slot) in row.iter_mut().enumerate().take(from.lines) {
                     // SAFETY: the caller's word.
-                    *slot = _mm512_cvtss_f32(unsafe { T::load(from.at(line, term), 1) });
+                    *slot = unsafe { *from.at(line, term) }.number();
                 }
                 // SAFETY: the array is there.
                 store(term, unsafe { _mm512_loadu_ps(row.as_ptr()) });

@@ -21,6 +21,12 @@ pub trait Kernel<T: Copy> {
     /// The elements are there, at most as many lines as a panel has, and there is room for a panel.
     unsafe fn pack(&mut self, which: usize, from: Lines<T>, to: *mut u8) -> bool;
 
+    /// The biased exponents of the least and of the greatest element of a factor that was packed, zeros aside: a subnormal number has 0, what is no
+    /// finite number 255. `None` where all are 0, and where the kernel takes any.
+    fn exponents(&self, _which: usize) -> Option<[u32; 2]> {
+        None
+    }
+
     /// Multiplies a panel of rows, of which the first `rows` count, by one of columns. Sums are 32 beside each other, for `TALL` rows.
     ///
     /// # Safety
