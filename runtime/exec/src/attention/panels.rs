@@ -21,9 +21,9 @@ use super::{Attention, BIAS, Block, K as KEY, KEYS, OUT, Q, QUERIES, V};
 use crate::gemm::{self, Element, Kernel, Lines, PAIRS, SIDE, Stored, Truth, WIDE};
 
 /// The keys from which on the parts of a weight are within the bound: see docs/products.md.
-pub const SPLIT_KEYS: usize = 128;
+pub const SPLIT_KEYS: usize = 160;
 /// The exponent by which weights that are parts are greater.
-const LIFT: f32 = 80.0;
+const LIFT: u32 = 80;
 /// The power of two below which a weight is 0: about e^-87.
 const LEAST: f32 = -125.5;
 /// The least biased exponent of a value that is multiplied by parts of weights. Weights are multiples of 2^(80-126-23), values of 2^(e-127-7).
@@ -173,12 +173,19 @@ impl Block<'_> {
                 for (i, line) in (0..count).step_by(K::TALL).enumerate() {
                     let (a, b) = (
                         k.wrapping_add(i * left),
-                        q.wrapping_add(panel * query_panel),
+                        q.wrapping_add(panel * query_panel).cast_const(),
                     );
                     let to = scores.wrapping_add(line * WIDE);
                     // SAFETY: both were packed, and there is room for panels of all keys.
                     unsafe {
-                        products.multiply(K::TALL.min(count - line), terms.extent, a, b, to, false)
+                        products.multiply(
+                            K::TALL.min(count - line),
+                            terms.extent,
+                            a,
+                            &[b],
+                            to,
+                            false,
+                        )
                     };
                 }
                 let own = sums.wrapping_add(panel * panel_sums);
@@ -201,37 +208,22 @@ impl Block<'_> {
                     }
                     let rows = rows.wrapping_add(panel);
                     let mut state = rows.read_unaligned();
-                    let factors = if SPLIT {
-                        weigh::<SPLIT>(
-                            scores,
-                            whole,
-                            scale,
-                            &mut state,
-                            weights.cast(),
-                            weight_words(K::panel_bytes(whole)[1]),
-                        )
-                    } else {
-                        weigh::<SPLIT>(scores, whole, scale, &mut state, weights.cast(), 0)
-                    };
+                    let apart = K::panel_bytes(whole)[1] / size_of::<u32>();
+                    let factors =
+                        weigh::<SPLIT>(scores, whole, scale, &mut state, weights.cast(), apart);
                     rows.write_unaligned(state);
                     correct(own, tall * K::TALL, factors);
                 }
-                let parts = if SPLIT {
-                    let bytes = K::panel_bytes(count)[1];
-                    vec![weights, weights.wrapping_add(bytes)]
-                } else {
-                    vec![scores.cast::<u8>()]
-                };
-                for part in parts {
-                    for (i, line) in (0..columns.extent).step_by(K::TALL).enumerate() {
-                        let (lines, a) = (
-                            K::TALL.min(columns.extent - line),
-                            v.wrapping_add(i * value),
-                        );
-                        let to = own.wrapping_add(line * WIDE);
-                        // SAFETY: values were packed, weights are a panel, and the sums are there.
-                        unsafe { weighted.multiply(lines, count, a, part, to, true) };
-                    }
+                let low = weights.wrapping_add(K::panel_bytes(count)[1]);
+                let parts = [weights.cast_const(), low.cast_const()];
+                let whole = [scores.cast_const().cast::<u8>()];
+                let right: &[*const u8] = if SPLIT { &parts } else { &whole };
+                for (i, line) in (0..columns.extent).step_by(K::TALL).enumerate() {
+                    let lines = K::TALL.min(columns.extent - line);
+                    let a = v.wrapping_add(i * value);
+                    let to = own.wrapping_add(line * WIDE);
+                    // SAFETY: values were packed, weights are panels, and the sums are there.
+                    unsafe { weighted.multiply(lines, count, a, right, to, true) };
                 }
             }
         }
@@ -328,11 +320,6 @@ impl Attention {
     }
 }
 
-/// Words between the panels of both parts of the weights.
-fn weight_words(bytes: usize) -> usize {
-    bytes / size_of::<u32>()
-}
-
 /// True where values with these exponents are multiplied by the parts of so many weights without a subnormal number, and without a sum that overflows
 /// while it is 2^80 times as large.
 fn fits(exponents: Option<[u32; 2]>, keys: usize) -> bool {
@@ -340,7 +327,7 @@ fn fits(exponents: Option<[u32; 2]>, keys: usize) -> bool {
         return true;
     };
     // Weights are at most 2^80, and values less than 2^(e-126).
-    let octaves = keys.next_power_of_two().ilog2() + LIFT as u32;
+    let octaves = keys.next_power_of_two().ilog2() + LIFT;
     least >= LEAST_VALUE && greatest + octaves < 126 + 127
 }
 
@@ -387,10 +374,10 @@ unsafe fn leave_out_behind(scores: *mut f32, first: usize, begin: usize, count: 
     }
 }
 
-/// Two to the power of `x`, which has been rounded: within 1.5 units in the last place, times a power of two.
+/// Two to the power of `x`, within 1.5 units in the last place, and 2^80 times that where it is to be split; 0 below the least power.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
-fn power(x: __m512, least: __m512) -> __m512 {
+fn power<const SPLIT: bool>(x: __m512) -> __m512 {
     // (2^f - 1) / f for f from 0 to 1, the greatest error of the whole as small as it can be (by reweighted least squares).
     const TERMS: [f32; 6] = [
         0.693_147_06,
@@ -400,15 +387,16 @@ fn power(x: __m512, least: __m512) -> __m512 {
         0.001_246_784_6,
         0.000_216_129_15,
     ];
+    let size = if SPLIT { (1u128 << LIFT) as f32 } else { 1.0 };
     // x less the whole number below it.
     let f = _mm512_reduce_ps::<0x01>(x);
-    let mut p = _mm512_set1_ps(TERMS[5]);
+    let mut p = _mm512_set1_ps(TERMS[5] * size);
     for term in TERMS[..5].iter().rev() {
-        p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(*term));
+        p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(*term * size));
     }
-    let p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(1.0));
-    // Times two to the power of that whole number; 0 below the least power, and for a NaN what it makes of it.
-    let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, least);
+    let p = _mm512_fmadd_ps(p, f, _mm512_set1_ps(size));
+    // Times two to the power of that whole number. A NaN is not below the least power.
+    let kept = _mm512_cmp_ps_mask::<_CMP_NLT_UQ>(x, _mm512_set1_ps(LEAST));
     _mm512_maskz_scalef_ps(kept, p, x)
 }
 
@@ -438,8 +426,6 @@ unsafe fn weigh<const SPLIT: bool>(
         }
     }
     let c = _mm512_set1_ps(scale);
-    let lift = if SPLIT { LIFT } else { 0.0 };
-    let least = _mm512_set1_ps(LEAST + lift);
     let mut factors = [_mm512_setzero_ps(); 2];
     let mut bases = [_mm512_setzero_ps(); 2];
     for half in 0..2 {
@@ -461,21 +447,20 @@ unsafe fn weigh<const SPLIT: bool>(
         }
         let same = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(greatest, rows.greatest[half]);
         let before = rows.reference[half];
-        let factor = power(_mm512_sub_ps(before, product), _mm512_set1_ps(LEAST));
+        let factor = power::<false>(_mm512_sub_ps(before, product));
         let one = _mm512_set1_ps(1.0);
         let factor = _mm512_mask_mov_ps(factor, over, _mm512_maskz_mov_ps(same, one));
         // Where all is -inf every weight is 0, and so is what was summed before.
         let none = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(greatest, _mm512_set1_ps(f32::NEG_INFINITY));
         factors[half] = _mm512_mask_mov_ps(factor, none, one);
-        let base = _mm512_mask_mov_ps(product, over | none, _mm512_setzero_ps());
-        bases[half] = _mm512_sub_ps(base, _mm512_set1_ps(lift));
+        bases[half] = _mm512_mask_mov_ps(product, over | none, _mm512_setzero_ps());
         (rows.greatest[half], rows.reference[half]) = (greatest, product);
     }
     let mut sums = [_mm512_setzero_ps(); 2];
     let weight = |row: usize, half: usize, sum: &mut __m512| {
         // SAFETY: the caller's word.
         let x = unsafe { _mm512_loadu_ps(at(row, half)) };
-        let p = power(_mm512_fmsub_ps(x, c, bases[half]), least);
+        let p = power::<SPLIT>(_mm512_fmsub_ps(x, c, bases[half]));
         *sum = _mm512_add_ps(*sum, p);
         p
     };
@@ -559,3 +544,7 @@ unsafe fn divide(sums: *mut f32, rows: usize, state: &Rows) {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "panels_tests.rs"]
+mod tests;

@@ -120,7 +120,7 @@ impl Kernel<bf16> for Amx {
         _rows: usize,
         terms: usize,
         left: *const u8,
-        right: *const u8,
+        right: &[*const u8],
         sums: *mut f32,
         add: bool,
     ) {
@@ -153,7 +153,7 @@ impl Kernel<bf16> for Amx {
                     options(nostack, nomem)
                 );
             }
-            if terms > 0 {
+            for right in right.iter().filter(|_| terms > 0) {
                 asm!(
                     "2:",
                     "tileloadd tmm4, [{left} + {row}]",
@@ -168,7 +168,7 @@ impl Kernel<bf16> for Amx {
                     "add {right}, 2048",
                     "dec {steps}",
                     "jnz 2b",
-                    left = inout(reg) left => _, right = inout(reg) right => _, row = in(reg) ROW,
+                    left = inout(reg) left => _, right = inout(reg) *right => _, row = in(reg) ROW,
                     steps = inout(reg) terms.div_ceil(PAIRS) => _,
                     options(nostack, readonly),
                 );

@@ -14,7 +14,8 @@ impl Fma {
     pub fn detect() -> Option<Fma> {
         let has = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
-            && is_x86_feature_detected!("avx512vl");
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq");
         has.then_some(Fma(()))
     }
 }
@@ -49,18 +50,21 @@ impl<T: Element> Kernel<T> for Fma {
         rows: usize,
         terms: usize,
         left: *const u8,
-        right: *const u8,
+        right: &[*const u8],
         sums: *mut f32,
         add: bool,
     ) {
-        let (left, right) = (left.cast(), right.cast());
+        let left = left.cast();
         macro_rules! by_rows {
             ($($rows:literal)*) => {
-                // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-                unsafe {
-                    match rows {
-                        $($rows => multiply::<$rows>(terms, left, right, sums, add),)*
-                        _ => multiply::<14>(terms, left, right, sums, add),
+                for (number, right) in right.iter().enumerate() {
+                    let (right, add) = (right.cast(), add || number > 0);
+                    // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+                    unsafe {
+                        match rows {
+                            $($rows => multiply::<$rows>(terms, left, right, sums, add),)*
+                            _ => multiply::<14>(terms, left, right, sums, add),
+                        }
                     }
                 }
             };

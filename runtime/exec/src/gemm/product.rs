@@ -27,7 +27,8 @@ pub trait Kernel<T: Copy> {
         None
     }
 
-    /// Multiplies a panel of rows, of which the first `rows` count, by one of columns. Sums are 32 beside each other, for `TALL` rows.
+    /// Multiplies a panel of rows, of which the first `rows` count, by each of these panels of columns, and adds the products. Sums are 32 beside each
+    /// other, for `TALL` rows.
     ///
     /// # Safety
     /// The panels were packed with so many terms, and the sums are there, with those before if they are to be added to.
@@ -36,7 +37,7 @@ pub trait Kernel<T: Copy> {
         rows: usize,
         terms: usize,
         left: *const u8,
-        right: *const u8,
+        right: &[*const u8],
         sums: *mut f32,
         add: bool,
     );
@@ -129,7 +130,7 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
                         );
                         let sums = sums.wrapping_add(j * panel);
                         // SAFETY: both panels were packed, and the sums have room.
-                        unsafe { kernel.multiply(rows, count, a, b, sums, outer + from > 0) };
+                        unsafe { kernel.multiply(rows, count, a, &[b], sums, outer + from > 0) };
                     }
                 }
                 if outer + terms == k {
