@@ -28,7 +28,7 @@ use softmax::{LANES, Row, Vectors};
 /// Queries of a call at most.
 const QUERIES: usize = 256;
 /// Keys of a tile at most: with as many queries its scores fit a core's second cache, and its products are long.
-const KEYS: usize = 128;
+const KEYS: usize = 256;
 
 const Q: usize = 0;
 const K: usize = 1;

@@ -383,7 +383,7 @@ fn power<const SPLIT: bool>(x: __m512) -> __m512 {
         0.693_147_06,
         0.240_229_31,
         0.055_485_282,
-        0.009_675_451_6,
+        0.009_675_452,
         0.001_246_784_6,
         0.000_216_129_15,
     ];
@@ -415,14 +415,16 @@ unsafe fn weigh<const SPLIT: bool>(
     apart: usize,
 ) -> [__m512; 2] {
     let at = |row: usize, half: usize| scores.wrapping_add(row * WIDE + half * SIDE);
-    // Four rows at a time, so that no comparison waits for another.
+    // Four rows at a time, so that no comparison waits for another; the last one more than once.
     let mut most = [rows.greatest; 4];
-    for row in 0..count {
-        for half in 0..2 {
-            // SAFETY: the caller's word.
-            let x = unsafe { _mm512_loadu_ps(at(row, half)) };
-            // The second where one is a NaN.
-            most[row % 4][half] = _mm512_max_ps(x, most[row % 4][half]);
+    for first in (0..count).step_by(4) {
+        for (row, most) in (first..).zip(most.iter_mut()) {
+            for (half, most) in most.iter_mut().enumerate() {
+                // SAFETY: the caller's word.
+                let x = unsafe { _mm512_loadu_ps(at(row.min(count - 1), half)) };
+                // The second where one is a NaN.
+                *most = _mm512_max_ps(x, *most);
+            }
         }
     }
     let c = _mm512_set1_ps(scale);
