@@ -57,7 +57,7 @@ pub fn scratch_bytes<T: Copy, K: Kernel<T>>(of: &Attention) -> usize {
     parts::<T, K>(of).into_iter().fold(0, usize::saturating_add)
 }
 
-/// What is known of the queries of a panel: the greatest score so far, the reference of their weights, and the sum of these.
+/// The state of a panel's queries: the greatest score so far, the reference of their weights, and the sum of these.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Rows {
@@ -309,7 +309,7 @@ impl Block<'_> {
 }
 
 impl Attention {
-    /// What the power of a score is multiplied by, and true where it includes the factor of the scores, which are not touched otherwise.
+    /// The factor of a score in its power of two, and true where it includes the factor of the scores, which are not touched otherwise.
     fn factor(&self) -> (f32, bool) {
         let scale = f32::from_bits(self.scale);
         let both = (f64::from(scale) * std::f64::consts::LOG2_E) as f32;

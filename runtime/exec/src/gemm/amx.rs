@@ -31,9 +31,10 @@ impl Amx {
     pub fn detect() -> Option<Amx> {
         static FOUND: OnceLock<bool> = OnceLock::new();
         let found = *FOUND.get_or_init(|| super::avx512::Fma::detect().is_some() && permitted());
-        // SAFETY: the processor has AVX-512.
-        found.then(|| Amx {
-            ranges: [unsafe { Range::new() }; 2],
+        found.then(|| {
+            // SAFETY: the processor has AVX-512.
+            let range = unsafe { Range::new() };
+            Amx { ranges: [range; 2] }
         })
     }
 

@@ -29,7 +29,7 @@ pub use self::{
     store::{Stored, store},
 };
 
-/// What computes products on this processor.
+/// The arithmetic units that compute products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Units {
     /// The library, everywhere.

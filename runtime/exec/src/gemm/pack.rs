@@ -19,7 +19,7 @@ pub struct Lines<T> {
     pub first: *const T,
     pub lines: usize,
     pub terms: usize,
-    /// How far it is from line to line and from term to term.
+    /// The steps from line to line and from term to term, in elements.
     pub strides: [usize; 2],
 }
 
