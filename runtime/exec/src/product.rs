@@ -1,7 +1,9 @@
-//! Products of matrices: their loops as numbers, and the calls of the library that computes them.
+//! Products of matrices: their loops as numbers, and the calls that compute them.
 //!
 //! The result is cut into tiles by its extents alone, and each tile is one call on one worker, over all terms: the same bits however many
-//! threads run. Elements of 16 bits are widened a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
+//! threads run. Where the processor has AVX-512 micro-kernels of our own compute it (`gemm`), of bf16 in tiles of AMX if it has these and the
+//! factors allow it, which each call decides by its own rows and columns. Else, and for f64, a library does: elements of 16 bits are widened for it
+//! a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -10,13 +12,16 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::execute::Address;
+use crate::gemm::Units;
+#[cfg(target_arch = "x86_64")]
+use crate::gemm::{self, Amx, Fma, Kernel, Lines, Stored};
 use crate::tensor::{Axis, strides};
 
 /// Rows of the result that one call computes at most, and at least where there are as many.
-const ROWS: [usize; 2] = [256, 64];
+const ROWS: [usize; 2] = [512, 64];
 /// Calls that the rows are cut into, as far as they leave so many.
-const SHARES: usize = 4;
-/// Columns of the result that one call computes at most: the library packs the left factor anew for each call beside another.
+const SHARES: usize = 2;
+/// Columns of the result that one call computes at most: the left factor is packed anew for each call beside another.
 const COLUMNS: usize = 1024;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
@@ -47,6 +52,7 @@ pub struct Product {
     rows: Loop,
     columns: Loop,
     terms: Loop,
+    units: Units,
 }
 
 impl Product {
@@ -95,14 +101,31 @@ impl Product {
             rows,
             columns,
             terms,
+            units: Units::detect(),
         })
     }
 
     /// Scratch memory of a worker.
     pub fn scratch_bytes(&self) -> usize {
+        let [m, n] = self.tile();
+        #[cfg(target_arch = "x86_64")]
+        {
+            // Either factor may be the left one.
+            let own = |units: Units| match units {
+                Units::Library => 0,
+                Units::Fma => gemm::scratch_bytes::<f32, Fma>([m, n, self.terms.extent])
+                    .max(gemm::scratch_bytes::<f32, Fma>([n, m, self.terms.extent])),
+                Units::Amx => gemm::scratch_bytes::<bf16, Amx>([m, n, self.terms.extent])
+                    .max(gemm::scratch_bytes::<bf16, Amx>([n, m, self.terms.extent])),
+            };
+            match (self.units, self.dtypes[0]) {
+                (Units::Library, _) | (_, DType::F64) => {}
+                (Units::Amx, DType::Bf16) => return own(Units::Amx).max(own(Units::Fma)),
+                _ => return own(Units::Fma),
+            }
+        }
         match self.dtypes[0].bytes() {
             2 => {
-                let [m, n] = self.tile();
                 let k = self.terms.extent.min(TERMS);
                 (m * k + k * n + m * n) * size_of::<f32>()
             }
@@ -168,6 +191,32 @@ impl Product {
         let bytes = [self.dtypes[0], self.dtypes[0], self.dtypes[1]].map(DType::bytes);
         let place = |which: usize| addresses[which].at(at[which] * bytes[which]);
         let (a, b, c) = (place(0), place(1), place(2));
+        #[cfg(target_arch = "x86_64")]
+        {
+            let scratch = scratch.at(0);
+            // SAFETY: the caller's word.
+            let done = unsafe {
+                match self.dtypes {
+                    [DType::F64, _] => false,
+                    [DType::Bf16, DType::F32] => {
+                        matrix.bf16::<f32>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                    }
+                    [DType::Bf16, _] => {
+                        matrix.bf16::<bf16>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                    }
+                    [DType::F16, DType::F32] => {
+                        matrix.fma::<f16, f32>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                    }
+                    [DType::F16, _] => {
+                        matrix.fma::<f16, f16>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                    }
+                    _ => matrix.fma::<f32, f32>(self.units, a.cast(), b.cast(), c.cast(), scratch),
+                }
+            };
+            if done {
+                return;
+            }
+        }
         // SAFETY: the caller's word.
         unsafe {
             match self.dtypes {
@@ -216,6 +265,90 @@ struct Matrix {
     left: [usize; 2],
     right: [usize; 2],
     result: [usize; 2],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Matrix {
+    /// Multiplies bf16, in tiles where processor and factors allow it; false, and nothing is done, where the processor has no kernel of ours.
+    ///
+    /// # Safety
+    /// As for `f32`; `scratch` is as large as that of the product.
+    unsafe fn bf16<O: Stored>(
+        &self,
+        units: Units,
+        a: *const bf16,
+        b: *const bf16,
+        c: *mut O,
+        scratch: *mut u8,
+    ) -> bool {
+        if let (Units::Amx, Some(mut amx)) = (units, Amx::detect()) {
+            // SAFETY: the caller's word.
+            if amx.with_tiles(|amx| unsafe { self.run(amx, a, b, c, scratch) }) {
+                return true;
+            }
+        }
+        // SAFETY: the caller's word.
+        unsafe { self.fma(units, a, b, c, scratch) }
+    }
+
+    /// The same by fused multiply-adds of f32.
+    ///
+    /// # Safety
+    /// As for `bf16`.
+    unsafe fn fma<T: gemm::Element, O: Stored>(
+        &self,
+        units: Units,
+        a: *const T,
+        b: *const T,
+        c: *mut O,
+        scratch: *mut u8,
+    ) -> bool {
+        match (units, Fma::detect()) {
+            // SAFETY: the caller's word.
+            (Units::Fma | Units::Amx, Some(mut fma)) => unsafe {
+                self.run(&mut fma, a, b, c, scratch)
+            },
+            _ => false,
+        }
+    }
+
+    /// Multiplies with a micro-kernel; false where it cannot multiply these factors.
+    ///
+    /// # Safety
+    /// As for `bf16`.
+    unsafe fn run<T: Copy, K: Kernel<T>, O: Stored>(
+        &self,
+        kernel: &mut K,
+        a: *const T,
+        b: *const T,
+        c: *mut O,
+        scratch: *mut u8,
+    ) -> bool {
+        let left = Lines {
+            first: a,
+            lines: self.m,
+            terms: self.k,
+            strides: self.left,
+        };
+        let right = Lines {
+            first: b,
+            lines: self.n,
+            terms: self.k,
+            strides: [self.right[1], self.right[0]],
+        };
+        // Rows of the result that lie in memory as columns are computed as such.
+        let (factors, [down, across]) = match self.result {
+            [1, across] if across != 1 => ([right, left], [across, 1]),
+            strides => ([left, right], strides),
+        };
+        // SAFETY: the caller's word.
+        unsafe {
+            gemm::product(kernel, factors, scratch, |[row, column], size, sums| {
+                let to = c.wrapping_add(row * down + column * across);
+                gemm::store(sums, K::TALL, size, to, [down, across]);
+            })
+        }
+    }
 }
 
 impl Matrix {

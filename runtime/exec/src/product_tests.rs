@@ -1,4 +1,5 @@
-//! Tests of products against three plain loops: every element type, every order of axes, sizes around tiles and pieces of terms.
+//! Tests of products against three plain loops, on everything that this processor can compute them with: every element type, every order of axes,
+//! sizes around tiles and blocks of terms; numbers at the ends of the range, and what is no number.
 
 use super::*;
 use crate::team::Effort;
@@ -53,12 +54,33 @@ fn factor(dtype: DType, axes: &[(u32, usize, bool)], order: &[u32]) -> (Factor, 
     (Factor { tensor, loops }, lengths.collect())
 }
 
-/// The product with so many workers, and the plain loops' result, both as they lie in memory.
-fn both(tensors: &[(Factor, Vec<Axis>); 3], workers: usize) -> (Vec<f64>, Vec<f64>) {
+/// All that this processor can compute products with.
+fn units() -> Vec<Units> {
+    let mut all = vec![Units::Library];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let best = Units::detect();
+        match best {
+            Units::Library => eprintln!("skipped: no AVX-512, no kernel of ours is tested"),
+            Units::Fma => {
+                eprintln!("skipped: no AMX, its kernel is not tested");
+                all.push(best);
+            }
+            Units::Amx => all.extend([Units::Fma, best]),
+        }
+    }
+    all
+}
+
+/// The product as `units` compute it with so many workers, as it lies in memory.
+fn run(tensors: &[(Factor, Vec<Axis>); 3], units: Units, workers: usize) -> Vec<f64> {
     let sides = tensors
         .each_ref()
         .map(|(factor, axes)| (factor, axes.as_slice()));
-    let product = Product::new(sides).unwrap();
+    let product = Product {
+        units,
+        ..Product::new(sides).unwrap()
+    };
     let stored = |axes: &[Axis]| {
         axes.iter()
             .map(|axis| axis.stored_extent())
@@ -85,9 +107,7 @@ fn both(tensors: &[(Factor, Vec<Axis>); 3], workers: usize) -> (Vec<f64>, Vec<f6
             }
         },
     );
-    // Sums are exact, and rounded once.
-    let wanted = bytes(to, plain(tensors, sizes[2]).into_iter());
-    (decode(to, &result), decode(to, &wanted))
+    decode(to, &result)
 }
 
 fn plain(tensors: &[(Factor, Vec<Axis>); 3], length: usize) -> Vec<f64> {
@@ -128,10 +148,18 @@ fn plain(tensors: &[(Factor, Vec<Axis>); 3], length: usize) -> Vec<f64> {
 }
 
 fn check(tensors: [(Factor, Vec<Axis>); 3]) {
-    let (found, wanted) = both(&tensors, 1);
     let axes = tensors.each_ref().map(|(_, axes)| axes);
-    assert!(found == wanted, "{axes:?}");
-    assert!(both(&tensors, 3).0 == found, "{axes:?} on three workers");
+    let stored = axes[2].iter().map(|axis| axis.stored_extent());
+    let to = tensors[2].0.tensor.dtype;
+    // Sums are exact, and rounded once.
+    let wanted = bytes(to, plain(&tensors, stored.product()).into_iter());
+    let wanted = decode(to, &wanted);
+    for units in units() {
+        for workers in [1, 3] {
+            let found = run(&tensors, units, workers);
+            assert!(found == wanted, "{axes:?}, {units:?}, {workers} workers");
+        }
+    }
 }
 
 /// `m` rows by `n` columns of `k` terms, with an order of axes for each tensor.
@@ -210,6 +238,22 @@ fn loops_beside_the_matrix() {
         factor(dtype, &[(2, 9, false), (3, 7, false)], &[]),
         factor(dtype, &[(0, 3, false), (1, 5, false), (2, 9, false)], &[]),
     ]);
+    // A result whose rows and columns are both apart, between those of the batch.
+    for dtype in [DType::F32, DType::Bf16, DType::F16] {
+        check([
+            factor(dtype, &[(0, 3, false), (1, 9, false), (3, 7, false)], &[]),
+            factor(
+                dtype,
+                &[(0, 3, false), (3, 7, false), (2, 37, false)],
+                &[2, 1, 0],
+            ),
+            factor(
+                dtype,
+                &[(0, 3, false), (1, 9, false), (2, 37, false)],
+                &[2, 1, 0],
+            ),
+        ]);
+    }
     // A vector by a vector.
     check([
         factor(dtype, &[(0, 7, false)], &[]),
@@ -242,4 +286,122 @@ fn loops_must_agree() {
         (&c.0, c.1.as_slice()),
     ];
     assert_eq!(Product::new(tensors), None);
+}
+
+/// The product of two matrices of bf16, row by row, in f32.
+fn product(units: Units, [m, n, k]: [usize; 3], a: &[bf16], b: &[bf16]) -> Vec<f32> {
+    let axes = [[(0, m), (2, k)], [(2, k), (1, n)], [(0, m), (1, n)]];
+    let types = [DType::Bf16, DType::Bf16, DType::F32];
+    let tensors = [0, 1, 2].map(|which| {
+        let axes = axes[which].map(|(l, extent)| (l, extent, false));
+        factor(types[which], &axes, &[])
+    });
+    let sides = tensors
+        .each_ref()
+        .map(|(factor, axes)| (factor, axes.as_slice()));
+    let product = Product {
+        units,
+        ..Product::new(sides).unwrap()
+    };
+    let mut result = vec![77f32; m * n];
+    let mut scratch = vec![u64::MAX; product.scratch_bytes().div_ceil(8)];
+    let places = [
+        Address::of(a.as_ptr().cast_mut().cast()),
+        Address::of(b.as_ptr().cast_mut().cast()),
+        Address::of(result.as_mut_ptr().cast()),
+    ];
+    for call in 0..product.calls().unwrap() {
+        // SAFETY: the vectors have these sizes; what is read is not written to.
+        unsafe { product.call(call, places, Address::of(scratch.as_mut_ptr().cast())) };
+    }
+    result
+}
+
+/// Numbers of both signs whose exponents are from `least` on, `octaves` of them.
+fn draw(count: usize, least: i32, octaves: u64, seed: u64) -> Vec<bf16> {
+    let numbers = (0..count as u64).map(|at| {
+        let bits = fuser_random::SplitMix(at ^ seed << 32).word();
+        let size = (128 + bits % 128) as f64 / 128.0;
+        let exponent = least + (bits >> 8) as i32 % octaves as i32;
+        let sign = if bits >> 63 == 0 { 1.0 } else { -1.0 };
+        bf16::from_f64(sign * size * 2f64.powi(exponent))
+    });
+    numbers.collect()
+}
+
+#[test]
+fn sums_are_within_their_bound_in_any_range() {
+    let sizes @ [m, n, k] = [37, 67, 1061];
+    // The last three have products or sums that are no normal numbers, the last subnormal factors.
+    for [least_a, least_b] in [
+        [-10, -8],
+        [-60, -52],
+        [50, 40],
+        [-64, -63],
+        [-100, -30],
+        [-133, 100],
+    ] {
+        let (a, b) = (draw(m * k, least_a, 12, 1), draw(k * n, least_b, 12, 2));
+        for units in units() {
+            let found = product(units, sizes, &a, &b);
+            for (at, &found) in found.iter().enumerate() {
+                let terms = (0..k).map(|t| a[at / n * k + t].to_f64() * b[t * n + at % n].to_f64());
+                let (sum, size) = terms.fold((0.0, 0.0), |(s, m), x: f64| (s + x, m + x.abs()));
+                // Sums of f32 that are no normal numbers are exact.
+                let bound = k as f64 * 2f64.powi(-24) * size;
+                let error = (f64::from(found) - sum).abs();
+                assert!(
+                    error <= bound,
+                    "{units:?}, {least_a}, {least_b}: {found:e}, not {sum:e}"
+                );
+            }
+        }
+    }
+}
+
+/// The least sum that is not 0, of numbers with which tiles are used just so and of those with which they are not.
+#[test]
+fn no_sum_is_flushed() {
+    let odd = |exponent: i32| bf16::from_f64((1.0 + 2f64.powi(-7)) * 2f64.powi(exponent));
+    let even = |exponent: i32, size: f64| bf16::from_f64(size * 2f64.powi(exponent));
+    for e in [-56, -57, -80] {
+        // (1 + u) (1 + u) - (1 + 2 u) = u u.
+        let (a, b) = (
+            [odd(e), even(e, -1.0)],
+            [odd(e), even(e, 1.0 + 2f64.powi(-6))],
+        );
+        let least = 2f64.powi(2 * e - 14);
+        for units in units() {
+            let found = product(units, [1, 1, 2], &a, &b)[0];
+            assert_eq!(f64::from(found), f64::from(least as f32), "{units:?}, {e}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_number_and_what_overflows() {
+    let (inf, nan, big, one) = (bf16::INFINITY, bf16::NAN, bf16::MAX, bf16::ONE);
+    let zero = bf16::ZERO;
+    let cases = [
+        ([one, inf], [one, one], f32::INFINITY),
+        ([one, -inf], [one, one], f32::NEG_INFINITY),
+        ([inf, inf], [one, -one], f32::NAN),
+        ([inf, one], [zero, one], f32::NAN),
+        ([nan, one], [zero, one], f32::NAN),
+        ([big, one], [big, one], f32::INFINITY),
+        ([big, big], [one, one], f32::INFINITY),
+        ([big, one], [one, -one], f32::from(big)),
+    ];
+    for (a, b, wanted) in cases {
+        for units in units() {
+            // The same in a matrix of other numbers, at a place of its own.
+            let [m, n, k] = [35, 33, 65];
+            let (mut left, mut right) = (vec![zero; m * k], vec![zero; k * n]);
+            (left[34 * k], left[34 * k + 64]) = (a[0], a[1]);
+            (right[32], right[64 * n + 32]) = (b[0], b[1]);
+            let found = product(units, [m, n, k], &left, &right)[34 * n + 32];
+            let same = found == wanted || found.is_nan() && wanted.is_nan();
+            assert!(same, "{units:?}: {a:?} by {b:?} is {found}");
+        }
+    }
 }

@@ -1,25 +1,32 @@
 //! Attention: its loops as numbers, and the blocks of queries that calls compute.
 //!
-//! A call takes a block of queries and goes over the keys in blocks of their own: scores of one with the other are a product of the library,
-//! `softmax.rs` makes weights of them relative to the greatest score so far, and a second product adds the values that they weigh. Sums of
-//! the blocks before are corrected where a greater score comes. A worker holds one tile of scores, whatever the number of keys. Queries are
-//! cut into blocks by their number alone and each block is computed by one worker, keys in order: the same bits however many threads run.
-//! Elements of 16 bits are widened a block at a time, and the result is rounded once.
+//! A call takes a block of queries and goes over the keys in blocks of their own: scores of one with the other are a product, weights of them are
+//! relative to the greatest score so far, and a second product adds the values that they weigh. Sums of the blocks before are corrected where a greater
+//! score comes. A worker holds one tile of scores, whatever the number of keys. Queries are cut into blocks by their number alone and each block is
+//! computed by one worker, keys in order: the same bits however many threads run.
+//!
+//! Where the processor has AVX-512, `panels.rs` does that with micro-kernels, for bf16 in tiles of AMX if it has these. Else the library multiplies
+//! and `softmax.rs` makes the weights; elements of 16 bits are widened a block at a time, and the result is rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
+#[cfg(target_arch = "x86_64")]
+mod panels;
 mod softmax;
 
 use fuser_artifact::{DType, Factor};
 use half::{bf16, f16};
 
 use crate::execute::Address;
+use crate::gemm::Units;
+#[cfg(target_arch = "x86_64")]
+use crate::gemm::{Amx, Fma};
 use crate::product::{Narrow, widen};
 use crate::tensor::{Axis, strides};
 use softmax::{LANES, Row, Vectors};
 
 /// Queries of a call at most.
-const QUERIES: usize = 128;
+const QUERIES: usize = 256;
 /// Keys of a tile at most: with as many queries its scores fit a core's second cache, and its products are long.
 const KEYS: usize = 256;
 
@@ -53,6 +60,7 @@ pub struct Attention {
     keys: Loop,
     terms: Loop,
     vectors: Vectors,
+    units: Units,
 }
 
 impl Attention {
@@ -105,6 +113,7 @@ impl Attention {
             keys,
             terms,
             vectors: Vectors::detect(),
+            units: Units::detect(),
         })
     }
 
@@ -118,13 +127,31 @@ impl Attention {
 
     /// Scratch memory of a worker.
     pub fn scratch_bytes(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        {
+            let fma = || panels::scratch_bytes::<f32, Fma>(self);
+            match self.units {
+                Units::Library => {}
+                Units::Fma => return fma(),
+                Units::Amx if self.in_tiles() => {
+                    return fma().max(panels::scratch_bytes::<bf16, Amx>(self));
+                }
+                Units::Amx => return fma(),
+            }
+        }
         let parts = self.parts().into_iter();
         parts
             .fold(0, usize::saturating_add)
             .saturating_mul(size_of::<f32>())
     }
 
-    /// Numbers that a worker holds: the scores, the sums, the rows of a block, and what is widened of queries, keys, values and bias.
+    /// True where tiles of AMX are tried: weights of few keys are within the bound only as f32.
+    #[cfg(target_arch = "x86_64")]
+    fn in_tiles(&self) -> bool {
+        self.dtype == DType::Bf16 && self.keys.extent >= panels::SPLIT_KEYS
+    }
+
+    /// Numbers that a worker holds where the library multiplies: the scores, the sums, the rows of a block, and what is widened of queries, keys, values and bias.
     fn parts(&self) -> [usize; 7] {
         let queries = self.queries.extent.min(QUERIES);
         let keys = self.keys.extent.min(KEYS).next_multiple_of(LANES);
@@ -170,6 +197,31 @@ impl Attention {
         sizes[BIAS] = self.bias.map_or(0, DType::bytes);
         let places =
             [Q, K, V, BIAS, OUT].map(|which| addresses[which].at(at[which] * sizes[which]));
+        let block = Block {
+            of: self,
+            places,
+            first,
+            count: QUERIES.min(self.queries.extent - first),
+        };
+        #[cfg(target_arch = "x86_64")]
+        if let (Units::Fma | Units::Amx, Some(fma)) = (self.units, Fma::detect()) {
+            let scratch = scratch.at(0);
+            // SAFETY: as below; there are these units where the processor has the instructions.
+            unsafe {
+                if let (Units::Amx, true, Some(mut amx)) =
+                    (self.units, self.in_tiles(), Amx::detect())
+                    && amx.with_tiles(|amx| block.panels::<bf16, Amx, true>(amx, scratch))
+                {
+                    return;
+                }
+                match self.dtype {
+                    DType::Bf16 => block.panels::<bf16, Fma, false>(&fma, scratch),
+                    DType::F16 => block.panels::<f16, Fma, false>(&fma, scratch),
+                    _ => block.panels::<f32, Fma, false>(&fma, scratch),
+                };
+            }
+            return;
+        }
         let mut begin = 0;
         let scratch = self.parts().map(|length| {
             // SAFETY: the caller's word; the parts do not overlap.
@@ -178,12 +230,6 @@ impl Attention {
             begin += length;
             part
         });
-        let block = Block {
-            of: self,
-            places,
-            first,
-            count: QUERIES.min(self.queries.extent - first),
-        };
         // SAFETY: the caller's word; the element type is that of the buffers.
         unsafe {
             match self.dtype {

@@ -169,12 +169,33 @@ fn tensors(case: &Case) -> Vec<Memory> {
     all
 }
 
-/// The result with so many workers, as it lies in memory.
-fn run(case: &Case, memory: &mut [Memory], workers: usize) -> Vec<f64> {
+/// All that this processor can compute attention with.
+fn units() -> Vec<Units> {
+    let mut all = vec![Units::Library];
+    #[cfg(target_arch = "x86_64")]
+    {
+        let best = Units::detect();
+        match best {
+            Units::Library => eprintln!("skipped: no AVX-512, no kernel of ours is tested"),
+            Units::Fma => {
+                eprintln!("skipped: no AMX, its kernel is not tested");
+                all.push(best);
+            }
+            Units::Amx => all.extend([Units::Fma, best]),
+        }
+    }
+    all
+}
+
+/// The result as `units` compute it with so many workers, as it lies in memory.
+fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<f64> {
     let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
     let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
     let scale = case.scale.map(f32::to_bits);
-    let attention = Attention::new(scale, case.causal, &factors, &axes).unwrap();
+    let attention = Attention {
+        units,
+        ..Attention::new(scale, case.causal, &factors, &axes).unwrap()
+    };
     let room = attention.scratch_bytes().next_multiple_of(8);
     // Whatever lies in the scratch memory.
     let mut scratch = vec![u64::MAX; workers * room / 8 + 1];
@@ -209,15 +230,34 @@ fn unit(dtype: DType) -> f64 {
 
 fn check(case: Case) {
     let mut memory = tensors(&case);
+    check_memory(&case, &mut memory);
+}
+
+/// Half of the least number above 0.
+fn least(dtype: DType) -> f64 {
+    match dtype {
+        DType::F16 => 2f64.powi(-25),
+        DType::Bf16 => 2f64.powi(-134),
+        _ => 2f64.powi(-150),
+    }
+}
+
+/// Compares what all units compute of operands in memory with plain loops.
+fn check_memory(case: &Case, memory: &mut [Memory]) {
     let values: Vec<Vec<f64>> = memory
         .iter()
         .map(|own| decode(own.factor.tensor.dtype, &own.bytes))
         .collect();
-    let found = run(&case, &mut memory, 1);
-    assert!(
-        found == run(&case, &mut memory, 3),
-        "{case:?} on three workers"
-    );
+    for units in units() {
+        let found = run(case, memory, units, 1);
+        let again = run(case, memory, units, 3);
+        assert!(found == again, "{case:?}, {units:?} on three workers");
+        compare(case, memory, &values, units, &found);
+    }
+}
+
+/// Compares a result with plain loops in f64, within the bound.
+fn compare(case: &Case, memory: &[Memory], values: &[Vec<f64>], units: Units, found: &[f64]) {
     let result = memory.last().unwrap();
     let get = |which: usize, index: &[usize]| memory[which].at(&values[which], index);
     let s = case.sizes;
@@ -270,17 +310,17 @@ fn check(case: Case) {
                     error += p * v.abs() * own;
                     lost += v.abs() * 2f64.powi(-126);
                 }
-                let got = result.at(&found, &[b, query, column]);
+                let got = result.at(found, &[b, query, column]);
                 if total == 0.0 {
                     assert_eq!(got, 0.0, "{case:?}: no key");
                     continue;
                 }
                 let bound = 1.01 * (error + (off + u * (keys + 2.0)) * size) + 2.0 * lost;
-                let bound = bound + (sum.abs() + bound) * unit(case.dtype) + 2f64.powi(-25);
+                let bound = bound + (sum.abs() + bound) * unit(case.dtype) + least(case.dtype);
                 let error = (got - sum).abs();
                 assert!(
                     error <= bound,
-                    "{case:?} at {b}, {query}, {column}: {got}, not {sum}: {error} > {bound}"
+                    "{case:?}, {units:?} at {b}, {query}, {column}: {got}, not {sum}: {error} > {bound}"
                 );
             }
         }
@@ -359,12 +399,14 @@ fn what_is_no_number_stays_in_its_row() {
             .chunks_exact_mut(4)
             .for_each(|x| x.copy_from_slice(&1f32.to_le_bytes()));
         memory[Q].bytes[24..28].copy_from_slice(&odd.to_le_bytes());
-        let found = run(&case, &mut memory, 1);
-        let rows: Vec<bool> = found
-            .chunks(2)
-            .map(|row| row.iter().all(|x| x.is_nan()))
-            .collect();
-        assert_eq!(rows, [false, false, true, false, false]);
+        for units in units() {
+            let found = run(&case, &mut memory, units, 1);
+            let rows: Vec<bool> = found
+                .chunks(2)
+                .map(|row| row.iter().all(|x| x.is_nan()))
+                .collect();
+            assert_eq!(rows, [false, false, true, false, false], "{units:?}");
+        }
     }
 }
 
@@ -388,4 +430,86 @@ fn memory_does_not_grow_with_the_sequence() {
             .scratch_bytes()
     };
     assert_eq!(bytes(2 * KEYS), bytes(64 * KEYS));
+}
+
+/// Operands of bf16 with which tiles lose nothing, and such with which they would: products of queries and keys, or of values and parts of weights,
+/// that are no normal numbers, and values whose sums overflow while weights are larger than they are.
+#[test]
+fn operands_of_any_size() {
+    let cases = [
+        (Q, -40),
+        (Q, -120),
+        (K, -128),
+        (V, -45),
+        (V, -130),
+        (V, 20),
+        (V, 90),
+    ];
+    for (which, exponent) in cases {
+        // Scores of the size that they have otherwise.
+        let scale = if which == V { 0 } else { -exponent };
+        let case = Case {
+            scale: Some((0.25 * 2f64.powi(scale)) as f32),
+            ..Case::new(DType::Bf16, [1, 35, SPLIT + 9, 20, 18])
+        };
+        let mut memory = tensors(&case);
+        for x in memory[which].bytes.chunks_exact_mut(2) {
+            let own = bf16::from_le_bytes([x[0], x[1]]).to_f64();
+            let scaled = bf16::from_f64(own * 2f64.powi(exponent));
+            x.copy_from_slice(&scaled.to_le_bytes());
+        }
+        check_memory(&case, &mut memory);
+    }
+}
+
+/// Keys from which on weights may be in parts.
+const SPLIT: usize = 160;
+
+/// A value that is no number reaches all queries, and only its column.
+#[test]
+fn values_that_are_no_numbers() {
+    let case = Case::new(DType::Bf16, [1, 3, SPLIT + 1, 4, 5]);
+    for odd in [bf16::NAN, bf16::INFINITY, bf16::NEG_INFINITY] {
+        let mut memory = tensors(&case);
+        memory[V].bytes[24..26].copy_from_slice(&odd.to_le_bytes());
+        for units in units() {
+            let found = run(&case, &mut memory, units, 1);
+            for (at, &x) in found.iter().enumerate() {
+                let wanted = if at % 5 == 2 { odd.to_f64() } else { x };
+                assert!(
+                    x == wanted || x.is_nan() && wanted.is_nan(),
+                    "{units:?}, {at}: {x}"
+                );
+                assert!(at % 5 == 2 || x.is_finite(), "{units:?}, {at}: {x}");
+            }
+        }
+    }
+}
+
+/// Scores near the end of f32: the greatest keeps its weight of 1, whatever it is multiplied by on the way.
+#[test]
+fn scores_near_the_greatest_number() {
+    for sign in [1.0, -1.0] {
+        let case = Case {
+            scale: Some(1.0),
+            ..Case::new(DType::F32, [1, 2, 3 * KEYS, 1, 1])
+        };
+        let mut memory = tensors(&case);
+        let mut put = |which: usize, x: &dyn Fn(usize) -> f32| {
+            for (at, bytes) in memory[which].bytes.chunks_exact_mut(4).enumerate() {
+                bytes.copy_from_slice(&x(at).to_le_bytes());
+            }
+        };
+        put(Q, &|_| 1.0);
+        // Two greatest ones in different tiles; all others are far below.
+        put(K, &|at| match at % (2 * KEYS) {
+            7 if sign > 0.0 => 3e38,
+            7 => -2.5e38,
+            _ => -3.3e38,
+        });
+        put(V, &|at| (at % (2 * KEYS)) as f32);
+        for units in units() {
+            assert_eq!(run(&case, &mut memory, units, 1), [7.0, 7.0], "{units:?}");
+        }
+    }
 }

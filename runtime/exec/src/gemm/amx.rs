@@ -1,0 +1,187 @@
+//! The micro-kernel of bf16 for AMX: 32 rows by 32 columns of sums in four tiles, 32 terms an instruction.
+//!
+//! `TDPBF16PS` adds, for each of its sums, 16 products of even terms and 16 of odd ones by fused multiply-adds from 0 on, both sums, and that to
+//! the sum so far; each addition rounds to nearest. It takes subnormal operands for 0 and makes 0 of subnormal results, whatever the control
+//! register says. So the kernel packs only factors with which neither occurs: a bf16 of exponent e is a multiple of 2^(e-7), a product of such
+//! numbers one of 2^(e+f-14), as are all sums, rounded or not; where that is a normal number, so is every sum that is not 0.
+//!
+//! The instructions are written as assembly, as Rust has stable names for neither them nor the tiles.
+
+use std::arch::asm;
+use std::sync::OnceLock;
+
+use half::bf16;
+
+use super::pack::{self, Lines, Order, PAIRS, Range, SIDE};
+use super::product::{Kernel, WIDE};
+
+/// Words of a tile.
+const TILE: usize = SIDE * SIDE;
+/// Bytes of a row of a tile.
+const ROW: usize = 64;
+
+/// Products of bf16 in tiles, for factors that [`Kernel::pack`] takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Amx {
+    ranges: [Range; 2],
+}
+
+impl Amx {
+    /// The kernel, where processor and system have it.
+    pub fn detect() -> Option<Amx> {
+        static FOUND: OnceLock<bool> = OnceLock::new();
+        let found = *FOUND.get_or_init(|| super::avx512::Fma::detect().is_some() && permitted());
+        found.then(|| {
+            // SAFETY: the processor has AVX-512.
+            let range = unsafe { Range::new() };
+            Amx { ranges: [range; 2] }
+        })
+    }
+
+    /// Does something with configured tiles, which are empty when it is over.
+    pub fn with_tiles<R>(&mut self, then: impl FnOnce(&mut Amx) -> R) -> R {
+        /// Leaves the tiles empty, also when a test of what runs in between fails.
+        struct Release;
+        impl Drop for Release {
+            fn drop(&mut self) {
+                // SAFETY: there is a kernel only where processor and system have tiles.
+                unsafe { asm!("tilerelease", options(nostack, nomem)) };
+            }
+        }
+        // Palette 1; all eight tiles have 16 rows of 64 bytes.
+        let mut config = [0u8; 64];
+        config[0] = 1;
+        for tile in 0..8 {
+            config[16 + 2 * tile] = ROW as u8;
+            config[48 + tile] = SIDE as u8;
+        }
+        // SAFETY: as above; the configuration is there.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) config.as_ptr(), options(nostack, readonly)) };
+        let _release = Release;
+        then(self)
+    }
+}
+
+/// Asks processor and system for tiles.
+fn permitted() -> bool {
+    #[cfg(target_os = "linux")]
+    {
+        use std::arch::x86_64::__cpuid_count;
+        /// `arch_prctl`, its request for a state of the processor, and that of the tiles' data.
+        const CALL: [isize; 3] = [158, 0x1023, 18];
+        // Leaf 7: tiles are bit 24 of EDX, their products of bf16 bit 22.
+        let leaf = __cpuid_count(7, 0).edx;
+        if leaf >> 24 & 1 == 0 || leaf >> 22 & 1 == 0 {
+            return false;
+        }
+        let mut result = CALL[0];
+        // SAFETY: a request to the system that touches no memory; before Linux 5.16 it is an error.
+        unsafe {
+            asm!("syscall", inout("rax") result, in("rdi") CALL[1], in("rsi") CALL[2], out("rcx") _, out("r11") _, options(nostack));
+        }
+        result == 0
+    }
+    #[cfg(not(target_os = "linux"))]
+    false
+}
+
+impl Kernel<bf16> for Amx {
+    const TALL: usize = 2 * SIDE;
+    const TERMS: usize = 512;
+
+    fn panel_bytes(terms: usize) -> [usize; 2] {
+        [terms.next_multiple_of(PAIRS) * WIDE * size_of::<bf16>(); 2]
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn pack(&mut self, which: usize, from: Lines<bf16>, to: *mut u8) -> bool {
+        let order = [Order::Lines, Order::Pairs][which];
+        for half in 0..2 {
+            let own = from.lines(half * SIDE, SIDE);
+            let to = to.cast::<u32>().wrapping_add(half * TILE);
+            // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+            unsafe { pack::pairs(own, to, 2 * TILE, order, &mut self.ranges[which]) };
+        }
+        match [self.exponents(0), self.exponents(1)] {
+            // The least exponents e and f, biased by 127: neither is that of a subnormal number, and e + f - 14 >= -126.
+            [Some([a, _]), Some([b, _])] => a > 0 && b > 0 && a + b >= 2 * 127 + 14 - 126,
+            [Some([a, _]), None] | [None, Some([a, _])] => a > 0,
+            [None, None] => true,
+        }
+    }
+
+    fn exponents(&self, which: usize) -> Option<[u32; 2]> {
+        // SAFETY: there is a kernel only where the processor has AVX-512.
+        unsafe { self.ranges[which].exponents() }
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn multiply(
+        &self,
+        _rows: usize,
+        terms: usize,
+        left: *const u8,
+        right: &[*const u8],
+        sums: *mut f32,
+        add: bool,
+    ) {
+        let places = [
+            sums,
+            sums.wrapping_add(SIDE),
+            sums.wrapping_add(SIDE * WIDE),
+            sums.wrapping_add(SIDE * WIDE + SIDE),
+        ];
+        let [a, b, c, d] = places;
+        let wide = WIDE * size_of::<f32>();
+        // SAFETY: there is a kernel only where processor and system have tiles, and the caller has configured them; panels and sums are there.
+        // The compiler uses no tiles.
+        unsafe {
+            if add {
+                asm!(
+                    "tileloadd tmm0, [{a} + {wide}]",
+                    "tileloadd tmm1, [{b} + {wide}]",
+                    "tileloadd tmm2, [{c} + {wide}]",
+                    "tileloadd tmm3, [{d} + {wide}]",
+                    a = in(reg) a, b = in(reg) b, c = in(reg) c, d = in(reg) d, wide = in(reg) wide,
+                    options(nostack, readonly),
+                );
+            } else {
+                asm!(
+                    "tilezero tmm0",
+                    "tilezero tmm1",
+                    "tilezero tmm2",
+                    "tilezero tmm3",
+                    options(nostack, nomem)
+                );
+            }
+            for right in right.iter().filter(|_| terms > 0) {
+                asm!(
+                    "2:",
+                    "tileloadd tmm4, [{left} + {row}]",
+                    "tileloaddt1 tmm6, [{right} + {row}]",
+                    "tdpbf16ps tmm0, tmm4, tmm6",
+                    "tileloaddt1 tmm7, [{right} + {row} + 1024]",
+                    "tdpbf16ps tmm1, tmm4, tmm7",
+                    "tileloadd tmm5, [{left} + {row} + 1024]",
+                    "tdpbf16ps tmm2, tmm5, tmm6",
+                    "tdpbf16ps tmm3, tmm5, tmm7",
+                    "add {left}, 2048",
+                    "add {right}, 2048",
+                    "dec {steps}",
+                    "jnz 2b",
+                    left = inout(reg) left => _, right = inout(reg) *right => _, row = in(reg) ROW,
+                    steps = inout(reg) terms.div_ceil(PAIRS) => _,
+                    options(nostack, readonly),
+                );
+            }
+            asm!(
+                "tilestored [{a} + {wide}], tmm0",
+                "tilestored [{b} + {wide}], tmm1",
+                "tilestored [{c} + {wide}], tmm2",
+                "tilestored [{d} + {wide}], tmm3",
+                a = in(reg) a, b = in(reg) b, c = in(reg) c, d = in(reg) d, wide = in(reg) wide,
+                options(nostack),
+            );
+        }
+    }
+}

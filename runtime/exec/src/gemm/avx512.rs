@@ -1,0 +1,119 @@
+//! The micro-kernel of f32 for AVX-512: 14 rows by 32 columns of sums in registers, each term a fused multiply-add.
+
+use std::arch::x86_64::*;
+
+use super::pack::{self, Element, Lines, SIDE};
+use super::product::{Kernel, WIDE};
+
+/// Fused multiply-adds of f32; elements of 16 bits are widened where they are packed.
+#[derive(Clone, Copy, Debug)]
+pub struct Fma(());
+
+impl Fma {
+    /// The kernel, where the processor has the instructions.
+    pub fn detect() -> Option<Fma> {
+        let has = is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("avx512dq");
+        has.then_some(Fma(()))
+    }
+}
+
+impl<T: Element> Kernel<T> for Fma {
+    const TALL: usize = 14;
+    const TERMS: usize = 256;
+
+    fn panel_bytes(terms: usize) -> [usize; 2] {
+        [SIDE, WIDE].map(|lines| terms * lines * size_of::<f32>())
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn pack(&mut self, which: usize, from: Lines<T>, to: *mut u8) -> bool {
+        let to = to.cast::<f32>();
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe {
+            match which {
+                0 => pack::numbers(from, to, SIDE),
+                _ => {
+                    pack::numbers(from.lines(0, SIDE), to, WIDE);
+                    pack::numbers(from.lines(SIDE, SIDE), to.wrapping_add(SIDE), WIDE);
+                }
+            }
+        }
+        true
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn multiply(
+        &self,
+        rows: usize,
+        terms: usize,
+        left: *const u8,
+        right: &[*const u8],
+        sums: *mut f32,
+        add: bool,
+    ) {
+        let left = left.cast();
+        macro_rules! by_rows {
+            ($($rows:literal)*) => {
+                for (number, right) in right.iter().enumerate() {
+                    let (right, add) = (right.cast(), add || number > 0);
+                    // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+                    unsafe {
+                        match rows {
+                            $($rows => multiply::<$rows>(terms, left, right, sums, add),)*
+                            _ => multiply::<14>(terms, left, right, sums, add),
+                        }
+                    }
+                }
+            };
+        }
+        by_rows!(1 2 3 4 5 6 7 8 9 10 11 12 13);
+    }
+}
+
+/// `R` rows of sums.
+///
+/// # Safety
+/// As for [`Kernel::multiply`]; the processor has the instructions.
+#[target_feature(enable = "avx512f")]
+unsafe fn multiply<const R: usize>(
+    terms: usize,
+    mut left: *const f32,
+    mut right: *const f32,
+    sums: *mut f32,
+    add: bool,
+) {
+    let mut own = [[_mm512_setzero_ps(); 2]; R];
+    for _ in 0..terms {
+        // SAFETY: the panels have these terms.
+        let b = unsafe {
+            [
+                _mm512_loadu_ps(right),
+                _mm512_loadu_ps(right.wrapping_add(SIDE)),
+            ]
+        };
+        for (r, own) in own.iter_mut().enumerate() {
+            // SAFETY: as above.
+            let a = _mm512_set1_ps(unsafe { *left.wrapping_add(r) });
+            own[0] = _mm512_fmadd_ps(a, b[0], own[0]);
+            own[1] = _mm512_fmadd_ps(a, b[1], own[1]);
+        }
+        (left, right) = (left.wrapping_add(SIDE), right.wrapping_add(WIDE));
+    }
+    for (r, own) in own.iter().enumerate() {
+        for (half, &x) in own.iter().enumerate() {
+            let to = sums.wrapping_add(r * WIDE + half * SIDE);
+            // SAFETY: the sums are there.
+            unsafe {
+                let x = if add {
+                    _mm512_add_ps(_mm512_loadu_ps(to), x)
+                } else {
+                    x
+                };
+                _mm512_storeu_ps(to, x);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Products by micro-kernels of our own: factors are packed into panels, and each panel of rows is multiplied by each of columns.
+//!
+//! ```text
+//!                  right: panels of 32 columns, a block of terms
+//! left: panels     sums of 32 columns each, row by row:
+//! of TALL rows     a micro-kernel computes TALL rows of them
+//! ```
+//!
+//! Blocks of terms follow each other, and the sums of one are added to those before. A micro-kernel adds the terms of a block in an order of its
+//! own, which depends on nothing else: neither on where a sum lies in a panel nor on how many there are.
+
+#[cfg(target_arch = "x86_64")]
+mod amx;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod pack;
+#[cfg(target_arch = "x86_64")]
+mod product;
+#[cfg(target_arch = "x86_64")]
+mod store;
+
+#[cfg(target_arch = "x86_64")]
+pub use self::{
+    amx::Amx,
+    avx512::Fma,
+    pack::{Element, Lines, PAIRS, SIDE, Truth, numbers},
+    product::{Kernel, WIDE, product, scratch_bytes},
+    store::{Stored, store},
+};
+
+/// The arithmetic units that compute products.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Units {
+    /// The library, everywhere.
+    Library,
+    /// Fused multiply-adds of AVX-512.
+    #[cfg(target_arch = "x86_64")]
+    Fma,
+    /// Those, and for bf16 tiles of AMX.
+    #[cfg(target_arch = "x86_64")]
+    Amx,
+}
+
+impl Units {
+    /// The best that the processor has.
+    pub fn detect() -> Units {
+        #[cfg(target_arch = "x86_64")]
+        {
+            if Amx::detect().is_some() {
+                return Units::Amx;
+            }
+            if Fma::detect().is_some() {
+                return Units::Fma;
+            }
+        }
+        Units::Library
+    }
+}
