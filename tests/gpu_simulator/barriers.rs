@@ -208,7 +208,7 @@ fn extents(program: &Program, version: &Artifact) -> Vec<Vec<i64>> {
     all
 }
 
-/// What the buffers hold before each step of a version, and behind the last one.
+/// The contents of the buffers before each step of a version, and behind the last one.
 fn steps(program: &Program, version: &Artifact, extents: &[i64], machine: &str) -> Vec<Memory> {
     let mut memory = vec![before(version, extents)];
     for step in &version.steps {
