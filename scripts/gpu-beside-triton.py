@@ -86,7 +86,7 @@ class Model:
     - its share of the program's tensors, each moved once, by sectors: what kernels hand to each other stays in the second-level cache
     - all its sectors through that cache, and through the first-level cache of the multiprocessors that have blocks
     - issuing the instructions of its warps, and wavefronts of shared memory, there
-    - what a warp that has loads waits for, one after the other, for each round of blocks: batches of loads, barriers, shuffles, chains of instructions
+    - what a warp that has loads waits for, one after the other, for each round of blocks: batches of loads, barriers, shuffles (a `redux.sync` is one), chains of instructions
 
     A copy moves the tensors once, in one launch."""
 

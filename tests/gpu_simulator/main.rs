@@ -242,6 +242,34 @@ fn short_rows_share_a_block() {
     }
 }
 
+/// Extremes that ignore NaN are one instruction of a warp, on integers: of infinities, zeros of both signs, which their reciprocals tell, and NaN; in
+/// rows of fewer threads than a warp, of one and of several.
+#[test]
+fn extremes_of_all_numbers_agree_with_the_reference() {
+    for columns in [2, 5, 33, 128, 1021] {
+        let text = format!(
+            "task.program @f(%a: tensor<65x{columns}xf32>, %b: tensor<65x{columns}xf32>) -> (tensor<65xf32>, tensor<65xf32>) {{
+  %q = fusion.div %a, %b
+  %m = fusion.max_num %q dims [1]
+  %n = fusion.min_num %q dims [1]
+  %one = fusion.constant value 1.0 : tensor<65xf32>
+  %r = fusion.div %one, %m
+  %s = fusion.div %one, %n
+  task.return %r, %s
+}}"
+        );
+        let program = Program::new("extremes", &text, "f");
+        for (machine, ints) in MACHINES.into_iter().zip([
+            "-1..1", "0..1", "-1..0", "-1..1", "0..0", "0..1", "-1..0", "-3..3", "-2..1",
+        ]) {
+            let inputs = ["a", "b"].map(|name| format!("--input={name}=ints:{ints}"));
+            let more = ["--check", &inputs[0], &inputs[1]];
+            let output = run(&program, "cuda", machine, &more);
+            assert!(output.status.success(), "{}", self::text(&output));
+        }
+    }
+}
+
 /// Rows of a named length: a length that is a multiple of 16 is loaded and stored in vectors, each sector once in each of the two walks; any other is
 /// right as well.
 #[test]

@@ -193,6 +193,17 @@ pub enum Action {
         /// The lanes that take part.
         members: Register,
     },
+    /// Combines a register of all lanes that take part.
+    Reduce {
+        /// The function of two values.
+        combine: Compute,
+        /// The result, the same in each lane.
+        to: Register,
+        /// The register that is combined.
+        from: Register,
+        /// The lanes that take part.
+        members: Register,
+    },
     /// Loads matrices of 8 by 8 elements of 16 bits from shared memory, one for each register; a lane has the address of a row.
     LoadMatrix {
         /// The registers, one to four.
@@ -665,6 +676,26 @@ impl<'a> Decoder<'a, '_> {
                 self.store(frame, this, rest, from, (base, *offset))
             }
             (["shfl", "sync", mode, "b32"], operands) => self.shuffle(frame, this, mode, operands),
+            (
+                [
+                    "redux",
+                    "sync",
+                    combine @ ("add" | "min" | "max"),
+                    kind @ ("u32" | "s32"),
+                ],
+                [to, from, members],
+            ) => {
+                let row = compute::find(&format!("{combine}.{kind}"));
+                let row =
+                    row.ok_or_else(|| PtxFault::Instruction(this.name.to_owned()).at(this.line))?;
+                let action = Action::Reduce {
+                    combine: row.compute,
+                    to: self.target(frame, to, this.line)?.0,
+                    from: self.value(frame, from, this.line)?,
+                    members: self.value(frame, members, this.line)?,
+                };
+                self.step(this.guard, action, this.line, Some(Class::Shuffle))
+            }
             (["ldmatrix", "sync", "aligned", "m8n8", rest @ ..], operands) => {
                 self.load_matrix(frame, this, rest, operands)
             }

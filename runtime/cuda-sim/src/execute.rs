@@ -480,14 +480,29 @@ impl Machine<'_> {
             Action::Load { .. } => self.load(warp, step, active)?,
             Action::Store { .. } => self.store(warp, step, active)?,
             Action::Count { .. } => self.count_up(warp, step, active)?,
-            Action::Shuffle { members, .. } => {
+            Action::Shuffle { members, .. } | Action::Reduce { members, .. } => {
                 let first = group.lanes.trailing_zeros() as usize;
                 let members = warp.registers[*members as usize][first] as u32;
                 if active != group.lanes || members & warp.live & !active != 0 {
                     warp.groups[index].waits = true;
                     return Ok(());
                 }
-                self.shuffle(warp, step, active)?;
+                match &step.action {
+                    Action::Reduce {
+                        combine, to, from, ..
+                    } => {
+                        warp.uses(&[*from]);
+                        let source = &warp.registers[*from as usize];
+                        let taken = lanes(active & members).map(|lane| source[lane]);
+                        let combined = taken.reduce(|a, b| combine(a, b, 0)).unwrap_or(0);
+                        set(
+                            &mut warp.registers[*to as usize],
+                            &[combined; LANES],
+                            active,
+                        );
+                    }
+                    _ => self.shuffle(warp, step, active)?,
+                }
             }
             Action::LoadMatrix { .. } | Action::Multiply { .. } if active == 0 => {}
             Action::LoadMatrix { .. } | Action::Multiply { .. } if active != group.lanes => {

@@ -41,6 +41,7 @@ fn reads(action: &Action, tell: &mut dyn FnMut(Register)) {
         } => [from, by, clamp, members]
             .into_iter()
             .for_each(|&r| tell(r)),
+        Action::Reduce { from, members, .. } => [from, members].into_iter().for_each(|&r| tell(r)),
         Action::LoadMatrix { base, .. } => tell(*base),
         Action::Multiply {
             left,

@@ -1,6 +1,7 @@
 //! Small kernels on the simulated device: what is right runs in every order and is counted, each mistake is found and named with its place.
 
 use fuser_cuda_sim::count::Counts;
+use fuser_cuda_sim::decode::Class;
 use fuser_cuda_sim::device::{Device, Failure, Options};
 use fuser_cuda_sim::finding::Code;
 
@@ -339,6 +340,30 @@ fn all_lanes_reach_a_shuffle() {
             .starts_with("shuffle from lane 31, which takes no part"),
         "{found:?}"
     );
+}
+
+#[test]
+fn a_word_of_all_lanes_is_combined() {
+    for (name, expected) in [
+        ("max.s32", 30),
+        ("min.s32", -31_i32 as u32),
+        ("max.u32", -1_i32 as u32),
+        ("min.u32", 0),
+        ("add.s32", -16_i32 as u32),
+    ] {
+        // 0, -1, 2, -3, ...
+        let body = format!(
+            "neg.s32 %r2, %r1;\nand.b32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, 1;\nselp.b32 %r4, %r2, %r1, %p1;\n\
+             redux.sync.{name} %r5, %r4, -1;\nst.global.b32 [%rd3], %r5;"
+        );
+        let (words, counts) = run("", &kernel("", &body), &[0; 32], 1, 32).unwrap();
+        assert_eq!(words, [expected; 32], "{name}");
+        assert_eq!(counts.classes[&Class::Shuffle], 1);
+    }
+    let parted =
+        "setp.lt.u32 %p1, %r1, 16;\n@%p1 bra $L1;\nredux.sync.add.u32 %r2, %r1, -1;\n$L1:\n";
+    let found = error("", &format!("{parted}bar.sync 0;"), 32);
+    assert!(found.text.starts_with("divergent "), "{found:?}");
 }
 
 #[test]

@@ -29,6 +29,11 @@ const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 const WARPS: u64 = 8;
 /// Rows that each of them has at least.
 const ROWS: u64 = 8;
+/// Threads that stand on a multiprocessor at once.
+const STANDING: u64 = 1536;
+/// Simple operations in the time of an exchange between the threads of a warp: it takes 24 cycles, and four operations, one behind the other in
+/// two or three chains, take nine.
+const EXCHANGE: u64 = 11;
 /// Most threads of a block, whatever the GPU.
 const MOST_THREADS: u64 = 1 << 10;
 
@@ -82,6 +87,8 @@ pub struct Member {
     pub scans: bool,
     /// True if it reads at other indices than those of the walk.
     pub windows: bool,
+    /// Simple operations of an element.
+    pub flops: u64,
 }
 
 /// A walk whose roles and tiles are chosen, but for what a GPU's blocks share.
@@ -117,6 +124,7 @@ impl Walk {
     pub fn spread(mut self, target: &Target) -> Blocks {
         self.vector = self.lanes();
         self.cut(target);
+        self.share_vectors(target);
         let threads = self.threads(target);
         let (groups, threads) = self.thread_groups(threads, target);
         let summed = |(n, l): (usize, &Loop)| l.role == Role::Grid && self.is_reduced(n);
@@ -243,6 +251,34 @@ impl Walk {
         let most = target.block_threads.min(MOST_THREADS);
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }
+    /// Halves the vectors of rows that groups of a warp's threads sum, where all threads of the grid stand on the multiprocessors at once: what one of
+    /// them does is the time of all then, and half as many elements may take it less than one more exchange for each sum.
+    fn share_vectors(&mut self, target: &Target) {
+        let last = self.loops.len().wrapping_sub(1);
+        let along = |m: &&Member| m.reduced.contains(&last) || m.stored.contains(&last);
+        let flops = self.members.iter().filter(along).map(|m| m.flops);
+        let flops = flops.fold(0, u64::saturating_add);
+        let sums = self.members.iter().filter(|m| m.reduced.contains(&last));
+        let sums = sums.count() as u64;
+        let rows = grid_steps(&self.loops);
+        while let Some(size) = self.row_threads().filter(|&size| sums > 0 && size < WARP) {
+            let saved = (self.vector / 2).saturating_mul(flops);
+            let threads = rows.saturating_mul(2 * size);
+            if saved <= sums * EXCHANGE || threads > target.workers * STANDING {
+                return;
+            }
+            self.vector /= 2;
+        }
+    }
+    /// The threads of a group that have a vector each of a row, or fewer, where each index of the grid is a row of constant length.
+    fn row_threads(&self) -> Option<u64> {
+        let (last, rows) = self.loops.split_last()?;
+        let plain =
+            |(n, l): (usize, &Loop)| l.role == Role::Grid && l.tile == 1 && !self.is_reduced(n);
+        let fits = last.role == Role::Tile && rows.iter().enumerate().all(plain);
+        let length = last.constant.filter(|_| fits)?;
+        Some(length.div_ceil(self.vector).max(1).next_power_of_two())
+    }
     /// Groups of the threads of a block, and all of these: rows of no more vectors than a warp has threads share a block.
     fn thread_groups(&self, threads: u64, target: &Target) -> (u64, u64) {
         let columns = self.loops.last().filter(|_| self.sums_leave);
@@ -260,14 +296,7 @@ impl Walk {
                 .unwrap_or(1);
             return (warps * WARP / size, warps * WARP);
         }
-        let row = self.loops.split_last().filter(|(last, rows)| {
-            let plain =
-                |(n, l): (usize, &Loop)| l.role == Role::Grid && l.tile == 1 && !self.is_reduced(n);
-            last.role == Role::Tile && rows.iter().enumerate().all(plain)
-        });
-        let length = row.and_then(|(last, _)| last.constant);
-        let size = length.map(|n| n.div_ceil(self.vector).max(1).next_power_of_two());
-        let Some(size) = size.filter(|&size| size <= WARP) else {
+        let Some(size) = self.row_threads().filter(|&size| size <= WARP) else {
             return (1, threads);
         };
         let mut all = FEW_THREADS;

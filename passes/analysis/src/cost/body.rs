@@ -257,7 +257,6 @@ impl Body {
             let from = |v: &Value| beside.get(v).or(sources.get(v)).copied();
             let around: SmallVec<[Source; 3]> = operands.iter().filter_map(from).collect();
             let def = ir.def(op);
-            let flops = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
             if unwalked || through.contains(&op) {
                 let node = Node {
                     op,
@@ -309,7 +308,6 @@ impl Body {
                 }
                 None => operands.iter().filter_map(own).collect(),
             };
-            let again = window.into_iter().flat_map(|w| w.computed());
             let node = Node {
                 op,
                 sources: own_sources,
@@ -333,7 +331,7 @@ impl Body {
                 is_output: results.iter().any(|r| outputs.contains(r)),
                 logical: results.iter().flat_map(|&r| logical(axes, r)).collect(),
                 class: def.map_or(OpClass::Structure, |d| d.class),
-                flops: again.fold(flops(op), |sum, op| sum.saturating_add(flops(op))),
+                flops: flops(ir, axes, op),
                 renames: renames(ir, op),
                 contiguous: window.is_some_and(|w| {
                     let last = results.first().and_then(|&r| axes.stored(r).last());
@@ -400,6 +398,13 @@ impl Body {
     pub fn lengths(&self, space: Mask) -> Vec<u64> {
         bits(space).map(|axis| self.extents[axis]).collect()
     }
+}
+
+/// Arithmetic of an element of `op`, with that of ops which it computes again where it reads.
+pub fn flops(ir: &Ir, axes: &Axes, op: Op) -> u64 {
+    let own = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
+    let again = axes.window(op).into_iter().flat_map(|w| w.computed());
+    again.fold(own(op), |sum, op| sum.saturating_add(own(op)))
 }
 
 /// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.

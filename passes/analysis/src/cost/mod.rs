@@ -40,7 +40,7 @@ mod units;
 
 pub use crate::axes::Copies;
 pub use attention::Attention;
-pub use body::{boundary, made_of_nothing};
+pub use body::{boundary, flops, made_of_nothing};
 pub use call::{Call, is_call};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;

@@ -60,6 +60,7 @@ impl Nest {
             stored: numbers(&axes, node.stored),
             scans: node.scanned != 0,
             windows: node.touches.is_some(),
+            flops: node.flops,
         });
         let walk = Walk {
             members: members.collect(),

@@ -182,15 +182,18 @@ pub(super) fn carry_bytes(
     node.accumulating.saturating_mul(elements)
 }
 
-/// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance.
+/// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance. Of operands of one size in different
+/// orders the least order counts, whichever is read first.
 fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
     // What only windows read has no axes of the walk.
     let loads = loads.filter(|i| i.stored != 0);
     let loads = loads.map(|i| (i.bytes, i.stored, &i.order[..]));
+    let load = loads.reduce(|a, b| if (a.0, b.2) < (b.0, a.2) { b } else { a });
     let ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let ops = ops.map(|n| (n.bytes, n.stored, n.order()));
-    let largest = loads
+    let largest = load
+        .into_iter()
         .chain(ops)
         .reduce(|a, b| if b.0 > a.0 { b } else { a });
     let mut order: Vec<usize> = largest.map_or_else(Vec::new, |(_, _, order)| order.to_vec());

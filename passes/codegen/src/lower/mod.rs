@@ -77,14 +77,21 @@ pub struct Multiprocessor {
 /// Registers of a thread beyond which no kernel of ours gains.
 const ENOUGH_REGISTERS: u64 = 128;
 
+/// Threads that stand on a multiprocessor of any capability from 8.0 on, if their blocks have room.
+const THREADS: u64 = 1536;
+
 impl Multiprocessor {
-    /// The blocks that stand on it together, where their shared memory leaves [`ENOUGH_REGISTERS`] to each thread. Assemblers do not know of
-    /// memory that a launch asks for: they keep registers free, and spill, for blocks that have no room.
-    fn blocks_with_registers(&self, scratch_bytes: u64, threads: u64) -> Option<u64> {
+    /// The blocks to ask an assembler for, where shared memory keeps threads away: those that have room, with [`ENOUGH_REGISTERS`] for each thread.
+    /// Assemblers do not know of memory that a launch asks for: they keep registers free, and spill, for blocks that have no room.
+    fn blocks(&self, scratch_bytes: u64, threads: u64) -> Option<u64> {
         let each = scratch_bytes.checked_add(self.reserved_bytes)?;
-        let blocks = self.shared_bytes.checked_div(each)?.max(1);
-        let registers = blocks.checked_mul(threads)?.checked_mul(ENOUGH_REGISTERS)?;
-        (registers <= self.registers).then_some(blocks)
+        let room = self.shared_bytes.checked_div(each)?.max(1);
+        let with_registers = self
+            .registers
+            .checked_div(threads.checked_mul(ENOUGH_REGISTERS)?)?;
+        let few = room.checked_mul(threads)? < THREADS;
+        few.then_some(room.min(with_registers))
+            .filter(|&blocks| blocks > 0)
     }
 }
 
@@ -340,7 +347,7 @@ fn with_module<R>(
             let cluster = func::cluster_of(ir, func);
             let threads = u64::from(func::threads_of(ir, func) / cluster);
             let multiprocessor = options.multiprocessor;
-            multiprocessor.blocks_with_registers(scratch, threads)
+            multiprocessor.blocks(scratch, threads)
         });
         if let Some(blocks) = room {
             let blocks = emit

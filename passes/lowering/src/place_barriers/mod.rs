@@ -15,7 +15,7 @@
 //! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
 //! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
-//! in the next. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
+//! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
 //! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own.
 //!
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
@@ -104,6 +104,17 @@ struct Access {
     place: Option<place::Id>,
     /// The loop that may have gone on since, and changes the place.
     over: Option<Op>,
+    /// The iterations of the loop around that make it, where they are told from others.
+    turn: Option<Turn>,
+}
+
+/// Iterations of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Turn {
+    /// The first one.
+    First,
+    /// Any other one.
+    Later,
 }
 
 /// The accesses since the last barrier.
@@ -224,6 +235,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
             by,
             place,
             over: None,
+            turn: None,
         });
     }
     let combines = ir.is(op, &kernel::FOR) && !ir.results(op).is_empty();
@@ -233,6 +245,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         by: By::Any,
         place: None,
         over: None,
+        turn: None,
     };
     if combines && rounds::sharers(ir, op, threads) > kernel::WARP {
         state.insert(partials(true));
@@ -265,6 +278,7 @@ fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
         by: By::Any,
         place: None,
         over: None,
+        turn: None,
     };
     global
         .filter_map(|v| shared(ir, v, overlap))

@@ -21,7 +21,8 @@
 //! safe answer.
 //!
 //! Outside of thread loops a place is what an iteration of the loop around touches, whichever thread does: apart from what later ones touch, where
-//! a cell is no more than a step of the index.
+//! a cell is no more than a step of the index. So what the first iteration of a loop touches is apart from what later ones of another loop do that
+//! begins and steps alike.
 
 use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::def::Computes;
@@ -94,7 +95,7 @@ pub struct Places<'a> {
     pub ir: &'a Ir,
     threads: i64,
     all: Vec<Place>,
-    apart: FxHashMap<(Id, Option<Op>, Id), bool>,
+    apart: FxHashMap<(Id, Option<Op>, Id, bool), bool>,
     /// One value of each set that is computed alike.
     unknowns: Vec<Value>,
 }
@@ -188,10 +189,15 @@ impl<'a> Places<'a> {
         }
         true
     }
+    /// True if a place outside of thread loops is one of the loop `op`.
+    pub fn tells(&self, op: Op) -> bool {
+        let mut outside = self.all.iter().filter(|place| place.sharers.is_none());
+        outside.any(|place| place.thread_loop == op)
+    }
     /// True if no thread touches in one place what another one touches in the other. Since the first access the loop `over` may have gone
-    /// on to another iteration.
-    pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id) -> bool {
-        if let Some(&known) = self.apart.get(&(a, over, b)) {
+    /// on to another iteration. With `turns`, one is of the first iteration of its loop, and the other of a later one.
+    pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id, turns: bool) -> bool {
+        if let Some(&known) = self.apart.get(&(a, over, b, turns)) {
             return known;
         }
         let [one, two] = [a, b].map(|id| &self.all[id as usize]);
@@ -199,10 +205,10 @@ impl<'a> Places<'a> {
             (Some(_), Some(_)) => {
                 over.is_none() && (a == b || self.same(one, two)) || self.is_told(one, over, two)
             }
-            (None, None) => self.is_later(one, over, two),
+            (None, None) => self.is_later(one, over, two, turns),
             _ => false,
         };
-        self.apart.insert((a, over, b), apart);
+        self.apart.insert((a, over, b, turns), apart);
         apart
     }
     fn induction(&self, thread_loop: Op) -> Option<Value> {
@@ -296,20 +302,29 @@ impl<'a> Places<'a> {
         self.unknowns = unknowns;
         sum
     }
-    /// True if an element tells the iteration that touches it, in both places the same, of a loop that has gone on.
-    fn is_later(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {
-        let Some(around) = over.filter(|&op| op == one.thread_loop && op == two.thread_loop) else {
-            return false;
-        };
+    /// True if an element tells the iteration that touches it, in both places the same, and it is another one: of a loop that has gone on, or by
+    /// their turns.
+    fn is_later(&self, one: &Place, over: Option<Op>, two: &Place, turns: bool) -> bool {
         let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
         };
-        let mut unknowns = a.rest.0.keys().flatten();
+        let loops = [Some(one.thread_loop), Some(two.thread_loop), over];
+        let around = loops.iter().flatten();
+        let gone_on = loops.iter().all(|op| *op == over);
+        let begin_alike = a.lower == b.lower && a.step == b.step;
+        let mut unknowns = [&a.rest, &a.lower]
+            .into_iter()
+            .flat_map(|sum| sum.0.keys().flatten());
         let cell = a.times.checked_mul(a.step);
-        a.times == b.times
+        (gone_on || turns && begin_alike)
+            && a.times == b.times
             && a.rest == b.rest
             && cell.is_some_and(|cell| one.width.max(two.width) <= cell)
-            && !unknowns.any(|unknown| self.differs(vec![unknown.value], around, None))
+            && !unknowns.any(|unknown| {
+                around
+                    .clone()
+                    .any(|&op| self.differs(vec![unknown.value], op, None))
+            })
     }
     /// True if an element tells the thread that touches it, in both places the same, or if they have no element in common.
     fn is_told(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {

@@ -7,10 +7,13 @@ use fuser_ir::{Ir, Op};
 use rustc_hash::FxHashSet;
 
 use super::place::Places;
-use super::{Access, By, Event, State};
+use super::{Access, By, Event, State, Turn};
 
 /// Walks before we give up and put a barrier before every access. Two or three do.
 const MAX_WALKS: usize = 64;
+
+/// The most loops inside one another whose first iterations are walked by themselves: each doubles the walk of what it has inside.
+const MAX_TURNS: usize = 4;
 
 /// The ops before which all threads must wait, in program order.
 pub fn waits(places: Places<'_>, events: &[Event]) -> Vec<Op> {
@@ -41,9 +44,15 @@ struct Analysis<'a> {
 /// A loop that a walk is in.
 struct Open {
     op: Op,
+    /// Its place among the events.
+    begin: usize,
     number: usize,
+    /// The iterations that the walk is in, where it walks the first one and later ones by themselves.
+    turn: Option<Turn>,
     /// The accesses before it.
     before: Levels,
+    /// The accesses behind its first iteration, and those of that iteration last.
+    once: Levels,
 }
 
 /// The accesses since the last barrier: those in no loop, in the outermost loop that is open, and so on.
@@ -62,7 +71,9 @@ impl Analysis<'_> {
         let (mut grew, mut number) = (false, 0);
         let mut levels = vec![State::new()];
         let (mut loops, mut branches) = (Vec::<Open>::new(), Vec::new());
-        for event in events {
+        let mut at = 0;
+        while let Some(event) = events.get(at) {
+            at += 1;
             let waits = event.op().is_some_and(|op| self.waits.contains(&op));
             if waits || matches!(event, Event::Barrier) {
                 levels.iter_mut().for_each(State::clear);
@@ -71,7 +82,9 @@ impl Analysis<'_> {
                 Event::Barrier => {}
                 Event::Behind(accesses) => levels.last_mut()?.extend(accesses),
                 Event::Access(op, accesses) => {
-                    if let Some(level) = self.conflict(&levels, accesses) {
+                    let turn = loops.last().and_then(|open| open.turn);
+                    let accesses: State = accesses.iter().map(|&a| Access { turn, ..a }).collect();
+                    if let Some(level) = self.conflict(&levels, &accesses) {
                         grew = adds.then_some(true)?;
                         // What was before a loop is waited for before that loop.
                         let at = loops.get(level).map_or(*op, |open| open.op);
@@ -81,27 +94,55 @@ impl Analysis<'_> {
                     levels.last_mut()?.extend(accesses);
                 }
                 Event::LoopBegin(op) => {
-                    let before = levels.clone();
-                    loops.push(Open {
-                        op: *op,
-                        number,
-                        before,
-                    });
+                    let walked = loops.iter().filter(|open| open.turn.is_some()).count();
+                    let alone = walked < MAX_TURNS && self.places.tells(*op);
                     let known = self.carried.len().max(number + 1);
                     self.carried.resize(known, State::new());
-                    levels.push(self.carried[number].clone());
+                    let turn = (alone && !self.places.is_single(*op)).then_some(Turn::First);
+                    loops.push(Open {
+                        op: *op,
+                        begin: at,
+                        number,
+                        turn,
+                        before: levels.clone(),
+                        once: Levels::new(),
+                    });
+                    levels.push(match turn {
+                        Some(_) => State::new(),
+                        None => self.carried[number].clone(),
+                    });
                     number += 1;
                 }
                 Event::LoopEnd => {
-                    let (open, left) = (loops.pop()?, levels.pop()?);
+                    let open = loops.last_mut()?;
                     // A loop of one iteration leaves nothing to another one.
                     if !self.places.is_single(open.op) {
-                        grew |= self.carry(&open, &left);
+                        grew |= carry(
+                            &self.places,
+                            &mut self.carried[open.number],
+                            open.op,
+                            levels.last()?,
+                        );
                     }
-                    if !runs(self.places.ir, open.op) {
+                    if open.turn == Some(Turn::First) {
+                        open.turn = Some(Turn::Later);
+                        open.once = levels.clone();
+                        *levels.last_mut()? = self.carried[open.number].clone();
+                        at = open.begin;
+                        continue;
+                    }
+                    let (open, left) = (loops.pop()?, levels.pop()?);
+                    let iterations = iterations(self.places.ir, open.op);
+                    if iterations < 1 {
                         extend(&mut levels, &open.before);
                     }
                     levels.last_mut()?.extend(&left);
+                    if iterations < 2 {
+                        extend(&mut levels, &open.once);
+                        levels
+                            .last_mut()?
+                            .extend(open.once.last().into_iter().flatten());
+                    }
                 }
                 Event::IfBegin => branches.push((levels.clone(), Levels::new())),
                 Event::Else => {
@@ -121,25 +162,14 @@ impl Analysis<'_> {
                 let mut alike = alike.filter(|b| a.writes || b.writes);
                 alike.any(|b| match (a.place, b.place) {
                     _ if (a.by, b.by) == (By::First, By::First) => false,
-                    (Some(one), Some(two)) => !self.places.apart(one, a.over, two),
+                    (Some(one), Some(two)) => {
+                        let turns = a.turn.zip(b.turn).is_some_and(|(a, b)| a != b);
+                        !self.places.apart(one, a.over, two, turns)
+                    }
                     _ => true,
                 })
             })
         })
-    }
-    /// Notes the accesses that one iteration of a loop leaves to the next; true if there are new ones.
-    fn carry(&mut self, open: &Open, left: &State) -> bool {
-        let left = left.iter().map(|access| match access.place {
-            Some(id) if self.places.changes(id, open.op) => Access {
-                over: Some(open.op),
-                ..*access
-            },
-            _ => *access,
-        });
-        let carried = &mut self.carried[open.number];
-        let before = carried.len();
-        carried.extend(left);
-        carried.len() != before
     }
     /// Drops each barrier that the others leave without work, those of the innermost loops first.
     fn drop_idle(&mut self, events: &[Event]) {
@@ -169,10 +199,26 @@ impl Analysis<'_> {
     }
 }
 
-/// True if a loop has an iteration for sure.
-fn runs(ir: &Ir, op: Op) -> bool {
-    let bound = |n| rounds::literal(ir, ir.operand(op, n));
-    bound(0)
-        .zip(bound(1))
-        .is_some_and(|(lower, upper)| lower < upper)
+/// Notes the accesses that one iteration of the loop `op` leaves to the next among those that are known; true if there are new ones.
+fn carry(places: &Places<'_>, carried: &mut State, op: Op, left: &State) -> bool {
+    let left = left.iter().map(|access| match access.place {
+        Some(id) if places.changes(id, op) => Access {
+            over: Some(op),
+            ..*access
+        },
+        _ => *access,
+    });
+    let before = carried.len();
+    carried.extend(left);
+    carried.len() != before
+}
+
+/// The iterations that a loop has for sure, as far as they count: 0, 1 or 2, which stands for more as well.
+fn iterations(ir: &Ir, op: Op) -> u8 {
+    let [lower, upper, step] = [0, 1, 2].map(|n| rounds::literal(ir, ir.operand(op, n)));
+    match (lower, upper, step) {
+        (Some(lower), Some(upper), Some(step)) if upper.saturating_sub(lower) > step => 2,
+        (Some(lower), Some(upper), _) if lower < upper => 1,
+        _ => 0,
+    }
 }

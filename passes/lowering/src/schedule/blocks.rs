@@ -2,6 +2,7 @@
 //! and the answer written down.
 
 use fuser_analysis::cost::blocks::{Blocks, Loop, Member, Walk};
+use fuser_analysis::cost::flops;
 use fuser_ir::Op;
 use fuser_target::Target;
 
@@ -44,6 +45,7 @@ impl Draft<'_> {
             stored: along(&stored),
             scans: self.axes.scanned(op).is_some(),
             windows: self.axes.window(op).is_some(),
+            flops: flops(self.ir, self.axes, op),
         }
     }
     /// True if no op of the walk reads what another one reduces.
