@@ -33,7 +33,7 @@ pub(super) struct OpenLoop<'ctx> {
     combiners: Vec<Combiner>,
 }
 
-/// What a loop counts.
+/// The counter of a loop.
 #[derive(Clone, Copy)]
 struct Count {
     /// The induction variable, or the number of the iteration.
@@ -42,7 +42,7 @@ struct Count {
     map: Map,
 }
 
-/// How the next iteration begins.
+/// The way from one iteration to the next.
 enum Turns<'ctx> {
     /// By a branch to `body`, while the counter has not met, or passed, the limit.
     Branch {
@@ -59,7 +59,7 @@ enum Turns<'ctx> {
 struct Skipped<'ctx> {
     from: BasicBlock<'ctx>,
     to: BasicBlock<'ctx>,
-    /// What is carried there.
+    /// The values that are carried there.
     initial: Vec<Vec<BasicValueEnum<'ctx>>>,
 }
 
@@ -74,7 +74,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(count.except(runs.flip(), 0))
     }
 
-    /// Where a counter that starts at `lower` ends: the first value past the range that it meets.
+    /// The first value past the range that a counter meets which starts at `lower`.
     fn limit(
         &self,
         op: Op,
@@ -176,7 +176,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             (extreme, self.carried_parts(extreme, value))
         });
         let begun: Vec<_> = begun.collect();
-        let written = known.filter(|&(start, limit)| self.is_written(op, count, limit - start));
+        let written = known.filter(|&(start, limit)| {
+            let length = limit.checked_sub(start).filter(|&length| length > 0);
+            length.is_some_and(|length| self.is_written(op, count, length))
+        });
         let (turns, carried) = match written {
             Some((counter, limit)) => {
                 let carried = begun.into_iter().map(|(extreme, parts)| Carried {
