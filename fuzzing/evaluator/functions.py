@@ -67,11 +67,12 @@ def lgamma(x):
 
 
 def bowl(low, high):
-    """`lgamma` over an interval, which is convex between its poles: no less below the middle than it is above that at an end; NaN
-    where a pole may lie in it."""
+    """`lgamma` over an interval, which is convex between its poles: no less below the middle than it is above that at an end, and nowhere less than
+    -0.125 (its least value is -0.1215, at 1.4616) where that end is infinite; NaN where a pole may lie in it."""
     ends = lgamma(low), lgamma(high)
-    most = np.maximum(*ends)
-    least = np.minimum(np.minimum(*ends), 2 * lgamma((low + high) / 2) - most)
+    most, lesser = np.maximum(*ends), np.minimum(*ends)
+    middle = 2 * lgamma((low + high) / 2) - np.where(np.isinf(most), 0, most)
+    least = np.where(np.isinf(most), np.where(np.isinf(lesser), lesser, -0.125), np.minimum(lesser, middle))
     torn = (low <= 0) & (np.ceil(low) <= high) & (low != high)
     return np.where(torn, np.nan, least), np.where(torn, np.nan, most)
 

@@ -107,7 +107,7 @@ fn run(
     };
     let done = program.run(runtime, &tensors, &Default::default(), &options);
     let outputs = done.unwrap().outputs;
-    outputs.iter().map(|t| t.bytes().to_vec()).collect()
+    outputs.iter().map(|t| t.elements().to_vec()).collect()
 }
 
 /// The results of all elements, in vectors, and in pieces that no vector fits.
