@@ -53,20 +53,14 @@ pub fn initialize() -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Turns off two parts of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
-/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends. Loop strength reduction takes up to half of
-/// compiling a kernel of many buffers, and gains nothing on a CPU: addresses are made of what it would find (`lower/func/address.rs`).
+/// Turns off one analysis of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
+/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends.
 #[allow(unsafe_code)]
 fn set_options() {
-    let words = [
-        c"fuser",
-        c"-disable-loop-idiom-hashrecognize",
-        c"-disable-lsr",
-    ]
-    .map(CStr::as_ptr);
-    // SAFETY: three strings that live for ever, and their number; LLVM copies what it keeps. It knows the options in the release that
+    let words = [c"fuser", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
+    // SAFETY: two strings that live for ever, and their number; LLVM copies what it keeps. It knows the option in the release that
     // is linked.
-    unsafe { LLVMParseCommandLineOptions(3, words.as_ptr(), c"".as_ptr()) }
+    unsafe { LLVMParseCommandLineOptions(2, words.as_ptr(), c"".as_ptr()) }
 }
 
 /// Guards [`set_options`], which LLVM lets a process do once.
@@ -343,9 +337,8 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
 /// Figures of each, and of passes that are left out: docs/performance.md.
 const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
-/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two. Strength
-/// reduction of loops last, as the backend has it: without it products hold more addresses than registers.
-const GPU_PASSES: &str = "function(infer-alignment),default<O3>,function(loop(loop-reduce))";
+/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
+const GPU_PASSES: &str = "function(infer-alignment),default<O3>";
 
 impl Target {
     /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass is given leave to reassociate

@@ -1,8 +1,8 @@
 //! Addresses of a CPU: a pointer, moved by what an index is made of.
 //!
 //! An index is a sum of products, and the pointer moves by its terms from those of the outermost loop to those of the innermost, the constant
-//! last. So what a loop does not change is added outside of it (`licm`), and the counter of the innermost loop and the constant are parts of
-//! an instruction's own address: LLVM's strength reduction, which finds the same by search, is not needed.
+//! last. So what a loop does not change is added outside of it (`licm`), the counter of the innermost loop and the constant are parts of an
+//! instruction's own address, and LLVM's strength reduction has little left to search.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::around;
