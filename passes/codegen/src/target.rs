@@ -324,7 +324,7 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
     }
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes ten times as long for code that is no faster: there
+/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes five times as long or more for code that is no faster: there
 /// are no calls, no variables in memory and, but for partial results, no loads of what was stored. Lowering gives loops and addresses the form that
 /// other passes would (`lower/func/counted.rs`, `address.rs`). The purpose of each:
 ///

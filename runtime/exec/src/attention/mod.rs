@@ -5,7 +5,7 @@
 //! score comes. A worker holds one tile of scores, whatever the number of keys. Queries are cut into blocks by their number alone and each block is
 //! computed by one worker, keys in order: the same bits however many threads run.
 //!
-//! Where the processor has AVX-512, `panels.rs` does that with micro-kernels, for bf16 in tiles of AMX if it has these. Else the library multiplies
+//! Micro-kernels do that on processors with AVX-512 (`panels.rs`), for bf16 in tiles of AMX if they have these. Else the library multiplies
 //! and `softmax.rs` makes the weights; elements of 16 bits are widened a block at a time, and the result is rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.

@@ -82,6 +82,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         step: i64,
     ) -> Result<Val<'a, 'ctx>, CodegenError> {
         let upper = self.operand_value(op, 1)?;
+        if upper.raw() == lower.raw() {
+            return Ok(lower);
+        }
         let end = upper.except(upper.lt(lower), lower);
         let divides = |n| {
             self.divisor(self.ir.operand(op, n))
