@@ -1,4 +1,5 @@
-//! Unroll and jam: several rows in one step of the vector loop, so that what they share is read and updated in registers.
+//! Unroll and jam: several rows in one step of the vector loop, so that what they share is read and updated in registers, and so that a row's scan
+//! need not wait for its own last sum alone.
 //!
 //! ```text
 //! for r in 0..4                          for j in 0..n step 16
@@ -7,8 +8,8 @@
 //! ```
 //!
 //! The rows of one column follow each other in their order, so that sums are the same bits. Only loops whose steps meet no other
-//! column may be jammed: nothing is carried through the vector loop, and no scan goes along it. The schedule decides how many rows a
-//! step has; a GPU's loops stay as they are, as its threads share them.
+//! column may be jammed: no sum is carried through the vector loop, and scans that go along it are those of each row. The schedule decides how
+//! many rows a step has; a GPU's loops stay as they are, as its threads share them.
 
 use fuser_ir::{Op, Value};
 use rustc_hash::FxHashMap;
@@ -27,7 +28,7 @@ impl SweepLowering<'_> {
         let carries = |e: &Effect| matches!(e, Effect::Reduce(r) if r.carried_from.is_some());
         let fits = depth + 2 == nest.loops.len()
             && !self.target.is_gpu()
-            && nest.scans.is_empty()
+            && (nest.scans.iter()).all(|s| self.scans_row(s, nest, depth))
             && !nest.effects.iter().any(carries)
             && self.nest_lanes(nest).is_some()
             && nest
@@ -85,8 +86,18 @@ impl SweepLowering<'_> {
             of_row.extend(scopes.pop());
         }
         let (count, lanes) = (self.inner_count(inner), self.nest_lanes(nest));
+        let scans: Vec<Op> = nest.scans.iter().map(|scan| scan.op).collect();
+        let mut handed_on = Vec::new();
+        for row in 0..rows {
+            ivs.insert(outer, Idx::Const(row));
+            self.load_carries(nest, depth + 1, ivs);
+            handed_on.extend(self.carried(&scans));
+        }
+        let each = handed_on.len() / of_row.len().max(1);
         for part in self.k.intervals(Idx::ZERO, count, lanes, Map::Seq) {
-            self.for_loop(part.bounds(), Map::Seq, |s, iv| {
+            let bounds = part.bounds();
+            handed_on = self.carried_loop(bounds, &handed_on, Map::Seq, &[], |s, iv, before| {
+                let mut after = Vec::new();
                 ivs.insert(inner, iv);
                 scopes.push(FxHashMap::default());
                 s.emit_pure(&shared, depth + 2, scopes, ivs, part.lanes)?;
@@ -106,11 +117,13 @@ impl SweepLowering<'_> {
                 for (row, scope) in of_row.iter().enumerate() {
                     ivs.insert(outer, Idx::Const(row as i64));
                     scopes.push(scope.clone());
+                    s.carry_on(&scans, &before[row * each..]);
                     s.emit_pure(&own, depth + 2, scopes, ivs, part.lanes)?;
                     for (r, _, _, sum) in &mut sums {
                         let value = s.get(r.input, scopes, ivs, part.lanes)?;
                         *sum = s.carry(r, *sum, value, part.lanes);
                     }
+                    after.extend(s.carried(&scans));
                     computed.extend(scopes.pop());
                 }
                 for (row, scope) in computed.into_iter().enumerate() {
@@ -123,8 +136,13 @@ impl SweepLowering<'_> {
                     s.k.store(sum, memory, at);
                 }
                 scopes.pop();
-                Ok(())
+                Ok(after)
             })?;
+        }
+        for row in 0..of_row.len() {
+            ivs.insert(outer, Idx::Const(row as i64));
+            self.carry_on(&scans, &handed_on[row * each..]);
+            self.store_carries(nest, depth + 1, ivs);
         }
         ivs.remove(&outer);
         ivs.remove(&inner);
@@ -151,7 +169,7 @@ impl SweepLowering<'_> {
             effects,
             ops,
             loads,
-            scans: Vec::new(),
+            scans: nest.scans.clone(),
         };
         Ok((
             part(sums, shared_ops, shared_loads),

@@ -46,6 +46,11 @@ pub(super) struct Scan {
 }
 
 impl SweepLowering<'_> {
+    /// True if a scan is one of each row: the loop inside of that at `depth` hands it on.
+    pub(super) fn scans_row(&self, scan: &Scan, nest: &Nest, depth: usize) -> bool {
+        let varies = self.varies(self.ir().result(scan.op, 0));
+        scan.carried_by == Some(depth + 1) && varies.contains(&nest.loops[depth])
+    }
     /// The scans of a nest, each with memory that holds its start where its first index lies in this step.
     pub(super) fn begin_scans(&mut self, nest: &Nest) -> Result<Vec<Scan>, Unsupported> {
         let mut scans = Vec::new();
@@ -248,12 +253,12 @@ impl SweepLowering<'_> {
         Ok(after)
     }
     /// All that the scans hand on here, one after the other.
-    fn carried(&self, scans: &[Op]) -> Vec<Value> {
+    pub(super) fn carried(&self, scans: &[Op]) -> Vec<Value> {
         let all = scans.iter().filter_map(|op| self.carries.get(op));
         all.flatten().copied().collect()
     }
     /// From here on the scans hand on `values`.
-    fn carry_on(&mut self, scans: &[Op], mut values: &[Value]) {
+    pub(super) fn carry_on(&mut self, scans: &[Op], mut values: &[Value]) {
         for &op in scans {
             let count = self.ir().results(op).len().min(values.len());
             let (own, rest) = values.split_at(count);

@@ -244,15 +244,20 @@ impl Draft<'_> {
         }
     }
     /// Gives the innermost loop around the lanes' several indices per step where a light sweep reads, or adds to, the same elements
-    /// again with each of them: a CPU then has these in registers for as many rows. Only rows that lie far apart, and are enough for a step.
+    /// again with each of them: a CPU then has these in registers for as many rows. So where it scans along the lanes: an element waits for the one
+    /// before it, and rows need not wait for each other. Only rows that lie far apart, and are enough for a step.
     fn share_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;
         };
         let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| u64::from(d.flops));
+        let in_lanes = |op: &Op| {
+            self.axes.scanned(*op) == Some(lanes) && !lambda::has_lambda(self.ir, *op)
+        };
+        let scans = self.ops.iter().any(in_lanes);
         let apart = |op: &Op| {
             let (scanned, reduced) = (self.axes.scanned(*op), self.axes.reduced(*op));
-            scanned.is_none() && !reduced.contains(&lanes) && self.axes.window(*op).is_none()
+            (scanned.is_none() || in_lanes(op)) && !reduced.contains(&lanes) && self.axes.window(*op).is_none()
         };
         let whole = |l: &LoopAxis| l.role == Role::Tile && !l.axes.contains(&lanes);
         let light = self.ops.iter().map(flops).sum::<u64>() <= LIGHT;
@@ -280,7 +285,7 @@ impl Draft<'_> {
             target.shared_rows
         };
         let many = self.bindings.eval(&rows.extent) >= least;
-        if rows.tile == 1 && many && far && self.memory.iter().any(|v| shared(&v)) {
+        if rows.tile == 1 && many && far && (scans || self.memory.iter().any(|v| shared(&v))) {
             rows.tile = count(target.shared_rows);
         }
     }
