@@ -81,6 +81,7 @@ pub fn kind(kind: ClauseKind) -> String {
     let text = match kind {
         ClauseKind::I64Array => "integers, `[0, 2]`",
         ClauseKind::Extents => "a shape, `[[B], 1024]`",
+        ClauseKind::Amounts => "integers and named extents, `[0, [M]]`",
         ClauseKind::DType => "an element type, `bf16`",
         ClauseKind::Type => "a type",
         ClauseKind::Int => "an integer",

@@ -375,10 +375,10 @@ fn is_whole(ir: &Ir, op: Op, operand: Value, axis: usize) -> bool {
 
 fn slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, to) = ranks(ir, op)?;
-    let starts = ir.i64s_of(op, "starts")?;
+    let starts = ir.amounts_of(op, "starts")?;
     let strides = ir.i64s_of(op, "strides");
     let index = |axis: usize| {
-        let start = ExtentExpr::constant(*starts.get(axis)?);
+        let start = starts.get(axis)?.clone();
         let step = strides.map_or(Some(1), |list| list.get(axis).copied())?;
         let whole = is_whole(ir, op, ir.operand(op, 0), axis);
         Some(shifted(axis, start, step, whole))
@@ -493,11 +493,11 @@ fn dynamic_update_slice(ir: &Ir, op: Op) -> Option<IndexingMaps> {
 
 fn pad(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, to) = ranks(ir, op)?;
-    let (low, high) = (ir.i64s_of(op, "low")?, ir.i64s_of(op, "high")?);
+    let (low, high) = (ir.amounts_of(op, "low")?, ir.amounts_of(op, "high")?);
     let index = |axis: usize| {
-        let (low, high) = (*low.get(axis)?, *high.get(axis)?);
-        let start = ExtentExpr::constant(low.checked_neg()?);
-        Some(shifted(axis, start, 1, (low, high) == (0, 0)))
+        let start = low.get(axis)?.mul(&ExtentExpr::constant(-1))?;
+        let is_none = high.get(axis)?.as_constant() == Some(0);
+        Some(shifted(axis, start, 1, is_none))
     };
     let map = (0..from).map(index).collect::<Option<_>>()?;
     let maps = parallel(to, smallvec![Map::Axes(map), scalar()]);

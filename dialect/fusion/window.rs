@@ -22,14 +22,14 @@ pub static SLICE: OpDef = OpDef {
     name: "fusion.slice",
     summary: "a part of a tensor",
     doc: "Result element `[i0, i1, ...]` is operand element `[starts[k] + ik * strides[k], ...]`; `shape` gives the extents of \
-          the result, `strides` are 1 where the clause is left out. The slice must lie inside the operand for every value of \
-          the named extents, and this must be provable: otherwise the op is an error. `b` axes stay `b` axes. An axis of extent \
+          the result, `strides` are 1 where the clause is left out. A start may be named, `starts [0, [M]]`. The slice must lie \
+          inside the operand for every value of the named extents, and this must be provable: otherwise the op is an error. `b` axes stay `b` axes. An axis of extent \
           `?` can only be taken whole.",
     example: "// %x: tensor<[B]x8xf32>\n%0 = fusion.slice %x starts [0, 1] shape [[B], 3] strides [1, 2] : tensor<[B]x3xf32>",
     clauses: &[
         clause(
             "starts",
-            ClauseKind::I64Array,
+            ClauseKind::Amounts,
             "the first index along each axis",
         ),
         clause("shape", ClauseKind::Extents, "the extents of the result"),
@@ -69,7 +69,7 @@ pub static PAD: OpDef = OpDef {
     name: "fusion.pad",
     summary: "a border of one value around a tensor",
     doc: "Adds `low[k]` elements before and `high[k]` after axis `k`, all equal to `value` (a scalar or rank-0 tensor of the \
-          same element type). Amounts are not negative. An axis that grows becomes a plain one; an axis that does not stays as it \
+          same element type). Amounts are not negative and may be named, `low [0, [M]]`. An axis that grows becomes a plain one; an axis that does not stays as it \
           is, `b` and `?` included.",
     example: "// %x: tensor<4x8xf32>, %v: f32\n%0 = fusion.pad %x, %v low [0, 1] high [2, 0] : tensor<6x9xf32>",
     operands: &[
@@ -83,12 +83,12 @@ pub static PAD: OpDef = OpDef {
     clauses: &[
         clause(
             "low",
-            ClauseKind::I64Array,
+            ClauseKind::Amounts,
             "elements added before each axis",
         ),
         clause(
             "high",
-            ClauseKind::I64Array,
+            ClauseKind::Amounts,
             "elements added after each axis",
         ),
     ],
@@ -120,21 +120,27 @@ pub static CAT: OpDef = OpDef {
     ..SHAPE_OP
 };
 
-/// The integers of clause `name`, one per axis.
+/// The amounts of clause `name`, one per axis.
 fn per_axis(
     ir: &Ir,
     parts: OpParts<'_>,
     name: &'static str,
     rank: usize,
     least: i64,
-) -> Result<Vec<i64>, OpError> {
-    let list = shape::ints(ir, parts, name);
+) -> Result<Vec<ExtentExpr>, OpError> {
+    let list = parts.attr(ir, name).map(|a| ir.attr_kind(a));
+    let list = list.and_then(|a| ir.amounts(a)).unwrap_or_default();
     if list.len() != rank {
         let text = format!("has {} entries, the operand has {rank} axes", list.len());
         return Err(OpError::at(At::Clause(name), text).code(&BAD_SHAPE));
     }
-    if let Some(axis) = list.iter().position(|v| *v < least) {
-        let text = format!("entry {axis} is {}, must be at least {least}", list[axis]);
+    let enough = |amount: &ExtentExpr| {
+        let over = ExtentExpr::constant(-least);
+        amount.add(&over).is_some_and(|o| shape::never_negative(&o))
+    };
+    if let Some(axis) = list.iter().position(|amount| !enough(amount)) {
+        let own = describe::amount(ir, &list[axis]);
+        let text = format!("entry {axis} is {own}, must be at least {least}");
         return Err(OpError::at(At::Clause(name), text).code(&OUT_OF_BOUNDS));
     }
     Ok(list)
@@ -154,12 +160,13 @@ fn infer_slice(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> 
     let starts = per_axis(ir, parts, "starts", from.len(), 0)?;
     let strides = match shape::flag(ir, parts, "strides") {
         true => per_axis(ir, parts, "strides", from.len(), 1)?,
-        false => vec![1; from.len()],
+        false => vec![ExtentExpr::constant(1); from.len()],
     };
     let mut result = Vec::with_capacity(from.len());
     for (axis, (operand, written)) in from.into_iter().zip(to).enumerate() {
-        let (start, stride) = (starts[axis], strides[axis]);
-        let whole = start == 0 && stride == 1 && operand.extent == written.extent;
+        let (start, stride) = (&starts[axis], &strides[axis]);
+        let still = (start.as_constant(), stride.as_constant()) == (Some(0), Some(1));
+        let whole = still && operand.extent == written.extent;
         if !whole {
             inside(ir, axis, operand.extent, start, written.extent, stride)?;
         }
@@ -176,9 +183,9 @@ fn inside(
     ir: &Ir,
     axis: usize,
     extent: Extent,
-    start: i64,
+    start: &ExtentExpr,
     size: Extent,
-    stride: i64,
+    stride: &ExtentExpr,
 ) -> Result<(), OpError> {
     if extent == Extent::Unknown || size == Extent::Unknown {
         return Err(shape::unknown(At::Clause("shape"), axis));
@@ -189,6 +196,7 @@ fn inside(
         return Ok(());
     }
     let (e, s) = (describe::extent(ir, extent), describe::extent(ir, size));
+    let [start, stride] = [start, stride].map(|own| describe::amount(ir, own));
     let text = format!(
         "{s} elements from {start} by {stride} are not provably inside axis {axis} of extent {e}"
     );
@@ -196,13 +204,16 @@ fn inside(
 }
 
 /// The number of indices left above the last one taken.
-fn room(ir: &Ir, extent: Extent, start: i64, size: Extent, stride: i64) -> Option<ExtentExpr> {
-    let constant = ExtentExpr::constant;
-    let steps = ir
-        .extent_as_expr(size)?
-        .add(&constant(-1))?
-        .mul(&constant(stride.checked_neg()?))?;
-    let taken = constant(start.checked_add(1)?.checked_neg()?).add(&steps)?;
+fn room(
+    ir: &Ir,
+    extent: Extent,
+    start: &ExtentExpr,
+    size: Extent,
+    stride: &ExtentExpr,
+) -> Option<ExtentExpr> {
+    let one = ExtentExpr::constant(-1);
+    let last = ir.extent_as_expr(size)?.add(&one)?.mul(stride)?;
+    let taken = last.add(start)?.mul(&one)?.add(&one)?;
     ir.extent_as_expr(extent)?.add(&taken)
 }
 
@@ -228,22 +239,28 @@ fn infer_pad(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let high = per_axis(ir, parts, "high", from.len(), 0)?;
     let mut result = Vec::with_capacity(from.len());
     for (axis, dim) in from.into_iter().enumerate() {
-        result.push(match (low[axis], high[axis]) {
-            (0, 0) => dim,
-            (low, high) => Dim::new(grown(ir, dim.extent, &[low, high], axis)?),
+        let by = [&low[axis], &high[axis]];
+        result.push(match by.map(ExtentExpr::as_constant) {
+            [Some(0), Some(0)] => dim,
+            _ => Dim::new(grown(ir, dim.extent, by, axis)?),
         });
     }
     shape::one(ir.tensor(result, dtype))
 }
 
-fn grown(ir: &mut Ir, extent: Extent, by: &[i64], axis: usize) -> Result<Extent, OpError> {
+fn grown(
+    ir: &mut Ir,
+    extent: Extent,
+    by: [&ExtentExpr; 2],
+    axis: usize,
+) -> Result<Extent, OpError> {
     if extent == Extent::Unknown {
         return Err(shape::unknown(At::Operand(0), axis));
     }
     let start = ir.extent_as_expr(extent);
     let sum = by
         .iter()
-        .fold(start, |sum, n| sum?.add(&ExtentExpr::constant(*n)));
+        .fold(start, |sum, n| sum?.add(n));
     let too_large = || {
         let text = format!("axis {axis} would be too long");
         OpError::at(At::Operand(0), text).code(&OUT_OF_BOUNDS)

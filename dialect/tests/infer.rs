@@ -13,6 +13,7 @@ const F: DType = DType::F32;
 enum C {
     Ints(&'static str, &'static [i64]),
     Shape(&'static str, &'static [&'static str]),
+    Amounts(&'static str, &'static [&'static str]),
     Int(&'static str, i64),
     To(&'static str, DType),
     Word(&'static str, &'static str),
@@ -43,6 +44,13 @@ fn infer(
             Shape(name, list) => {
                 let list = dims(b.ir, list);
                 b.shape(name, &list)
+            }
+            Amounts(name, list) => {
+                let list = dims(b.ir, list);
+                let list = list.iter().map(|d| b.ir.extent_as_expr(d.extent));
+                let list: Vec<_> = list.map(|e| e.expect("it is known")).collect();
+                let clause = b.amounts(name, &list);
+                clause.expect("none is negative")
             }
             Int(name, value) => b.int(name, value),
             To(name, dtype) => b.dtype(name, dtype),
@@ -510,6 +518,34 @@ fn windows() {
     assert_eq!(
         slice(t(&["8"], F), &[0, 0], &["3"], &[1]),
         no("FIR0305", "starts")
+    );
+    let from = |ty, starts, sh| infer(&SLICE, &[ty], &[Amounts("starts", starts), shape(sh)]);
+    assert_eq!(from(t(&["2*M"], F), &["M"], &["M"]), ok("tensor<[M]xf32>"));
+    assert_eq!(from(t(&["2*M"], F), &["2*M"], &["0"]), ok("tensor<0xf32>"));
+    assert_eq!(
+        from(t(&["3*B*S", "8"], F), &["B*S", "1"], &["2*B*S", "7"]),
+        ok("tensor<[2*B*S]x7xf32>")
+    );
+    assert_eq!(
+        from(t(&["2*M"], F), &["M"], &["M+1"]),
+        no("FIR0309", "shape")
+    );
+    assert_eq!(from(t(&["M"], F), &["N"], &["1"]), no("FIR0309", "shape"));
+    assert_eq!(from(t(&["8"], F), &["M"], &["1"]), no("FIR0309", "shape"));
+    let by = |ty, low, high| {
+        infer(
+            &PAD,
+            &[ty, s(F)],
+            &[Amounts("low", low), Amounts("high", high)],
+        )
+    };
+    assert_eq!(
+        by(t(&["N", "b2"], F), &["0", "N"], &["M", "0"]),
+        ok("tensor<[M+N]x[N+2]xf32>")
+    );
+    assert_eq!(
+        by(t(&["?"], F), &["N"], &["0"]),
+        Err(("FIR0303", At::Operand(0)))
     );
     let pad = |ty, low, high| infer(&PAD, &[ty, s(F)], &[Ints("low", low), Ints("high", high)]);
     assert_eq!(

@@ -16,7 +16,7 @@ use crate::def::{OpDef, OpError, OpParts};
 use crate::intern::Sym;
 use crate::ir::{Block, Ir, NewOp, Op, Region, Value};
 use crate::loc::LocId;
-use crate::types::{DType, Dim, TypeId};
+use crate::types::{DType, Dim, ExtentExpr, TypeId};
 
 /// An insertion point: the position at which new ops are put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -161,6 +161,10 @@ impl<'a> Builder<'a> {
     /// A clause that is a list of integers.
     pub fn ints<'n>(&mut self, name: &'n str, values: &[i64]) -> Clause<'n> {
         (name, self.ir.i64_array_attr(values))
+    }
+    /// A clause of amounts; `None` where one is negative beside a named one.
+    pub fn amounts<'n>(&mut self, name: &'n str, values: &[ExtentExpr]) -> Option<Clause<'n>> {
+        Some((name, self.ir.amounts_attr(values)?))
     }
     /// A clause that is an integer.
     pub fn int<'n>(&mut self, name: &'n str, value: i64) -> Clause<'n> {

@@ -214,6 +214,8 @@ pub enum ClauseKind {
     I64Array,
     /// `shape [[B], 1024]`: `extents<...>`.
     Extents,
+    /// `starts [0, [M]]`: `array<i64: ...>`, or `extents<...>` where an entry has a name.
+    Amounts,
     /// `to bf16`: an element type, as a type attribute.
     DType,
     /// Any type.

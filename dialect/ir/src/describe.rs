@@ -25,6 +25,14 @@ pub fn extent(ir: &Ir, extent: Extent) -> String {
     }
 }
 
+/// `4` or `[2*M]`.
+pub fn amount(ir: &Ir, amount: &ExtentExpr) -> String {
+    match amount.as_constant() {
+        Some(value) => value.to_string(),
+        None => format!("[{}]", expr(ir, amount)),
+    }
+}
+
 /// `[B]` or `b[B]`.
 pub fn dim(ir: &Ir, dim: Dim) -> String {
     let prefix = if dim.broadcast { "b" } else { "" };

@@ -210,10 +210,13 @@ fn rename(ir: &mut Ir, program: Op, renamed: &FxHashMap<Extent, Extent>) {
     };
     for op in ir.walk(program).into_iter().skip(1) {
         values.extend(ir.results(op));
-        if let Some(AttrKind::Extents(shape)) = ir.attr_of(op, "shape") {
-            let shape = shape.iter().map(new).collect();
-            let shape = ir.attr(AttrKind::Extents(shape));
-            ir.set_attr(op, "shape", shape);
+        for (key, attr) in ir.attrs(op).to_vec() {
+            if let AttrKind::Extents(dims) = ir.attr_kind(attr) {
+                let dims = dims.iter().map(new).collect();
+                let dims = ir.attr(AttrKind::Extents(dims));
+                let key = ir.str(key).to_owned();
+                ir.set_attr(op, &key, dims);
+            }
         }
     }
     for value in values {

@@ -1,13 +1,14 @@
 //! Binding of the named extents to their values in a run.
 //!
 //! An extent gets its value from an explicit `--shape NAME=VALUE`, or from an axis of a given tensor whose extent is that
-//! name and nothing else. All sources must agree, and every given tensor must have the element type and shape that the
+//! name and nothing else, or a multiple of it and a number, where the other names in it have values: `[2*M]` of 10 elements says that `M` is
+//! 5. All sources must agree, and every given tensor must have the element type and shape that the
 //! program declares. An axis of extent 1 may be given for a broadcast axis: it says nothing about the extent.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-use fuser_artifact::{DType, DimSpec, SizeError, TensorSpec};
+use fuser_artifact::{DType, DimSpec, SizeError, SizeExpr, SizeOp, TensorSpec};
 
 use crate::tensor::{Axis, Shape};
 
@@ -80,6 +81,14 @@ pub enum BindError {
         expr: String,
         expected: i64,
         found: i64,
+    },
+    /// An axis is as long as its extent is for no value of the one name in it.
+    NoValue {
+        input: Input,
+        axis: usize,
+        expr: String,
+        extent: String,
+        found: usize,
     },
     Missing {
         extent: String,
@@ -170,6 +179,16 @@ impl fmt::Display for BindError {
                 f,
                 "axis {axis} of {input} has extent {found}, expected {expected} (`{expr}`)"
             ),
+            BindError::NoValue {
+                input,
+                axis,
+                expr,
+                extent,
+                found,
+            } => write!(
+                f,
+                "axis {axis} of {input} has extent {found}, and `{expr}` is that for no `{extent}`"
+            ),
             BindError::Missing {
                 extent,
                 axis: Some((input, axis)),
@@ -218,6 +237,10 @@ pub fn bind(
         pairs.filter_map(|(tensor, given)| given.map(|given| (tensor, given)))
     };
     pairs().try_for_each(|(tensor, given)| binder.bind_tensor(tensor, given))?;
+    // One axis may say what another needs: as many rounds as there are names.
+    for _ in 0..binder.open() {
+        pairs().try_for_each(|(tensor, given)| binder.solve_tensor(tensor, given))?;
+    }
     let values = binder.values(tensors)?;
     pairs().try_for_each(|(tensor, given)| check_shape(extents, &values, tensor, given))?;
     Ok(values)
@@ -315,6 +338,64 @@ impl Binder<'_> {
         Ok(())
     }
 
+    /// The number of names without a value.
+    fn open(&self) -> usize {
+        self.found.iter().filter(|found| found.is_none()).count()
+    }
+
+    /// Binds the names that axes of a tensor have in a sum with what is bound.
+    fn solve_tensor(&mut self, tensor: &TensorSpec, given: Given<'_>) -> Result<(), BindError> {
+        for (axis, (dim, found)) in tensor.dims.iter().zip(given.axes).enumerate() {
+            let Some(line) = self.line(&dim.extent) else {
+                continue;
+            };
+            if stands_for_any(dim, *found) {
+                continue;
+            }
+            let input = input(tensor, given);
+            let Some(value) = line.at(found.extent) else {
+                return Err(BindError::NoValue {
+                    input,
+                    axis,
+                    expr: dim.extent.pretty(self.extents),
+                    extent: self.extents[line.extent].clone(),
+                    found: found.extent,
+                });
+            };
+            self.note(line.extent, value, Source::Axis { input, axis })?;
+        }
+        Ok(())
+    }
+
+    /// An expression as a line over the one name in it that has no value; `None` where it is none.
+    fn line(&self, expr: &SizeExpr) -> Option<Line> {
+        let extent = |op: &SizeOp| match *op {
+            SizeOp::Extent(index) => Some(index as usize),
+            _ => None,
+        };
+        let open = |index: &usize| self.found.get(*index).is_some_and(Option::is_none);
+        let mut unbound = expr.ops().iter().filter_map(extent).filter(open);
+        let extent = unbound.next()?;
+        if unbound.any(|other| other != extent) {
+            return None;
+        }
+        let values = self.found.iter().map(|found| found.as_ref().map_or(0, |c| c.value));
+        let mut values: Vec<i64> = values.collect();
+        let mut at = |value| {
+            values[extent] = value;
+            expr.evaluate(&values).ok()
+        };
+        let [base, one, two] = [at(0)?, at(1)?, at(2)?];
+        let slope = one.checked_sub(base)?;
+        // A polynomial without negative coefficients that has these three values is a line.
+        let is_line = slope > 0 && two.checked_sub(one) == Some(slope);
+        is_line.then_some(Line {
+            extent,
+            base,
+            slope,
+        })
+    }
+
     fn note(&mut self, index: usize, value: i64, source: Source) -> Result<(), BindError> {
         let (Some(slot), Some(extent)) = (self.found.get_mut(index), self.extents.get(index))
         else {
@@ -345,6 +426,21 @@ impl Binder<'_> {
                 })
         };
         found.map(value).collect()
+    }
+}
+
+/// `base + slope * extent`, of the extent of this number.
+struct Line {
+    extent: usize,
+    base: i64,
+    slope: i64,
+}
+
+impl Line {
+    /// The value of the extent for which the line is `length`; `None` where none is.
+    fn at(&self, length: usize) -> Option<i64> {
+        let over = i64::try_from(length).ok()?.checked_sub(self.base)?;
+        (over >= 0 && over % self.slope == 0).then(|| over / self.slope)
     }
 }
 

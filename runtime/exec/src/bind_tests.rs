@@ -111,6 +111,46 @@ fn contradictions_name_both_sides() {
 }
 
 #[test]
+fn sums_with_one_name_give_it_a_value() {
+    // `B * 2` of 10 elements.
+    assert_eq!(run(None, Some(&[4, 10]), &[]), Ok(vec![5, 4]));
+    assert_eq!(run(None, Some(&[4, 0]), &[]), Ok(vec![0, 4]));
+    let text = run(None, Some(&[4, 9]), &[]).unwrap_err();
+    assert_eq!(
+        text,
+        "axis 1 of input `w` has extent 9, and `B * 2` is that for no `B`"
+    );
+    let s = || SizeExpr::extent(1);
+    let solve = |dims: Vec<SizeExpr>, lengths: &[usize]| {
+        let tensor = tensor("x", dims.into_iter().map(DimSpec::stored).collect());
+        let axes: Vec<Axis> = lengths.iter().copied().map(Axis::stored).collect();
+        let given = Given {
+            dtype: DType::F32,
+            axes: &axes,
+            origin: None,
+        };
+        let bound = bind(&extents(), &[tensor], &[Some(given)], &Explicit::new());
+        bound.map_err(|error| error.to_string())
+    };
+    // The second axis says what the first needs.
+    let both = || vec![b() + s() * 3.into(), s() + 7.into()];
+    assert_eq!(solve(both(), &[20, 11]), Ok(vec![8, 4]));
+    let text = solve(both(), &[20, 6]).unwrap_err();
+    assert_eq!(
+        text,
+        "axis 1 of input `x` has extent 6, and `S + 7` is that for no `S`"
+    );
+    // Squares, and two names that have no value.
+    let text = solve(vec![b() * b(), s()], &[9, 2]).unwrap_err();
+    assert!(text.starts_with("extent `B` has no value"), "{text}");
+    let text = solve(vec![b() + s()], &[9]).unwrap_err();
+    assert!(text.starts_with("extent `B` has no value"), "{text}");
+    assert_eq!(solve(vec![b() * s(), s()], &[12, 4]), Ok(vec![3, 4]));
+    let text = solve(vec![b() * s(), s()], &[12, 0]).unwrap_err();
+    assert!(text.starts_with("extent `B` has no value"), "{text}");
+}
+
+#[test]
 fn what_is_missing_says_how_to_give_it() {
     let text = run(None, None, &[("S", 1)]).unwrap_err();
     let expected = "extent `B` has no value: give it with `--shape B=VALUE`, or a file for input `x`, whose axis 0 it is";

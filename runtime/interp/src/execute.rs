@@ -37,7 +37,7 @@ pub(crate) fn execute(
         (Code::Slice, [x]) => slice(machine, site, x),
         (Code::Flip, [x]) => machine.flip(x, &axes(site, x)?),
         (Code::Pad, [x, value]) => {
-            machine.pad(x, value, &site.counts("low")?, &site.counts("high")?)
+            machine.pad(x, value, &site.amounts("low")?, &site.amounts("high")?)
         }
         (Code::Cat, operands) => {
             let operands: Vec<&Tensor> = operands.iter().collect();
@@ -218,7 +218,7 @@ fn slice(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor
         true => site.counts("strides")?,
         false => vec![1; x.axes().len()],
     };
-    machine.slice(x, &site.counts("starts")?, &shape, &steps)
+    machine.slice(x, &site.amounts("starts")?, &shape, &steps)
 }
 
 /// The axes of `dims`, each an axis of the operand, each once.

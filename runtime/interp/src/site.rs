@@ -28,6 +28,14 @@ impl<'a> Site<'a> {
         let list = self.ir.i64s_of(self.op, clause).unwrap_or(&[]);
         list.iter().map(|v| crate::machine::extent(*v)).collect()
     }
+    /// A list of amounts, which may be named.
+    pub fn amounts(&self, clause: &str) -> Result<Vec<usize>> {
+        let missing = || self.missing(clause);
+        let list = self.ir.attr_of(self.op, clause).ok_or_else(missing)?;
+        let list = self.ir.amounts(list).ok_or_else(missing)?;
+        let length = |amount| crate::machine::extent(self.extents.evaluate(self.ir, amount)?);
+        list.iter().map(length).collect()
+    }
     /// An integer.
     pub fn int(&self, clause: &str) -> Result<i64> {
         self.ir

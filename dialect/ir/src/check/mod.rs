@@ -285,7 +285,7 @@ fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpErr
         let text = format!("clause `{}` takes {wanted}", clause.name);
         let error = OpError::at(At::Clause(clause.name), text).code(&CLAUSE_KIND);
         errors.push(match (clause.kind, ir.attr_kind(attr)) {
-            (ClauseKind::I64Array, AttrKind::Array(_)) => error.help(format!(
+            (ClauseKind::I64Array | ClauseKind::Amounts, AttrKind::Array(_)) => error.help(format!(
                 "in a dictionary that is `array<i64: 0, 2>`; the custom form has a clause, `{} [0, 2]`",
                 clause.name
             )),
@@ -308,6 +308,10 @@ pub fn clause_fits(ir: &Ir, kind: ClauseKind, attr: AttrId) -> Result<(), String
             "a list of integers, `[0, 2]`",
         ),
         ClauseKind::Extents => (value.as_dims().is_some(), "a shape, `[[B], 1024]`"),
+        ClauseKind::Amounts => (
+            ir.amounts(value).is_some(),
+            "a list of integers and named extents, `[0, [M]]`",
+        ),
         ClauseKind::DType => (
             matches!(value, AttrKind::Type(t) if matches!(ir.ty(*t), TypeKind::Scalar(_))),
             "an element type, `bf16`",

@@ -6,7 +6,7 @@ use crate::def::Computes;
 use crate::def::{OpDef, Traits};
 use crate::intern::Sym;
 use crate::loc::LocId;
-use crate::types::{TypeId, TypeKind};
+use crate::types::{ExtentExpr, TypeId, TypeKind};
 
 impl Ir {
     // --- operations ------------------------------------------------------------------------------------------------
@@ -118,6 +118,10 @@ impl Ir {
     /// The integers of attribute `name`.
     pub fn i64s_of(&self, op: Op, name: &str) -> Option<&[i64]> {
         self.attr_of(op, name)?.as_i64_array()
+    }
+    /// The amounts of attribute `name`, numbers and named extents.
+    pub fn amounts_of(&self, op: Op, name: &str) -> Option<Vec<ExtentExpr>> {
+        self.amounts(self.attr_of(op, name)?)
     }
     /// The symbol that `op` declares (`sym_name`).
     pub fn symbol_name(&self, op: Op) -> Option<&str> {

@@ -110,6 +110,28 @@ impl Ir {
     pub fn i64_array_attr(&mut self, values: &[i64]) -> AttrId {
         self.attr(AttrKind::I64Array(values.to_vec()))
     }
+    /// The entries of a list of integers or of known extents without `b`; `None` for other attributes.
+    pub fn amounts(&self, attr: &AttrKind) -> Option<Vec<ExtentExpr>> {
+        if let Some(list) = attr.as_i64_array() {
+            return Some(list.iter().copied().map(ExtentExpr::constant).collect());
+        }
+        let plain = attr.as_dims()?.iter().map(|dim| match dim.broadcast {
+            true => None,
+            false => self.extent_as_expr(dim.extent),
+        });
+        plain.collect()
+    }
+    /// The attribute of which `amounts` gives these entries: an `array<i64: ...>` where all are numbers; `None` where one is negative beside
+    /// a named one.
+    pub fn amounts_attr(&mut self, list: &[ExtentExpr]) -> Option<AttrId> {
+        let numbers: Option<Vec<i64>> = list.iter().map(ExtentExpr::as_constant).collect();
+        if let Some(numbers) = numbers {
+            return Some(self.i64_array_attr(&numbers));
+        }
+        let dims = list.iter().map(|e| Some(Dim::new(self.extent(e.clone())?)));
+        let dims = dims.collect::<Option<_>>()?;
+        Some(self.attr(AttrKind::Extents(dims)))
+    }
     /// An array of strings.
     pub fn string_array_attr(&mut self, texts: &[&str]) -> AttrId {
         let items = texts.iter().map(|t| self.string_attr(t)).collect();

@@ -173,6 +173,7 @@ impl Parser<'_> {
         let span = given.span(word);
         let attr = match (clause.kind, given) {
             (ClauseKind::Unit, Given::Nothing) => self.ir.attr(AttrKind::Unit),
+            (ClauseKind::Amounts, Given::Value(ItemValue::List, _)) => self.amounts_list(clause, span)?,
             (ClauseKind::I64Array, Given::Value(ItemValue::List, _)) => self.i64_list(span)?,
             (ClauseKind::StringArray, Given::Value(ItemValue::List, _)) => {
                 self.string_list(span)?
@@ -260,6 +261,17 @@ impl Parser<'_> {
             }
         }
         Some(self.ir.attr(AttrKind::I64Array(values)))
+    }
+    /// A list of integers, or, where a list stands in it, of extents that are known.
+    fn amounts_list(&mut self, clause: &ClauseDef, span: Span) -> Option<AttrId> {
+        if !self.text(span)[1..].contains('[') {
+            return self.i64_list(span);
+        }
+        let attr = self.extents_list(span)?;
+        if self.fits(clause, attr) {
+            return Some(attr);
+        }
+        self.wrong_kind(clause, Given::Word(span), span)
     }
     fn string_list(&mut self, span: Span) -> Option<AttrId> {
         let mut values = Vec::new();

@@ -212,11 +212,11 @@ impl<'a> Printer<'a> {
         let whole = || Some(super::print_attr(ir, attr));
         match (kind, ir.attr_kind(attr)) {
             (ClauseKind::Unit, AttrKind::Unit) => Some(String::new()),
-            (ClauseKind::I64Array, AttrKind::I64Array(values)) => {
+            (ClauseKind::I64Array | ClauseKind::Amounts, AttrKind::I64Array(values)) => {
                 let items: Vec<String> = values.iter().map(i64::to_string).collect();
                 Some(format!("[{}]", items.join(", ")))
             }
-            (ClauseKind::Extents, AttrKind::Extents(dims)) => {
+            (ClauseKind::Extents | ClauseKind::Amounts, AttrKind::Extents(dims)) => {
                 let mut writer = Writer::new(ir, None);
                 writer.text("[");
                 writer.dims(dims);

@@ -6,7 +6,7 @@
 use fuser_dialects::fusion;
 use fuser_dialects::task::packed;
 use fuser_ir::def::{DTypes, OpDef, Shape, TypeConstraint};
-use fuser_ir::types::{Dim, Extent};
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{AttrKind, DType, float};
 
 use super::facts;
@@ -22,6 +22,10 @@ impl Maker<'_> {
     /// A clause that is a list of integers.
     pub fn ints_clause(&mut self, name: &'static str, values: &[i64]) -> Clause {
         (name, self.ir.i64_array_attr(values))
+    }
+    /// A clause of amounts.
+    pub fn amounts_clause(&mut self, name: &'static str, values: &[ExtentExpr]) -> Option<Clause> {
+        Some((name, self.ir.amounts_attr(values)?))
     }
     /// A clause that is a shape.
     pub fn shape_clause(&mut self, name: &'static str, axes: &[Axis]) -> Clause {

@@ -3,7 +3,7 @@
 use fuser_dialects::fusion;
 use fuser_ir::AttrKind;
 use fuser_ir::def::OpDef;
-use fuser_ir::types::{Dim, Extent};
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
 
 use super::maker::Maker;
 use super::operands::plain;
@@ -12,6 +12,8 @@ use super::shapes::{self, Axis};
 
 /// The most elements that padding adds on one side.
 const MAX_PAD: u64 = 5;
+/// The most that padding by a named extent adds.
+const MAX_NAMED_PAD: u64 = 33;
 /// The most operands of a concatenation.
 const MAX_PARTS: u64 = 4;
 
@@ -36,7 +38,7 @@ fn slice(maker: &mut Maker<'_>) -> Option<usize> {
         steps.push(step);
         axes.push(taken);
     }
-    let mut clauses = vec![maker.ints_clause("starts", &starts)];
+    let mut clauses = vec![maker.amounts_clause("starts", &starts)?];
     let shape = axes.iter().map(|a| Dim::new(a.dim.extent)).collect();
     clauses.push(("shape", maker.ir.attr(AttrKind::Extents(shape))));
     if steps.iter().any(|s| *s != 1) || maker.source.chance(1, 4) {
@@ -45,14 +47,16 @@ fn slice(maker: &mut Maker<'_>) -> Option<usize> {
     maker.emit(&fusion::SLICE, &[slot], &clauses, Some(axes), source.fact)
 }
 
-/// Start, step and what is taken of an axis; all of it where its length is not a number.
-fn part(maker: &mut Maker<'_>, axis: Axis) -> (i64, i64, Axis) {
-    let Extent::Static(whole) = axis.dim.extent else {
-        return (0, 1, axis);
-    };
+/// Start, step and what is taken of an axis.
+fn part(maker: &mut Maker<'_>, axis: Axis) -> (ExtentExpr, i64, Axis) {
+    let all = (ExtentExpr::constant(0), 1, axis);
     if maker.source.chance(1, 3) {
-        return (0, 1, axis);
+        return all;
     }
+    let Extent::Static(whole) = axis.dim.extent else {
+        let part = named_part(maker, axis);
+        return part.map_or(all, |(start, taken)| (start, 1, taken));
+    };
     let start = maker.source.below(whole.min(8));
     let step = 1 + maker.source.below(3);
     let most = whole.saturating_sub(start).div_ceil(step);
@@ -64,7 +68,44 @@ fn part(maker: &mut Maker<'_>, axis: Axis) -> (i64, i64, Axis) {
         extent: Extent::Static(length),
         ..axis.dim
     };
-    (start as i64, step as i64, Axis { dim, length })
+    let start = ExtentExpr::constant(start as i64);
+    (start, step as i64, Axis { dim, length })
+}
+
+/// Start and what is taken of an axis that names make up: of each term of its length as many before the part as `start` says, and some in it.
+fn named_part(maker: &mut Maker<'_>, axis: Axis) -> Option<(ExtentExpr, Axis)> {
+    let whole = maker.ir.extent_as_expr(axis.dim.extent)?;
+    let (mut start, mut taken) = (ExtentExpr::constant(0), ExtentExpr::constant(0));
+    for (names, coefficient) in whole.terms {
+        let coefficient = u64::try_from(coefficient).ok()?;
+        let before = maker.source.below(coefficient + 1);
+        let within = maker.source.below(coefficient - before + 1);
+        let term = |count: u64| {
+            let mut term = ExtentExpr::constant(count as i64);
+            for name in &names {
+                term = term.mul(&ExtentExpr::name(*name))?;
+            }
+            Some(term)
+        };
+        start = start.add(&term(before)?)?;
+        taken = taken.add(&term(within)?)?;
+    }
+    let extent = maker.ir.extent(taken)?;
+    let length = maker.names.length(&maker.ir, extent)?;
+    let dim = Dim {
+        extent,
+        ..axis.dim
+    };
+    Some((start, Axis { dim, length }))
+}
+
+/// The length of an axis that has a name and at most `most` elements; nothing where no axis has.
+fn named_amount(maker: &mut Maker<'_>, most: u64) -> Option<ExtentExpr> {
+    let axes = maker.slots.iter().flat_map(|slot| &slot.axes);
+    let short = axes.filter(|axis| axis.length <= most);
+    let named = short.filter_map(|axis| maker.ir.extent_as_expr(axis.dim.extent)?.as_name());
+    let named: Vec<_> = named.collect();
+    maker.source.pick(&named).copied().map(ExtentExpr::name)
 }
 
 fn flip(maker: &mut Maker<'_>) -> Option<usize> {
@@ -80,10 +121,14 @@ fn pad(maker: &mut Maker<'_>) -> Option<usize> {
     let slot = tensor(maker, &fusion::PAD, true)?;
     let source = maker.slots[slot].clone();
     let rank = source.axes.len();
-    let amounts = |maker: &mut Maker<'_>| -> Vec<i64> {
-        let amount = |maker: &mut Maker<'_>| match maker.source.chance(1, 2) {
-            true => maker.source.below(MAX_PAD + 1) as i64,
-            false => 0,
+    let amounts = |maker: &mut Maker<'_>| -> Vec<ExtentExpr> {
+        let number = |maker: &mut Maker<'_>| match maker.source.chance(1, 2) {
+            true => ExtentExpr::constant(maker.source.below(MAX_PAD + 1) as i64),
+            false => ExtentExpr::constant(0),
+        };
+        let amount = |maker: &mut Maker<'_>| match maker.source.chance(1, 8) {
+            true => named_amount(maker, MAX_NAMED_PAD).unwrap_or_else(|| number(maker)),
+            false => number(maker),
         };
         (0..rank).map(|_| amount(maker)).collect()
     };
@@ -94,8 +139,8 @@ fn pad(maker: &mut Maker<'_>) -> Option<usize> {
     };
     let fact = both(source.fact, maker.slots[value].fact);
     let clauses = [
-        maker.ints_clause("low", &low),
-        maker.ints_clause("high", &high),
+        maker.amounts_clause("low", &low)?,
+        maker.amounts_clause("high", &high)?,
     ];
     maker.emit(&fusion::PAD, &[slot, value], &clauses, None, fact)
 }

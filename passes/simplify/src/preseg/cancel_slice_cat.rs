@@ -198,13 +198,16 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
 /// The tensor that `parts` are slices of, complete and in order along axis `dim`, and whole along the others.
 fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
     let mut source = None;
-    let mut at = 0i64;
+    let mut at = ExtentExpr::constant(0);
     for &part in parts {
         let slice = made_by(ir, part, &maps::SLICE, cat)?;
         let from = ir.operand(slice, 0);
-        let starts = ir.i64s_of(slice, "starts")?;
+        let starts = ir.amounts_of(slice, "starts")?;
         let steps = ir.i64s_of(slice, "strides").unwrap_or_default();
-        let expected = |(axis, &start): (usize, &i64)| start == if axis == dim { at } else { 0 };
+        let expected = |(axis, start): (usize, &ExtentExpr)| match axis == dim {
+            true => *start == at,
+            false => start.as_constant() == Some(0),
+        };
         let in_order = starts.iter().enumerate().all(expected) && steps.iter().all(|&s| s == 1);
         if *source.get_or_insert(from) != from || !in_order {
             return None;
@@ -216,10 +219,7 @@ fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
         if mine.len() != all.len() || others.any(|(_, (m, a))| m != a) {
             return None;
         }
-        let Extent::Static(length) = mine.get(dim)?.extent else {
-            return None;
-        };
-        at = at.checked_add(i64::try_from(length).ok()?)?;
+        at = at.add(&ir.extent_as_expr(mine.get(dim)?.extent)?)?;
     }
     let source = source?;
     // A result of another type than inference gives, with a layout or from a `b` axis, is left alone.
@@ -229,7 +229,7 @@ fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
             .filter(|t| t.encoding.is_none())
     };
     let along = dense(source)?.dims.get(dim)?;
-    let all = along.extent == Extent::Static(u64::try_from(at).ok()?);
+    let all = ir.extent_as_expr(along.extent)? == at;
     let plain = !along.broadcast && dense(ir.result(cat, 0)).is_some();
     (all && plain).then_some(source)
 }

@@ -14,7 +14,9 @@ use super::moves::Move;
 pub fn leaf(ir: &mut Ir, window: Op, value: Value, own: &Move) -> Result<Value, OpError> {
     let mut b = Builder::before(ir, window);
     let shape: Vec<Dim> = own.shape.iter().map(|&e| Dim::new(e)).collect();
-    let mut clauses = vec![b.ints("starts", &own.starts), b.shape("shape", &shape)];
+    let starts = b.amounts("starts", &own.starts);
+    let starts = starts.ok_or_else(|| OpError::new("a start may be negative"))?;
+    let mut clauses = vec![starts, b.shape("shape", &shape)];
     if own.steps.iter().any(|&s| s != 1) {
         clauses.push(b.ints("strides", &own.steps));
     }

@@ -8,7 +8,7 @@ use fuser_analysis::axes::window::is_link;
 use fuser_dialects::fusion::maps;
 use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::maps::{Index, IteratorKind};
-use fuser_ir::types::{Dim, Extent};
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
 use fuser_ir::{Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -19,7 +19,7 @@ use super::MAX_COPIES;
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Move {
     /// The first index along each axis.
-    pub starts: Vec<i64>,
+    pub starts: Vec<ExtentExpr>,
     /// From one index to the next.
     pub steps: Vec<i64>,
     /// The number of indices taken along each axis.
@@ -29,7 +29,8 @@ pub struct Move {
 impl Move {
     /// True if axis `k` stays as it is, `extent` being its length before.
     fn keeps(&self, k: usize, extent: Extent) -> bool {
-        (self.starts[k], self.steps[k]) == (0, 1) && self.shape[k] == extent
+        let start = self.starts[k].as_constant();
+        (start, self.steps[k]) == (Some(0), 1) && self.shape[k] == extent
     }
     fn is_identity(&self, dims: &[Dim]) -> bool {
         dims.iter()
@@ -38,17 +39,15 @@ impl Move {
     }
     /// The same along other axes: `from[k]` is the axis that was, or the length of one that is whole.
     fn along(&self, from: &[Result<usize, Extent>]) -> Move {
-        let entry = |list: &[i64], still: i64| -> Vec<i64> {
-            let list = from.iter().map(|f| f.map_or(still, |k| list[k]));
-            list.collect()
-        };
+        let from = from.iter();
+        let start = |k: usize| self.starts[k].clone();
+        let starts = from.clone().map(|f| f.map_or_else(|_| ExtentExpr::constant(0), start));
+        let steps = from.clone().map(|f| f.map_or(1, |k| self.steps[k]));
+        let shape = from.map(|f| f.map_or_else(|e| e, |k| self.shape[k]));
         Move {
-            starts: entry(&self.starts, 0),
-            steps: entry(&self.steps, 1),
-            shape: from
-                .iter()
-                .map(|f| f.map_or_else(|e| e, |k| self.shape[k]))
-                .collect(),
+            starts: starts.collect(),
+            steps: steps.collect(),
+            shape: shape.collect(),
         }
     }
 }
@@ -149,11 +148,10 @@ pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
     if shape.contains(&Extent::Unknown) {
         return None;
     }
-    let ints = |name: &str| ir.i64s_of(slice, name).map(<[i64]>::to_vec);
-    let steps = ints("strides").unwrap_or_else(|| vec![1; shape.len()]);
+    let steps = ir.i64s_of(slice, "strides").map(<[i64]>::to_vec);
     let own = Move {
-        starts: ints("starts")?,
-        steps,
+        starts: ir.amounts_of(slice, "starts")?,
+        steps: steps.unwrap_or_else(|| vec![1; shape.len()]),
         shape,
     };
     Some((ir.operand(slice, 0), own))
@@ -219,15 +217,15 @@ fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
 }
 
 fn slice_of_slice(ir: &Ir, inner: Op, own: &Move) -> Option<Way> {
-    let starts = ir.i64s_of(inner, "starts")?;
+    let starts = ir.amounts_of(inner, "starts")?;
     let steps = ir.i64s_of(inner, "strides");
     let step = |k: usize| steps.map_or(Some(1), |s| s.get(k).copied());
     let mut both = own.clone();
     for k in 0..own.starts.len() {
         let step = step(k)?;
         both.starts[k] = own.starts[k]
-            .checked_mul(step)?
-            .checked_add(*starts.get(k)?)?;
+            .mul(&ExtentExpr::constant(step))?
+            .add(starts.get(k)?)?;
         both.steps[k] = own.steps[k].checked_mul(step)?;
     }
     Some(Way::Other(ir.operand(inner, 0), both))
