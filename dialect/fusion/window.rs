@@ -258,9 +258,7 @@ fn grown(
         return Err(shape::unknown(At::Operand(0), axis));
     }
     let start = ir.extent_as_expr(extent);
-    let sum = by
-        .iter()
-        .fold(start, |sum, n| sum?.add(n));
+    let sum = by.iter().fold(start, |sum, n| sum?.add(n));
     let too_large = || {
         let text = format!("axis {axis} would be too long");
         OpError::at(At::Operand(0), text).code(&OUT_OF_BOUNDS)

@@ -379,7 +379,10 @@ impl Binder<'_> {
         if unbound.any(|other| other != extent) {
             return None;
         }
-        let values = self.found.iter().map(|found| found.as_ref().map_or(0, |c| c.value));
+        let values = self
+            .found
+            .iter()
+            .map(|found| found.as_ref().map_or(0, |c| c.value));
         let mut values: Vec<i64> = values.collect();
         let mut at = |value| {
             values[extent] = value;

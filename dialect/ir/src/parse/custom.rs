@@ -173,7 +173,9 @@ impl Parser<'_> {
         let span = given.span(word);
         let attr = match (clause.kind, given) {
             (ClauseKind::Unit, Given::Nothing) => self.ir.attr(AttrKind::Unit),
-            (ClauseKind::Amounts, Given::Value(ItemValue::List, _)) => self.amounts_list(clause, span)?,
+            (ClauseKind::Amounts, Given::Value(ItemValue::List, _)) => {
+                self.amounts_list(clause, span)?
+            }
             (ClauseKind::I64Array, Given::Value(ItemValue::List, _)) => self.i64_list(span)?,
             (ClauseKind::StringArray, Given::Value(ItemValue::List, _)) => {
                 self.string_list(span)?

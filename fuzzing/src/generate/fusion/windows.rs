@@ -92,10 +92,7 @@ fn named_part(maker: &mut Maker<'_>, axis: Axis) -> Option<(ExtentExpr, Axis)> {
     }
     let extent = maker.ir.extent(taken)?;
     let length = maker.names.length(&maker.ir, extent)?;
-    let dim = Dim {
-        extent,
-        ..axis.dim
-    };
+    let dim = Dim { extent, ..axis.dim };
     Some((start, Axis { dim, length }))
 }
 

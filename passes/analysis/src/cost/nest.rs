@@ -14,7 +14,7 @@ use fuser_target::Target;
 use super::blocks::{Blocks, Loop, Member, Walk};
 use super::body::{Body, Mask, Node};
 use super::roles::{self, Role};
-use super::tiles::Tiles;
+use super::tiles::{self, LIGHT, Tiles};
 use super::units::Draft;
 use super::{body, epilogues};
 
@@ -295,6 +295,40 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role
         before = Some(axis);
     }
     groups
+}
+
+/// The axes of the loop of which a CPU's step has several indices for a scan along the lanes, by the rule of the schedule: the innermost one around
+/// them, in a light sweep of elementwise ops and scans along the lanes, where its rows lie far apart and are enough for a step.
+pub(super) fn rows_of_scan(
+    body: &Body,
+    draft: &Draft,
+    axes: &[(usize, Role)],
+    along: Mask,
+    target: &Target,
+) -> Option<Mask> {
+    let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let plain = |n: &Node| {
+        let walks = n.scanned == 0 || n.scanned == along && !n.one_by_one;
+        walks && n.reduced & along == 0 && n.touches.is_none()
+    };
+    let light = nodes().map(|n| n.flops).sum::<u64>() <= LIGHT;
+    let held = draft.space & !draft.outer & !along != 0;
+    if target.is_gpu() || !light || held || !nodes().all(plain) {
+        return None;
+    }
+    let around = groups(body, draft, axes).into_iter();
+    let around = around.filter(|(axes, role)| *role != Role::Tile && axes & along == 0);
+    let (rows, _) = around.max_by_key(|(_, role)| *role)?;
+    let of_row = tiles::memory(body, draft).filter(|m| m.stored & rows != 0);
+    let row = of_row
+        .map(|m| body.elements(along).saturating_mul(m.element))
+        .min()?;
+    let least = match nodes().any(|n| n.reduced & rows != 0) {
+        true => target.shared_rows.saturating_mul(target.partials),
+        false => target.shared_rows,
+    };
+    let many = body.elements(rows) >= least;
+    (many && row >= target.row_distance).then_some(rows)
 }
 
 /// Lanes of a vector: as many of the widest type in memory, or of the widest that computes, as the target has room for.

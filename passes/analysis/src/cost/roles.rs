@@ -3,7 +3,7 @@
 use fuser_target::Target;
 
 use super::body::{Body, Mask, Node, bits};
-use super::nest::Nest;
+use super::nest::{self, Nest};
 use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
@@ -179,6 +179,13 @@ pub(super) fn carry_bytes(
     let cut = node.space & !node.scanned & !whole;
     let elements = body.elements(whole);
     let elements = elements.saturating_mul(tiles.elements(body, cut));
+    let rows = match tiles.runs_within(node.scanned) {
+        true => nest::rows_of_scan(body, draft, &axes, node.scanned, target),
+        false => None,
+    };
+    let several = |rows: Mask| rows & cut != 0 && tiles.inner(body, rows) == 0;
+    let rows = rows.map_or(1, |rows| if several(rows) { target.shared_rows } else { 1 });
+    let elements = elements.saturating_mul(rows);
     node.accumulating.saturating_mul(elements)
 }
 

@@ -264,16 +264,18 @@ impl Tiles {
 }
 
 /// The memory of a value that a sweep loads or stores.
-struct Memory<'a> {
+pub(super) struct Memory<'a> {
     order: &'a [usize],
-    stored: Mask,
+    /// Its axes.
+    pub stored: Mask,
     bytes: u64,
-    element: u64,
+    /// Bytes of an element.
+    pub element: u64,
 }
 
 /// The memory that a sweep loads and stores: results first, the last of them at the front, then operands, so that of
 /// axes of equal weight that of the last result comes first.
-fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'a>> {
+pub(super) fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'a>> {
     let mut written: Vec<u32> = [&draft.stores, &draft.keeps, &draft.accumulators]
         .into_iter()
         .flatten()

@@ -251,13 +251,14 @@ impl Draft<'_> {
             return;
         };
         let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| u64::from(d.flops));
-        let in_lanes = |op: &Op| {
-            self.axes.scanned(*op) == Some(lanes) && !lambda::has_lambda(self.ir, *op)
-        };
+        let in_lanes =
+            |op: &Op| self.axes.scanned(*op) == Some(lanes) && !lambda::has_lambda(self.ir, *op);
         let scans = self.ops.iter().any(in_lanes);
         let apart = |op: &Op| {
             let (scanned, reduced) = (self.axes.scanned(*op), self.axes.reduced(*op));
-            (scanned.is_none() || in_lanes(op)) && !reduced.contains(&lanes) && self.axes.window(*op).is_none()
+            (scanned.is_none() || in_lanes(op))
+                && !reduced.contains(&lanes)
+                && self.axes.window(*op).is_none()
         };
         let whole = |l: &LoopAxis| l.role == Role::Tile && !l.axes.contains(&lanes);
         let light = self.ops.iter().map(flops).sum::<u64>() <= LIGHT;

@@ -41,7 +41,9 @@ impl Move {
     fn along(&self, from: &[Result<usize, Extent>]) -> Move {
         let from = from.iter();
         let start = |k: usize| self.starts[k].clone();
-        let starts = from.clone().map(|f| f.map_or_else(|_| ExtentExpr::constant(0), start));
+        let starts = from
+            .clone()
+            .map(|f| f.map_or_else(|_| ExtentExpr::constant(0), start));
         let steps = from.clone().map(|f| f.map_or(1, |k| self.steps[k]));
         let shape = from.map(|f| f.map_or_else(|e| e, |k| self.shape[k]));
         Move {
