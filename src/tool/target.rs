@@ -140,8 +140,9 @@ fn own_cache(bytes: u64, sharing: u64) -> u64 {
     bytes.min(sharing.saturating_mul(MOST_OF_A_CACHE))
 }
 
-/// Bytes ahead of which loops that stream ask on processors by Intel: two pages, beyond which nothing is gained (docs/performance.md).
-const ASKED_AHEAD: u64 = 8 << 10;
+/// Bytes ahead of which loops that stream ask on processors by Intel: two pages, beyond which nothing is gained, and a part of one, as what
+/// is asked for waits for a store under way whose address agrees with its own in the lower twelve bits (docs/performance.md).
+const ASKED_AHEAD: u64 = (8 << 10) + 512;
 
 /// This machine.
 pub fn host() -> Target {
