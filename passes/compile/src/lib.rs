@@ -206,6 +206,7 @@ pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnos
 
 fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
     let mut manager = Manager::new(fuser_ir::verify::verify);
+    manager.without_remarks = true;
     let report = manager.run(ir, module, pipeline);
     match &report.failure {
         None => Ok(report),

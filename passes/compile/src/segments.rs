@@ -41,9 +41,14 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     let mut read = Vec::new();
     let mut seen = Vec::new();
     for &sweep in &sweeps {
-        for (value, needs) in report::live_reads(ir, sweep, segment) {
+        for report::LiveRead {
+            value,
+            needs,
+            parts,
+        } in report::live_reads(ir, sweep, segment)
+        {
             let whole = stored_bytes(ir, value, extents);
-            let parts = report::parts_read(ir, sweep, value).into_iter();
+            let parts = parts.into_iter();
             let parts = parts.filter_map(|part| extents.polynomial(ir, &part));
             let bytes = parts.fold(whole, |least, part| part.minimum(least));
             let needs = needs.into_iter().filter_map(|name| extents.name(ir, name));

@@ -68,6 +68,7 @@ impl Kept {
 pub(crate) trait Host {
     fn diagnostic(&mut self, diagnostic: Diagnostic);
     fn remark(&mut self, remark: Remark);
+    fn wants_remarks(&self) -> bool;
     fn file(&mut self, file: EmittedFile);
     fn debug_enabled(&self, tag: &str) -> bool;
     fn debug(&mut self, tag: &str, text: &str);
@@ -140,6 +141,10 @@ impl PassContext<'_> {
             remark.function = self.function();
         }
         self.host.remark(remark);
+    }
+    /// True if somebody reads remarks: else the work of writing one can be saved.
+    pub fn wants_remarks(&self) -> bool {
+        self.host.wants_remarks()
     }
     /// Offers a file of the kind that a flag asks for, `--segment-report=FILE` say.
     pub fn emit_file(&mut self, kind: &'static str, content: String) {

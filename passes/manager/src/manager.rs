@@ -81,6 +81,8 @@ pub struct Manager<'i> {
     pub verify: Option<VerifyFn>,
     /// Limits handed to passes.
     pub limits: Limits,
+    /// True if nobody reads remarks: passes may leave out those that take work to write.
+    pub without_remarks: bool,
     /// Stops before this execution, with the IR as it is then.
     pub stop_before: Option<u64>,
     /// Watchers.
@@ -218,6 +220,7 @@ impl<'i> Run<'_, 'i> {
         let mut collector = Collector {
             instruments: &mut self.manager.instruments,
             report: &mut self.report,
+            without_remarks: self.manager.without_remarks,
         };
         let mut counters = vec![0; pass.statistics.len()];
         let mut context = PassContext {
@@ -345,6 +348,7 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
 struct Collector<'m, 'i> {
     instruments: &'m mut Vec<&'i mut dyn Instrument>,
     report: &'m mut Report,
+    without_remarks: bool,
 }
 
 impl Host for Collector<'_, '_> {
@@ -354,6 +358,9 @@ impl Host for Collector<'_, '_> {
     fn remark(&mut self, remark: Remark) {
         self.instruments.iter_mut().for_each(|i| i.remark(&remark));
         self.report.remarks.push(remark);
+    }
+    fn wants_remarks(&self) -> bool {
+        !self.without_remarks
     }
     fn file(&mut self, file: EmittedFile) {
         self.instruments.iter_mut().for_each(|i| i.file(&file));

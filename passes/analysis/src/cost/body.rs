@@ -443,12 +443,14 @@ pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>
 /// True if an op outside of `inside` loads `value`, which `op` makes. A value made from nothing is made again by each
 /// user, but for a terminator and for a window that cannot.
 fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
-    let made = made_of_nothing(ir, op);
-    let windowed = |user: Op| window::is_window(ir, user) && !window::is_link(ir, op);
-    ir.users(value).any(|user| {
-        let stored = !made || ir.has(user, Traits::TERMINATOR) || windowed(user);
-        !inside.contains(&user) && stored
-    })
+    let outside = |user: &Op| !inside.contains(user);
+    let mut users = ir.users(value).filter(outside);
+    if !made_of_nothing(ir, op) {
+        return users.next().is_some();
+    }
+    // A constant may have a user in each of a hundred layers.
+    let link = window::is_link(ir, op);
+    users.any(|user| ir.has(user, Traits::TERMINATOR) || !link && window::is_window(ir, user))
 }
 
 /// True if `op` makes its value from nothing, from an argument of a single element or from a constant: not from what

@@ -197,12 +197,8 @@ pub fn without_phases(ir: &Ir, program: Op) -> Ir {
     ir
 }
 
-/// Bytes that a drawn sweep without phases reads of `value` at most, whatever the extents: each of the results bounds them, as all of it does.
-pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
-    let ops = leaves(ir, sweep);
-    let Ok(axes) = Axes::build(ir, &ops) else {
-        return Vec::new();
-    };
+/// Bytes that the walk of `ops` reads of `value` at most, whatever the extents: each of the results bounds them, as all of it does.
+fn parts_read(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Vec<ExtentExpr> {
     let free = Bindings::default();
     let whole = Quantity::bytes(ir, value, &free);
     let less = |part: &ExtentExpr| !whole.is_at_most(&Quantity::of(ir, part, &free));
@@ -210,9 +206,9 @@ pub fn parts_read(ir: &Ir, sweep: Op, value: Value) -> Vec<ExtentExpr> {
     let constant = |length: &ExtentExpr| length.as_constant()?.try_into().ok();
     let long = |length: &ExtentExpr| constant(length).or(Some(u64::MAX));
     let short = |length: &ExtentExpr| constant(length).or(Some(1));
-    let short = touched(ir, &ops, &axes, value, short);
+    let short = touched(ir, ops, axes, value, short);
     let mut parts = Vec::from_iter(short.filter(less));
-    let long = touched(ir, &ops, &axes, value, long);
+    let long = touched(ir, ops, axes, value, long);
     parts.extend(long.filter(|part| less(part) && !parts.contains(part)));
     parts
 }
@@ -303,18 +299,34 @@ fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read
     reads.collect()
 }
 
-/// A value that something reads, and the names of extents of which none may be 0 for that.
-pub type LiveRead = (Value, Vec<Sym>);
+/// A value that something reads.
+pub struct LiveRead {
+    /// The value.
+    pub value: Value,
+    /// The names of extents of which none may be 0 for that.
+    pub needs: Vec<Sym>,
+    /// Bytes that are read of it at most, whatever the extents: each of them bounds these, as all of it does.
+    pub parts: Vec<ExtentExpr>,
+}
 
 /// The values from outside of `segment` that a sweep without phases, a launch or a call reads: of a sweep those on which an element of a
 /// result depends. Nothing is told of names of which the value itself is a multiple.
 pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<LiveRead> {
-    if !ir.is(root, &task::SWEEP) {
-        let reads = outside_reads(ir, root, segment).into_iter();
-        return reads.map(|value| (value, Vec::new())).collect();
-    }
     let ops = leaves(ir, root);
     let axes = Axes::build(ir, &ops).ok();
+    let parts = |value| match &axes {
+        Some(axes) => parts_read(ir, &ops, axes, value),
+        None => Vec::new(),
+    };
+    let whole = |(value, needs)| LiveRead {
+        value,
+        needs,
+        parts: parts(value),
+    };
+    if !ir.is(root, &task::SWEEP) {
+        let reads = outside_reads(ir, root, segment).into_iter();
+        return reads.map(|value| whole((value, Vec::new()))).collect();
+    }
     let read =
         |bindings: Option<&Bindings>| live(ir, root, segment, (&ops, axes.as_ref()), bindings);
     let lengths = walked_lengths(ir, root).into_iter();
@@ -335,7 +347,7 @@ pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<LiveRead> {
         let all = all.filter(|(_, b, rest)| !rest.contains(&value) && b.bytes(ir, value) > 0);
         (value, all.map(|(name, ..)| *name).collect())
     };
-    read(None).into_iter().map(needed).collect()
+    read(None).into_iter().map(needed).map(whole).collect()
 }
 
 /// The lengths of the axes of a drawn sweep, and whether they lie inside of a step.

@@ -470,7 +470,8 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
 
 /// Records as remarks.
 fn tell(ctx: &mut PassContext<'_>, records: &[Record]) {
-    for record in records {
+    let wanted = ctx.wants_remarks();
+    for record in records.iter().filter(|_| wanted) {
         let remark = remark(ctx, record);
         ctx.remark(remark);
     }
