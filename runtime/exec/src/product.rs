@@ -257,7 +257,7 @@ fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
         let calls = tiles.into_iter().fold(1, usize::saturating_mul);
         let [rows, columns] = [rows.min(m), columns.min(n)];
         calls
-            .div_ceil(workers)
+            .div_ceil(workers.max(1))
             .saturating_mul(rows * columns + PACKING * (rows + columns))
     };
     let all = sizes(m, MOST[0])
