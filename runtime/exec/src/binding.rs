@@ -107,15 +107,19 @@ pub(crate) struct Binding {
 }
 
 impl Binding {
-    /// Binds an artifact, of all versions, to extents, all of which are given by name.
-    pub fn new(whole: &Artifact, extents: &Explicit) -> Result<Binding, RuntimeError> {
+    /// Binds an artifact, of all versions, to extents, all of which are given by name, for so many workers.
+    pub fn new(
+        whole: &Artifact,
+        extents: &Explicit,
+        workers: usize,
+    ) -> Result<Binding, RuntimeError> {
         let nothing = whole.inputs.iter().map(|_| None).collect::<Vec<_>>();
         let extents = bind::bind(&whole.extents, &whole.inputs, &nothing, extents)?;
         let version = whole.version(&extents);
         let artifact = whole.versions().nth(version).unwrap_or(whole);
         let mut binding = Binding {
             version,
-            plan: RunPlan::new(artifact, &extents)?,
+            plan: RunPlan::new(artifact, &extents, workers)?,
             bytes: [
                 sizes(artifact, &artifact.inputs, &extents)?,
                 sizes(artifact, &artifact.outputs, &extents)?,

@@ -119,14 +119,14 @@ impl CpuProgram {
             explicit,
         )?;
         let program = self.version(&extents);
-        let plan = RunPlan::new(&program.artifact, &extents)?;
+        let plan = RunPlan::new(&program.artifact, &extents, runtime.workers().count())?;
         let heap = runtime.heap();
         let converted = as_declared(heap, &self.artifact, &extents, inputs)?;
         let inputs = inputs.iter().zip(&converted);
         let inputs: Vec<&HostTensor> = inputs
             .map(|(given, other)| other.as_ref().unwrap_or(given))
             .collect();
-        let allocated = plan.allocated_bytes(runtime.workers().count())?;
+        let allocated = plan.allocated_bytes()?;
         heap.check(allocated)?;
         let run = Run {
             program,
@@ -157,11 +157,11 @@ impl CpuProgram {
         let (names, tensors) = (&self.artifact.extents, &self.artifact.inputs);
         let extents = bind_tensors(names, tensors, &inputs, explicit)?;
         let program = self.version(&extents);
-        let plan = RunPlan::new(&program.artifact, &extents)?;
+        let plan = RunPlan::new(&program.artifact, &extents, runtime.workers().count())?;
         let converted = as_declared(runtime.heap(), &self.artifact, &extents, &inputs)?;
         let owned = inputs.into_iter().zip(converted);
         let owned: Vec<HostTensor> = owned.map(|(given, other)| other.unwrap_or(given)).collect();
-        let allocated = plan.allocated_bytes(runtime.workers().count())?;
+        let allocated = plan.allocated_bytes()?;
         runtime
             .heap()
             .check(allocated.saturating_sub(plan.updated_bytes()))?;

@@ -39,9 +39,9 @@ impl Executable {
         program: Arc<CpuProgram>,
         extents: &Explicit,
     ) -> Result<Executable, RuntimeError> {
-        let binding = Binding::new(program.artifact(), extents)?;
-        let plan = &binding.plan;
         let (heap, workers) = (runtime.heap(), runtime.shared_workers());
+        let binding = Binding::new(program.artifact(), extents, workers.count())?;
+        let plan = &binding.plan;
         let arena = heap.allocate(plan.arena_bytes)?;
         let scratch =
             heap.allocate_elements(workers.count(), plan.scratch_bytes, "the workers' scratch")?;

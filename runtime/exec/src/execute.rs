@@ -116,7 +116,7 @@ impl Machine<'_> {
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
                 self.spread(
                     *calls,
-                    Effort::Unknown,
+                    product.effort(),
                     &move |worker: usize, begin, end| {
                         let scratch = Address::of(scratch.at(worker * stride));
                         for call in begin..end {

@@ -56,6 +56,8 @@ pub mod streams;
 #[allow(unsafe_code)]
 mod team;
 pub mod tensor;
+#[cfg(test)]
+mod testing;
 mod workers;
 
 pub use bind::{BindError, Explicit};

@@ -1,9 +1,9 @@
 //! Products of matrices: their loops as numbers, and the calls that compute them.
 //!
-//! The result is cut into tiles by its extents alone, and each tile is one call on one worker, over all terms: the same bits however many
-//! threads run. Where the processor has AVX-512 micro-kernels of our own compute it (`gemm`), of bf16 in tiles of AMX if it has these and the
-//! factors allow it, which each call decides by its own rows and columns. Else, and for f64, a library does: elements of 16 bits are widened for it
-//! a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
+//! The result is cut into tiles by its extents and the number of workers, and each tile is one call on one worker, over all terms in an order that depends on
+//! nothing else: the same bits however many threads run. Where the processor has AVX-512 micro-kernels of our own compute it (`gemm`), of bf16 in tiles of AMX
+//! if it has these and the factors allow it, which is decided for blocks of rows and columns that tiles do not cut. Else, and for f64, a library does: elements
+//! of 16 bits are widened for it a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -12,17 +12,16 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::execute::Address;
-use crate::gemm::Units;
 #[cfg(target_arch = "x86_64")]
 use crate::gemm::{self, Amx, Fma, Kernel, Lines, Stored};
+use crate::gemm::{GRAIN, MOST, Units};
+use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
-/// Rows of the result that one call computes at most, and at least where there are as many.
-const ROWS: [usize; 2] = [512, 64];
-/// Calls that the rows are cut into, as far as they leave so many.
-const SHARES: usize = 2;
-/// Columns of the result that one call computes at most: the left factor is packed anew for each call beside another.
-const COLUMNS: usize = 1024;
+/// Elements of a result in which the time goes that a row or a column takes to be packed: as measured with tiles of AMX, beside which packing takes longest.
+const PACKING: usize = 128;
+/// Products of numbers from which on sleeping workers are woken at once: some tens of microseconds.
+const HEAVY: usize = 1 << 23;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
 
@@ -52,12 +51,14 @@ pub struct Product {
     rows: Loop,
     columns: Loop,
     terms: Loop,
+    /// Rows and columns of one call.
+    tile: [usize; 2],
     units: Units,
 }
 
 impl Product {
-    /// The loops of a product of tensors with these axes; `None` where they disagree about a loop.
-    pub fn new(tensors: [(&Factor, &[Axis]); 3]) -> Option<Product> {
+    /// The loops of a product of tensors with these axes, for so many workers; `None` where they disagree about a loop.
+    pub fn new(tensors: [(&Factor, &[Axis]); 3], workers: usize) -> Option<Product> {
         let result = tensors[2].0;
         let rank = result.loops.len();
         let mut loops: Vec<Option<Loop>> = vec![None; rank + 1];
@@ -94,6 +95,8 @@ impl Product {
         }
         let rows = longest(rows, &mut batch);
         let columns = longest(columns, &mut batch);
+        let count = batch.iter().map(|own| own.extent);
+        let count = count.fold(1, usize::saturating_mul);
         Some(Product {
             buffers: tensors.map(|(factor, _)| factor.tensor.buffer as usize),
             dtypes: [tensors[0].0.tensor.dtype, result.tensor.dtype],
@@ -101,13 +104,17 @@ impl Product {
             rows,
             columns,
             terms,
+            tile: tile([rows.extent, columns.extent], count, workers),
             units: Units::detect(),
         })
     }
 
     /// Scratch memory of a worker.
     pub fn scratch_bytes(&self) -> usize {
-        let [m, n] = self.tile();
+        let [m, n] = [
+            self.tile[0].min(self.rows.extent),
+            self.tile[1].min(self.columns.extent),
+        ];
         #[cfg(target_arch = "x86_64")]
         {
             // Either factor may be the left one.
@@ -142,22 +149,22 @@ impl Product {
         i64::try_from(count).ok()
     }
 
-    /// Rows and columns of one call, by how many there are.
-    fn tile(&self) -> [usize; 2] {
-        let [most, least] = ROWS;
-        let share = self.rows.extent.div_ceil(SHARES).next_multiple_of(16);
-        [
-            share.clamp(least, most),
-            self.columns.extent.clamp(1, COLUMNS),
-        ]
-    }
-
     fn tiles(&self) -> [usize; 2] {
-        let [rows, columns] = self.tile();
+        let [rows, columns] = self.tile;
         [
             self.rows.extent.div_ceil(rows),
             self.columns.extent.div_ceil(columns),
         ]
+    }
+
+    /// The effort of all calls.
+    pub fn effort(&self) -> Effort {
+        let loops = [self.rows, self.columns, self.terms];
+        let extents = self.batch.iter().chain(&loops).map(|own| own.extent);
+        match extents.fold(1, usize::saturating_mul) {
+            HEAVY.. => Effort::Heavy,
+            _ => Effort::Unknown,
+        }
     }
 
     /// Makes call number `call`.
@@ -166,7 +173,7 @@ impl Product {
     /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
     /// [`Product::scratch_bytes`] says, and nobody else uses it.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 3], scratch: Address) {
-        let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile());
+        let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile);
         let mut rest = usize::try_from(call).unwrap_or(0);
         let column = rest % wide.max(1) * columns;
         rest /= wide.max(1);
@@ -193,24 +200,24 @@ impl Product {
         let (a, b, c) = (place(0), place(1), place(2));
         #[cfg(target_arch = "x86_64")]
         {
-            let scratch = scratch.at(0);
+            let (units, scratch) = (self.units, scratch.at(0));
             // SAFETY: the caller's word.
             let done = unsafe {
                 match self.dtypes {
                     [DType::F64, _] => false,
                     [DType::Bf16, DType::F32] => {
-                        matrix.bf16::<f32>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                        matrix.bf16::<f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
                     [DType::Bf16, _] => {
-                        matrix.bf16::<bf16>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                        matrix.bf16::<bf16>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
                     [DType::F16, DType::F32] => {
-                        matrix.fma::<f16, f32>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                        matrix.fma::<f16, f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
                     [DType::F16, _] => {
-                        matrix.fma::<f16, f16>(self.units, a.cast(), b.cast(), c.cast(), scratch)
+                        matrix.fma::<f16, f16>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
-                    _ => matrix.fma::<f32, f32>(self.units, a.cast(), b.cast(), c.cast(), scratch),
+                    _ => matrix.fma::<f32, f32>(units, [a.cast(), b.cast()], c.cast(), scratch),
                 }
             };
             if done {
@@ -237,6 +244,25 @@ fn step(at: &mut [usize; 3], own: &Loop, index: usize) {
     at.iter_mut()
         .zip(own.strides)
         .for_each(|(at, stride)| *at += index * stride);
+}
+
+/// Rows and columns of one call: the tile with which so many workers are done first, of a result that is there `batch` times.
+fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
+    let sizes = |extent: usize, most: usize| {
+        let blocks = extent.div_ceil(GRAIN).clamp(1, most / GRAIN);
+        (1..=blocks).map(|blocks| blocks * GRAIN)
+    };
+    let time = |&[rows, columns]: &[usize; 2]| {
+        let tiles = [batch, m.div_ceil(rows), n.div_ceil(columns)];
+        let calls = tiles.into_iter().fold(1, usize::saturating_mul);
+        let [rows, columns] = [rows.min(m), columns.min(n)];
+        calls
+            .div_ceil(workers.max(1))
+            .saturating_mul(rows * columns + PACKING * (rows + columns))
+    };
+    let all = sizes(m, MOST[0])
+        .flat_map(|rows| sizes(n, MOST[1]).rev().map(move |columns| [rows, columns]));
+    all.min_by_key(time).unwrap_or([GRAIN; 2])
 }
 
 /// The longest of these loops, once neighbours that are one run have been made one; the others run around the calls.
@@ -267,6 +293,69 @@ struct Matrix {
     result: [usize; 2],
 }
 
+/// The factors of a call and the place of its result, row by row of `steps[0]` elements.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Sides<T, O> {
+    factors: [Lines<T>; 2],
+    result: *mut O,
+    steps: [usize; 2],
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<T: Copy, O: Stored> Sides<T, O> {
+    fn new(of: &Matrix, [a, b]: [*const T; 2], result: *mut O) -> Sides<T, O> {
+        let lines = |first: *const T, lines: usize, strides: [usize; 2]| Lines {
+            first,
+            lines,
+            terms: of.k,
+            strides,
+        };
+        let left = lines(a, of.m, of.left);
+        let right = lines(b, of.n, [of.right[1], of.right[0]]);
+        // Rows of the result that lie in memory as columns are computed as such.
+        let (factors, steps) = match of.result {
+            [1, across] if across != 1 => ([right, left], [across, 1]),
+            steps => ([left, right], steps),
+        };
+        Sides {
+            factors,
+            result,
+            steps,
+        }
+    }
+
+    fn place(&self, [row, column]: [usize; 2]) -> *mut O {
+        let [down, across] = self.steps;
+        self.result.wrapping_add(row * down + column * across)
+    }
+
+    /// Multiplies with a micro-kernel, and gives the parts of the whole that this one does not fit to another.
+    ///
+    /// # Safety
+    /// All elements are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
+    unsafe fn run<K: Kernel<T>>(
+        &self,
+        kernel: &K,
+        scratch: *mut u8,
+        mut other: impl FnMut(Sides<T, O>),
+    ) {
+        let store = |first, size, sums| {
+            // SAFETY: the caller's word.
+            unsafe { gemm::store(sums, K::TALL, size, self.place(first), self.steps) };
+        };
+        let other = |first: [usize; 2], count: [usize; 2]| {
+            other(Sides {
+                factors: [0, 1].map(|side| self.factors[side].lines(first[side], count[side])),
+                result: self.place(first),
+                ..*self
+            });
+        };
+        // SAFETY: the caller's word.
+        unsafe { gemm::product(kernel, self.factors, scratch, store, other) };
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 impl Matrix {
     /// Multiplies bf16, in tiles where processor and factors allow it; false, and nothing is done, where the processor has no kernel of ours.
@@ -276,19 +365,20 @@ impl Matrix {
     unsafe fn bf16<O: Stored>(
         &self,
         units: Units,
-        a: *const bf16,
-        b: *const bf16,
+        factors: [*const bf16; 2],
         c: *mut O,
         scratch: *mut u8,
     ) -> bool {
-        if let (Units::Amx, Some(mut amx)) = (units, Amx::detect()) {
+        let (Units::Amx, Some(amx), Some(fma)) = (units, Amx::detect(), Fma::detect()) else {
             // SAFETY: the caller's word.
-            if amx.with_tiles(|amx| unsafe { self.run(amx, a, b, c, scratch) }) {
-                return true;
-            }
-        }
-        // SAFETY: the caller's word.
-        unsafe { self.fma(units, a, b, c, scratch) }
+            return unsafe { self.fma(units, factors, c, scratch) };
+        };
+        let sides = Sides::new(self, factors, c);
+        // SAFETY: the caller's word; the scratch memory is free again where another kernel begins.
+        amx.with_tiles(|amx| unsafe {
+            sides.run(amx, scratch, |part| part.run(&fma, scratch, |_| ()));
+        });
+        true
     }
 
     /// The same by fused multiply-adds of f32.
@@ -298,56 +388,16 @@ impl Matrix {
     unsafe fn fma<T: gemm::Element, O: Stored>(
         &self,
         units: Units,
-        a: *const T,
-        b: *const T,
+        factors: [*const T; 2],
         c: *mut O,
         scratch: *mut u8,
     ) -> bool {
-        match (units, Fma::detect()) {
-            // SAFETY: the caller's word.
-            (Units::Fma | Units::Amx, Some(mut fma)) => unsafe {
-                self.run(&mut fma, a, b, c, scratch)
-            },
-            _ => false,
-        }
-    }
-
-    /// Multiplies with a micro-kernel; false where it cannot multiply these factors.
-    ///
-    /// # Safety
-    /// As for `bf16`.
-    unsafe fn run<T: Copy, K: Kernel<T>, O: Stored>(
-        &self,
-        kernel: &mut K,
-        a: *const T,
-        b: *const T,
-        c: *mut O,
-        scratch: *mut u8,
-    ) -> bool {
-        let left = Lines {
-            first: a,
-            lines: self.m,
-            terms: self.k,
-            strides: self.left,
-        };
-        let right = Lines {
-            first: b,
-            lines: self.n,
-            terms: self.k,
-            strides: [self.right[1], self.right[0]],
-        };
-        // Rows of the result that lie in memory as columns are computed as such.
-        let (factors, [down, across]) = match self.result {
-            [1, across] if across != 1 => ([right, left], [across, 1]),
-            strides => ([left, right], strides),
+        let (Units::Fma | Units::Amx, Some(fma)) = (units, Fma::detect()) else {
+            return false;
         };
         // SAFETY: the caller's word.
-        unsafe {
-            gemm::product(kernel, factors, scratch, |[row, column], size, sums| {
-                let to = c.wrapping_add(row * down + column * across);
-                gemm::store(sums, K::TALL, size, to, [down, across]);
-            })
-        }
+        unsafe { Sides::new(self, factors, c).run(&fma, scratch, |_| ()) };
+        true
     }
 }
 

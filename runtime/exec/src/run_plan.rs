@@ -180,6 +180,8 @@ pub enum PlannedStep {
 #[derive(Clone, Debug)]
 pub struct RunPlan {
     pub extents: Vec<i64>,
+    /// The workers that it is for.
+    workers: usize,
     pub buffers: Vec<PlannedBuffer>,
     /// With the segment of each.
     pub steps: Vec<(usize, PlannedStep)>,
@@ -197,9 +199,13 @@ pub struct RunPlan {
 }
 
 impl RunPlan {
-    /// Plans a run of a valid artifact.
-    pub fn new(artifact: &Artifact, extents: &[i64]) -> Result<RunPlan, PlanError> {
-        let planner = Planner { artifact, extents };
+    /// Plans a run of a valid artifact on so many workers.
+    pub fn new(artifact: &Artifact, extents: &[i64], workers: usize) -> Result<RunPlan, PlanError> {
+        let planner = Planner {
+            artifact,
+            extents,
+            workers,
+        };
         let buffers = planner.buffers()?;
         let (buffers, arena_bytes) = planner.place(buffers)?;
         let outputs = planner.outputs(&buffers)?;
@@ -216,6 +222,7 @@ impl RunPlan {
         };
         Ok(RunPlan {
             extents: extents.to_vec(),
+            workers,
             input_bytes: total(|home| matches!(home, Home::Input(_)))?,
             own_bytes: total(|home| matches!(home, Home::Own { .. }))?,
             segments: planner.segments()?,
@@ -227,9 +234,9 @@ impl RunPlan {
         })
     }
 
-    /// Bytes that a run allocates with so many workers: everything but the inputs that are there already.
-    pub fn allocated_bytes(&self, workers: usize) -> Result<u64, PlanError> {
-        let scratch = (self.scratch_bytes as u64).checked_mul(workers as u64);
+    /// Bytes that a run allocates: everything but the inputs that are there already.
+    pub fn allocated_bytes(&self) -> Result<u64, PlanError> {
+        let scratch = (self.scratch_bytes as u64).checked_mul(self.workers as u64);
         let arena = self.arena_bytes as u64;
         let sum =
             scratch.and_then(|scratch| scratch.checked_add(arena)?.checked_add(self.own_bytes));
@@ -278,6 +285,7 @@ impl PlannedStep {
 struct Planner<'a> {
     artifact: &'a Artifact,
     extents: &'a [i64],
+    workers: usize,
 }
 
 impl Planner<'_> {
@@ -449,7 +457,8 @@ impl Planner<'_> {
             Step::Product { tensors, .. } => {
                 let axes = self.factors(index, &**tensors, buffers)?;
                 let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-                let product = Product::new(pairs).ok_or(PlanError::Call { step: index })?;
+                let product =
+                    Product::new(pairs, self.workers).ok_or(PlanError::Call { step: index })?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }

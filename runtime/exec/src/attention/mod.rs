@@ -208,8 +208,7 @@ impl Attention {
             let scratch = scratch.at(0);
             // SAFETY: as below; there are these units where the processor has the instructions.
             unsafe {
-                if let (Units::Amx, true, Some(mut amx)) =
-                    (self.units, self.in_tiles(), Amx::detect())
+                if let (Units::Amx, true, Some(amx)) = (self.units, self.in_tiles(), Amx::detect())
                     && amx.with_tiles(|amx| block.panels::<bf16, Amx, true>(amx, scratch))
                 {
                     return;

@@ -18,7 +18,7 @@ use std::arch::x86_64::*;
 use fuser_artifact::DType;
 
 use super::{Attention, BIAS, Block, K as KEY, KEYS, OUT, Q, QUERIES, V};
-use crate::gemm::{self, Element, Kernel, Lines, PAIRS, SIDE, Stored, Truth, WIDE};
+use crate::gemm::{self, Element, Kernel, Lines, PAIRS, SIDE, Stored, Sums, Truth, WIDE};
 
 /// The keys from which on the parts of a weight are within the bound: see docs/products.md.
 pub const SPLIT_KEYS: usize = 160;
@@ -74,7 +74,7 @@ impl Block<'_> {
     /// All elements that sizes and strides lead to are there and of type `T`; nobody else uses those of the result. The scratch memory is as large as
     /// [`scratch_bytes`] says, and the processor has the instructions.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-    pub unsafe fn panels<T: Element + Stored, K: Kernel<T> + Clone, const SPLIT: bool>(
+    pub unsafe fn panels<T: Element + Stored, K: Kernel<T>, const SPLIT: bool>(
         &self,
         kernel: &K,
         scratch: *mut u8,
@@ -92,7 +92,8 @@ impl Block<'_> {
             sums.cast::<f32>(),
             rows.cast::<Rows>(),
         );
-        let [mut products, mut weighted] = [kernel.clone(), kernel.clone()];
+        let [mut queries_seen, mut keys_seen, mut values_seen] =
+            [(); 3].map(|()| K::Seen::default());
         let [_, query_panel] = K::panel_bytes(terms.extent);
         let tall = columns.extent.div_ceil(K::TALL);
         let panel_sums = tall * K::TALL * WIDE;
@@ -113,9 +114,7 @@ impl Block<'_> {
             };
             // SAFETY: the caller's word; the parts have room for all panels.
             unsafe {
-                if !products.pack(1, own.lines(panel * WIDE, WIDE), to) {
-                    return false;
-                }
+                kernel.pack(1, own.lines(panel * WIDE, WIDE), to, &mut queries_seen);
                 rows.wrapping_add(panel).write_unaligned(empty);
                 std::slice::from_raw_parts_mut(sums.wrapping_add(panel * panel_sums), panel_sums)
                     .fill(0.0);
@@ -147,17 +146,17 @@ impl Block<'_> {
                 )
             };
             for (i, line) in (0..count).step_by(K::TALL).enumerate() {
+                let to = k.wrapping_add(i * left);
                 // SAFETY: as above.
-                if !unsafe { products.pack(0, keys.lines(line, K::TALL), k.wrapping_add(i * left)) }
-                {
-                    return false;
-                }
+                unsafe { kernel.pack(0, keys.lines(line, K::TALL), to, &mut keys_seen) };
             }
             for (i, line) in (0..columns.extent).step_by(K::TALL).enumerate() {
+                let to = v.wrapping_add(i * value);
                 // SAFETY: as above.
-                unsafe { weighted.pack(0, values.lines(line, K::TALL), v.wrapping_add(i * value)) };
+                unsafe { kernel.pack(0, values.lines(line, K::TALL), to, &mut values_seen) };
             }
-            if SPLIT && !fits(weighted.exponents(0), of.keys.extent) {
+            let exponents = [&keys_seen, &queries_seen].map(K::exponents);
+            if !K::fits(exponents) || SPLIT && !fits(K::exponents(&values_seen), of.keys.extent) {
                 return false;
             }
             for panel in 0..panels {
@@ -175,18 +174,13 @@ impl Block<'_> {
                         k.wrapping_add(i * left),
                         q.wrapping_add(panel * query_panel).cast_const(),
                     );
-                    let to = scores.wrapping_add(line * WIDE);
-                    // SAFETY: both were packed, and there is room for panels of all keys.
-                    unsafe {
-                        products.multiply(
-                            K::TALL.min(count - line),
-                            terms.extent,
-                            a,
-                            &[b],
-                            to,
-                            false,
-                        )
+                    let size = [K::TALL.min(count - line), terms.extent];
+                    let to = Sums {
+                        first: scores.wrapping_add(line * WIDE),
+                        add: false,
                     };
+                    // SAFETY: both were packed, and there is room for panels of all keys.
+                    unsafe { kernel.multiply(size, a, &[b], to) };
                 }
                 let own = sums.wrapping_add(panel * panel_sums);
                 // SAFETY: the scores have whole steps of rows where weights are parts, and the others are there.
@@ -219,11 +213,14 @@ impl Block<'_> {
                 let whole = [scores.cast_const().cast::<u8>()];
                 let right: &[*const u8] = if SPLIT { &parts } else { &whole };
                 for (i, line) in (0..columns.extent).step_by(K::TALL).enumerate() {
-                    let lines = K::TALL.min(columns.extent - line);
+                    let size = [K::TALL.min(columns.extent - line), count];
                     let a = v.wrapping_add(i * value);
-                    let to = own.wrapping_add(line * WIDE);
+                    let to = Sums {
+                        first: own.wrapping_add(line * WIDE),
+                        add: true,
+                    };
                     // SAFETY: values were packed, weights are panels, and the sums are there.
-                    unsafe { weighted.multiply(lines, count, a, right, to, true) };
+                    unsafe { kernel.multiply(size, a, right, to) };
                 }
             }
         }

@@ -1,9 +1,7 @@
 //! Tests of attention against f64 within the bound of docs/products.md: element types, orders of axes, biases, sizes around blocks and none.
 
 use super::*;
-use crate::team::Effort;
-use crate::workers::Workers;
-use fuser_artifact::{DimSpec, TensorSpec};
+use crate::testing::{call_all, decode, encode, factor, units};
 use fuser_random::SplitMix;
 
 /// Sizes: batch, queries, keys, terms, columns.
@@ -59,25 +57,6 @@ fn draw(at: usize, salt: usize) -> f64 {
     4.0 * SplitMix(at as u64 ^ (salt as u64) << 32).unit() - 2.0
 }
 
-fn encode(dtype: DType, x: f64) -> Vec<u8> {
-    match dtype {
-        DType::F16 => f16::from_f64(x).to_le_bytes().to_vec(),
-        DType::Bf16 => bf16::from_f64(x).to_le_bytes().to_vec(),
-        DType::I1 => vec![u8::from(x > -0.5)],
-        _ => (x as f32).to_le_bytes().to_vec(),
-    }
-}
-
-fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
-    let value = |word: &[u8]| match dtype {
-        DType::F16 => f16::from_le_bytes(word.try_into().unwrap()).to_f64(),
-        DType::Bf16 => bf16::from_le_bytes(word.try_into().unwrap()).to_f64(),
-        DType::I1 => f64::from(word[0]),
-        _ => f32::from_le_bytes(word.try_into().unwrap()).into(),
-    };
-    bytes.chunks_exact(dtype.bytes()).map(value).collect()
-}
-
 /// A tensor in memory.
 struct Memory {
     factor: Factor,
@@ -87,38 +66,16 @@ struct Memory {
 
 impl Memory {
     fn new(dtype: DType, axes: &[(u32, usize, bool)], turned: bool, salt: usize) -> Memory {
-        let rank = axes.len() as u32;
-        let own: Vec<Axis> = axes
-            .iter()
-            .map(|&(_, extent, broadcast)| Axis { extent, broadcast })
-            .collect();
-        let dims = axes.iter().map(|&(_, extent, broadcast)| DimSpec {
-            extent: (extent as i64).into(),
-            broadcast,
-        });
-        let tensor = TensorSpec {
-            name: "t".to_string(),
-            dtype,
-            dims: dims.collect(),
-            order: if turned {
-                (0..rank).rev().collect()
-            } else {
-                Vec::new()
-            },
-            buffer: 0,
-        };
-        let count: usize = own.iter().map(|axis| axis.stored_extent()).product();
+        let order: Vec<u32> = (0..axes.len() as u32).rev().collect();
+        let (factor, axes) = factor(dtype, axes, if turned { &order } else { &[] });
+        let count: usize = axes.iter().map(|axis| axis.stored_extent()).product();
         Memory {
-            factor: Factor {
-                tensor,
-                loops: axes.iter().map(|axis| axis.0).collect(),
-            },
-            axes: own,
-            bytes: (0..count)
-                .flat_map(|at| encode(dtype, draw(at, salt)))
-                .collect(),
+            factor,
+            axes,
+            bytes: encode(dtype, (0..count).map(|at| draw(at, salt))),
         }
     }
+
     /// The element at an index for each axis.
     fn at(&self, values: &[f64], index: &[usize]) -> f64 {
         let order: Vec<usize> = self
@@ -169,24 +126,6 @@ fn tensors(case: &Case) -> Vec<Memory> {
     all
 }
 
-/// All that this processor can compute attention with.
-fn units() -> Vec<Units> {
-    let mut all = vec![Units::Library];
-    #[cfg(target_arch = "x86_64")]
-    {
-        let best = Units::detect();
-        match best {
-            Units::Library => eprintln!("skipped: no AVX-512, no kernel of ours is tested"),
-            Units::Fma => {
-                eprintln!("skipped: no AMX, its kernel is not tested");
-                all.push(best);
-            }
-            Units::Amx => all.extend([Units::Fma, best]),
-        }
-    }
-    all
-}
-
 /// The result as `units` compute it with so many workers, as it lies in memory.
 fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<f64> {
     let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
@@ -196,10 +135,6 @@ fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<
         units,
         ..Attention::new(scale, case.causal, &factors, &axes).unwrap()
     };
-    let room = attention.scratch_bytes().next_multiple_of(8);
-    // Whatever lies in the scratch memory.
-    let mut scratch = vec![u64::MAX; workers * room / 8 + 1];
-    let base = Address::of(scratch.as_mut_ptr().cast());
     let places: Vec<Address> = memory
         .iter_mut()
         .map(|own| Address::of(own.bytes.as_mut_ptr()))
@@ -207,15 +142,11 @@ fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<
     let last = places.len() - 1;
     let bias = places[if last > BIAS { BIAS } else { Q }];
     let places = [places[Q], places[K], places[V], bias, places[last]];
-    let calls = attention.calls().unwrap();
-    Workers::new(workers)
-        .unwrap()
-        .for_each_chunk(calls, Effort::Unknown, &|worker, begin, end| {
-            for call in begin..end {
-                // SAFETY: the vectors have these sizes, and each worker has its part of the scratch.
-                unsafe { attention.call(call, places, Address::of(base.at(worker * room))) };
-            }
-        });
+    let (calls, room) = (attention.calls().unwrap(), attention.scratch_bytes());
+    call_all(workers, calls, room, &|call, scratch| {
+        // SAFETY: the vectors have these sizes.
+        unsafe { attention.call(call, places, scratch) };
+    });
     decode(case.dtype, &memory[last].bytes)
 }
 

@@ -50,7 +50,7 @@ impl CudaExecutable {
         program: Arc<CudaProgram>,
         extents: &Explicit,
     ) -> Result<CudaExecutable, RuntimeError> {
-        let binding = Binding::new(program.artifact(), extents)?;
+        let binding = Binding::new(program.artifact(), extents, 1)?;
         let version = program.version_number(binding.version);
         let steps = steps(version, &binding.plan)?;
         let (own, bytes) = own_places(&binding)?;

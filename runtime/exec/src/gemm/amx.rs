@@ -2,7 +2,7 @@
 //!
 //! `TDPBF16PS` adds, for each of its sums, 16 products of even terms and 16 of odd ones by fused multiply-adds from 0 on, both sums, and that to
 //! the sum so far; each addition rounds to nearest. It takes subnormal operands for 0 and makes 0 of subnormal results, whatever the control
-//! register says. So the kernel packs only factors with which neither occurs: a bf16 of exponent e is a multiple of 2^(e-7), a product of such
+//! register says. So the kernel fits only factors with which neither occurs: a bf16 of exponent e is a multiple of 2^(e-7), a product of such
 //! numbers one of 2^(e+f-14), as are all sums, rounded or not; where that is a normal number, so is every sum that is not 0.
 //!
 //! The instructions are written as assembly, as Rust has stable names for neither them nor the tiles.
@@ -13,33 +13,25 @@ use std::sync::OnceLock;
 use half::bf16;
 
 use super::pack::{self, Lines, Order, PAIRS, Range, SIDE};
-use super::product::{Kernel, WIDE};
+use super::product::{Kernel, Panel, Sums, WIDE};
 
-/// Words of a tile.
-const TILE: usize = SIDE * SIDE;
 /// Bytes of a row of a tile.
 const ROW: usize = 64;
 
-/// Products of bf16 in tiles, for factors that [`Kernel::pack`] takes.
+/// Products of bf16 in tiles, for factors that [`Kernel::fits`].
 #[derive(Clone, Copy, Debug)]
-pub struct Amx {
-    ranges: [Range; 2],
-}
+pub struct Amx(());
 
 impl Amx {
     /// The kernel, where processor and system have it.
     pub fn detect() -> Option<Amx> {
         static FOUND: OnceLock<bool> = OnceLock::new();
         let found = *FOUND.get_or_init(|| super::avx512::Fma::detect().is_some() && permitted());
-        found.then(|| {
-            // SAFETY: the processor has AVX-512.
-            let range = unsafe { Range::new() };
-            Amx { ranges: [range; 2] }
-        })
+        found.then_some(Amx(()))
     }
 
     /// Does something with configured tiles, which are empty when it is over.
-    pub fn with_tiles<R>(&mut self, then: impl FnOnce(&mut Amx) -> R) -> R {
+    pub fn with_tiles<R>(&self, then: impl FnOnce(&Amx) -> R) -> R {
         /// Leaves the tiles empty, also when a test of what runs in between fails.
         struct Release;
         impl Drop for Release {
@@ -88,21 +80,25 @@ fn permitted() -> bool {
 impl Kernel<bf16> for Amx {
     const TALL: usize = 2 * SIDE;
     const TERMS: usize = 512;
+    type Seen = Range;
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
         [terms.next_multiple_of(PAIRS) * WIDE * size_of::<bf16>(); 2]
     }
 
     // SAFETY: as the trait says.
-    unsafe fn pack(&mut self, which: usize, from: Lines<bf16>, to: *mut u8) -> bool {
+    unsafe fn pack(&self, which: usize, from: Lines<bf16>, to: *mut u8, seen: &mut Range) {
         let order = [Order::Lines, Order::Pairs][which];
-        for half in 0..2 {
-            let own = from.lines(half * SIDE, SIDE);
-            let to = to.cast::<u32>().wrapping_add(half * TILE);
-            // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-            unsafe { pack::pairs(own, to, 2 * TILE, order, &mut self.ranges[which]) };
-        }
-        match [self.exponents(0), self.exponents(1)] {
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe { pack::pairs(from, to.cast(), order, seen) };
+    }
+
+    fn exponents(seen: &Range) -> Option<[u32; 2]> {
+        seen.exponents()
+    }
+
+    fn fits(exponents: [Option<[u32; 2]>; 2]) -> bool {
+        match exponents {
             // The least exponents e and f, biased by 127: neither is that of a subnormal number, and e + f - 14 >= -126.
             [Some([a, _]), Some([b, _])] => a > 0 && b > 0 && a + b >= 2 * 127 + 14 - 126,
             [Some([a, _]), None] | [None, Some([a, _])] => a > 0,
@@ -110,21 +106,9 @@ impl Kernel<bf16> for Amx {
         }
     }
 
-    fn exponents(&self, which: usize) -> Option<[u32; 2]> {
-        // SAFETY: there is a kernel only where the processor has AVX-512.
-        unsafe { self.ranges[which].exponents() }
-    }
-
     // SAFETY: as the trait says.
-    unsafe fn multiply(
-        &self,
-        _rows: usize,
-        terms: usize,
-        left: *const u8,
-        right: &[*const u8],
-        sums: *mut f32,
-        add: bool,
-    ) {
+    unsafe fn multiply(&self, [_, terms]: [usize; 2], left: Panel, right: &[Panel], sums: Sums) {
+        let Sums { first: sums, add } = sums;
         let places = [
             sums,
             sums.wrapping_add(SIDE),

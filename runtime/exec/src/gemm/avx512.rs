@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::pack::{self, Element, Lines, SIDE};
-use super::product::{Kernel, WIDE};
+use super::product::{Kernel, Panel, Sums, WIDE};
 
 /// Fused multiply-adds of f32; elements of 16 bits are widened where they are packed.
 #[derive(Clone, Copy, Debug)]
@@ -23,13 +23,14 @@ impl Fma {
 impl<T: Element> Kernel<T> for Fma {
     const TALL: usize = 14;
     const TERMS: usize = 256;
+    type Seen = ();
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
         [SIDE, WIDE].map(|lines| terms * lines * size_of::<f32>())
     }
 
     // SAFETY: as the trait says.
-    unsafe fn pack(&mut self, which: usize, from: Lines<T>, to: *mut u8) -> bool {
+    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, (): &mut ()) {
         let to = to.cast::<f32>();
         // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
         unsafe {
@@ -41,29 +42,20 @@ impl<T: Element> Kernel<T> for Fma {
                 }
             }
         }
-        true
     }
 
     // SAFETY: as the trait says.
-    unsafe fn multiply(
-        &self,
-        rows: usize,
-        terms: usize,
-        left: *const u8,
-        right: &[*const u8],
-        sums: *mut f32,
-        add: bool,
-    ) {
-        let left = left.cast();
+    unsafe fn multiply(&self, [rows, terms]: [usize; 2], left: Panel, right: &[Panel], sums: Sums) {
         macro_rules! by_rows {
             ($($rows:literal)*) => {
                 for (number, right) in right.iter().enumerate() {
-                    let (right, add) = (right.cast(), add || number > 0);
+                    let (left, right) = (left.cast(), right.cast());
+                    let sums = Sums { add: sums.add || number > 0, ..sums };
                     // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
                     unsafe {
                         match rows {
-                            $($rows => multiply::<$rows>(terms, left, right, sums, add),)*
-                            _ => multiply::<14>(terms, left, right, sums, add),
+                            $($rows => multiply::<$rows>(terms, left, right, sums),)*
+                            _ => multiply::<14>(terms, left, right, sums),
                         }
                     }
                 }
@@ -82,8 +74,7 @@ unsafe fn multiply<const R: usize>(
     terms: usize,
     mut left: *const f32,
     mut right: *const f32,
-    sums: *mut f32,
-    add: bool,
+    sums: Sums,
 ) {
     let mut own = [[_mm512_setzero_ps(); 2]; R];
     for _ in 0..terms {
@@ -104,10 +95,10 @@ unsafe fn multiply<const R: usize>(
     }
     for (r, own) in own.iter().enumerate() {
         for (half, &x) in own.iter().enumerate() {
-            let to = sums.wrapping_add(r * WIDE + half * SIDE);
+            let to = sums.first.wrapping_add(r * WIDE + half * SIDE);
             // SAFETY: the sums are there.
             unsafe {
-                let x = if add {
+                let x = if sums.add {
                     _mm512_add_ps(_mm512_loadu_ps(to), x)
                 } else {
                     x

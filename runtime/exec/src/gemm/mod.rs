@@ -25,9 +25,15 @@ pub use self::{
     amx::Amx,
     avx512::Fma,
     pack::{Element, Lines, PAIRS, SIDE, Truth, numbers},
-    product::{Kernel, WIDE, product, scratch_bytes},
+    product::{Kernel, Sums, WIDE, product, scratch_bytes},
     store::{Stored, store},
 };
+
+/// Rows and columns of the blocks of a result, from its first element on, each of which is computed by one kernel alone: which one, what is in these rows and
+/// columns decides. So tiles that are cut at multiples of it have the same bits however they are cut.
+pub const GRAIN: usize = 64;
+/// Rows and columns that are multiplied at a time at most.
+pub const MOST: [usize; 2] = [2048, 1024];
 
 /// The arithmetic units that compute products.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

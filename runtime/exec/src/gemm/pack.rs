@@ -172,44 +172,19 @@ pub unsafe fn numbers<T: Element>(from: Lines<T>, to: *mut f32, step: usize) {
 }
 
 /// The least and the greatest magnitude of what was packed, zeros aside.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Range {
-    /// For each lane the bits of the least magnitude less one, so that zeros are the greatest number.
-    least: __m512i,
-    greatest: __m512i,
+    /// For each lane the bits of the greatest magnitude, and the greatest of their negatives, which is that of the least one.
+    lanes: [[u16; PAIRS]; 2],
 }
 
 impl Range {
-    #[target_feature(enable = "avx512f,avx512bw")]
-    pub fn new() -> Range {
-        Range {
-            least: _mm512_set1_epi16(-1),
-            greatest: _mm512_setzero_si512(),
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw")]
-    fn add(&mut self, pairs: __m512i) {
-        let magnitude = _mm512_and_si512(pairs, _mm512_set1_epi16(0x7fff));
-        self.greatest = _mm512_max_epu16(self.greatest, magnitude);
-        let less = _mm512_sub_epi16(magnitude, _mm512_set1_epi16(1));
-        self.least = _mm512_min_epu16(self.least, less);
-    }
-
     /// The biased exponents of the least and of the greatest element that is not 0; `None` where all are. A subnormal number has 0, what is no
     /// finite number 255.
-    #[target_feature(enable = "avx512f,avx512bw")]
     pub fn exponents(&self) -> Option<[u32; 2]> {
-        let lanes = |vector: __m512i| {
-            let mut lanes = [0u16; PAIRS];
-            // SAFETY: the array has the vector's size.
-            unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), vector) };
-            lanes
-        };
-        let least = lanes(self.least).into_iter().min().unwrap_or(u16::MAX);
-        let greatest = lanes(self.greatest).into_iter().max().unwrap_or(0);
-        let exponent = |bits: u16| u32::from(bits >> 7);
-        (greatest != 0).then(|| [exponent(least + 1), exponent(greatest)])
+        let [greatest, negative] = (self.lanes).map(|lanes| lanes.into_iter().max().unwrap_or(0));
+        let exponents = [negative.wrapping_neg(), greatest].map(|bits| u32::from(bits >> 7));
+        (greatest != 0).then_some(exponents)
     }
 }
 
@@ -220,28 +195,78 @@ pub enum Order {
     Pairs,
 }
 
-/// Packs at most 16 lines of bf16 as squares of pairs, which are `step` words apart, and adds their magnitudes to the range.
+/// Packs at most 32 lines of bf16, 32 terms after the other: a square of pairs of the first 16 lines, and one of the others. Adds their magnitudes to
+/// the range.
 ///
 /// # Safety
 /// The elements are there, `to` has room for the squares; the processor has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, step: usize, order: Order, range: &mut Range) {
+pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut Range) {
+    // SAFETY: the arrays have a vector's size.
+    let mut found =
+        (range.lanes.each_ref()).map(|lanes| unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) });
     for (number, begin) in (0..from.terms).step_by(PAIRS).enumerate() {
         let own = from.terms(begin, PAIRS);
-        // SAFETY: the caller's word.
-        let (square, found) = unsafe { square(own) };
-        square.iter().for_each(|&row| range.add(row));
-        let square = if found == order {
-            square
-        } else {
-            transpose(square)
-        };
-        for (row, words) in square.into_iter().enumerate() {
-            let to = to.wrapping_add(number * step + row * SIDE);
+        let to = to.wrapping_add(number * 2 * SIDE * SIDE);
+        let mut store = |row: usize, words: __m512i| {
+            let magnitude = _mm512_and_si512(words, _mm512_set1_epi16(0x7fff));
+            let negative = _mm512_sub_epi16(_mm512_setzero_si512(), magnitude);
+            found = [
+                _mm512_max_epu16(found[0], magnitude),
+                _mm512_max_epu16(found[1], negative),
+            ];
             // SAFETY: the caller's word.
-            unsafe { _mm512_storeu_si512(to.cast(), words) };
+            unsafe { _mm512_storeu_si512(to.wrapping_add(row * SIDE).cast(), words) };
+        };
+        if from.strides[0] == 1 && order == Order::Pairs {
+            // A line of the cache at a time: where the next term is a power of two away, few of them stay in the first cache.
+            for pair in 0..SIDE {
+                // SAFETY: the caller's word.
+                let [low, high] = unsafe { interleaved(own.terms(2 * pair, 2)) };
+                store(pair, low);
+                store(SIDE + pair, high);
+            }
+            continue;
+        }
+        for half in [0, SIDE] {
+            // SAFETY: the caller's word.
+            let (square, found) = unsafe { square(own.lines(half, SIDE)) };
+            let square = match found == order {
+                true => square,
+                false => transpose(square),
+            };
+            let rows = square.into_iter().enumerate();
+            rows.for_each(|(row, words)| store(half + row, words));
         }
     }
+    for (lanes, found) in range.lanes.iter_mut().zip(found) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), found) };
+    }
+}
+
+/// The pairs of at most two terms of at most 32 lines that are neighbours: of the first 16 lines, and of the others.
+///
+/// # Safety
+/// The elements are there; the processor has the instructions.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+unsafe fn interleaved(from: Lines<bf16>) -> [__m512i; 2] {
+    let mask = ((1u64 << from.lines.min(PAIRS)) - 1) as u32;
+    let [even, odd] = [0, 1].map(|term| {
+        let mask = if term < from.terms { mask } else { 0 };
+        // SAFETY: the caller's word; behind the last term nothing is read.
+        unsafe { _mm512_maskz_loadu_epi16(mask, from.at(0, term).cast()) }
+    });
+    // Of each quarter its first four pairs, and its last four; then quarters in order.
+    let (low, high) = (
+        _mm512_unpacklo_epi16(even, odd),
+        _mm512_unpackhi_epi16(even, odd),
+    );
+    [
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), high),
+        _mm512_permutex2var_epi64(low, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), high),
+    ]
 }
 
 /// A square of at most 16 lines and 32 terms, in the order in which it lies in memory.

@@ -1,9 +1,21 @@
 //! Products in blocks: panels of both factors are packed, and each panel of rows is multiplied by each of columns.
 
 use super::pack::Lines;
+use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums.
 pub const WIDE: usize = 32;
+
+/// A packed panel of a factor.
+pub type Panel = *const u8;
+
+/// Sums of a panel: 32 beside each other, for `TALL` rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Sums {
+    pub first: *mut f32,
+    /// True where there are some, to which products are added.
+    pub add: bool,
+}
 
 /// A micro-kernel with its way of packing elements of a type.
 pub trait Kernel<T: Copy> {
@@ -11,42 +23,40 @@ pub trait Kernel<T: Copy> {
     const TALL: usize;
     /// Terms of a block at most.
     const TERMS: usize;
+    /// A summary of elements that were packed.
+    type Seen: Default;
 
     /// Bytes of a panel of the left factor and of one of the right, for so many terms.
     fn panel_bytes(terms: usize) -> [usize; 2];
 
-    /// Packs a panel of the left factor (0) or of the right one (1); false where the kernel cannot multiply it by all that it packed of the other.
+    /// Packs a panel of the left factor (0) or of the right one (1).
     ///
     /// # Safety
     /// The elements are there, at most as many lines as a panel has, and there is room for a panel.
-    unsafe fn pack(&mut self, which: usize, from: Lines<T>, to: *mut u8) -> bool;
+    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, seen: &mut Self::Seen);
 
-    /// The biased exponents of the least and of the greatest element of a factor that was packed, zeros aside: a subnormal number has 0, what is no
+    /// The biased exponents of the least and of the greatest element that was seen, zeros aside: a subnormal number has 0, what is no
     /// finite number 255. `None` where all are 0, and where the kernel takes any.
-    fn exponents(&self, _which: usize) -> Option<[u32; 2]> {
+    fn exponents(_: &Self::Seen) -> Option<[u32; 2]> {
         None
     }
 
-    /// Multiplies a panel of rows, of which the first `rows` count, by each of these panels of columns, and adds the products. Sums are 32 beside each
-    /// other, for `TALL` rows.
+    /// True where the kernel multiplies factors with these exponents.
+    fn fits(_: [Option<[u32; 2]>; 2]) -> bool {
+        true
+    }
+
+    /// Multiplies a panel of rows, of which so many count, and so many terms by each of these panels of columns, and adds the products.
     ///
     /// # Safety
-    /// The panels were packed with so many terms, and the sums are there, with those before if they are to be added to.
-    unsafe fn multiply(
-        &self,
-        rows: usize,
-        terms: usize,
-        left: *const u8,
-        right: &[*const u8],
-        sums: *mut f32,
-        add: bool,
-    );
+    /// The panels were packed with so many terms, and the sums are there.
+    unsafe fn multiply(&self, size: [usize; 2], left: Panel, right: &[Panel], sums: Sums);
 }
 
 /// Blocks of terms that are packed at a time.
 const BLOCKS: usize = 2;
 /// Panels of the right factor that are packed at a time.
-const GROUP: usize = 8;
+const GROUP: usize = 16;
 /// Terms that are packed of one panel of a group before those of the next, where columns are neighbours in memory: then as many rows are read on,
 /// each in order.
 const RUN: usize = 32;
@@ -75,22 +85,25 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 3] {
     ]
 }
 
-/// Multiplies rows by columns; gives sums to `store`, panel after panel of 32 columns and `TALL` rows, with the number of the first row and column and of
-/// rows and columns. False where the kernel cannot multiply these factors: then what was stored is not the product.
+/// Multiplies at most [`MOST`] rows by columns, or columns by rows; gives sums to `store`, panel after panel of 32 columns and `TALL` rows, with the number of
+/// the first row and column and of rows and columns. Then gives those to `other`, in the same way, whose factors the kernel does not fit: what was stored of
+/// them is not the product.
 ///
 /// # Safety
 /// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
 pub unsafe fn product<T: Copy, K: Kernel<T>>(
-    kernel: &mut K,
+    kernel: &K,
     [left, right]: [Lines<T>; 2],
     scratch: *mut u8,
     mut store: impl FnMut([usize; 2], [usize; 2], *const f32),
-) -> bool {
+    other: impl FnMut([usize; 2], [usize; 2]),
+) {
     let (m, n, k) = (left.lines, right.lines, left.terms);
     let [left_bytes, right_bytes, _] = parts::<T, K>([m, n, k]);
     let right_place = scratch.wrapping_add(left_bytes);
     let sums = right_place.wrapping_add(right_bytes).cast::<f32>();
     let (most, panel) = (BLOCKS * K::TERMS, K::TALL * WIDE);
+    let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
     for outer in (0..k.max(1)).step_by(most) {
         let [left, right] = [left, right].map(|lines| lines.terms(outer, most));
         let terms = left.terms;
@@ -101,18 +114,18 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
             for begin in (0..terms).step_by(run) {
                 for (j, first) in (0..own.lines).step_by(WIDE).enumerate() {
                     let to = right_place.wrapping_add(j * bytes[1] + K::panel_bytes(begin)[1]);
+                    let seen = &mut seen[1][(column + first) / GRAIN];
                     // SAFETY: the caller's word; the scratch memory has room for a group.
-                    if !unsafe { kernel.pack(1, own.lines(first, WIDE).terms(begin, run), to) } {
-                        return false;
-                    }
+                    unsafe { kernel.pack(1, own.lines(first, WIDE).terms(begin, run), to, seen) };
                 }
             }
             for (i, row) in (0..m).step_by(K::TALL).enumerate() {
                 let rows = K::TALL.min(m - row);
                 let a = scratch.wrapping_add(i * bytes[0]);
-                // SAFETY: as above, for all panels.
-                if group == 0 && !unsafe { kernel.pack(0, left.lines(row, K::TALL), a) } {
-                    return false;
+                if group == 0 {
+                    let seen = &mut seen[0][row / GRAIN];
+                    // SAFETY: as above, for all panels.
+                    unsafe { kernel.pack(0, left.lines(row, K::TALL), a, seen) };
                 }
                 let held = if k > most {
                     i * n.div_ceil(WIDE) + column / WIDE
@@ -128,9 +141,9 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
                             a.wrapping_add(past_a),
                             right_place.wrapping_add(j * bytes[1] + past_b),
                         );
-                        let sums = sums.wrapping_add(j * panel);
+                        let (first, add) = (sums.wrapping_add(j * panel), outer + from > 0);
                         // SAFETY: both panels were packed, and the sums have room.
-                        unsafe { kernel.multiply(rows, count, a, &[b], sums, outer + from > 0) };
+                        unsafe { kernel.multiply([rows, count], a, &[b], Sums { first, add }) };
                     }
                 }
                 if outer + terms == k {
@@ -139,5 +152,87 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
             }
         }
     }
-    true
+    let exponents = seen.map(|grains| grains.map(|seen| K::exponents(&seen)));
+    misfits::<T, K>(exponents, [m, n], other);
+}
+
+/// Blocks of rows or columns at most.
+const GRAINS: usize = if MOST[0] > MOST[1] { MOST[0] } else { MOST[1] } / GRAIN;
+// A row of blocks is a mask of bits.
+const _: () = assert!(GRAINS <= 32);
+
+/// Gives the rectangles of a result whose factors the kernel does not fit: blocks of neighbouring columns, and of all rows below in which the same ones are.
+fn misfits<T: Copy, K: Kernel<T>>(
+    [rows, columns]: [[Option<[u32; 2]>; GRAINS]; 2],
+    sizes: [usize; 2],
+    mut give: impl FnMut([usize; 2], [usize; 2]),
+) {
+    let [tall, wide] = sizes.map(|size| size.div_ceil(GRAIN));
+    let mask = |row: Option<[u32; 2]>| {
+        let misfits = (0..wide).filter(|&column| !K::fits([row, columns[column]]));
+        misfits.fold(0u32, |mask, column| mask | 1 << column)
+    };
+    let masks = rows.map(mask);
+    let mut row = 0;
+    while row < tall {
+        let mut rest = masks[row];
+        let same = masks[row..tall].iter().take_while(|&&mask| mask == rest);
+        let count = same.count();
+        while rest != 0 {
+            let column = rest.trailing_zeros();
+            let beside = (rest >> column).trailing_ones();
+            rest &= rest.wrapping_add(1 << column);
+            let first = [row, column as usize].map(|block| block * GRAIN);
+            let blocks = [count, beside as usize];
+            give(
+                first,
+                [0, 1].map(|axis| (blocks[axis] * GRAIN).min(sizes[axis] - first[axis])),
+            );
+        }
+        row += count;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Amx;
+    use super::*;
+    use half::bf16;
+
+    /// Rectangles cover each block that does not fit once, and no other, whatever the factors have.
+    #[test]
+    fn misfits_are_covered_once() {
+        let kinds = [None, Some([0, 130]), Some([70, 130]), Some([120, 130])];
+        for (sizes, turn) in [[2048, 1024], [1000, 2048], [65, 64], [1, 130], [0, 5]]
+            .into_iter()
+            .flat_map(|sizes| [1, 5, 64, 1 << 20].map(|turn| (sizes, turn)))
+        {
+            let mut words = 0u64..;
+            let mut draw = || {
+                let word = fuser_random::SplitMix(words.next().unwrap() / turn).word();
+                kinds[word as usize % kinds.len()]
+            };
+            let exponents = [(); 2].map(|()| [(); GRAINS].map(|()| draw()));
+            let [tall, wide] = sizes.map(|size: usize| size.div_ceil(GRAIN));
+            let mut found = vec![0; tall * wide];
+            misfits::<bf16, Amx>(exponents, sizes, |first, count| {
+                for axis in 0..2 {
+                    let end = first[axis] + count[axis];
+                    assert!(count[axis] > 0 && first[axis] % GRAIN == 0);
+                    assert!(end == sizes[axis] || end < sizes[axis] && end % GRAIN == 0);
+                }
+                let [rows, columns] = [0, 1]
+                    .map(|axis| first[axis] / GRAIN..(first[axis] + count[axis]).div_ceil(GRAIN));
+                for row in rows {
+                    columns
+                        .clone()
+                        .for_each(|column| found[row * wide + column] += 1);
+                }
+            });
+            for (at, found) in found.into_iter().enumerate() {
+                let fits = Amx::fits([exponents[0][at / wide], exponents[1][at % wide]]);
+                assert_eq!(found, i32::from(!fits), "{sizes:?}, {turn}, block {at}");
+            }
+        }
+    }
 }
