@@ -3,6 +3,7 @@
 //! ```text
 //! %y = fusion.matmul %a, %b        gemm takes it:   a segment of kind "library", one call of a library
 //!                                  mma takes it:    such a segment, a kernel of a GPU that computes nothing else
+//!                                  cublaslt does:   the same kernel, and a call of a library where the program runs and finds it
 //!                                  nobody does:     broadcast, mul and sum, which share kernels with what stands around them
 //! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
@@ -29,7 +30,7 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &MMA, &SDPA, &SCATTER, &SORT];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -41,6 +42,16 @@ static GEMM: Executor = Executor {
         };
         Some(on_the_cpu(target).and(is_wide(product)))
     },
+};
+
+/// The name of [`LIBRARY`].
+pub const CUBLASLT: &str = "cublaslt";
+
+/// NVIDIA's library, where it is found when a program runs, else the kernel of [`MMA`]: what is compiled has the kernel and names the product.
+static LIBRARY: Executor = Executor {
+    name: CUBLASLT,
+    doc: "products of matrices on a GPU, of the types and layouts of mma: by NVIDIA's cuBLASLt where that is found when the program runs, else as mma",
+    takes: |target, call| (MMA.takes)(target, call),
 };
 
 /// A kernel of a GPU of our own making, which no other op shares.
@@ -235,7 +246,14 @@ pub fn check(value: &str) -> Result<(), String> {
     }
 }
 
+/// True if a value of the option names an executor.
+pub fn is_named(name: &str, allowed: &str) -> bool {
+    matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name)
+}
+
 fn is_allowed(name: &str, allowed: &str) -> Result<(), Refusal> {
-    let named = matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name);
-    if named { Ok(()) } else { Err(Refusal::Off) }
+    match is_named(name, allowed) {
+        true => Ok(()),
+        false => Err(Refusal::Off),
+    }
 }

@@ -23,6 +23,7 @@ use fuser_ir::maps::{Index, Map};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
+use fuser_passes::executors;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -503,6 +504,7 @@ impl Planner<'_> {
             },
             scratch_bytes: sizes.scratch,
             block,
+            product: None,
         });
         Ok(())
     }
@@ -606,6 +608,8 @@ impl Planner<'_> {
             // The code has its own.
             scratch_bytes: SizeExpr::constant(0),
             block,
+            product: executors::is_named(executors::CUBLASLT, &self.options.executors)
+                .then(|| Box::new(tensors.clone())),
         })
     }
     /// A tensor of a call, and the loops that its axes are.

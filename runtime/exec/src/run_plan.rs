@@ -142,6 +142,8 @@ pub enum PlannedStep {
         block: u32,
         /// Bytes of the buffers.
         bytes: usize,
+        /// The product that it computes, where a library of the GPU may.
+        product: Option<Product>,
     },
     Copy {
         from: usize,
@@ -407,6 +409,7 @@ impl Planner<'_> {
                 grid,
                 scratch_bytes,
                 block,
+                product,
                 ..
             } => Ok(PlannedStep::Launch {
                 bytes: (used
@@ -422,6 +425,9 @@ impl Planner<'_> {
                 grid: self.size(grid)? as i64,
                 scratch_bytes: self.size(scratch_bytes)?,
                 block: *block,
+                product: (product.as_deref())
+                    .map(|tensors| self.product(index, tensors, buffers))
+                    .transpose()?,
             }),
             Step::Copy {
                 from, to, elements, ..
@@ -447,9 +453,7 @@ impl Planner<'_> {
                 })
             }
             Step::Product { tensors, .. } => {
-                let axes = self.factors(index, &**tensors, buffers)?;
-                let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-                let product = Product::new(pairs).ok_or(PlanError::Call { step: index })?;
+                let product = self.product(index, tensors, buffers)?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }
@@ -487,6 +491,18 @@ impl Planner<'_> {
                 Ok(PlannedStep::Sort { sort, calls })
             }
         }
+    }
+
+    /// The product of these tensors.
+    fn product(
+        &self,
+        step: usize,
+        tensors: &[Factor; 3],
+        buffers: &[PlannedBuffer],
+    ) -> Result<Product, PlanError> {
+        let axes = self.factors(step, tensors, buffers)?;
+        let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
+        Product::new(pairs).ok_or(PlanError::Call { step })
     }
 
     /// The axes of the tensors of a call, each of which fits its buffer.
