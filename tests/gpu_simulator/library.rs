@@ -116,6 +116,23 @@ fn what_the_library_does_not_take_the_kernel_computes() {
     let mut innermost = Program::new("innermost", &text, "f");
     innermost.extents = vec![("M".to_owned(), 9), ("N".to_owned(), 17)];
     assert_eq!(who(&innermost, "sm_90,cublaslt", &["--check"]), "layout");
+    // A bias is along the axis along which results are neighbours, has an element for each, and their type; none is documented of f64.
+    for (text, dtype, wide, expected) in [
+        (BATCHES[4], "bf16", "f32", "called"),
+        (BATCHES[4], "f64", "f64", "no-algorithm"),
+        (BATCHES[8], "f32", "f32", "layout"),
+        (BATCHES[9], "f16", "f32", "layout"),
+        (BATCHES[10], "f16", "f32", "types"),
+        (BATCHES[10], "f32", "f32", "called"),
+    ] {
+        let text = text.replace("xT", &format!("x{dtype}"));
+        let text = text.replace("xW", &format!("x{wide}"));
+        let text = text.replace("to W", &format!("to {wide}"));
+        let mut biased = Program::new(&text, &text, "f");
+        biased.extents.iter_mut().for_each(|(_, n)| *n = 9);
+        let found = who(&biased, "sm_90,cublaslt", &["--check"]);
+        assert_eq!(found, expected, "{dtype}: {text}");
+    }
 }
 
 /// The table of a run names who computed a product.

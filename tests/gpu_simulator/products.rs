@@ -120,8 +120,8 @@ fn products_of_named_lengths_agree_with_the_reference() {
 }
 
 /// Axes of a batch: beside each other, innermost in memory, stored once for heads that share a factor, in one factor alone; rows over several axes; one
-/// tensor as both factors; a result in the type that accumulates.
-pub const BATCHES: [&str; 8] = [
+/// tensor as both factors; a result in the type that accumulates; biases of columns, of rows that lie beside each other, of one element, and beside such a result.
+pub const BATCHES: [&str; 11] = [
     "task.program @f(%a: tensor<3x33x40xT>, %b: tensor<3x40x17xT>) -> tensor<3x33x17xT> {
   %y = fusion.matmul %a, %b
   task.return %y
@@ -153,6 +153,18 @@ pub const BATCHES: [&str; 8] = [
 }",
     "task.program @f(%a: tensor<[B]x20x24xT>, %b: tensor<[B]x24x36xT>) -> tensor<[B]x20x36xW> {
   %y = fusion.matmul %a, %b to W
+  task.return %y
+}",
+    "task.program @f(%x: tensor<[B]x24xT>, %w: tensor<40x24xT>, %c: tensor<40xT>) -> tensor<[B]x40xT, [1, 0]> {
+  %y = fusion.linear %x, %w, %c : tensor<[B]x40xT, [1, 0]>
+  task.return %y
+}",
+    "task.program @f(%x: tensor<33x24xT>, %w: tensor<67x24xT>, %c: tensor<b67xT>) -> tensor<33x67xT> {
+  %y = fusion.linear %x, %w, %c : tensor<33x67xT>
+  task.return %y
+}",
+    "task.program @f(%x: tensor<65x24xT>, %w: tensor<40x24xT>, %c: tensor<40xT>) -> tensor<65x40xW> {
+  %y = fusion.linear %x, %w, %c to W
   task.return %y
 }",
 ];

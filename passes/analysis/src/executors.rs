@@ -8,7 +8,7 @@
 //! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
 //!
-//! An executor is a row of a table: a name, and what it takes on a target. `decompose` asks here and takes apart what nobody takes;
+//! An executor is a row of a table: a name, what it takes on a target, and what of an op's end it computes as well. `decompose` asks here and takes apart what nobody takes;
 //! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
 
 use fuser_dialects::kernel::product::Tile;
@@ -25,6 +25,8 @@ pub struct Executor {
     pub name: &'static str,
     /// A sentence for help.
     pub doc: &'static str,
+    /// True if it adds the bias of a product, which elsewhere a kernel behind the call does.
+    pub bias: bool,
     /// `None` for an op of a kind that it knows nothing of.
     takes: fn(&Target, &Call) -> Option<Result<(), Refusal>>,
 }
@@ -36,6 +38,7 @@ pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &
 static GEMM: Executor = Executor {
     name: "gemm",
     doc: "products of matrices on the CPU, of any float type and any layout",
+    bias: false,
     takes: |target, call| {
         let Call::Product(product) = call else {
             return None;
@@ -51,6 +54,7 @@ pub const CUBLASLT: &str = "cublaslt";
 static LIBRARY: Executor = Executor {
     name: CUBLASLT,
     doc: "products of matrices on a GPU, of the types and layouts of mma: by NVIDIA's cuBLASLt where that is found when the program runs, else as mma",
+    bias: true,
     takes: |target, call| (MMA.takes)(target, call),
 };
 
@@ -58,6 +62,7 @@ static LIBRARY: Executor = Executor {
 static MMA: Executor = Executor {
     name: "mma",
     doc: "products of matrices on a GPU, of bf16 and f16 (on tensor cores), f32 and f64, and any layout",
+    bias: true,
     takes: |target, call| {
         let Call::Product(product) = call else {
             return None;
@@ -74,6 +79,7 @@ static MMA: Executor = Executor {
 static SDPA: Executor = Executor {
     name: "sdpa",
     doc: "attention on the CPU, of f32, bf16 and f16 and any layout",
+    bias: false,
     takes: |target, call| {
         let Call::Attention(attention) = call else {
             return None;
@@ -90,6 +96,7 @@ static SDPA: Executor = Executor {
 static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters on the CPU, of any type and any layout",
+    bias: false,
     takes: |target, call| matches!(call, Call::Scatter { .. }).then(|| on_the_cpu(target)),
 };
 
@@ -97,6 +104,7 @@ static SCATTER: Executor = Executor {
 static SORT: Executor = Executor {
     name: "sort",
     doc: "sorts on the CPU, of any type and any layout",
+    bias: false,
     takes: |target, call| matches!(call, Call::Sort { .. }).then(|| on_the_cpu(target)),
 };
 

@@ -11,8 +11,8 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, SegmentInfo, SegmentKind,
-    SegmentValue, SizeExpr, Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, GpuProduct, SegmentInfo,
+    SegmentKind, SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::fusion::attention;
 use fuser_dialects::kernel::product::Product;
@@ -537,7 +537,10 @@ impl Planner<'_> {
         let segment = self.segment;
         let step = match class {
             Some(OpClass::Contraction) if gpu => {
-                let tensors: Option<[Factor; 3]> = tensors.try_into().ok();
+                let mut tensors = tensors;
+                let bias = (tensors.len() == 4).then(|| tensors.remove(2));
+                let factors: Option<[Factor; 3]> = tensors.try_into().ok();
+                let tensors = factors.map(|factors| GpuProduct { factors, bias });
                 tensors.and_then(|tensors| self.product(op, &tensors))
             }
             Some(OpClass::Scatter) => {
@@ -574,7 +577,7 @@ impl Planner<'_> {
         Ok(())
     }
     /// The launch of a product on a GPU.
-    fn product(&mut self, op: Op, tensors: &[Factor; 3]) -> Option<Step> {
+    fn product(&mut self, op: Op, tensors: &GpuProduct) -> Option<Step> {
         let info = self.artifact.segments.get_mut(self.segment as usize)?;
         info.kind = SegmentKind::Kernel;
         let name = format!("{}_{}_0", self.artifact.program, info.name);

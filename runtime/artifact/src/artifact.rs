@@ -298,7 +298,7 @@ pub enum Step {
         /// The product of matrices that the kernel computes, and nothing else, where a library of the GPU that is found when the program runs
         /// may compute it in its place. On a GPU only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        product: Option<Box<[Factor; 3]>>,
+        product: Option<Box<GpuProduct>>,
     },
     /// Copies the first `elements` elements of `from` to the start of `to`. The two buffers differ.
     Copy {
@@ -369,6 +369,23 @@ pub struct Factor {
     pub tensor: TensorSpec,
     /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is one that ends.
     pub loops: Vec<u32>,
+}
+
+/// A product that is a kernel of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuProduct {
+    /// The two factors, and the result.
+    pub factors: [Factor; 3],
+    /// What is added to the sums, in the type that accumulates: one axis, the last one of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Factor>,
+}
+
+impl GpuProduct {
+    /// All tensors.
+    pub fn tensors(&self) -> impl Iterator<Item = &Factor> {
+        self.factors.iter().chain(&self.bias)
+    }
 }
 
 impl Step {

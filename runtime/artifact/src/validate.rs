@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, KernelCode, SegmentInfo, Step, Target,
-    TensorSpec,
+    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, SegmentInfo,
+    Step, Target, TensorSpec,
 };
 use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
@@ -178,8 +178,8 @@ impl Artifact {
                 product,
                 ..
             } => {
-                if let Some(tensors) = product {
-                    self.check_launched(tensors, buffers)?;
+                if let Some(product) = product {
+                    self.check_launched(product, buffers)?;
                 }
                 lookup(&self.kernels, "kernels", *kernel)?;
                 let sizes = extents.iter().chain([grid, scratch_bytes]);
@@ -223,14 +223,31 @@ impl Artifact {
     }
 
     /// A product that a launch computes: its tensors are those of the kernel.
-    fn check_launched(&self, tensors: &[Factor; 3], buffers: &[u32]) -> Result<(), Problem> {
+    fn check_launched(&self, product: &GpuProduct, buffers: &[u32]) -> Result<(), Problem> {
         let here = matches!(self.target, Target::Cuda { .. });
-        let own: BTreeSet<u32> = tensors.iter().map(|f| f.tensor.buffer).collect();
+        let own: BTreeSet<u32> = product.tensors().map(|f| f.tensor.buffer).collect();
         let same = own
             .iter()
             .eq(&buffers.iter().copied().collect::<BTreeSet<u32>>());
         (here && same).then_some(()).ok_or(Problem::NoCall)?;
-        self.check_product(tensors)
+        self.check_product(&product.factors)?;
+        let Some(bias) = &product.bias else {
+            return Ok(());
+        };
+        self.check_tensor(&bias.tensor)?;
+        let [left, right, result] = &product.factors;
+        let typed = bias.tensor.dtype == right.tensor.dtype;
+        let apart = bias.tensor.buffer != result.tensor.buffer;
+        (typed && apart).then_some(()).ok_or(Problem::NoCall)?;
+        // The columns are one axis, the last one.
+        let last = (result.loops.len() as u32).checked_sub(1);
+        let own = bias.loops.first().copied();
+        let fits = own == last
+            && bias.loops.len() == 1
+            && bias.tensor.dims.len() == 1
+            && right.loops.len() == 2
+            && own.is_some_and(|own| right.loops.contains(&own) && !left.loops.contains(&own));
+        fits.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_product(&self, tensors: &[Factor; 3]) -> Result<(), Problem> {
@@ -639,35 +656,40 @@ pub(crate) mod tests {
     }
 
     /// The sample on a GPU, whose launch computes a product: `[B, 4]` by `[4, B]`.
-    fn with_launched(
-        change: impl Fn(&mut Vec<u32>, &mut [Factor; 3]),
-    ) -> Result<(), ArtifactError> {
+    fn with_launched(change: impl Fn(&mut Vec<u32>, &mut GpuProduct)) -> Result<(), ArtifactError> {
         let mut artifact = sample();
         artifact.target = Target::Cuda { sm: 90 };
         artifact.kernels[0].code = Code::Ptx(String::new());
+        let temporary = BufferKind::Temp { first: 0, last: 2 };
         artifact
             .buffers
-            .push(buffer("o", BufferKind::Temp { first: 0, last: 2 }));
+            .extend(["o", "c"].map(|name| buffer(name, temporary)));
         let (b, four) = (SizeExpr::extent(0), SizeExpr::constant(4));
-        let factor = |buffer, loops: [u32; 2], extents: [&SizeExpr; 2]| Factor {
+        let factor = |buffer, loops: &[u32], extents: &[&SizeExpr]| Factor {
             tensor: TensorSpec {
-                dims: extents.map(|e| DimSpec::stored(e.clone())).to_vec(),
+                dims: extents
+                    .iter()
+                    .map(|&e| DimSpec::stored(e.clone()))
+                    .collect(),
                 ..tensor("t", buffer)
             },
             loops: loops.to_vec(),
         };
-        let mut tensors = [
-            factor(0, [0, 2], [&b, &four]),
-            factor(1, [2, 1], [&four, &b]),
-            factor(3, [0, 1], [&b, &b]),
-        ];
+        let mut own = GpuProduct {
+            factors: [
+                factor(0, &[0, 2], &[&b, &four]),
+                factor(1, &[2, 1], &[&four, &b]),
+                factor(3, &[0, 1], &[&b, &b]),
+            ],
+            bias: Some(factor(4, &[1], &[&b])),
+        };
         if let Step::Launch {
             buffers, product, ..
         } = &mut artifact.steps[1]
         {
-            *buffers = vec![1, 0, 3];
-            change(buffers, &mut tensors);
-            *product = Some(Box::new(tensors));
+            *buffers = vec![1, 0, 4, 3];
+            change(buffers, &mut own);
+            *product = Some(Box::new(own));
         }
         artifact.validate()
     }
@@ -675,22 +697,42 @@ pub(crate) mod tests {
     #[test]
     fn the_product_of_a_launch_is_that_of_its_buffers() {
         assert_eq!(with_launched(|_, _| {}), Ok(()));
-        let refused = |change: &dyn Fn(&mut Vec<u32>, &mut [Factor; 3])| {
+        let plain = with_launched(|buffers, product| {
+            product.bias = None;
+            buffers.remove(2);
+        });
+        assert_eq!(plain, Ok(()));
+        let refused = |change: &dyn Fn(&mut Vec<u32>, &mut GpuProduct)| {
             with_launched(change).unwrap_err().to_string()
         };
         let none = "invalid artifact: steps[1]: no call computes this";
-        assert_eq!(refused(&|buffers, _| buffers.truncate(2)), none);
-        assert_eq!(refused(&|_, t| t[1].tensor.buffer = 0), none);
+        assert_eq!(refused(&|buffers, _| buffers.truncate(3)), none);
+        assert_eq!(refused(&|_, p| p.bias = None), none);
+        assert_eq!(refused(&|_, p| p.factors[1].tensor.buffer = 0), none);
+        let bias = |change: fn(&mut Factor)| {
+            refused(&|buffers, product| {
+                product.bias.iter_mut().for_each(change);
+                let used = product.tensors().map(|f| f.tensor.buffer);
+                *buffers = used.collect();
+            })
+        };
+        assert_eq!(bias(|bias| bias.tensor.buffer = 3), none);
         let loops = "invalid artifact: steps[1]: its axes are not the loops of its call";
-        assert_eq!(refused(&|_, t| t[0].loops[0] = 1), loops);
-        // On a CPU launches have none, and on a GPU no step is a call.
+        assert_eq!(bias(|bias| bias.loops[0] = 0), loops);
+        assert_eq!(bias(|bias| bias.loops.clear()), loops);
+        assert_eq!(refused(&|_, p| p.factors[0].loops[0] = 1), loops);
+        // On a CPU launches have none.
         let mut here = sample();
         let of = |buffer| Factor {
             tensor: tensor("t", buffer),
             loops: vec![0, 1],
         };
         if let Step::Launch { product, .. } = &mut here.steps[1] {
-            *product = Some(Box::new([of(0), of(0), of(1)]));
+            let factors = [of(0), of(0), of(1)];
+            *product = Some(Box::new(GpuProduct {
+                factors,
+                bias: None,
+            }));
         }
         assert_eq!(here.validate().unwrap_err().to_string(), none);
     }

@@ -100,6 +100,9 @@ pub struct Operation {
     compute: u32,
     scale: Type,
     turned: [bool; 2],
+    /// True if there is a bias, an element for each row of the result, of its type.
+    biased: bool,
+    bias: u64,
 }
 
 /// A matrix, column by column, and a batch of them (`cublasLtMatrixLayout_t`).
@@ -159,6 +162,8 @@ pub struct Descriptions {
 /// Attributes by their numbers in the library's enumerations.
 const TURN_LEFT: u32 = 3;
 const TURN_RIGHT: u32 = 4;
+const EPILOGUE: u32 = 7;
+const BIAS: u32 = 8;
 const BATCH_COUNT: u32 = 5;
 const BATCH_STEP: u32 = 6;
 const MOST_WORKSPACE: u32 = 1;
@@ -188,6 +193,8 @@ impl Descriptions {
             compute,
             scale,
             turned: [false; 2],
+            biased: false,
+            bias: 0,
         };
         Ok(self.add(Described::Operation(operation)))
     }
@@ -222,6 +229,13 @@ impl Descriptions {
                     _ => return Err(Status::InvalidValue),
                 };
             }
+            // `CUBLASLT_EPILOGUE_DEFAULT` and `CUBLASLT_EPILOGUE_BIAS`.
+            (Described::Operation(operation), EPILOGUE) => match short()? {
+                1 => operation.biased = false,
+                4 => operation.biased = true,
+                _ => return Err(Status::NotSupported),
+            },
+            (Described::Operation(operation), BIAS) => operation.bias = number(bytes, 8)?,
             (Described::Layout(layout), BATCH_COUNT) => layout.batch = short()? as i32,
             (Described::Layout(layout), BATCH_STEP) => layout.step = number(bytes, 8)? as i64,
             (Described::Preference(own), MOST_WORKSPACE) => own.workspace = number(bytes, 8)?,
@@ -356,7 +370,9 @@ impl Product {
             return Err(Status::InvalidValue);
         }
         let types = (operation.compute, operation.scale, left.dtype, result.dtype);
-        if left.dtype != right.dtype || !SUPPORTED.contains(&types) {
+        // No table has a bias of f64.
+        let bias = !operation.biased || operation.scale != Type::F64;
+        if left.dtype != right.dtype || !bias || !SUPPORTED.contains(&types) {
             return Err(Status::NotSupported);
         }
         Ok(Product {
@@ -397,7 +413,9 @@ impl Multiply {
         let mut aligned = aligned.map(|(at, to)| *at != 0 && at.is_multiple_of(to.into()));
         let [at, bytes] = workspace;
         let room = bytes >= algorithm.workspace && (algorithm.workspace == 0 || at != 0);
-        if !(aligned.all(|aligned| aligned) && room && at.is_multiple_of(256)) {
+        let operation = product.operation;
+        let bias = !operation.biased || operation.bias != 0;
+        if !(aligned.all(|aligned| aligned) && bias && room && at.is_multiple_of(256)) {
             return Err(Status::InvalidValue);
         }
         Ok(Multiply {
@@ -432,6 +450,9 @@ impl Multiply {
                     true => self.kept(device, parts)?,
                     false => self.added(&sums, &parts),
                 };
+            }
+            if self.product.operation.biased {
+                sums = self.biased(device, sums)?;
             }
             let to = self.pointers[3] + (batch * result.step) as u64 * result.dtype.bytes() as u64;
             let size = result.dtype.bytes();
@@ -503,6 +524,16 @@ impl Multiply {
             .chunks(scale.bytes())
             .map(|bytes| scale.read(bytes))
             .collect())
+    }
+    /// Sums with the bias of their row.
+    fn biased(&self, device: &mut Device, sums: Vec<f64>) -> crate::device::Result<Vec<f64>> {
+        let Operation { scale, bias, .. } = self.product.operation;
+        let [_, _, _, result] = self.product.layouts;
+        let size = result.dtype.bytes();
+        let bytes = device.bytes(bias, result.rows as usize * size)?.to_vec();
+        let bias = bytes.chunks(size).map(|bytes| result.dtype.read(bytes));
+        let pairs = sums.iter().zip(bias.cycle());
+        Ok(pairs.map(|(sum, bias)| scale.rounded(sum + bias)).collect())
     }
     fn added(&self, sums: &[f64], others: &[f64]) -> Vec<f64> {
         let scale = self.product.operation.scale;
@@ -698,6 +729,21 @@ mod tests {
             called(algorithm, right, room, 2.0),
             Err(Status::NotSupported)
         );
+    }
+
+    #[test]
+    fn a_bias_is_that_of_rows_in_the_type_of_the_result() {
+        let biased = |case: &mut Case| {
+            let operation = case.described[0];
+            set(case, operation, EPILOGUE, &4_u32.to_le_bytes()).unwrap();
+        };
+        assert!(chosen(ordinary(), biased).is_ok());
+        let double = case(1, COMPUTE_64F, 1);
+        assert_eq!(chosen(double, biased), Err(Status::NotSupported));
+        let mut relu = ordinary();
+        let operation = relu.described[0];
+        let set_relu = set(&mut relu, operation, EPILOGUE, &2_u32.to_le_bytes());
+        assert_eq!(set_relu, Err(Status::NotSupported));
     }
 
     /// Halves of sums are kept as they are added only where the preferences ask for that.

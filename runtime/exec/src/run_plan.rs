@@ -7,7 +7,8 @@
 use std::fmt;
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Factor, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Factor, GpuProduct, SegmentInfo, SizeError, SizeExpr, Step,
+    TensorSpec,
 };
 
 use crate::attention::Attention;
@@ -143,7 +144,7 @@ pub enum PlannedStep {
         /// Bytes of the buffers.
         bytes: usize,
         /// The product that it computes, where a library of the GPU may.
-        product: Option<Product>,
+        product: Option<LaunchedProduct>,
     },
     Copy {
         from: usize,
@@ -176,6 +177,14 @@ pub enum PlannedStep {
         sort: Sort,
         calls: i64,
     },
+}
+
+/// A product that is a kernel of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchedProduct {
+    pub product: Product,
+    /// The buffer of the bias, and whether it has an element for each column, not one for all.
+    pub bias: Option<(usize, bool)>,
 }
 
 /// Everything about a run that its extents decide.
@@ -426,7 +435,7 @@ impl Planner<'_> {
                 scratch_bytes: self.size(scratch_bytes)?,
                 block: *block,
                 product: (product.as_deref())
-                    .map(|tensors| self.product(index, tensors, buffers))
+                    .map(|product| self.launched(index, product, buffers))
                     .transpose()?,
             }),
             Step::Copy {
@@ -491,6 +500,30 @@ impl Planner<'_> {
                 Ok(PlannedStep::Sort { sort, calls })
             }
         }
+    }
+
+    /// The product that a launch computes.
+    fn launched(
+        &self,
+        step: usize,
+        launched: &GpuProduct,
+        buffers: &[PlannedBuffer],
+    ) -> Result<LaunchedProduct, PlanError> {
+        let product = self.product(step, &launched.factors, buffers)?;
+        let bias = launched.bias.as_slice();
+        let columns = self.axes(&launched.factors[2].tensor)?;
+        let columns = columns.last().map(|axis| axis.extent);
+        let axes = self.factors(step, bias, buffers)?;
+        let mut bias = bias.iter().zip(axes).map(|(bias, axes)| match axes[..] {
+            [axis] if Some(axis.extent) == columns => {
+                Ok((bias.tensor.buffer as usize, !axis.broadcast))
+            }
+            _ => Err(PlanError::Call { step }),
+        });
+        Ok(LaunchedProduct {
+            product,
+            bias: bias.next().transpose()?,
+        })
     }
 
     /// The product of these tensors.

@@ -24,6 +24,7 @@ use libloading::Library;
 use super::{CudaDevice, simulator};
 use crate::error::RuntimeError;
 use crate::product::{Loop, Product, longest};
+use crate::run_plan::LaunchedProduct;
 
 /// The names of the library's file, the newest release first.
 const NAMES: [&str; 3] = ["libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so"];
@@ -102,8 +103,11 @@ pub(super) enum Unused {
     NotFound,
     /// There are no terms: the result is 0.
     NoTerms,
-    /// A tensor has no axis along which elements are neighbours, or stores lines once for several indices.
+    /// A tensor has no axis along which elements are neighbours, or stores lines once for several indices; or a bias is not along the axis along which
+    /// those of the result are.
     Layout,
+    /// The bias is not of the result's type.
+    Types,
     /// The library has no algorithm for it.
     NoAlgorithm,
 }
@@ -115,6 +119,7 @@ impl Unused {
             Unused::NotFound => "not-found",
             Unused::NoTerms => "no-terms",
             Unused::Layout => "layout",
+            Unused::Types => "types",
             Unused::NoAlgorithm => "no-algorithm",
         }
     }
@@ -298,6 +303,8 @@ pub(super) struct Call {
     /// Loops around the calls; strides are bytes, in the library's order of tensors.
     around: Vec<Loop>,
     double: bool,
+    /// The place of the bias' buffer.
+    bias: Option<usize>,
     /// The product in words, for errors.
     pub shape: String,
 }
@@ -309,8 +316,9 @@ impl Call {
     /// Those of the library, but that it has no algorithm.
     pub fn new(
         device: &CudaDevice,
-        product: &Product,
+        launched: &LaunchedProduct,
     ) -> Result<Result<Call, Unused>, RuntimeError> {
+        let LaunchedProduct { product, bias } = launched;
         let Some(library) = device.library() else {
             return Ok(Err(Unused::NotFound));
         };
@@ -320,9 +328,19 @@ impl Call {
         let Some(plan) = Plan::of(product) else {
             return Ok(Err(Unused::Layout));
         };
+        let [factors, result] = product.dtypes;
+        if let Some((_, many)) = bias {
+            // It is along the library's rows.
+            let along = plan.tensors[0] == 1 && (*many || product.columns.extent <= 1);
+            if !along {
+                return Ok(Err(Unused::Layout));
+            }
+            if factors != result {
+                return Ok(Err(Unused::Types));
+            }
+        }
         device.bind()?;
         let functions = &library.functions;
-        let [factors, result] = product.dtypes;
         let double = factors == DType::F64;
         let (computed, scale) = match double {
             true => (lt::cublasComputeType_t::CUBLAS_COMPUTE_64F, DType::F64),
@@ -346,6 +364,11 @@ impl Call {
             // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
             let turn = i32::from(matrix.turned);
             operation.set(functions.set_operation, attribute as u32, &turn)?;
+        }
+        if bias.is_some() {
+            let epilogue = lt::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
+            let attribute = Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE as u32;
+            operation.set(functions.set_operation, attribute, &epilogue)?;
         }
         let layout = |which: usize, dtype| {
             let batch = [plan.batch.extent as i64, plan.batch.strides[which] as i64];
@@ -388,7 +411,8 @@ impl Call {
             choice,
             around,
             double,
-            shape: words(product),
+            bias: bias.map(|(buffer, _)| buffer),
+            shape: words(product, bias.is_some()),
             library,
         }))
     }
@@ -413,6 +437,13 @@ impl Call {
             false => ((&raw const ONE_F32).cast(), (&raw const ZERO_F32).cast()),
         };
         let pointer = |address: u64| std::ptr::without_provenance_mut::<c_void>(address as usize);
+        if let Some(bias) = self.bias {
+            // Runs have the executable to themselves, so nobody else reads or sets this.
+            use lt::cublasLtMatmulDescAttributes_t as Attribute;
+            let attribute = Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32;
+            let set = self.library.functions.set_operation;
+            self.operation.set(set, attribute, &addresses[bias])?;
+        }
         let calls = self.around.iter().map(|own| own.extent).product();
         for call in 0..calls {
             let mut at = self.buffers.map(|buffer| addresses[buffer]);
@@ -564,12 +595,13 @@ fn data_type(dtype: DType) -> u32 {
 }
 
 /// `3 times 64x32 of 16 terms, bf16 to f32`
-fn words(product: &Product) -> String {
+fn words(product: &Product, bias: bool) -> String {
     let times: usize = product.batch.iter().map(|own| own.extent).product();
     let [rows, columns, terms] =
         [&product.rows, &product.columns, &product.terms].map(|l| l.extent);
     let [from, to] = product.dtypes.map(DType::name);
-    format!("{times} times {rows}x{columns} of {terms} terms, {from} to {to}")
+    let bias = if bias { " and a bias" } else { "" };
+    format!("{times} times {rows}x{columns} of {terms} terms{bias}, {from} to {to}")
 }
 
 const SUCCESS: Status = 0;
