@@ -32,7 +32,7 @@ pub struct Product {
     pub tile: Tile,
     /// The numbers of the buffers of the factors and of the result: one that both factors are is one.
     pub buffers: [usize; 3],
-    /// What is added to the sums.
+    /// The addend of the sums.
     pub bias: Option<Bias>,
     /// The number of parameters behind the buffers.
     pub parameters: usize,

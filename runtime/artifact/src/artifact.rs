@@ -376,7 +376,7 @@ pub struct Factor {
 pub struct GpuProduct {
     /// The two factors, and the result.
     pub factors: [Factor; 3],
-    /// What is added to the sums, in the type that accumulates: one axis, the last one of the result.
+    /// The bias, added to the sums in the type that accumulates: one axis, the last one of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<Factor>,
 }

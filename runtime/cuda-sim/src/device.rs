@@ -710,7 +710,11 @@ mod tests {
         assert_eq!(Options::read("").unwrap().target.capability, 80);
         assert_eq!(Options::read("b200").unwrap().target.capability, 100);
         let options = Options::read("sm_90,devices=2,count").unwrap();
-        assert_eq!((options.devices, options.count), (2, true));
+        assert_eq!(
+            (options.devices, options.count, options.cublaslt),
+            (2, true, false)
+        );
+        assert!(Options::read("cublaslt").unwrap().cublaslt);
         for text in [
             "devices=0",
             "devices=17",

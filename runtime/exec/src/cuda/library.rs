@@ -196,18 +196,6 @@ impl CublasLt {
         })
     }
 
-    /// A description that `create` makes.
-    fn described(
-        &self,
-        call: &'static str,
-        destroy: unsafe extern "C" fn(Opaque) -> Status,
-        create: impl FnOnce(*mut Opaque) -> Status,
-    ) -> Result<Described, RuntimeError> {
-        let mut pointer = std::ptr::null_mut();
-        checked(call, create(&mut pointer))?;
-        Ok(Described { pointer, destroy })
-    }
-
     /// A matrix with a batch of them.
     fn layout(
         &self,
@@ -215,33 +203,57 @@ impl CublasLt {
         matrix: &Matrix,
         batch: [i64; 2],
     ) -> Result<Described, RuntimeError> {
-        let functions = &self.functions;
         let [rows, columns] = matrix.stored.map(|extent| extent as u64);
-        let create = "cublasLtMatrixLayoutCreate";
-        let layout = self.described(create, functions.destroy_layout, |to| {
+        let create = self.functions.create_layout;
+        let layout = Described::new(LAYOUT, &self.functions, |to| {
             // SAFETY: the description may be written.
-            unsafe { (functions.create_layout)(to, data_type(dtype), rows, columns, matrix.apart) }
+            unsafe { create(to, data_type(dtype), rows, columns, matrix.apart) }
         })?;
         use lt::cublasLtMatrixLayoutAttribute_t as Attribute;
-        let count = batch[0] as i32;
-        layout.set(
-            functions.set_layout,
-            Attribute::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT as u32,
-            &count,
-        )?;
-        layout.set(
-            functions.set_layout,
-            Attribute::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET as u32,
-            &batch[1],
-        )?;
+        let [count, step] = [
+            Attribute::CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT,
+            Attribute::CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+        ];
+        layout.set(count as u32, &(batch[0] as i32))?;
+        layout.set(step as u32, &batch[1])?;
         Ok(layout)
     }
 }
 
+/// A kind of descriptions: the names of the functions that make one and that set its attributes, and how the latter and the one that ends it are found.
+#[derive(Clone, Copy)]
+struct Kind {
+    create: &'static str,
+    set: (&'static str, fn(&Functions) -> Set),
+    destroy: fn(&Functions) -> Destroy,
+}
+
+type Set = unsafe extern "C" fn(Opaque, u32, *const c_void, usize) -> Status;
+type Destroy = unsafe extern "C" fn(Opaque) -> Status;
+
+const OPERATION: Kind = Kind {
+    create: "cublasLtMatmulDescCreate",
+    set: ("cublasLtMatmulDescSetAttribute", |f| f.set_operation),
+    destroy: |f| f.destroy_operation,
+};
+
+const LAYOUT: Kind = Kind {
+    create: "cublasLtMatrixLayoutCreate",
+    set: ("cublasLtMatrixLayoutSetAttribute", |f| f.set_layout),
+    destroy: |f| f.destroy_layout,
+};
+
+const PREFERENCE: Kind = Kind {
+    create: "cublasLtMatmulPreferenceCreate",
+    set: ("cublasLtMatmulPreferenceSetAttribute", |f| f.set_preference),
+    destroy: |f| f.destroy_preference,
+};
+
 /// A description of the library's.
 struct Described {
     pointer: Opaque,
-    destroy: unsafe extern "C" fn(Opaque) -> Status,
+    set: (&'static str, Set),
+    destroy: Destroy,
 }
 
 impl Drop for Described {
@@ -252,16 +264,28 @@ impl Drop for Described {
 }
 
 impl Described {
-    /// Sets an attribute by the function for the kind of the description.
-    fn set<T: Copy>(
-        &self,
-        set: unsafe extern "C" fn(Opaque, u32, *const c_void, usize) -> Status,
-        attribute: u32,
-        value: &T,
-    ) -> Result<(), RuntimeError> {
+    /// The description of a kind that `create` makes.
+    fn new(
+        kind: Kind,
+        functions: &Functions,
+        create: impl FnOnce(*mut Opaque) -> Status,
+    ) -> Result<Described, RuntimeError> {
+        let mut pointer = std::ptr::null_mut();
+        checked(kind.create, create(&mut pointer))?;
+        let (name, set) = kind.set;
+        Ok(Described {
+            pointer,
+            set: (name, set(functions)),
+            destroy: (kind.destroy)(functions),
+        })
+    }
+
+    /// Sets an attribute, whose type is that of the value.
+    fn set<T: Copy>(&self, attribute: u32, value: &T) -> Result<(), RuntimeError> {
+        let (name, set) = self.set;
         let from = std::ptr::from_ref(value).cast();
         // SAFETY: the description is alive, and the value has so many bytes.
-        checked("cublasLt...SetAttribute", unsafe {
+        checked(name, unsafe {
             set(self.pointer, attribute, from, size_of::<T>())
         })
     }
@@ -347,14 +371,10 @@ impl Call {
             // No TF32 in the place of f32.
             false => (lt::cublasComputeType_t::CUBLAS_COMPUTE_32F, DType::F32),
         };
-        let operation = library.described(
-            "cublasLtMatmulDescCreate",
-            functions.destroy_operation,
-            |to| {
-                // SAFETY: the description may be written.
-                unsafe { (functions.create_operation)(to, computed as u32, data_type(scale)) }
-            },
-        )?;
+        let operation = Described::new(OPERATION, functions, |to| {
+            // SAFETY: the description may be written.
+            unsafe { (functions.create_operation)(to, computed as u32, data_type(scale)) }
+        })?;
         use lt::cublasLtMatmulDescAttributes_t as Attribute;
         let turns = [
             Attribute::CUBLASLT_MATMUL_DESC_TRANSA,
@@ -363,12 +383,12 @@ impl Call {
         for (attribute, matrix) in turns.into_iter().zip(&plan.matrices) {
             // `CUBLAS_OP_N` and `CUBLAS_OP_T`.
             let turn = i32::from(matrix.turned);
-            operation.set(functions.set_operation, attribute as u32, &turn)?;
+            operation.set(attribute as u32, &turn)?;
         }
         if bias.is_some() {
             let epilogue = lt::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS as u32;
             let attribute = Attribute::CUBLASLT_MATMUL_DESC_EPILOGUE as u32;
-            operation.set(functions.set_operation, attribute, &epilogue)?;
+            operation.set(attribute, &epilogue)?;
         }
         let layout = |which: usize, dtype| {
             let batch = [plan.batch.extent as i64, plan.batch.strides[which] as i64];
@@ -412,7 +432,7 @@ impl Call {
             around,
             double,
             bias: bias.map(|(buffer, _)| buffer),
-            shape: words(product, bias.is_some()),
+            shape: words(launched),
             library,
         }))
     }
@@ -441,8 +461,7 @@ impl Call {
             // Runs have the executable to themselves, so nobody else reads or sets this.
             use lt::cublasLtMatmulDescAttributes_t as Attribute;
             let attribute = Attribute::CUBLASLT_MATMUL_DESC_BIAS_POINTER as u32;
-            let set = self.library.functions.set_operation;
-            self.operation.set(set, attribute, &addresses[bias])?;
+            self.operation.set(attribute, &addresses[bias])?;
         }
         let calls = self.around.iter().map(|own| own.extent).product();
         for call in 0..calls {
@@ -552,22 +571,18 @@ fn preference(
     alignments: &[u32; 3],
 ) -> Result<Described, RuntimeError> {
     let functions = &library.functions;
-    let create = "cublasLtMatmulPreferenceCreate";
-    let preference = library.described(create, functions.destroy_preference, |to| {
+    let preference = Described::new(PREFERENCE, functions, |to| {
         // SAFETY: the description may be written.
         unsafe { (functions.create_preference)(to) }
     })?;
     use lt::cublasLtMatmulPreferenceAttributes_t as Attribute;
-    let set = functions.set_preference;
     let workspace: usize = if sm >= 90 { 32 << 20 } else { 4 << 20 };
     preference.set(
-        set,
         Attribute::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES as u32,
         &workspace,
     )?;
     let scheme = lt::cublasLtReductionScheme_t::CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE as u32;
     preference.set(
-        set,
         Attribute::CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK as u32,
         &scheme,
     )?;
@@ -578,7 +593,7 @@ fn preference(
         (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, d),
         (Attribute::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, d),
     ] {
-        preference.set(set, attribute as u32, &alignment)?;
+        preference.set(attribute as u32, &alignment)?;
     }
     Ok(preference)
 }
@@ -595,12 +610,13 @@ fn data_type(dtype: DType) -> u32 {
 }
 
 /// `3 times 64x32 of 16 terms, bf16 to f32`
-fn words(product: &Product, bias: bool) -> String {
+pub(super) fn words(launched: &LaunchedProduct) -> String {
+    let LaunchedProduct { product, bias } = launched;
     let times: usize = product.batch.iter().map(|own| own.extent).product();
     let [rows, columns, terms] =
         [&product.rows, &product.columns, &product.terms].map(|l| l.extent);
     let [from, to] = product.dtypes.map(DType::name);
-    let bias = if bias { " and a bias" } else { "" };
+    let bias = if bias.is_some() { " and a bias" } else { "" };
     format!("{times} times {rows}x{columns} of {terms} terms{bias}, {from} to {to}")
 }
 

@@ -4,11 +4,11 @@ use std::ffi::c_void;
 
 use cudarc::driver::{DriverError, result, sys};
 
-use super::library::{Call, Unused};
+use super::library::{Call, Unused, words};
 use super::module::Function;
 use super::program::CudaProgram;
 use super::{describe, failed};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, StepName};
 use crate::run_plan::{PlannedStep, RunPlan};
 
 /// Most blocks of a grid along its first and its second axis.
@@ -193,7 +193,22 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                     buffers: buffers.clone(),
                     extents: extents.clone(),
                     library: match product {
-                        Some(product) => Some(Call::new(program.device(), product)?.map(Box::new)),
+                        Some(product) => {
+                            let call = Call::new(program.device(), product);
+                            let named = |error| RuntimeError::Step {
+                                step: StepName {
+                                    kernel: Some(program.kernel_name(*kernel)),
+                                    product: Some(words(product)),
+                                    number: index + 1,
+                                    steps: plan.steps.len(),
+                                    grid: 0,
+                                    block: 0,
+                                    shared_bytes: 0,
+                                },
+                                error: Box::new(error),
+                            };
+                            Some(call.map_err(named)?.map(Box::new))
+                        }
                         None => None,
                     },
                     ..launch
