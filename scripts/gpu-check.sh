@@ -46,6 +46,24 @@ sanitize() { # sanitize TOOL: small copies of programs whose kernels differ most
   done
 }
 
+products() { # products of each type, by NVIDIA's library where it is found, and by our kernels
+  local type who
+  for type in bf16 f16 f32 f64; do
+    printf 'task.program @f(%%x: tensor<129x40xT>, %%w: tensor<65x40xT>, %%c: tensor<65xT>) -> tensor<129x65xT> {\n  %%y = fusion.linear %%x, %%w, %%c\n  task.return %%y\n}\n' |
+      sed "s/xT/x$type/g" > "$WORK/linear.fir"
+    for executors in all mma; do
+      "$TOOL" "$WORK/linear.fir" --device=cuda --check --repeat=1 --executors=$executors --report=json:"$WORK/report" >"$WORK/log" 2>&1 ||
+        { cat "$WORK/log"; return 1; }
+      [ $executors = mma ] && continue
+      who=$(grep -o '"cublaslt": *"[a-z-]*"' "$WORK/report" | tail -1)
+      case $who in
+        *called*) echo "$type: cuBLASLt, and our kernel" ;;
+        *) echo "$type: our kernel only; SKIPPED cuBLASLt: $who" ;;
+      esac
+    done
+  done
+}
+
 times() {
   local example
   for example in "${EXAMPLES[@]}"; do
@@ -68,6 +86,7 @@ esac
 # --- correctness --------------------------------------------------------------------------------------------------------------------------
 
 step "examples" test_of fuser gpu_simulator::examples_agree
+step "products" products
 step "a bound program" cargo run $profile --locked -q --example gpu_call
 step "random programs" test_of fuser-fuzzing gpu::random_programs_agree
 if [ -z "$quick" ]; then

@@ -28,6 +28,20 @@ const PROGRAM: &str =
   task.return %y, %z, %z
 }";
 
+/// Two products, one behind the other.
+const PRODUCTS: &str = "task.program @f(%x: tensor<[N]x33xf32>, %v: tensor<33x17xf32>, %w: tensor<17x9xf32>) -> tensor<[N]x9xf32> {
+  %h = fusion.matmul %x, %v
+  %y = fusion.matmul %h, %w
+  task.return %y
+}";
+
+/// One whose terms have a name.
+const TERMS: &str =
+    "task.program @f(%x: tensor<9x[N]xf64>, %v: tensor<[N]x17xf64>) -> tensor<9x17xf64> {
+  %y = fusion.matmul %x, %v
+  task.return %y
+}";
+
 /// A program in a session, with inputs for an odd number of rows.
 struct Case {
     session: Session,
@@ -127,8 +141,9 @@ fn counts(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
 
 #[test]
 fn programs_bound_on_a_gpu() {
-    let device = gpu::open(Some("sm_90,devices=2".to_string()), 1).unwrap();
-    results_are_those_of_runs(&device);
+    let device = gpu::open(Some("sm_90,devices=2,cublaslt".to_string()), 1).unwrap();
+    results_are_those_of_runs(&device, PROGRAM);
+    products_are_calls_of_a_library(&device);
     a_run_is_a_launch_for_each_kernel(&device);
     inputs_are_updated_where_they_lie(&device);
     mistakes_of_callers_are_told(&device);
@@ -139,9 +154,9 @@ fn programs_bound_on_a_gpu() {
     devices_are_counted(&device);
 }
 
-fn results_are_those_of_runs(device: &CudaDevice) {
+fn results_are_those_of_runs(device: &CudaDevice, text: &str) {
     for rows in [0, 1, 7, 129] {
-        let case = Case::new(PROGRAM, rows);
+        let case = Case::new(text, rows);
         let options = CompileOptions::default();
         let expected = case
             .session
@@ -225,6 +240,77 @@ fn a_run_is_a_launch_for_each_kernel(device: &CudaDevice) {
     });
     let expected = [("cuCtxGetCurrent", 10), ("cuGraphLaunch", 10)];
     assert_eq!(found, counts(&expected));
+}
+
+/// The library starts once for a device, chooses when a program is bound, and is called once for each product of a run, on the caller's stream.
+fn products_are_calls_of_a_library(device: &CudaDevice) {
+    let case = Case::new(PRODUCTS, 9);
+    let bound = calls(device, || {
+        for _ in 0..2 {
+            assert_eq!(case.prepare(device, 9).unwrap().launches(), 2);
+        }
+    });
+    assert_eq!(bound.get("cublasLtCreate"), Some(&1));
+    assert_eq!(bound.get("cublasLtMatmulAlgoGetHeuristic"), Some(&4));
+    // All that was described is forgotten.
+    for kind in ["MatmulDesc", "MatrixLayout", "MatmulPreference"] {
+        let [created, destroyed] = ["Create", "Destroy"].map(|how| format!("cublasLt{kind}{how}"));
+        assert!(bound.contains_key(&created));
+        assert_eq!(bound.get(&created), bound.get(&destroyed), "{kind}");
+    }
+    assert_eq!(bound.get("cublasLtDestroy"), None);
+    results_are_those_of_runs(device, PRODUCTS);
+    results_are_those_of_runs(device, TERMS);
+    // Without terms our kernel sets the result to 0.
+    let (session, options) = (&case.session, CompileOptions::default());
+    let loaded = Case::new(TERMS, 1).loaded;
+    let program = session.program_on(device, &loaded, &options).unwrap();
+    for (terms, call) in [(0, "cuLaunchKernel"), (1, "cublasLtMatmul")] {
+        let mut executable = program.bind(&[("N".to_string(), terms)].into()).unwrap();
+        let inputs = Case::new(TERMS, terms).inputs;
+        let mut tensors = Tensors::new(device, &executable, &inputs.tensors);
+        tensors.clear();
+        let [inputs, outputs] = tensors.addresses();
+        let found = calls(device, || {
+            // SAFETY: the tensors are the device's memory, and outlive the run, which the simulator ends before it returns.
+            unsafe { executable.run(&inputs, &outputs, device.stream()).unwrap() }
+        });
+        assert_eq!(found, counts(&[("cuCtxGetCurrent", 1), (call, 1)]));
+        assert!(terms > 0 || tensors.outputs()[0].iter().all(|byte| *byte == 0));
+    }
+    let mut executable = case.prepare(device, 9).unwrap();
+    let tensors = Tensors::new(device, &executable, &case.inputs.tensors);
+    let [inputs, outputs] = tensors.addresses();
+    let found = calls(device, || {
+        for _ in 0..10 {
+            // SAFETY: the tensors are the device's memory, and outlive the runs, which the simulator ends before it returns.
+            unsafe { executable.run(&inputs, &outputs, device.stream()).unwrap() }
+        }
+    });
+    assert_eq!(
+        found,
+        counts(&[("cuCtxGetCurrent", 10), ("cublasLtMatmul", 20)])
+    );
+    let before = counting::allocations();
+    // SAFETY: as above.
+    unsafe { executable.run(&inputs, &outputs, device.stream()).unwrap() }
+    assert_eq!(counting::allocations(), before);
+    // SAFETY: as above, and there is no such stream: the call is refused.
+    let told = unsafe { executable.run(&inputs, &outputs, 0xBAD0).unwrap_err() };
+    assert_eq!(
+        told.to_string(),
+        "step 1 of 2, cuBLASLt in place of kernel `f_s0_0`: 1 times 9x17 of 33 terms, f32 to f32: cublasLtMatmul failed: CUBLAS_STATUS_EXECUTION_FAILED"
+    );
+    // SAFETY: as above.
+    let mut graph = unsafe { executable.record(&inputs, &outputs).unwrap() };
+    let found = calls(device, || {
+        // SAFETY: as above.
+        unsafe { graph.launch(device.stream()).unwrap() }
+    });
+    assert_eq!(
+        found,
+        counts(&[("cuCtxGetCurrent", 1), ("cuGraphLaunch", 1)])
+    );
 }
 
 fn inputs_are_updated_where_they_lie(device: &CudaDevice) {
@@ -407,6 +493,7 @@ fn shared_memory_is_asked_for_where_it_is_needed(device: &CudaDevice) {
             grid: 1.into(),
             scratch_bytes: SizeExpr::constant(dynamic),
             block: 1,
+            product: None,
         };
         let kernel = KernelCode {
             name: "k".to_string(),
@@ -434,7 +521,7 @@ fn shared_memory_is_asked_for_where_it_is_needed(device: &CudaDevice) {
 }
 
 fn devices_are_counted(device: &CudaDevice) {
-    let options = || Some("sm_90,devices=2".to_string());
+    let options = || Some("sm_90,devices=2,cublaslt".to_string());
     let error = gpu::open(options(), 2).unwrap_err();
     assert_eq!(
         error.to_string(),

@@ -32,8 +32,21 @@ pub struct Product {
     pub tile: Tile,
     /// The numbers of the buffers of the factors and of the result: one that both factors are is one.
     pub buffers: [usize; 3],
+    /// The addend of the sums.
+    pub bias: Option<Bias>,
     /// The number of parameters behind the buffers.
     pub parameters: usize,
+}
+
+/// A bias: an element for each row, or for each column, of the factors' type.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Bias {
+    /// The number of its buffer.
+    pub buffer: usize,
+    /// True if it has an element for each row, not for each column.
+    pub of_rows: bool,
+    /// Elements by which a step moves: 0 where there is one for all.
+    pub stride: i64,
 }
 
 /// The axis of up to three tensors: the left factor, the right one, and the result.

@@ -69,7 +69,7 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
 }
 
 fn launch(launch: &LaunchReport) -> Value {
-    json!({
+    let mut told = json!({
         "kernel": launch.kernel,
         "segment": launch.segment,
         "blocks": launch.blocks,
@@ -80,7 +80,11 @@ fn launch(launch: &LaunchReport) -> Value {
         "blocks_per_multiprocessor": launch.blocks_per_multiprocessor,
         "occupancy": number(launch.occupancy),
         "time_ms": number(launch.time_ms),
-    })
+    });
+    if let Some(library) = launch.cublaslt {
+        told["cublaslt"] = json!(library);
+    }
+    told
 }
 
 /// Times beside the bytes of each segment.

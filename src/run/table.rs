@@ -143,6 +143,12 @@ fn launches(gpu: &GpuReport) -> String {
         "ms",
     ];
     let row = |launch: &LaunchReport| {
+        if launch.cublaslt == Some("called") {
+            let name = format!("{}, by cuBLASLt", launch.kernel);
+            let none = std::iter::repeat_n("-".to_string(), head.len() - 2);
+            let time = format!("{:.3}", launch.time_ms);
+            return [name].into_iter().chain(none).chain([time]).collect();
+        }
         vec![
             launch.kernel.clone(),
             grouped(launch.blocks),

@@ -4,6 +4,7 @@
 //! GPUs, and every barrier of every small example is left out once.
 
 mod barriers;
+mod library;
 mod products;
 mod programs;
 

@@ -8,7 +8,7 @@ use super::barriers::leave_out_of;
 use super::programs::Program;
 use super::{MACHINES, counts, failures, run};
 
-const TYPES: [&str; 4] = ["bf16", "f16", "f32", "f64"];
+pub const TYPES: [&str; 4] = ["bf16", "f16", "f32", "f64"];
 
 /// Rows, columns and terms: the least that such a kernel has, primes, one more than a power of two, a tile and less, whole tiles, several steps.
 const SIZES: [[u32; 3]; 8] = [
@@ -34,7 +34,7 @@ const LAYOUTS: [[bool; 3]; 8] = [
     [true, true, true],
 ];
 
-fn product(dtype: &str, [rows, columns, terms]: [u32; 3], layout: [bool; 3]) -> Program {
+pub fn product(dtype: &str, [rows, columns, terms]: [u32; 3], layout: [bool; 3]) -> Program {
     let [a, b, y] = layout.map(|turned| if turned { ", [1, 0]" } else { "" });
     let result = format!("tensor<{rows}x{columns}x{dtype}{y}>");
     let text = format!(
@@ -56,7 +56,7 @@ fn failures_in_turn(programs: &[Program]) -> Vec<String> {
     failures(&runs)
 }
 
-fn all_products() -> impl Iterator<Item = Program> {
+pub fn all_products() -> impl Iterator<Item = Program> {
     TYPES.into_iter().flat_map(|dtype| {
         let sizes = SIZES.into_iter();
         sizes.flat_map(move |size| LAYOUTS.map(|layout| product(dtype, size, layout)))
@@ -78,9 +78,20 @@ fn products_in_all_layouts_agree_with_the_reference() {
     assert_eq!(failures_in_turn(&programs), Vec::<String>::new());
 }
 
-/// Named extents of any length, none and one among them, in the versions for vectors and for odd rows.
-#[test]
-fn products_of_named_lengths_agree_with_the_reference() {
+/// Rows, columns and terms that have names.
+pub const LENGTHS: [[i64; 3]; 8] = [
+    [0, 5, 7],
+    [5, 7, 0],
+    [1, 1, 1],
+    [16, 32, 48],
+    [33, 65, 1],
+    [144, 80, 272],
+    [67, 31, 129],
+    [3, 128, 64],
+];
+
+/// Products of these lengths in all types.
+pub fn named() -> Vec<Program> {
     let text = |dtype: &str| {
         format!(
             "task.program @f(%a: tensor<[M]x[K]x{dtype}>, %b: tensor<[K]x[N]x{dtype}>) -> tensor<[M]x[N]x{dtype}> {{
@@ -89,19 +100,9 @@ fn products_of_named_lengths_agree_with_the_reference() {
 }}"
         )
     };
-    let lengths = [
-        [0, 5, 7],
-        [5, 7, 0],
-        [1, 1, 1],
-        [16, 32, 48],
-        [33, 65, 1],
-        [144, 80, 272],
-        [67, 31, 129],
-        [3, 128, 64],
-    ];
     let mut programs = Vec::new();
     for dtype in TYPES {
-        for [rows, columns, terms] in lengths {
+        for [rows, columns, terms] in LENGTHS {
             let name = format!("{rows}x{columns} of {terms} {dtype}");
             let mut program = Program::new(&name, &text(dtype), "f");
             let extents = [("K", terms), ("M", rows), ("N", columns)];
@@ -109,12 +110,18 @@ fn products_of_named_lengths_agree_with_the_reference() {
             programs.push(program);
         }
     }
-    assert_eq!(failures_in_turn(&programs), Vec::<String>::new());
+    programs
+}
+
+/// In the versions for vectors and for odd rows.
+#[test]
+fn products_of_named_lengths_agree_with_the_reference() {
+    assert_eq!(failures_in_turn(&named()), Vec::<String>::new());
 }
 
 /// Axes of a batch: beside each other, innermost in memory, stored once for heads that share a factor, in one factor alone; rows over several axes; one
-/// tensor as both factors; a result in the type that accumulates.
-const BATCHES: [&str; 8] = [
+/// tensor as both factors; a result in the type that accumulates; biases of columns, of rows that lie beside each other, of one element, and beside such a result.
+pub const BATCHES: [&str; 11] = [
     "task.program @f(%a: tensor<3x33x40xT>, %b: tensor<3x40x17xT>) -> tensor<3x33x17xT> {
   %y = fusion.matmul %a, %b
   task.return %y
@@ -148,10 +155,22 @@ const BATCHES: [&str; 8] = [
   %y = fusion.matmul %a, %b to W
   task.return %y
 }",
+    "task.program @f(%x: tensor<[B]x24xT>, %w: tensor<40x24xT>, %c: tensor<40xT>) -> tensor<[B]x40xT, [1, 0]> {
+  %y = fusion.linear %x, %w, %c : tensor<[B]x40xT, [1, 0]>
+  task.return %y
+}",
+    "task.program @f(%x: tensor<33x24xT>, %w: tensor<67x24xT>, %c: tensor<b67xT>) -> tensor<33x67xT> {
+  %y = fusion.linear %x, %w, %c : tensor<33x67xT>
+  task.return %y
+}",
+    "task.program @f(%x: tensor<65x24xT>, %w: tensor<40x24xT>, %c: tensor<40xT>) -> tensor<65x40xW> {
+  %y = fusion.linear %x, %w, %c to W
+  task.return %y
+}",
 ];
 
-#[test]
-fn batches_agree_with_the_reference() {
+/// The batches in all types.
+pub fn batches() -> Vec<Program> {
     let mut programs = Vec::new();
     for dtype in TYPES {
         let wide = if dtype == "f64" { "f64" } else { "f32" };
@@ -162,7 +181,12 @@ fn batches_agree_with_the_reference() {
             programs.push(Program::new(&format!("{dtype} {text}"), &text, "f"));
         }
     }
-    assert_eq!(failures_in_turn(&programs), Vec::<String>::new());
+    programs
+}
+
+#[test]
+fn batches_agree_with_the_reference() {
+    assert_eq!(failures_in_turn(&batches()), Vec::<String>::new());
 }
 
 /// Neither stores to shared memory nor loads from there conflict, in any layout, in vectors and element by element; 16-bit floats are multiplied on tensor

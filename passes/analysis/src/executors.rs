@@ -3,11 +3,12 @@
 //! ```text
 //! %y = fusion.matmul %a, %b        gemm takes it:   a segment of kind "library", one call of a library
 //!                                  mma takes it:    such a segment, a kernel of a GPU that computes nothing else
+//!                                  cublaslt does:   the same kernel, and a call of a library where the program runs and finds it
 //!                                  nobody does:     broadcast, mul and sum, which share kernels with what stands around them
 //! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
 //!
-//! An executor is a row of a table: a name, and what it takes on a target. `decompose` asks here and takes apart what nobody takes;
+//! An executor is a row of a table: a name, what it takes on a target, and what of an op's end it computes as well. `decompose` asks here and takes apart what nobody takes;
 //! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
 
 use fuser_dialects::kernel::product::Tile;
@@ -24,17 +25,20 @@ pub struct Executor {
     pub name: &'static str,
     /// A sentence for help.
     pub doc: &'static str,
+    /// True if it adds the bias of a product, which elsewhere a kernel behind the call does.
+    pub bias: bool,
     /// `None` for an op of a kind that it knows nothing of.
     takes: fn(&Target, &Call) -> Option<Result<(), Refusal>>,
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &MMA, &SDPA, &SCATTER, &SORT];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
     name: "gemm",
     doc: "products of matrices on the CPU, of any float type and any layout",
+    bias: false,
     takes: |target, call| {
         let Call::Product(product) = call else {
             return None;
@@ -43,10 +47,22 @@ static GEMM: Executor = Executor {
     },
 };
 
+/// The name of [`LIBRARY`].
+pub const CUBLASLT: &str = "cublaslt";
+
+/// NVIDIA's library, where it is found when a program runs, else the kernel of [`MMA`]: what is compiled has the kernel and names the product.
+static LIBRARY: Executor = Executor {
+    name: CUBLASLT,
+    doc: "products of matrices on a GPU, of the types and layouts of mma: by NVIDIA's cuBLASLt where that is found when the program runs, else as mma",
+    bias: true,
+    takes: |target, call| (MMA.takes)(target, call),
+};
+
 /// A kernel of a GPU of our own making, which no other op shares.
 static MMA: Executor = Executor {
     name: "mma",
     doc: "products of matrices on a GPU, of bf16 and f16 (on tensor cores), f32 and f64, and any layout",
+    bias: true,
     takes: |target, call| {
         let Call::Product(product) = call else {
             return None;
@@ -63,6 +79,7 @@ static MMA: Executor = Executor {
 static SDPA: Executor = Executor {
     name: "sdpa",
     doc: "attention on the CPU, of f32, bf16 and f16 and any layout",
+    bias: false,
     takes: |target, call| {
         let Call::Attention(attention) = call else {
             return None;
@@ -79,6 +96,7 @@ static SDPA: Executor = Executor {
 static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters on the CPU, of any type and any layout",
+    bias: false,
     takes: |target, call| matches!(call, Call::Scatter { .. }).then(|| on_the_cpu(target)),
 };
 
@@ -86,6 +104,7 @@ static SCATTER: Executor = Executor {
 static SORT: Executor = Executor {
     name: "sort",
     doc: "sorts on the CPU, of any type and any layout",
+    bias: false,
     takes: |target, call| matches!(call, Call::Sort { .. }).then(|| on_the_cpu(target)),
 };
 
@@ -235,7 +254,14 @@ pub fn check(value: &str) -> Result<(), String> {
     }
 }
 
+/// True if a value of the option names an executor.
+pub fn is_named(name: &str, allowed: &str) -> bool {
+    matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name)
+}
+
 fn is_allowed(name: &str, allowed: &str) -> Result<(), Refusal> {
-    let named = matches!(allowed, "" | "all") || allowed.split(',').any(|own| own == name);
-    if named { Ok(()) } else { Err(Refusal::Off) }
+    match is_named(name, allowed) {
+        true => Ok(()),
+        false => Err(Refusal::Off),
+    }
 }

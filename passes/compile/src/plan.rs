@@ -11,8 +11,8 @@
 //! the sizes that its entry block computes.
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, SegmentInfo, SegmentKind,
-    SegmentValue, SizeExpr, Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, GpuProduct, SegmentInfo,
+    SegmentKind, SegmentValue, SizeExpr, Step, Target, TensorSpec,
 };
 use fuser_dialects::fusion::attention;
 use fuser_dialects::kernel::product::Product;
@@ -23,6 +23,7 @@ use fuser_ir::maps::{Index, Map};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
+use fuser_passes::executors;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::size::{ExtentTable, kernel_sizes};
@@ -503,6 +504,7 @@ impl Planner<'_> {
             },
             scratch_bytes: sizes.scratch,
             block,
+            product: None,
         });
         Ok(())
     }
@@ -535,7 +537,10 @@ impl Planner<'_> {
         let segment = self.segment;
         let step = match class {
             Some(OpClass::Contraction) if gpu => {
-                let tensors: Option<[Factor; 3]> = tensors.try_into().ok();
+                let mut tensors = tensors;
+                let bias = (tensors.len() == 4).then(|| tensors.remove(2));
+                let factors: Option<[Factor; 3]> = tensors.try_into().ok();
+                let tensors = factors.map(|factors| GpuProduct { factors, bias });
                 tensors.and_then(|tensors| self.product(op, &tensors))
             }
             Some(OpClass::Scatter) => {
@@ -572,7 +577,7 @@ impl Planner<'_> {
         Ok(())
     }
     /// The launch of a product on a GPU.
-    fn product(&mut self, op: Op, tensors: &[Factor; 3]) -> Option<Step> {
+    fn product(&mut self, op: Op, tensors: &GpuProduct) -> Option<Step> {
         let info = self.artifact.segments.get_mut(self.segment as usize)?;
         info.kind = SegmentKind::Kernel;
         let name = format!("{}_{}_0", self.artifact.program, info.name);
@@ -606,6 +611,8 @@ impl Planner<'_> {
             // The code has its own.
             scratch_bytes: SizeExpr::constant(0),
             block,
+            product: executors::is_named(executors::CUBLASLT, &self.options.executors)
+                .then(|| Box::new(tensors.clone())),
         })
     }
     /// A tensor of a call, and the loops that its axes are.

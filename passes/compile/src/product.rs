@@ -3,8 +3,8 @@
 //! Axes of the result that only one factor has are its rows or columns; where several lie in memory as one, they are one. Of those that are left the
 //! longest is the one of the tile, the others are loops around it.
 
-use fuser_artifact::{Factor, SizeExpr, SizeOp};
-use fuser_dialects::kernel::product::{Loop, Product, Size, Tile};
+use fuser_artifact::{Factor, GpuProduct, SizeExpr, SizeOp};
+use fuser_dialects::kernel::product::{Bias, Loop, Product, Size, Tile};
 use fuser_ir::DType;
 
 /// The facts on which tiles are chosen.
@@ -34,9 +34,11 @@ pub struct Launch {
 pub fn plan(
     name: String,
     [factors, result]: [DType; 2],
-    tensors: &[Factor; 3],
+    tensors: &GpuProduct,
     facts: &Facts,
 ) -> Option<Launch> {
+    let bias = tensors.bias.as_ref();
+    let tensors = &tensors.factors;
     let mut loops = Loops::of(tensors)?;
     let [longest_row, longest_column] = [&mut loops.rows, &mut loops.columns].map(|own| {
         join(own);
@@ -49,10 +51,12 @@ pub fn plan(
     join(&mut loops.batch);
     let [mut rows, mut columns] = [longest_row, longest_column];
     let mut sources = tensors.each_ref().map(|factor| factor.tensor.buffer);
+    let mut turned = false;
     // Stores go along columns: where rows lie beside each other, all is turned.
     if !columns.strides[2].is_one() && rows.strides[2].is_one() {
         std::mem::swap(&mut rows, &mut columns);
         sources.swap(0, 1);
+        turned = true;
         let all = loops.batch.iter_mut();
         let all = all.chain([&mut rows, &mut columns, &mut loops.terms]);
         all.for_each(|own| own.strides.swap(0, 1));
@@ -69,14 +73,35 @@ pub fn plan(
         blocks.is_ok_and(|blocks| blocks >= workers)
     };
     let tiles = Tile::of(factors);
-    let mut buffers = vec![sources[0]];
-    buffers.extend(sources[1..].iter().filter(|&&b| b != sources[0]));
+    let mut buffers = Vec::new();
+    let added = bias.map(|bias| bias.tensor.buffer);
+    for buffer in [sources[0], sources[1]]
+        .into_iter()
+        .chain(added)
+        .chain([sources[2]])
+    {
+        if !buffers.contains(&buffer) {
+            buffers.push(buffer);
+        }
+    }
     let number = |buffer: u32| buffers.iter().position(|&b| b == buffer);
     let numbers = [
         number(sources[0])?,
         number(sources[1])?,
         number(sources[2])?,
     ];
+    // The last axis of the result is that of the columns.
+    let bias = bias.map(|bias| {
+        Some(Bias {
+            buffer: number(bias.tensor.buffer)?,
+            of_rows: turned,
+            stride: i64::from(!bias.tensor.dims.first()?.broadcast),
+        })
+    });
+    let bias = match bias {
+        Some(bias) => Some(bias?),
+        None => None,
+    };
     let mut parameters = Vec::new();
     let mut all = |own: &Run| Loop {
         extent: facts.size(&own.extent, &mut parameters),
@@ -96,6 +121,7 @@ pub fn plan(
         terms: all(&loops.terms),
         tile: *tiles.last()?,
         buffers: numbers,
+        bias,
         parameters: parameters.len(),
     };
     let mut larger = tiles.iter();
@@ -322,7 +348,11 @@ mod tests {
         }
     }
 
-    fn planned(tensors: [Factor; 3], facts: &Facts) -> Launch {
+    fn planned(factors: [Factor; 3], facts: &Facts) -> Launch {
+        let tensors = GpuProduct {
+            factors,
+            bias: None,
+        };
         plan("f".into(), [DType::BF16; 2], &tensors, facts).unwrap()
     }
 

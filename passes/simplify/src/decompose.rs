@@ -50,7 +50,7 @@ pub static DECOMPOSE: PassDef = PassDef {
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
           scheduling can place; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
-          (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias, and reads permuted operands as they \
+          (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
           comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. A `task.pattern` \
           with the name of a product or of attention (`@matmul`, `@linear`, `@sdpa`) becomes that op where an executor takes it and its ops are still those, as \

@@ -9,8 +9,8 @@ use crate::size::SizeExpr;
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
-/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these.
-pub const VERSION: u32 = 8;
+/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches.
+pub const VERSION: u32 = 9;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -295,6 +295,10 @@ pub enum Step {
         scratch_bytes: SizeExpr,
         /// Threads of a block; 1 on the CPU.
         block: u32,
+        /// The product of matrices that the kernel computes, and nothing else, where a library of the GPU that is found when the program runs
+        /// may compute it in its place. On a GPU only.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        product: Option<Box<GpuProduct>>,
     },
     /// Copies the first `elements` elements of `from` to the start of `to`. The two buffers differ.
     Copy {
@@ -365,6 +369,23 @@ pub struct Factor {
     pub tensor: TensorSpec,
     /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is one that ends.
     pub loops: Vec<u32>,
+}
+
+/// A product that is a kernel of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GpuProduct {
+    /// The two factors, and the result.
+    pub factors: [Factor; 3],
+    /// The bias, added to the sums in the type that accumulates: one axis, the last one of the result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Factor>,
+}
+
+impl GpuProduct {
+    /// All tensors.
+    pub fn tensors(&self) -> impl Iterator<Item = &Factor> {
+        self.factors.iter().chain(&self.bias)
+    }
 }
 
 impl Step {

@@ -33,8 +33,9 @@ mod size;
 mod validate;
 
 pub use artifact::{
-    Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, KernelCode,
-    Multiple, SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec, VERSION,
+    Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, GpuProduct,
+    KernelCode, Multiple, SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec,
+    VERSION,
 };
 pub use dtype::{DType, Kind, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};

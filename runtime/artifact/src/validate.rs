@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, KernelCode, SegmentInfo, Step, Target,
-    TensorSpec,
+    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, SegmentInfo,
+    Step, Target, TensorSpec,
 };
 use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
@@ -174,8 +174,13 @@ impl Artifact {
                 grid,
                 scratch_bytes,
                 block,
+                buffers,
+                product,
                 ..
             } => {
+                if let Some(product) = product {
+                    self.check_launched(product, buffers)?;
+                }
                 lookup(&self.kernels, "kernels", *kernel)?;
                 let sizes = extents.iter().chain([grid, scratch_bytes]);
                 sizes
@@ -202,7 +207,11 @@ impl Artifact {
                 self.check_written(*buffer)?;
                 self.check_size(elements)
             }
-            Step::Product { tensors, .. } => self.check_product(tensors),
+            Step::Product { tensors, .. } => {
+                let here = matches!(self.target, Target::Cpu { .. });
+                here.then_some(()).ok_or(Problem::NoCall)?;
+                self.check_product(tensors)
+            }
             Step::Attention { tensors, .. } => self.check_attention(tensors),
             Step::Scatter {
                 combine, tensors, ..
@@ -211,6 +220,34 @@ impl Artifact {
                 values, tensors, ..
             } => self.check_sort(*values, tensors),
         }
+    }
+
+    /// A product that a launch computes: its tensors are those of the kernel.
+    fn check_launched(&self, product: &GpuProduct, buffers: &[u32]) -> Result<(), Problem> {
+        let here = matches!(self.target, Target::Cuda { .. });
+        let own: BTreeSet<u32> = product.tensors().map(|f| f.tensor.buffer).collect();
+        let same = own
+            .iter()
+            .eq(&buffers.iter().copied().collect::<BTreeSet<u32>>());
+        (here && same).then_some(()).ok_or(Problem::NoCall)?;
+        self.check_product(&product.factors)?;
+        let Some(bias) = &product.bias else {
+            return Ok(());
+        };
+        self.check_tensor(&bias.tensor)?;
+        let [left, right, result] = &product.factors;
+        let typed = bias.tensor.dtype == right.tensor.dtype;
+        let apart = bias.tensor.buffer != result.tensor.buffer;
+        (typed && apart).then_some(()).ok_or(Problem::NoCall)?;
+        // The columns are one axis, the last one.
+        let last = (result.loops.len() as u32).checked_sub(1);
+        let own = bias.loops.first().copied();
+        let fits = own == last
+            && bias.loops.len() == 1
+            && bias.tensor.dims.len() == 1
+            && right.loops.len() == 2
+            && own.is_some_and(|own| right.loops.contains(&own) && !left.loops.contains(&own));
+        fits.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_product(&self, tensors: &[Factor; 3]) -> Result<(), Problem> {
@@ -225,10 +262,7 @@ impl Artifact {
         let apart = factors
             .iter()
             .all(|f| f.tensor.buffer != result.tensor.buffer);
-        let here = matches!(self.target, Target::Cpu { .. });
-        (typed && apart && here)
-            .then_some(())
-            .ok_or(Problem::NoCall)?;
+        (typed && apart).then_some(()).ok_or(Problem::NoCall)?;
         let rank = result.loops.len();
         let whole = |factor: &Factor| {
             let mut loops = factor.loops.clone();
@@ -498,6 +532,7 @@ pub(crate) mod tests {
                 grid: SizeExpr::extent(0).ceil_div(8.into()),
                 scratch_bytes: 64.into(),
                 block: 1,
+                product: None,
             },
             Step::Copy {
                 segment: 0,
@@ -618,6 +653,88 @@ pub(crate) mod tests {
         assert_eq!(refused(&|t| t[0].tensor.buffer = 2), none);
         let input = refused(&|t| t[2].tensor.buffer = 0);
         assert!(input.contains("writes to buffers[0]"), "{input}");
+    }
+
+    /// The sample on a GPU, whose launch computes a product: `[B, 4]` by `[4, B]`.
+    fn with_launched(change: impl Fn(&mut Vec<u32>, &mut GpuProduct)) -> Result<(), ArtifactError> {
+        let mut artifact = sample();
+        artifact.target = Target::Cuda { sm: 90 };
+        artifact.kernels[0].code = Code::Ptx(String::new());
+        let temporary = BufferKind::Temp { first: 0, last: 2 };
+        artifact
+            .buffers
+            .extend(["o", "c"].map(|name| buffer(name, temporary)));
+        let (b, four) = (SizeExpr::extent(0), SizeExpr::constant(4));
+        let factor = |buffer, loops: &[u32], extents: &[&SizeExpr]| Factor {
+            tensor: TensorSpec {
+                dims: extents
+                    .iter()
+                    .map(|&e| DimSpec::stored(e.clone()))
+                    .collect(),
+                ..tensor("t", buffer)
+            },
+            loops: loops.to_vec(),
+        };
+        let mut own = GpuProduct {
+            factors: [
+                factor(0, &[0, 2], &[&b, &four]),
+                factor(1, &[2, 1], &[&four, &b]),
+                factor(3, &[0, 1], &[&b, &b]),
+            ],
+            bias: Some(factor(4, &[1], &[&b])),
+        };
+        if let Step::Launch {
+            buffers, product, ..
+        } = &mut artifact.steps[1]
+        {
+            *buffers = vec![1, 0, 4, 3];
+            change(buffers, &mut own);
+            *product = Some(Box::new(own));
+        }
+        artifact.validate()
+    }
+
+    #[test]
+    fn the_product_of_a_launch_is_that_of_its_buffers() {
+        assert_eq!(with_launched(|_, _| {}), Ok(()));
+        let plain = with_launched(|buffers, product| {
+            product.bias = None;
+            buffers.remove(2);
+        });
+        assert_eq!(plain, Ok(()));
+        let refused = |change: &dyn Fn(&mut Vec<u32>, &mut GpuProduct)| {
+            with_launched(change).unwrap_err().to_string()
+        };
+        let none = "invalid artifact: steps[1]: no call computes this";
+        assert_eq!(refused(&|buffers, _| buffers.truncate(3)), none);
+        assert_eq!(refused(&|_, p| p.bias = None), none);
+        assert_eq!(refused(&|_, p| p.factors[1].tensor.buffer = 0), none);
+        let bias = |change: fn(&mut Factor)| {
+            refused(&|buffers, product| {
+                product.bias.iter_mut().for_each(change);
+                let used = product.tensors().map(|f| f.tensor.buffer);
+                *buffers = used.collect();
+            })
+        };
+        assert_eq!(bias(|bias| bias.tensor.buffer = 3), none);
+        let loops = "invalid artifact: steps[1]: its axes are not the loops of its call";
+        assert_eq!(bias(|bias| bias.loops[0] = 0), loops);
+        assert_eq!(bias(|bias| bias.loops.clear()), loops);
+        assert_eq!(refused(&|_, p| p.factors[0].loops[0] = 1), loops);
+        // On a CPU launches have none.
+        let mut here = sample();
+        let of = |buffer| Factor {
+            tensor: tensor("t", buffer),
+            loops: vec![0, 1],
+        };
+        if let Step::Launch { product, .. } = &mut here.steps[1] {
+            let factors = [of(0), of(0), of(1)];
+            *product = Some(Box::new(GpuProduct {
+                factors,
+                bias: None,
+            }));
+        }
+        assert_eq!(here.validate().unwrap_err().to_string(), none);
     }
 
     /// The sample with a scatter in the place of its copy: rows of `[B, 4]` put into `[B, 4]`.

@@ -13,6 +13,7 @@ use fuser_target::Target;
 use serde_json::{Value, json};
 
 use crate::count::Counts;
+use crate::cublaslt::Multiply;
 use crate::decode::{self, Kernel, Variables};
 use crate::error::{PtxError, PtxFault};
 use crate::execute::{self, Launch};
@@ -39,6 +40,8 @@ pub struct Options {
     pub count: bool,
     /// Races and shared memory that nobody wrote are no findings.
     pub unchecked: bool,
+    /// cuBLASLt is there.
+    pub cublaslt: bool,
 }
 
 /// Most devices of a process.
@@ -53,6 +56,7 @@ impl Default for Options {
             devices: 1,
             count: false,
             unchecked: false,
+            cublaslt: false,
         }
     }
 }
@@ -66,7 +70,7 @@ impl fmt::Display for UnknownOption {
         let orders = Order::ALL.map(Order::name).join("|");
         write!(
             f,
-            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count, unchecked)",
+            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count, unchecked, cublaslt)",
             self.0
         )
     }
@@ -81,6 +85,7 @@ impl Options {
             match word.split_once('=') {
                 None if word == "count" => options.count = true,
                 None if word == "unchecked" => options.unchecked = true,
+                None if word == "cublaslt" => options.cublaslt = true,
                 None => {
                     let found = Target::by_name(&format!("cuda:{word}"));
                     let found = found.or_else(|_| Target::by_name(word)).ok();
@@ -201,6 +206,8 @@ pub enum Work {
         width: usize,
         height: usize,
     },
+    /// Computes a product as cuBLASLt does.
+    Multiply(Box<Multiply>),
 }
 
 /// The device.
@@ -373,6 +380,14 @@ impl Device {
                     let start = to.wrapping_add(at.wrapping_mul(*pitch as u64));
                     self.bytes(start, row.len())?.copy_from_slice(&row);
                 }
+                Ok(())
+            }
+            Work::Multiply(multiply) => {
+                let done = multiply.run(self);
+                self.broken = done.err().map(|_| Failure {
+                    code: Code::IllegalAddress,
+                    text: "a product of cuBLASLt goes over the end of an allocation".to_owned(),
+                });
                 Ok(())
             }
         }
@@ -695,7 +710,11 @@ mod tests {
         assert_eq!(Options::read("").unwrap().target.capability, 80);
         assert_eq!(Options::read("b200").unwrap().target.capability, 100);
         let options = Options::read("sm_90,devices=2,count").unwrap();
-        assert_eq!((options.devices, options.count), (2, true));
+        assert_eq!(
+            (options.devices, options.count, options.cublaslt),
+            (2, true, false)
+        );
+        assert!(Options::read("cublaslt").unwrap().cublaslt);
         for text in [
             "devices=0",
             "devices=17",

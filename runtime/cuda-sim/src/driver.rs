@@ -8,8 +8,11 @@ use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 
+use crate::cublaslt::Descriptions;
 use crate::device::{Device, Failure, MEMORY, Options, Work};
 use crate::finding::Code;
+
+mod library;
 
 /// The handle of the context of the first device; the others follow.
 const CONTEXT: usize = 0x10;
@@ -22,6 +25,8 @@ struct State {
     options: Options,
     /// Empty before `cuInit`.
     devices: Vec<Device>,
+    /// Descriptions of cuBLASLt's callers.
+    library: Descriptions,
     /// The device whose context is current for a thread.
     current: HashMap<ThreadId, usize>,
     /// The number of calls of each entry point.

@@ -6,8 +6,8 @@
 //! it does is counted. `docs/gpu-simulator.md` is the manual.
 //!
 //! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps), `memory` (allocations and who used
-//! which byte), `execute` (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `device` (limits, modules, launches), `driver` (the entry
-//! points, and all unsafe code).
+//! which byte), `execute` (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `cublaslt` (products by a library), `device` (limits, modules, launches),
+//! `driver` (the entry points, and all unsafe code).
 //!
 //! Knows neither IR nor the compiler; of targets only their figures. Reads no environment: whoever loads the library gives the options.
 
@@ -16,6 +16,7 @@
 pub mod approximate;
 pub mod compute;
 pub mod count;
+pub mod cublaslt;
 pub mod decode;
 pub mod device;
 pub mod driver;

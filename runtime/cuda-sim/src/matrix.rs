@@ -104,7 +104,7 @@ fn shifted(significand: i64, by: i32) -> i64 {
 }
 
 /// The bits of a sum and one block of products.
-fn accumulate(sum: u32, block: &[(f32, f32)]) -> u32 {
+pub(crate) fn accumulate(sum: u32, block: &[(f32, f32)]) -> u32 {
     let sum = f32::from_bits(sum);
     let special = block
         .iter()

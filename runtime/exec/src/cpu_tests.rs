@@ -244,6 +244,7 @@ fn launch(kernel: u32, buffers: &[u32], grid: SizeExpr) -> Step {
         grid,
         scratch_bytes: 64.into(),
         block: 1,
+        product: None,
     }
 }
 

@@ -97,6 +97,8 @@ pub enum RuntimeError {
 pub struct StepName {
     /// The kernel; `None` for a copy or a fill.
     pub kernel: Option<String>,
+    /// The product that a library computes in place of the kernel: its shape and its types.
+    pub product: Option<String>,
     /// Its place among the steps, counted from 1, and how many there are.
     pub number: usize,
     pub steps: usize,
@@ -118,6 +120,9 @@ impl fmt::Display for StepName {
         } = self;
         write!(f, "step {number} of {steps}, ")?;
         match &self.kernel {
+            Some(kernel) if let Some(product) = &self.product => {
+                write!(f, "cuBLASLt in place of kernel `{kernel}`: {product}")
+            }
             Some(kernel) => write!(
                 f,
                 "kernel `{kernel}` with {grid} blocks of {block} threads and {shared_bytes} bytes of shared memory"

@@ -47,10 +47,10 @@ pub struct Product {
     /// The element types of the factors and of the result.
     pub dtypes: [DType; 2],
     /// Loops around the calls.
-    batch: Vec<Loop>,
-    rows: Loop,
-    columns: Loop,
-    terms: Loop,
+    pub batch: Vec<Loop>,
+    pub rows: Loop,
+    pub columns: Loop,
+    pub terms: Loop,
     /// Rows and columns of one call.
     tile: [usize; 2],
     units: Units,
@@ -266,7 +266,7 @@ fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
 }
 
 /// The longest of these loops, once neighbours that are one run have been made one; the others run around the calls.
-fn longest(loops: Vec<Loop>, batch: &mut Vec<Loop>) -> Loop {
+pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     let mut runs: Vec<Loop> = Vec::new();
     for own in loops.into_iter().filter(|own| own.extent != 1) {
         match runs.last_mut() {
@@ -279,7 +279,7 @@ fn longest(loops: Vec<Loop>, batch: &mut Vec<Loop>) -> Loop {
     }
     let best = (0..runs.len()).max_by_key(|&i| runs[i].extent);
     let found = best.map_or(Loop::ONCE, |best| runs.remove(best));
-    batch.extend(runs);
+    others.extend(runs);
     found
 }
 

@@ -53,6 +53,8 @@ pub struct LaunchReport {
     /// Blocks that a multiprocessor has at a time, and the share of its warps that these fill.
     pub blocks_per_multiprocessor: u32,
     pub occupancy: f64,
+    /// The choice between cuBLASLt and the kernel, of a product: `called`, and then there are no blocks, or the reason for which the kernel was launched.
+    pub cublaslt: Option<&'static str>,
     /// The time between the events around it; the median over the repetitions.
     pub time_ms: f64,
 }

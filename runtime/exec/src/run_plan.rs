@@ -7,7 +7,8 @@
 use std::fmt;
 
 use fuser_artifact::{
-    Artifact, BufferKind, BufferSpec, Factor, SegmentInfo, SizeError, SizeExpr, Step, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Factor, GpuProduct, SegmentInfo, SizeError, SizeExpr, Step,
+    TensorSpec,
 };
 
 use crate::attention::Attention;
@@ -142,6 +143,8 @@ pub enum PlannedStep {
         block: u32,
         /// Bytes of the buffers.
         bytes: usize,
+        /// The product that it computes, where a library of the GPU may.
+        product: Option<LaunchedProduct>,
     },
     Copy {
         from: usize,
@@ -174,6 +177,14 @@ pub enum PlannedStep {
         sort: Sort,
         calls: i64,
     },
+}
+
+/// A product that is a kernel of a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchedProduct {
+    pub product: Product,
+    /// The buffer of the bias, and whether it has an element for each column, not one for all.
+    pub bias: Option<(usize, bool)>,
 }
 
 /// Everything about a run that its extents decide.
@@ -415,6 +426,7 @@ impl Planner<'_> {
                 grid,
                 scratch_bytes,
                 block,
+                product,
                 ..
             } => Ok(PlannedStep::Launch {
                 bytes: (used
@@ -430,6 +442,9 @@ impl Planner<'_> {
                 grid: self.size(grid)? as i64,
                 scratch_bytes: self.size(scratch_bytes)?,
                 block: *block,
+                product: (product.as_deref())
+                    .map(|product| self.launched(index, product, buffers))
+                    .transpose()?,
             }),
             Step::Copy {
                 from, to, elements, ..
@@ -455,10 +470,7 @@ impl Planner<'_> {
                 })
             }
             Step::Product { tensors, .. } => {
-                let axes = self.factors(index, &**tensors, buffers)?;
-                let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-                let product =
-                    Product::new(pairs, self.workers).ok_or(PlanError::Call { step: index })?;
+                let product = self.product(index, tensors, buffers)?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }
@@ -496,6 +508,42 @@ impl Planner<'_> {
                 Ok(PlannedStep::Sort { sort, calls })
             }
         }
+    }
+
+    /// The product that a launch computes.
+    fn launched(
+        &self,
+        step: usize,
+        launched: &GpuProduct,
+        buffers: &[PlannedBuffer],
+    ) -> Result<LaunchedProduct, PlanError> {
+        let product = self.product(step, &launched.factors, buffers)?;
+        let bias = launched.bias.as_slice();
+        let columns = self.axes(&launched.factors[2].tensor)?;
+        let columns = columns.last().map(|axis| axis.extent);
+        let axes = self.factors(step, bias, buffers)?;
+        let mut bias = bias.iter().zip(axes).map(|(bias, axes)| match axes[..] {
+            [axis] if Some(axis.extent) == columns => {
+                Ok((bias.tensor.buffer as usize, !axis.broadcast))
+            }
+            _ => Err(PlanError::Call { step }),
+        });
+        Ok(LaunchedProduct {
+            product,
+            bias: bias.next().transpose()?,
+        })
+    }
+
+    /// The product of these tensors.
+    fn product(
+        &self,
+        step: usize,
+        tensors: &[Factor; 3],
+        buffers: &[PlannedBuffer],
+    ) -> Result<Product, PlanError> {
+        let axes = self.factors(step, tensors, buffers)?;
+        let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
+        Product::new(pairs, self.workers).ok_or(PlanError::Call { step })
     }
 
     /// The axes of the tensors of a call, each of which fits its buffer.

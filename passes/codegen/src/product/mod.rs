@@ -158,8 +158,11 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
     }
     /// The buffer of a tensor.
     fn buffer(&self, which: usize) -> Result<PointerValue<'ctx>, CodegenError> {
-        let at = self.product.buffers[which] as u32;
-        let param = self.function.get_nth_param(at);
+        self.parameter(self.product.buffers[which])
+    }
+    /// The buffer of a number.
+    fn parameter(&self, buffer: usize) -> Result<PointerValue<'ctx>, CodegenError> {
+        let param = self.function.get_nth_param(buffer as u32);
         let missing = || CodegenError::Internal("a product lacks a buffer".into());
         Ok(param.ok_or_else(missing)?.into_pointer_value())
     }

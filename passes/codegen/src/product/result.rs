@@ -1,4 +1,4 @@
-//! The tile's way to the result: what lies within it, rounded once.
+//! The tile's way to the result: what lies within it, with the bias, rounded once.
 
 use fuser_ir::DType;
 use inkwell::values::PointerValue;
@@ -32,7 +32,8 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
                     let column = block.first[1] + *column + number * i64::from(width);
                     let at = before + column * self.size(columns.strides[2]);
                     let store = || {
-                        self.store(buffer, at, sums);
+                        let sums = self.with_bias(row, column, sums)?;
+                        self.store(buffer, at, &sums);
                         Ok(())
                     };
                     match columns.extent.is_multiple_of(sides[1]) {
@@ -50,6 +51,38 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
             true => store(),
             false => control::when(self.emit, row.lt(self.size(rows.extent)), store),
         }
+    }
+
+    /// Sums of a row from a column on, each with the bias of its row or column.
+    fn with_bias(
+        &self,
+        row: Val<'a, 'ctx>,
+        column: Val<'a, 'ctx>,
+        sums: &[Val<'a, 'ctx>],
+    ) -> Result<Vec<Val<'a, 'ctx>>, CodegenError> {
+        let Some(bias) = &self.product.bias else {
+            return Ok(sums.to_vec());
+        };
+        // As many elements as there are sums lie beside each other, at a multiple of their size, as those of the result do.
+        let lanes = match bias.of_rows || bias.stride == 0 {
+            true => None,
+            false => Some(sums.len() as u32).filter(|lanes| *lanes > 1),
+        };
+        let (elem, loaded) = match self.product.factors {
+            DType::F64 => (Elem::F64, Elem::F64),
+            DType::F32 => (Elem::F32, Elem::F32),
+            DType::BF16 => (Elem::Bf16, Elem::Int(16)),
+            _ => (Elem::F16, Elem::Int(16)),
+        };
+        let bytes = elem.bits() / 8;
+        let at = if bias.of_rows { row } else { column } * bias.stride;
+        let buffer = self.parameter(bias.buffer)?;
+        let address = memory::element(self.emit, buffer, Elem::Int(8 * bytes), at);
+        let align = bytes * lanes.unwrap_or(1);
+        let value = memory::load(self.emit, address, loaded, lanes, align);
+        let value = convert::widen_float(value, elem);
+        let sums = (0..).zip(sums);
+        Ok(sums.map(|(lane, sum)| *sum + value.lane(lane)).collect())
     }
 
     /// Stores consecutive elements.

@@ -55,7 +55,10 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
         (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),
         (Some(OpClass::Attention), true) => attention::called(ctx.ir, op),
         (Some(OpClass::Attention), false) => attention::composed(ctx.ir, op),
-        (_, true) => product::called(ctx.ir, op),
+        (_, true) => {
+            let adds = decision.by.is_some_and(|executor| executor.bias);
+            product::called(ctx.ir, op, adds)
+        }
         (_, false) => product::summed(ctx.ir, op),
     }
 }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! No element of the product's space is stored: one kernel multiplies and sums. A call reads and writes memory in any order of axes, so an
-//! operand that is a permutation becomes a view, and a bias is added behind it, by a kernel that others share. Operands of 16 bits are
+//! operand that is a permutation becomes a view, and a bias is added behind it, by a kernel that others share, unless who runs it adds it. Operands of 16 bits are
 //! widened first, and the sum is rounded once, also where a bias follows.
 
 use fuser_analysis::cost::{copies, moved};
@@ -26,13 +26,14 @@ use fuser_ir::{DType, Dim, Ir, Op, Value};
 
 use super::Parts;
 
-/// A product that stays whole: operands are read as they lie, and a bias is added behind it.
-pub fn called(ir: &mut Ir, op: Op) -> Parts {
+/// A product that stays whole: operands are read as they lie, and a bias is added behind it where whoever runs it does not `adds` one.
+pub fn called(ir: &mut Ir, op: Op, adds: bool) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
     match ir.operand_count(op) {
         2 => Ok(Vec::new()),
+        _ if adds => Ok(Vec::new()),
         _ => biased(ir, op),
     }
 }

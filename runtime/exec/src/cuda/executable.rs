@@ -11,6 +11,7 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use fuser_artifact::Artifact;
 
+use super::library::{ALIGNMENT, Call};
 use super::memory::DeviceMemory;
 use super::program::CudaProgram;
 use super::steps::{Launch, Step, Work, copy, fill, steps};
@@ -33,8 +34,9 @@ pub struct CudaExecutable {
     addresses: Vec<u64>,
     /// Room for the addresses of one launch's parameters.
     parameters: Vec<*mut c_void>,
-    /// Temporaries, and behind them buffers that are no tensor of the caller's, which begin as zeros.
+    /// Temporaries, behind them buffers that are no tensor of the caller's, which begin as zeros, and behind those the workspace of a library's calls.
     scratch: DeviceMemory,
+    workspace: u64,
 }
 
 // SAFETY: `parameters` is empty between runs, and everything else may be sent.
@@ -53,9 +55,17 @@ impl CudaExecutable {
         let binding = Binding::new(program.artifact(), extents, 1)?;
         let version = program.version_number(binding.version);
         let steps = steps(version, &binding.plan)?;
-        let (own, bytes) = own_places(&binding)?;
+        let (own, end) = own_places(&binding)?;
+        let calls = steps.iter().filter_map(|step| match &step.work {
+            Work::Launch(launch) => launch.call(),
+            Work::Copy { .. } | Work::Fill { .. } => None,
+        });
+        let workspace = calls.map(Call::workspace).max().unwrap_or(0);
+        let at = end.checked_next_multiple_of(ALIGNMENT);
+        let at = at.filter(|_| workspace > 0).unwrap_or(end);
+        let bytes = at.checked_add(workspace).ok_or(PlanError::TooLarge)?;
         let scratch = version.device().allocate_part(bytes, bytes as u64)?;
-        scratch.zero(own.first().copied().unwrap_or(bytes))?;
+        scratch.zero(own.first().copied().unwrap_or(end), end)?;
         let place = |home| match home {
             Home::Arena(offset) => scratch.address() + offset as u64,
             Home::Input(_) | Home::Own { .. } => scratch.address(),
@@ -75,6 +85,7 @@ impl CudaExecutable {
             steps,
             addresses,
             parameters: Vec::with_capacity(most),
+            workspace: scratch.address() + at as u64,
             scratch,
             binding,
         })
@@ -112,7 +123,7 @@ impl CudaExecutable {
         self.scratch.bytes()
     }
 
-    /// The number of kernels that a run launches.
+    /// The number of kernels that a run launches, or for which it calls a library.
     pub fn launches(&self) -> usize {
         self.launched().count()
     }
@@ -245,6 +256,13 @@ impl CudaExecutable {
         let (steps, addresses, parameters) =
             (&self.steps, &mut self.addresses, &mut self.parameters);
         match &steps[at].work {
+            Work::Launch(launch) if launch.call().is_some() => {
+                let call = launch.call();
+                // SAFETY: the caller's word on addresses and stream; the workspace has the most bytes that a call takes.
+                call.map_or(Ok(()), |call| unsafe {
+                    call.start(addresses, self.workspace, stream)
+                })
+            }
             Work::Launch(launch) => {
                 let table = addresses.as_mut_ptr();
                 let buffers = launch
@@ -281,6 +299,7 @@ impl CudaExecutable {
     fn named(&self, at: usize, error: RuntimeError) -> RuntimeError {
         let mut step = StepName {
             kernel: None,
+            product: None,
             number: at + 1,
             steps: self.steps.len(),
             grid: 0,
@@ -289,6 +308,7 @@ impl CudaExecutable {
         };
         if let Some(Work::Launch(launch)) = self.steps.get(at).map(|step| &step.work) {
             step.kernel = Some(self.kernel_name(launch));
+            step.product = launch.call().map(|call| call.shape.clone());
             step.grid = launch.blocks;
             step.block = launch.block;
             step.shared_bytes = launch.shared_bytes;

@@ -156,9 +156,10 @@ impl DeviceMemory {
         self.device.synchronize()
     }
 
-    /// Sets all bytes from that one on to 0, and waits for it.
-    pub(super) fn zero(&self, from: usize) -> Result<(), RuntimeError> {
-        let Some(count) = self.bytes.checked_sub(from).filter(|count| *count > 0) else {
+    /// Sets the bytes from one to before another to 0, and waits for it.
+    pub(super) fn zero(&self, from: usize, to: usize) -> Result<(), RuntimeError> {
+        let count = to.min(self.bytes).checked_sub(from);
+        let Some(count) = count.filter(|count| *count > 0) else {
             return Ok(());
         };
         self.device.bind()?;

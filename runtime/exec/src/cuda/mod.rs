@@ -7,17 +7,19 @@
 //! A [`CudaProgram`] is code on a device; a [`CudaExecutable`] is one with its extents and its memory, which runs on pointers and on a stream of the
 //! caller's. Runs on tensors of the host go through it as well: they allocate, copy, and take times by events.
 //!
-//! Reading order: this file (the device), `memory`, `module`, `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
+//! Reading order: this file (the device), `memory`, `module`, `library` (products by cuBLASLt), `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
 
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 
 use crate::error::RuntimeError;
+use library::Libraries;
 use module::Modules;
 
 mod executable;
 mod graph;
+mod library;
 mod memory;
 mod module;
 mod program;
@@ -85,6 +87,7 @@ pub struct CudaDevice {
     stream: Arc<CudaStream>,
     /// The modules that it loaded last.
     modules: Arc<Modules>,
+    libraries: Arc<Libraries>,
     sm: u32,
     /// Shared memory of any block, and of one that asks for it.
     shared: u64,
@@ -138,6 +141,7 @@ impl CudaDevice {
             context,
             stream,
             modules: Arc::default(),
+            libraries: Arc::default(),
             sm,
             shared: u64::try_from(shared).unwrap_or(0),
             shared_optin: u64::try_from(optin).unwrap_or(0),

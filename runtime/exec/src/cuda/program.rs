@@ -245,7 +245,11 @@ impl Run {
     fn launches(&self, samples: &[Vec<f64>]) -> Result<Vec<LaunchReport>, RuntimeError> {
         let (device, segments) = (self.executable.device(), &self.executable.plan().segments);
         let launch = |(segment, step, launch): (usize, usize, &Launch)| {
-            let (registers, blocks) = launch.occupancy()?;
+            let called = launch.call().is_some();
+            let (registers, blocks) = match called {
+                true => (0, 0),
+                false => launch.occupancy()?,
+            };
             let warps = |block: u32| u64::from(block.div_ceil(32));
             let resident = u64::from(blocks) * warps(launch.block);
             let most = warps(device.threads_per_multiprocessor).max(1);
@@ -256,9 +260,16 @@ impl Run {
                     .get(segment)
                     .map(|s| s.name.clone())
                     .unwrap_or_default(),
-                blocks: launch.blocks,
-                block: launch.block,
-                shared_bytes: u64::from(launch.shared_bytes) + launch.own_shared_bytes,
+                blocks: if called { 0 } else { launch.blocks },
+                block: if called { 0 } else { launch.block },
+                shared_bytes: match called {
+                    true => 0,
+                    false => u64::from(launch.shared_bytes) + launch.own_shared_bytes,
+                },
+                cublaslt: launch.library.as_ref().map(|found| match found {
+                    Ok(_) => "called",
+                    Err(unused) => unused.name(),
+                }),
                 tensor_cores: self.executable.artifact().kernels[launch.kernel].uses_tensor_cores(),
                 registers: (registers > 0).then_some(registers),
                 blocks_per_multiprocessor: blocks,

@@ -4,10 +4,11 @@ use std::ffi::c_void;
 
 use cudarc::driver::{DriverError, result, sys};
 
+use super::library::{Call, Unused, words};
 use super::module::Function;
 use super::program::CudaProgram;
 use super::{describe, failed};
-use crate::error::RuntimeError;
+use crate::error::{RuntimeError, StepName};
 use crate::run_plan::{PlannedStep, RunPlan};
 
 /// Most blocks of a grid along its first and its second axis.
@@ -50,6 +51,8 @@ pub(super) struct Launch {
     /// Shared memory of a block that the launch gives, and that the code itself has.
     pub shared_bytes: u32,
     pub own_shared_bytes: u64,
+    /// The calls of a library that take the place of the launch, or the reason for which there are none; `None` of a kernel that computes no product alone.
+    pub library: Option<Result<Box<Call>, Unused>>,
 }
 
 /// The bits of an element that memory is filled with, by its size.
@@ -74,6 +77,13 @@ impl Pattern {
 }
 
 impl Launch {
+    /// The calls of a library in place of the launch.
+    pub fn call(&self) -> Option<&Call> {
+        self.library
+            .as_ref()
+            .and_then(|found| found.as_deref().ok())
+    }
+
     /// Registers of a thread, and blocks that a multiprocessor has at a time.
     pub fn occupancy(&self) -> Result<(u32, u32), RuntimeError> {
         let count = |call, found: Result<i32, DriverError>| {
@@ -162,6 +172,9 @@ pub(super) unsafe fn fill(
 }
 
 /// The steps of a plan that there is something to do for, checked against the limits of the device.
+///
+/// # Errors
+/// Limits that are exceeded, and errors of the library for a product, which name it.
 pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, RuntimeError> {
     let mut steps = Vec::with_capacity(plan.steps.len());
     for (index, (_, step)) in plan.steps.iter().enumerate() {
@@ -174,13 +187,34 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 scratch_bytes,
                 block,
                 bytes: _,
-            } => launch(program, *kernel, *grid, *scratch_bytes, *block)?.map(|launch| {
-                Work::Launch(Launch {
+                product,
+            } => match launch(program, *kernel, *grid, *scratch_bytes, *block)? {
+                Some(launch) => Some(Work::Launch(Launch {
                     buffers: buffers.clone(),
                     extents: extents.clone(),
+                    library: match product {
+                        Some(product) => {
+                            let call = Call::new(program.device(), product);
+                            let named = |error| RuntimeError::Step {
+                                step: StepName {
+                                    kernel: Some(program.kernel_name(*kernel)),
+                                    product: Some(words(product)),
+                                    number: index + 1,
+                                    steps: plan.steps.len(),
+                                    grid: 0,
+                                    block: 0,
+                                    shared_bytes: 0,
+                                },
+                                error: Box::new(error),
+                            };
+                            Some(call.map_err(named)?.map(Box::new))
+                        }
+                        None => None,
+                    },
                     ..launch
-                })
-            }),
+                })),
+                None => None,
+            },
             PlannedStep::Copy { from, to, bytes } => (*bytes > 0).then_some(Work::Copy {
                 from: *from,
                 to: *to,
@@ -254,6 +288,7 @@ fn launch(
         // It fits: the limit of a block is far below this.
         shared_bytes: u32::try_from(shared).unwrap_or(u32::MAX),
         own_shared_bytes: code.shared_bytes,
+        library: None,
     }))
 }
 
