@@ -9,7 +9,7 @@
 //! ```
 //!
 //! The parts must be the whole tensor: of one tensor, in order, without a gap or an overlap along the axis, with step 1,
-//! and whole along all other axes. Extents along the axis must be static. Between a slice and the `cat` may stand elementwise
+//! and whole along all other axes. Extents along the axis must be known, and numbers where a `reshape` stands between. Between a slice and the `cat` may stand elementwise
 //! ops of one operand, casts and `permute`, the same with the same clauses for each part, and read by nothing else: each
 //! works on every element by itself, so that doing it to the whole tensor gives the same bits.
 //!
