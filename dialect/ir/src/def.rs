@@ -214,7 +214,7 @@ pub enum ClauseKind {
     I64Array,
     /// `shape [[B], 1024]`: `extents<...>`.
     Extents,
-    /// `starts [0, [M]]`: `array<i64: ...>`, or `extents<...>` where an entry has a name.
+    /// `starts [0, [M]]`: `extents<...>` where an entry has a name, `array<i64: ...>` where none has.
     Amounts,
     /// `to bf16`: an element type, as a type attribute.
     DType,

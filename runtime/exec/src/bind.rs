@@ -84,7 +84,7 @@ pub enum BindError {
     },
     /// An axis is as long as its extent is for no value of the one name in it.
     NoValue {
-        input: Input,
+        input: Box<Input>,
         axis: usize,
         expr: String,
         extent: String,
@@ -355,7 +355,7 @@ impl Binder<'_> {
             let input = input(tensor, given);
             let Some(value) = line.at(found.extent) else {
                 return Err(BindError::NoValue {
-                    input,
+                    input: input.into(),
                     axis,
                     expr: dim.extent.pretty(self.extents),
                     extent: self.extents[line.extent].clone(),

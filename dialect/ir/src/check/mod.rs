@@ -19,7 +19,7 @@ use crate::intern::Sym;
 use crate::ir::Ir;
 use crate::layout;
 use crate::suggest;
-use crate::types::{TypeId, TypeKind};
+use crate::types::{ExtentExpr, TypeId, TypeKind};
 use crate::verify::codes::LAYOUT;
 
 /// Every mistake of `parts` against the table of `def`: operands, clauses, regions.
@@ -308,10 +308,14 @@ pub fn clause_fits(ir: &Ir, kind: ClauseKind, attr: AttrId) -> Result<(), String
             "a list of integers, `[0, 2]`",
         ),
         ClauseKind::Extents => (value.as_dims().is_some(), "a shape, `[[B], 1024]`"),
-        ClauseKind::Amounts => (
-            ir.amounts(value).is_some(),
-            "a list of integers and named extents, `[0, [M]]`",
-        ),
+        ClauseKind::Amounts => {
+            let named = |list: Vec<ExtentExpr>| list.iter().any(|e| e.as_constant().is_none());
+            let one_form = value.as_i64_array().is_some() || ir.amounts(value).is_some_and(named);
+            (
+                one_form,
+                "a list of integers, or of integers and named extents, `[0, [M]]`",
+            )
+        }
         ClauseKind::DType => (
             matches!(value, AttrKind::Type(t) if matches!(ir.ty(*t), TypeKind::Scalar(_))),
             "an element type, `bf16`",

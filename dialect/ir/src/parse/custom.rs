@@ -270,10 +270,9 @@ impl Parser<'_> {
             return self.i64_list(span);
         }
         let attr = self.extents_list(span)?;
-        if self.fits(clause, attr) {
-            return Some(attr);
-        }
-        self.wrong_kind(clause, Given::Word(span), span)
+        let amounts = self.ir.amounts(self.ir.attr_kind(attr));
+        let attr = amounts.and_then(|list| self.ir.amounts_attr(&list));
+        attr.or_else(|| self.wrong_kind(clause, Given::Word(span), span))
     }
     fn string_list(&mut self, span: Span) -> Option<AttrId> {
         let mut values = Vec::new();
