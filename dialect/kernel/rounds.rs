@@ -198,12 +198,14 @@ pub fn around(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.is(op, &FOR))
 }
 
-/// True if all tiles that groups of threads touch in the kernel with this entry block fit into the registers of the threads that alone
-/// touch them.
+/// True if all tiles that groups of threads read in the kernel with this entry block fit into the registers of the threads that alone
+/// touch them. What groups only write is read behind all of them.
 pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     let grouped = |op: Op| {
-        ir.users(ir.result(op, 0))
-            .any(|user| group(ir, user).is_some())
+        let memory = ir.result(op, 0);
+        let writes = |user| ir.is(user, &STORE) && ir.operand(user, 0) != memory;
+        ir.users(memory)
+            .any(|user| group(ir, user).is_some() && !writes(user))
     };
     let allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
     let mut allocs = allocs.filter(|&op| grouped(op));

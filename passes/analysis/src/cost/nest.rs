@@ -81,12 +81,19 @@ impl Nest {
     pub fn lanes(&self) -> Option<u64> {
         self.blocks.loops.last().map(|l| l.tile)
     }
-    /// Fast memory for sums of a block: those of its steps, and those that threads put together.
+    /// Fast memory for sums of a block: those of its steps, those that its groups of threads hand on, and those that threads put together.
     pub fn bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = draft.accumulators.iter();
         let sums = sums.map(|&a| self.accumulator_bytes(&body.nodes[a as usize]));
         let sums = sums.fold(0, u64::saturating_add);
-        sums.saturating_add(self.combining_bytes(body, draft))
+        let copies = self.shared(body, draft).into_iter().map(|sum| {
+            let groups = self.blocks.groups;
+            let copies = if groups > 1 { groups } else { 0 };
+            self.accumulator_bytes(sum).saturating_mul(copies)
+        });
+        let copies = copies.fold(0, u64::saturating_add);
+        sums.saturating_add(copies)
+            .saturating_add(self.combining_bytes(body, draft))
     }
     /// Partial results of the sums over the grid, each written and read.
     pub fn partial_bytes(&self, body: &Body, draft: &Draft) -> u64 {
@@ -94,7 +101,12 @@ impl Nest {
         let bytes = sums.iter().map(|sum| {
             let (_, along) = self.split(&sums, sum);
             let steps = along.iter().map(|&n| self.blocks.loops[n].steps().max(1));
-            let rows = steps.fold(self.blocks.shares.max(1), u64::saturating_mul);
+            let blocks = self
+                .blocks
+                .shares
+                .max(1)
+                .div_ceil(self.blocks.groups.max(1));
+            let rows = steps.fold(blocks, u64::saturating_mul);
             let one = sum.accumulating.saturating_mul(body.elements(sum.stored));
             one.saturating_mul(rows).saturating_mul(2)
         });

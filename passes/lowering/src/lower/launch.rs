@@ -24,7 +24,7 @@ use smallvec::smallvec;
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
-use super::last_block::GridLoops;
+use super::last_block::{GridLoops, blocks_of_place};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
@@ -431,8 +431,13 @@ impl Job<'_> {
         if let Some(func) = ir.block_parent_op(block) {
             ir.erase(func);
         }
+        // As many blocks as before, and partial results.
         let spec = SweepSpec {
             groups: 1,
+            partials: match self.spec.partials {
+                0 => 0,
+                _ => blocks_of_place(self.spec),
+            },
             ..self.spec.clone()
         };
         let job = Job {
