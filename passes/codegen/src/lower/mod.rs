@@ -67,7 +67,7 @@ pub struct Options {
 /// A multiprocessor of a GPU, as far as it bounds how many blocks stand on it together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Multiprocessor {
-    /// How many of it there are; 0 where that is not known.
+    /// The number of them on the GPU; 0 where that is not known.
     pub number: u64,
     /// Bytes of shared memory.
     pub shared_bytes: u64,

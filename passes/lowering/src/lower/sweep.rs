@@ -78,7 +78,7 @@ pub struct Accumulator {
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
-    /// How many of it lie there, one behind the other: they are put together when they are written out.
+    /// The number of copies that lie there, one behind the other: they are put together when they are written out.
     pub copies: i64,
     /// Kept loop axes, in the order of the result's axes.
     pub dims: Vec<AccDim>,

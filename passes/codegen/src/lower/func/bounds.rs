@@ -100,7 +100,7 @@ fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
     rounded_up && literal(ir, by) == Some(tile)
 }
 
-/// What an index is below: the end of its loop, or what a remainder or a quotient leaves of that.
+/// The bound that an index is below: the end of its loop, or what a remainder or a quotient leaves of that.
 fn below(ir: &Ir, value: Value, reach: usize) -> Option<Value> {
     if let Some(op) = counted(ir, value) {
         return Some(ir.operand(op, 1));
