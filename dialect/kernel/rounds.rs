@@ -225,6 +225,11 @@ pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
         maps.take_while(|&map| map != "group")
             .any(|map| map == "seq")
     };
+    stores_in_groups(ir, entry).any(in_steps)
+}
+
+/// The stores to global memory that groups of threads make in the kernel with this entry block.
+pub fn stores_in_groups(ir: &Ir, entry: Block) -> impl Iterator<Item = Op> + '_ {
     let stores = |op: &Op| {
         let memory = ir.is(*op, &STORE).then(|| ir.operand(*op, 1));
         let kind = memory.map(|memory| ir.value_kind(memory));
@@ -237,8 +242,7 @@ pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
         )
     };
     let ops = ir.block_ops(entry).flat_map(|op| ir.walk(op));
-    ops.filter(stores)
-        .any(|op| group(ir, op).is_some() && in_steps(op))
+    ops.filter(move |op| stores(op) && group(ir, *op).is_some())
 }
 
 /// The space that an allocation in tile memory can move to, and the bytes that each thread then has.

@@ -411,8 +411,11 @@ impl Job<'_> {
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
         let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
-        let waits =
-            || updates::any_in_place(ir, self.flat.op) || rounds::stores_in_steps(ir, block);
+        let in_place = || updates::any_in_place(ir, self.flat.op);
+        let waits = || {
+            rounds::stores_in_steps(ir, block)
+                || in_place() && rounds::stores_in_groups(ir, block).next().is_some()
+        };
         if self.spec.groups > 1 && (waits() || shares()) {
             return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
         }
