@@ -29,6 +29,9 @@ const EXTENTS: [u64; 12] = [
     1 << 20,
 ];
 
+/// Bytes of a tensor that the memory of no GPU holds: with as many, more blocks may be asked for than a grid has.
+const TOO_MUCH: usize = 1 << 40;
+
 /// The targets, by name.
 const TARGETS: [&str; 5] = ["cuda:sm_80", "cuda:sm_86", "h100", "b200", "tiny-gpu"];
 
@@ -152,9 +155,13 @@ fn refused(artifact: &Artifact, target: &Target, extents: &[i64]) -> (usize, Str
         if u64::from(*block) > target.block_threads {
             writeln!(told, "version {number}, {}: {block} threads", code.name).unwrap();
         }
-        // Two axes of blocks, the second up to 65,535.
         let grid = grid.evaluate_size(extents).unwrap() as u64;
-        if grid.div_ceil(target.grid_blocks) > u64::from(u16::MAX) {
+        let mut buffers = version
+            .buffers
+            .iter()
+            .map(|b| b.bytes().evaluate_size(extents));
+        let fits = buffers.all(|bytes| bytes.is_ok_and(|bytes| bytes < TOO_MUCH));
+        if grid > target.grid_blocks && fits {
             writeln!(told, "version {number}, {}: {grid} blocks", code.name).unwrap();
         }
     }

@@ -198,12 +198,14 @@ pub fn around(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.is(op, &FOR))
 }
 
-/// True if all tiles that groups of threads touch in the kernel with this entry block fit into the registers of the threads that alone
-/// touch them.
+/// True if all tiles that groups of threads read in the kernel with this entry block fit into the registers of the threads that alone
+/// touch them. What groups only write is read behind all of them.
 pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     let grouped = |op: Op| {
-        ir.users(ir.result(op, 0))
-            .any(|user| group(ir, user).is_some())
+        let memory = ir.result(op, 0);
+        let writes = |user| ir.is(user, &STORE) && ir.operand(user, 0) != memory;
+        ir.users(memory)
+            .any(|user| group(ir, user).is_some() && !writes(user))
     };
     let allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
     let mut allocs = allocs.filter(|&op| grouped(op));
@@ -223,6 +225,11 @@ pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
         maps.take_while(|&map| map != "group")
             .any(|map| map == "seq")
     };
+    stores_in_groups(ir, entry).any(in_steps)
+}
+
+/// The stores to global memory that groups of threads make in the kernel with this entry block.
+pub fn stores_in_groups(ir: &Ir, entry: Block) -> impl Iterator<Item = Op> + '_ {
     let stores = |op: &Op| {
         let memory = ir.is(*op, &STORE).then(|| ir.operand(*op, 1));
         let kind = memory.map(|memory| ir.value_kind(memory));
@@ -235,8 +242,7 @@ pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
         )
     };
     let ops = ir.block_ops(entry).flat_map(|op| ir.walk(op));
-    ops.filter(stores)
-        .any(|op| group(ir, op).is_some() && in_steps(op))
+    ops.filter(move |op| stores(op) && group(ir, *op).is_some())
 }
 
 /// The space that an allocation in tile memory can move to, and the bytes that each thread then has.

@@ -383,22 +383,79 @@ fn a_full_sum_of_a_named_length_is_put_together_once() {
     }
 }
 
-/// Neither side of a transposition in long tiles has conflicts of banks, for elements of four bytes.
+/// Neither side of a transposition in long tiles has conflicts of banks, for elements of four bytes and of two.
 #[test]
 fn transpositions_have_no_conflicts() {
-    let text = "task.program @f(%x: tensor<768x1024xf32>) -> tensor<1024x768xf32> {
+    for (from, to, bytes) in [
+        ("f32", "f32", [4, 4]),
+        ("bf16", "bf16", [2, 2]),
+        ("f16", "f32", [2, 4]),
+    ] {
+        let text = format!(
+            "task.program @f(%x: tensor<768x1024x{from}>) -> tensor<1024x768x{to}> {{
   %t = fusion.permute %x dims [1, 0]
-  %y = fusion.copy %t
-  task.return %y
+  %y = fusion.cast %t to {to}
+  %z = fusion.copy %y
+  task.return %z
+}}"
+        );
+        let program = Program::new("turned", &text, "f");
+        let counts = counts(&program);
+        assert_eq!(counts["blocks"], 768 * 1024 / (64 * 64), "{from} {to}");
+        assert_eq!(
+            counts["wavefronts"], counts["ideal_wavefronts"],
+            "{from} {to}"
+        );
+        let sectors = bytes.map(|bytes| bytes * 768 * 1024 / 32);
+        assert_eq!(counts["loads.sectors"], sectors[0], "{from} {to}");
+        assert_eq!(counts["stores.sectors"], sectors[1], "{from} {to}");
+        for machine in ["sm_80,order=random,seed=1", "sm_90,order=reverse"] {
+            assert_eq!(failure(&program, machine), None, "{from} {to}");
+        }
+    }
+}
+
+/// The end of a named length costs a thread that has one vector few instructions: 36 in all, 12 of which load, add and store.
+#[test]
+fn ends_of_named_lengths_are_cheap() {
+    let text = "task.program @f(%x: tensor<[N]xbf16>, %y: tensor<[N]xbf16>) -> tensor<[N]xbf16> {
+  %s = fusion.add %x, %y
+  %r = fusion.relu %s
+  task.return %r
 }";
-    let program = Program::new("turned", text, "f");
+    let sum = |length| {
+        let mut program = Program::new("sum", text, "f");
+        program.extents = vec![("N".to_owned(), length)];
+        program
+    };
+    let counts = counts(&sum(1 << 16));
+    let instructions = 32 * counts["warp_instructions"] / counts["threads"];
+    assert!(instructions <= 36, "{counts:?}");
+    for length in [0, 1, 7, 8, 9, 1016, 1017, 1023, 1024, 1025, 10_007] {
+        for machine in ["sm_80,order=reverse", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&sum(length), machine), None, "{length}");
+        }
+    }
+}
+
+/// The warps of a block put their sums of columns together in shared memory: each block writes one partial result of a column, and the last
+/// one of a place reads these.
+#[test]
+fn blocks_write_one_partial_result() {
+    let text = "task.program @f(%x: tensor<8192x256xf32>) -> tensor<256xf32> {
+  %s = fusion.sum %x dims [0]
+  task.return %s
+}";
+    let program = Program::new("columns", text, "f");
     let counts = counts(&program);
-    assert_eq!(counts["blocks"], 768 * 1024 / (64 * 64));
-    assert_eq!(counts["wavefronts"], counts["ideal_wavefronts"]);
-    let bytes = 4 * 768 * 1024;
-    assert_eq!(counts["loads.sectors"], bytes / 32);
-    assert_eq!(counts["stores.sectors"], bytes / 32);
-    assert_eq!(failure(&program, "sm_80,order=random,seed=1"), None);
+    // A block has 128 columns.
+    let partial = counts["blocks"] * 128 * 4 / 32;
+    let (columns, all) = (256 * 4 / 32, 8192 * 256 * 4 / 32);
+    assert_eq!(counts["stores.sectors"], partial + columns, "{counts:?}");
+    assert!(counts["loads.sectors"] <= all + partial, "{counts:?}");
+    for machine in ["sm_80,order=reverse", "sm_90,order=random,seed=1"] {
+        assert_eq!(failure(&program, machine), None);
+    }
 }
 
 /// Axes that are permuted in no memory are walked as one.

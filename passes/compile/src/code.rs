@@ -74,6 +74,7 @@ fn codegen_options(target: &Target) -> Options {
         ask_ahead: target.ask_ahead_bytes,
         approximate: target.approximate != 0,
         multiprocessor: Multiprocessor {
+            number: target.workers,
             shared_bytes: target.shared_per_sm,
             reserved_bytes: target
                 .shared_per_sm

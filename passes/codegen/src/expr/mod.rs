@@ -260,17 +260,9 @@ impl<'ctx> Emit<'ctx> {
             .zext_or_trunc(64)
     }
 
-    /// The number of a GPU's block among `count`: along the first axis of the grid, and then along the second, which a launch has only where there
-    /// are too many for one.
-    pub fn block_number<'e>(&'e self, count: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-        let column = self.special_register("ctaid.x");
-        match count.raw().into_int_value().get_sign_extended_constant() {
-            Some(count) if count <= i64::from(i32::MAX) => column,
-            _ => {
-                let row = self.special_register("ctaid.y");
-                row * self.special_register("nctaid.x") + column
-            }
-        }
+    /// The number of a GPU's block. A launch has exactly as many blocks as its kernel has iterations for them.
+    pub fn block_number(&self) -> Val<'_, 'ctx> {
+        self.special_register("ctaid.x")
     }
 
     /// The function that the builder stands in.
@@ -289,6 +281,19 @@ impl<'ctx> Emit<'ctx> {
             ));
         }
         function.map(|function| self.context.append_basic_block(function, name))
+    }
+
+    /// Goes on in `block`. On a GPU, whose backend turns no branch around, it is placed behind all others: what is written first comes first, and
+    /// is what a branch falls through to.
+    pub fn begin(&self, block: BasicBlock<'ctx>) {
+        let last = block
+            .get_parent()
+            .and_then(FunctionValue::get_last_basic_block);
+        if let Some(last) = last.filter(|&last| self.gpu && last != block) {
+            // Fails for a block without a function only.
+            let _ = block.move_after(last);
+        }
+        self.builder.position_at_end(block);
     }
 
     /// `usually`, or where `rare` (an `i1`) holds, what `handle` makes of it in a block of its own.
@@ -310,11 +315,11 @@ impl<'ctx> Emit<'ctx> {
                 self.builder
                     .build_conditional_branch(rare.raw.into_int_value(), slow, done)?;
             self.expect_otherwise(branch)?;
-            self.builder.position_at_end(slow);
+            self.begin(slow);
             let handled = handle();
             let slow_end = self.builder.get_insert_block().unwrap_or(slow);
             self.builder.build_unconditional_branch(done)?;
-            self.builder.position_at_end(done);
+            self.begin(done);
             let phi = self.builder.build_phi(usually.raw.get_type(), "")?;
             phi.add_incoming(&[(&usually.raw, before), (&handled.raw, slow_end)]);
             Ok::<_, CodegenError>(phi.as_basic_value())
@@ -357,7 +362,7 @@ impl<'ctx> Emit<'ctx> {
         }
         let (a, from_a) = self.arm(yes, done, then);
         let (b, from_b) = self.arm(no, done, otherwise);
-        self.builder.position_at_end(done);
+        self.begin(done);
         let phi = self.phi(a.raw.get_type()).map(|phi| {
             phi.add_incoming(&[(&a.raw, from_a), (&b.raw, from_b)]);
             phi.as_basic_value()
@@ -372,7 +377,7 @@ impl<'ctx> Emit<'ctx> {
         done: BasicBlock<'ctx>,
         make: impl FnOnce() -> Val<'e, 'ctx>,
     ) -> (Val<'e, 'ctx>, BasicBlock<'ctx>) {
-        self.builder.position_at_end(block);
+        self.begin(block);
         let value = make();
         let end = self.builder.get_insert_block().unwrap_or(block);
         if let Err(error) = self.builder.build_unconditional_branch(done) {

@@ -25,7 +25,7 @@ fn body<'e, 'ctx>(
         done.ok_or_else(missing)?,
     );
     emit.builder.build_unconditional_branch(head)?;
-    emit.builder.position_at_end(head);
+    emit.begin(head);
     let word = emit.scalar_type(a.elem());
     let (greater, less) = (emit.phi(word)?, emit.phi(word)?);
     let (greater_now, less_now) = (
@@ -34,11 +34,11 @@ fn body<'e, 'ctx>(
     );
     let more = less_now.ne(0).raw().into_int_value();
     emit.builder.build_conditional_branch(more, step, done)?;
-    emit.builder.position_at_end(step);
+    emit.begin(step);
     let rest = greater_now.urem(less_now);
     emit.builder.build_unconditional_branch(head)?;
     greater.add_incoming(&[(&a.raw(), before), (&less_now.raw(), step)]);
     less.add_incoming(&[(&b.raw(), before), (&rest.raw(), step)]);
-    emit.builder.position_at_end(done);
+    emit.begin(done);
     Ok(greater_now)
 }

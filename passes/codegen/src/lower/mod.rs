@@ -22,6 +22,7 @@ pub mod types;
 use fuser_artifact::{Code, KernelCode};
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::product::Product;
+use fuser_dialects::kernel::rounds::literal;
 use fuser_ir::def::At;
 use fuser_ir::diag::{CodeDef, Diagnostic, Diagnostics};
 use fuser_ir::{Ir, Op, Place};
@@ -66,6 +67,8 @@ pub struct Options {
 /// A multiprocessor of a GPU, as far as it bounds how many blocks stand on it together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Multiprocessor {
+    /// The number of them on the GPU; 0 where that is not known.
+    pub number: u64,
     /// Bytes of shared memory.
     pub shared_bytes: u64,
     /// Bytes of them that each block takes for itself.
@@ -81,11 +84,15 @@ const ENOUGH_REGISTERS: u64 = 128;
 const THREADS: u64 = 1536;
 
 impl Multiprocessor {
-    /// The blocks to ask an assembler for, where shared memory keeps threads away: those that have room, with [`ENOUGH_REGISTERS`] for each thread.
-    /// Assemblers do not know of memory that a launch asks for: they keep registers free, and spill, for blocks that have no room.
-    fn blocks(&self, scratch_bytes: u64, threads: u64) -> Option<u64> {
-        let each = scratch_bytes.checked_add(self.reserved_bytes)?;
-        let room = self.shared_bytes.checked_div(each)?.max(1);
+    /// The blocks to ask an assembler for, where shared memory, or a grid of few blocks, keeps threads away: those that have room, with
+    /// [`ENOUGH_REGISTERS`] for each thread. Assemblers know neither of memory that a launch asks for nor of the grid: they keep registers free, and
+    /// spill, for blocks that have no room or do not exist.
+    fn blocks(&self, scratch_bytes: Option<u64>, threads: u64, grid: Option<u64>) -> Option<u64> {
+        let each = scratch_bytes.and_then(|bytes| bytes.checked_add(self.reserved_bytes));
+        let room = each.and_then(|each| self.shared_bytes.checked_div(each));
+        let share = grid.filter(|_| self.number > 0);
+        let share = share.map(|blocks| blocks.div_ceil(self.number));
+        let room = room.into_iter().chain(share).min()?.max(1);
         let with_registers = self
             .registers
             .checked_div(threads.checked_mul(ENOUGH_REGISTERS)?)?;
@@ -343,12 +350,12 @@ fn with_module<R>(
         let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
         let far = far.iter().map(|&number| args[number]).collect();
         let lowering = func::Lowering::new(ir, emit, func, function, options, far);
-        let room = lowering.run()?.and_then(|scratch| {
-            let cluster = func::cluster_of(ir, func);
-            let threads = u64::from(func::threads_of(ir, func) / cluster);
-            let multiprocessor = options.multiprocessor;
-            multiprocessor.blocks(scratch, threads)
-        });
+        let scratch = lowering.run()?;
+        let cluster = func::cluster_of(ir, func);
+        let threads = u64::from(func::threads_of(ir, func) / cluster);
+        let grid = legal::grid_loop(ir, func).and_then(|op| literal(ir, ir.operand(op, 1)));
+        let grid = grid.and_then(|blocks| u64::try_from(blocks.checked_mul(cluster.into())?).ok());
+        let room = options.multiprocessor.blocks(scratch, threads, grid);
         if let Some(blocks) = room {
             let blocks = emit
                 .context

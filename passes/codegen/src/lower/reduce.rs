@@ -324,9 +324,9 @@ pub fn when<'e, 'ctx>(
     );
     emit.builder
         .build_conditional_branch(condition.raw().into_int_value(), yes, after)?;
-    emit.builder.position_at_end(yes);
+    emit.begin(yes);
     body();
     emit.builder.build_unconditional_branch(after)?;
-    emit.builder.position_at_end(after);
+    emit.begin(after);
     Ok(())
 }

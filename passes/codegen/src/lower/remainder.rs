@@ -125,7 +125,7 @@ fn reduce<'e, 'ctx>(
         done.ok_or_else(missing)?,
     );
     emit.builder.build_unconditional_branch(head)?;
-    emit.builder.position_at_end(head);
+    emit.begin(head);
     let word = emit.scalar_type(Elem::Int(64));
     let (left, bits) = (emit.phi(word)?, emit.phi(word)?);
     let (left_now, bits_now) = (
@@ -134,7 +134,7 @@ fn reduce<'e, 'ctx>(
     );
     emit.builder
         .build_conditional_branch(bits_now.gt(0).raw().into_int_value(), step, done)?;
-    emit.builder.position_at_end(step);
+    emit.begin(step);
     // The divisor has at most 53 bits, so what is left can go up by its leading zeros, at least 11.
     let shift = bits_now.smin(divisor.leading_zeros());
     let next = left_now.shift_left(shift).urem(divisor);
@@ -142,6 +142,6 @@ fn reduce<'e, 'ctx>(
     emit.builder.build_unconditional_branch(head)?;
     left.add_incoming(&[(&start.raw(), before), (&next.raw(), step)]);
     bits.add_incoming(&[(&count.raw(), before), (&rest.raw(), step)]);
-    emit.builder.position_at_end(done);
+    emit.begin(done);
     Ok(left_now)
 }

@@ -17,7 +17,7 @@ pub fn repeat<'a, 'ctx>(
     let before = here(emit)?;
     let [head, inside, done] = blocks(emit, ["head", "step", "done"])?;
     emit.builder.build_unconditional_branch(head)?;
-    emit.builder.position_at_end(head);
+    emit.begin(head);
     let step = emit.phi(count.raw().get_type())?;
     let zero = count.int(0).raw();
     step.add_incoming(&[(&zero, before)]);
@@ -31,7 +31,7 @@ pub fn repeat<'a, 'ctx>(
     let goes_on = number.lt(count).raw().into_int_value();
     emit.builder
         .build_conditional_branch(goes_on, inside, done)?;
-    emit.builder.position_at_end(inside);
+    emit.begin(inside);
     let carried: Values = phis
         .iter()
         .map(|phi| emit.val(phi.as_basic_value()))
@@ -43,7 +43,7 @@ pub fn repeat<'a, 'ctx>(
         phi.add_incoming(&[(&value.raw(), end)]);
     }
     emit.builder.build_unconditional_branch(head)?;
-    emit.builder.position_at_end(done);
+    emit.begin(done);
     Ok(carried)
 }
 
@@ -57,15 +57,15 @@ pub fn choose<'a, 'ctx>(
     let [yes, no, done] = blocks(emit, ["then", "else", "merge"])?;
     let condition = condition.raw().into_int_value();
     emit.builder.build_conditional_branch(condition, yes, no)?;
-    emit.builder.position_at_end(yes);
+    emit.begin(yes);
     let a = then()?;
     let from_a = here(emit)?;
     emit.builder.build_unconditional_branch(done)?;
-    emit.builder.position_at_end(no);
+    emit.begin(no);
     let b = otherwise()?;
     let from_b = here(emit)?;
     emit.builder.build_unconditional_branch(done)?;
-    emit.builder.position_at_end(done);
+    emit.begin(done);
     let mut values = Vec::with_capacity(a.len());
     for (a, b) in a.iter().zip(&b) {
         let phi = emit.phi(a.raw().get_type())?;

@@ -28,7 +28,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
             .map(|own| self.size(own.extent))
             .collect();
         let all = lengths.iter().fold(matrix, |all, length| all * *length);
-        let number = self.emit.block_number(all);
+        let number = self.emit.block_number();
         let exists = number.lt(all);
         control::when(self.emit, exists, || {
             let mut rest = match lengths.is_empty() {

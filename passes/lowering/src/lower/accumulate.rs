@@ -28,6 +28,7 @@ impl SweepLowering<'_> {
                 start,
                 cross_grid,
                 memory,
+                copies: 1,
                 dims,
             });
         }
@@ -103,13 +104,7 @@ impl SweepLowering<'_> {
         let begun = self.accumulators_where(wanted);
         for acc in &begun {
             let identity = self.identity(acc.combine, acc.op);
-            // Of one axis only what there is: the loops that add to it are spread alike then.
-            let size = match acc.dims.as_slice() {
-                [dim] if !dim.whole => self.inner_count(dim.axis),
-                dims => dims
-                    .iter()
-                    .fold(Idx::Const(1), |s, d| self.k.mul(s, d.size)),
-            };
+            let size = self.used_size(acc);
             self.copy_loop(size, |k, at, lanes| {
                 let value = k.splat(identity, lanes);
                 k.store(value, acc.memory, at);
@@ -117,6 +112,58 @@ impl SweepLowering<'_> {
             })?;
         }
         Ok(())
+    }
+    /// The elements of an accumulator, all of them; of one axis only what there is: the loops that add to it are spread alike then.
+    fn used_size(&mut self, acc: &Accumulator) -> Idx {
+        match acc.dims.as_slice() {
+            [dim] if !dim.whole => self.inner_count(dim.axis),
+            _ => self.whole_size(acc),
+        }
+    }
+    fn whole_size(&mut self, acc: &Accumulator) -> Idx {
+        let sizes = acc.dims.iter().map(|dim| dim.size);
+        sizes.fold(Idx::Const(1), |all, size| self.k.mul(all, size))
+    }
+    /// An accumulator in shared memory for a copy of `acc` by each of so many groups of threads.
+    pub(super) fn allocate_copies(&mut self, acc: &Accumulator, copies: i64) -> Accumulator {
+        let dtype = acc.combine.accumulator(self.result_dtype(acc.op));
+        let sizes = acc.dims.iter().map(|dim| dim.size);
+        let sizes: Vec<Idx> = sizes.chain([Idx::Const(copies)]).collect();
+        Accumulator {
+            memory: self.k.alloc(&sizes, dtype),
+            copies,
+            ..acc.clone()
+        }
+    }
+    /// The element of the copies of an accumulator at tile indices, put together.
+    pub(super) fn sum_copies(&mut self, acc: &Accumulator, ivs: &FxHashMap<usize, Idx>) -> Value {
+        let at = self.accumulator_index(&acc.dims, ivs);
+        let mut sum = self.k.load(acc.memory, at, None);
+        let size = self.whole_size(acc);
+        for copy in 1..acc.copies {
+            let before = self.k.mul(size, Idx::Const(copy));
+            let at = self.k.add(before, at);
+            let next = self.k.load(acc.memory, at, None);
+            sum = acc.combine.apply(&mut self.k, sum, next);
+        }
+        sum
+    }
+    /// Copies an accumulator to the place of this number in `to`.
+    pub(super) fn copy_accumulator(
+        &mut self,
+        acc: &Accumulator,
+        to: &Accumulator,
+        number: Idx,
+    ) -> Result<(), Unsupported> {
+        let (size, whole) = (self.used_size(acc), self.whole_size(acc));
+        let first = self.k.mul(number, whole);
+        let (from, to) = (acc.memory, to.memory);
+        self.copy_loop(size, |k, at, lanes| {
+            let value = k.load(from, at, lanes);
+            let at = k.add(first, at);
+            k.store(value, to, at);
+            Ok(())
+        })
     }
     fn accumulators_where(&self, wanted: impl Fn(&Accumulator) -> bool) -> Vec<Accumulator> {
         let all = self.accumulators.iter();

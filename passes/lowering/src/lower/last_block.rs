@@ -4,7 +4,7 @@
 //! grid loop                          for each place in the kept grid loops, a block for each share of the others
 //!   accumulators = identity
 //!   the share's steps                add to them
-//!   partial results -> memory
+//!   partial results -> memory        of groups of threads, with a share each, those of all put together
 //!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
 //! ```
 //!
@@ -51,10 +51,10 @@ impl GridLoops {
     fn split(&self, varies: &[usize]) -> (Vec<usize>, Vec<usize>) {
         self.own.iter().partition(|l| varies.contains(l))
     }
-    /// The partial results of each element of a sum, at least: one for each share and each index of the loops that others vary along.
+    /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along.
     /// `None` where their number is no polynomial of extents.
     pub(super) fn rows(&self, spec: &SweepSpec, varies: &[usize]) -> Option<ExtentExpr> {
-        let shares = ExtentExpr::constant(number_of_shares(spec));
+        let shares = ExtentExpr::constant(blocks_of_place(spec));
         let (_, along) = self.split(varies);
         let mut loops = along.into_iter().map(|l| &spec.loops[l]);
         loops.try_fold(shares, |rows, l| match (l.tile, l.extent.as_constant()) {
@@ -73,6 +73,11 @@ impl GridLoops {
 fn number_of_shares(spec: &SweepSpec) -> i64 {
     let groups = spec.groups.max(1);
     (spec.partials.max(1) + groups - 1) / groups * groups
+}
+
+/// Blocks of each place.
+pub(super) fn blocks_of_place(spec: &SweepSpec) -> i64 {
+    number_of_shares(spec) / spec.groups.max(1)
 }
 
 /// Sums that vary along the same grid loops.
@@ -112,9 +117,15 @@ impl SweepLowering<'_> {
         let crossing = self.accumulators.iter().filter(|a| a.cross_grid);
         let crossing: Vec<Accumulator> = crossing.filter(stored).cloned().collect();
         let groups = self.spec.groups;
-        let blocks = number_of_shares(self.spec) / groups;
+        let blocks = blocks_of_place(self.spec);
         let shares = self.shares(grid, &crossing);
-        let together = self.together(&shares, crossing, blocks);
+        let together = self.together(&shares, crossing.clone(), blocks);
+        let mut copies = crossing.clone();
+        if groups > 1 {
+            for copy in &mut copies {
+                *copy = self.allocate_copies(copy, groups);
+            }
+        }
         let places = shares.product(&mut self.k, &shares.loops.own);
         let all = self.k.mul(places, Idx::Const(blocks));
         self.for_loop([Idx::ZERO, all, Idx::Const(1)], Map::Grid, |s, block| {
@@ -126,11 +137,15 @@ impl SweepLowering<'_> {
                 let to = s.k.add(from, Idx::Const(groups));
                 let bounds = [from, to, Idx::Const(1)];
                 s.for_loop(bounds, Map::Group(groups), |s, number| {
-                    s.emit_share(&shares, number)
+                    s.emit_share(&shares, number)?;
+                    let group = s.k.rem(number, Idx::Const(groups));
+                    let mut sums = crossing.iter().zip(&copies);
+                    sums.try_for_each(|(sum, copy)| s.copy_accumulator(sum, copy, group))
                 })?;
             } else {
                 s.emit_share(&shares, number)?;
             }
+            s.flush_share(&shares, &copies, number)?;
             together.iter().try_for_each(|sums| {
                 s.unless_empty(&shares.loops, &sums.kept, |s| s.emit_last(&shares, sums))
             })
@@ -217,7 +232,7 @@ impl SweepLowering<'_> {
             None => body(self),
         }
     }
-    /// A share of the steps of the shared loops, and its partial results.
+    /// A share of the steps of the shared loops.
     fn emit_share(&mut self, shares: &Shares, number: Idx) -> Result<(), Unsupported> {
         self.partial = number;
         self.init_accumulators(|a| a.cross_grid)?;
@@ -239,23 +254,65 @@ impl SweepLowering<'_> {
                 })?,
             }
         }
-        for sum in self.accumulators.clone() {
+        Ok(())
+    }
+    /// The partial results of the block of this number at its place.
+    fn flush_share(
+        &mut self,
+        shares: &Shares,
+        sums: &[Accumulator],
+        number: Idx,
+    ) -> Result<(), Unsupported> {
+        let loops = &shares.loops;
+        for sum in sums {
             let result = self.ir().result(sum.op, 0);
-            let Some(&memory) = self.partials.get(&result).filter(|_| sum.cross_grid) else {
+            let Some(&memory) = self.partials.get(&result) else {
                 continue;
             };
             let (kept, along) = loops.split(&self.varies(result));
             let row = self.place(shares, &along);
-            let row = self.k.mul(row, Idx::Const(number_of_shares(self.spec)));
+            let row = self.k.mul(row, Idx::Const(blocks_of_place(self.spec)));
             let row = self.k.add(row, number);
             let elements = self.elements(result);
             let first = self.k.mul(row, elements);
             let dtype = sum.combine.accumulator(self.result_dtype(sum.op));
-            self.unless_empty(loops, &kept, |s| {
-                s.flush_dims(&sum, (memory, first, dtype), &mut FxHashMap::default(), 0)
+            self.unless_empty(loops, &kept, |s| match sum.copies {
+                1 => s.flush_dims(sum, (memory, first, dtype), &mut FxHashMap::default(), 0),
+                _ => s.flush_copies(sum, memory, first),
             })?;
         }
         Ok(())
+    }
+    /// Stores what the copies of a sum are together, to memory from an element on: a thread an element.
+    fn flush_copies(
+        &mut self,
+        sum: &Accumulator,
+        memory: Value,
+        first: Idx,
+    ) -> Result<(), Unsupported> {
+        let result = self.ir().result(sum.op, 0);
+        let sizes = self.sizes_of(sum);
+        let count = sizes.iter();
+        let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
+        let threads = self.spec.threads;
+        let flush = |s: &mut Self, at| {
+            let ivs = s.indices_of(&sizes, at);
+            let value = s.sum_copies(sum, &ivs);
+            let to = s.offset(result, &ivs)?;
+            let to = s.k.add(first, to);
+            s.k.store(value, memory, to);
+            Ok(())
+        };
+        match count {
+            // One condition for all copies.
+            Idx::Const(some) if some < threads => {
+                let bounds = [Idx::ZERO, Idx::Const(threads), Idx::Const(1)];
+                self.for_loop(bounds, Map::Thread, |s, at| {
+                    s.where_less(at, count, |s| flush(s, at))
+                })
+            }
+            _ => self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Thread, flush),
+        }
     }
     /// The shared loop whose tiles of a share can be one step, so that its threads put their sums together once: the lanes' alone, where no
     /// step has indices of another one and there is but one phase, which keeps nothing.
@@ -307,7 +364,7 @@ impl SweepLowering<'_> {
         let at = self.place(shares, &together.kept);
         let open = self.k.open_if();
         let steps = shares.product(&mut self.k, &together.along);
-        let rows = self.k.mul(steps, Idx::Const(number_of_shares(self.spec)));
+        let rows = self.k.mul(steps, Idx::Const(blocks_of_place(self.spec)));
         // Of steps that are over nothing is known here.
         self.scalars.clear();
         self.resident.clear();
@@ -362,6 +419,21 @@ impl SweepLowering<'_> {
         let threads = self.spec.threads.clamp(1, MOST_THREADS);
         1 << threads.ilog2()
     }
+    /// The loops of a sum's elements in the present place, and how many there are along each.
+    fn sizes_of(&mut self, sum: &Accumulator) -> Vec<(usize, Idx)> {
+        let mut sizes = Vec::new();
+        for dim in &sum.dims {
+            if dim.whole {
+                self.base[dim.axis] = Idx::ZERO;
+            }
+            let size = match dim.whole {
+                true => dim.size,
+                false => self.inner_count(dim.axis),
+            };
+            sizes.push((dim.axis, size));
+        }
+        sizes
+    }
     /// Puts the partial results of the present place together: groups of threads add up a share of the rows of each element, and one group what
     /// these are. Where the elements are enough for all threads, one thread adds up all rows.
     fn combine(
@@ -371,18 +443,8 @@ impl SweepLowering<'_> {
         tiles: &mut Vec<(DType, Value)>,
     ) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
-        let mut sizes = Vec::new();
-        for dim in sums.first().into_iter().flat_map(|sum| &sum.dims) {
-            if dim.whole {
-                self.base[dim.axis] = Idx::ZERO;
-            }
-            let size = if dim.whole {
-                dim.size
-            } else {
-                self.inner_count(dim.axis)
-            };
-            sizes.push((dim.axis, size));
-        }
+        let sizes = sums.first().map(|sum| self.sizes_of(sum));
+        let sizes = sizes.unwrap_or_default();
         let count = sizes.iter();
         let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
         let threads = self.combining_threads();

@@ -24,7 +24,7 @@ use smallvec::smallvec;
 use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
-use super::last_block::GridLoops;
+use super::last_block::{GridLoops, blocks_of_place};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
@@ -411,8 +411,11 @@ impl Job<'_> {
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
         let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
-        let waits =
-            || updates::any_in_place(ir, self.flat.op) || rounds::stores_in_steps(ir, block);
+        let in_place = || updates::any_in_place(ir, self.flat.op);
+        let waits = || {
+            rounds::stores_in_steps(ir, block)
+                || in_place() && rounds::stores_in_groups(ir, block).next().is_some()
+        };
         if self.spec.groups > 1 && (waits() || shares()) {
             return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
         }
@@ -431,8 +434,13 @@ impl Job<'_> {
         if let Some(func) = ir.block_parent_op(block) {
             ir.erase(func);
         }
+        // As many blocks as before, and partial results.
         let spec = SweepSpec {
             groups: 1,
+            partials: match self.spec.partials {
+                0 => 0,
+                _ => blocks_of_place(self.spec),
+            },
             ..self.spec.clone()
         };
         let job = Job {

@@ -13,7 +13,7 @@ use super::prefetch::LINE;
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 /// Bytes of a word of a bank of shared memory.
-const WORD: u64 = 4;
+pub(super) const WORD: u64 = 4;
 
 /// Values computed so far inside the loops of a nest, one map per depth.
 pub(super) type Scopes = Vec<FxHashMap<Value, Value>>;

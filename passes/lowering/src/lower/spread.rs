@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
 use super::effects::{Effect, Nest};
-use super::nest::Scopes;
+use super::nest::{Scopes, WORD};
 use super::sweep::{SweepLowering, Unsupported};
 
-/// Elements of a row that the threads of a warp have before they go on to the next row: with as many, neither what they write along a column of
-/// shared memory nor what they read along a row of it meets in a bank.
-const STRIP: i64 = 32;
+/// Elements of a row that the threads of a warp have before they go on to the next row: with as many, nothing that they write along a column of
+/// shared memory meets in a bank, and no words that they read along a row of it.
+pub(super) const STRIP: i64 = 32;
 
 /// The tile index along each loop axis.
 pub(super) type Indices = FxHashMap<usize, Idx>;
@@ -62,7 +62,8 @@ impl<'a> SweepLowering<'a> {
         ivs: &mut Indices,
     ) -> Result<(), Unsupported> {
         let lanes = self.nest_lanes(nest);
-        self.spread_tile(&nest.loops, lanes, ivs, &mut |s, ivs, lanes| {
+        let strip = self.read_strip(nest);
+        self.spread_tile(&nest.loops, (strip, lanes), ivs, &mut |s, ivs, lanes| {
             let outside = scopes.len();
             for depth in 1..=nest.loops.len() {
                 scopes.push(FxHashMap::default());
@@ -74,11 +75,24 @@ impl<'a> SweepLowering<'a> {
             done.map(|_| ())
         })
     }
-    /// Runs `body` for each point of a tile over `loops`, in vectors of `lanes` along the last one where there are that many.
+    /// The strip of a nest that reads along rows of shared memory: as many elements of the widest type as [`STRIP`] words have.
+    fn read_strip(&self, nest: &Nest) -> i64 {
+        let operands = nest.ops.iter().flat_map(|&op| self.ir().operands(op));
+        let stored = nest.effects.iter().filter_map(|effect| match effect {
+            Effect::Store(value) | Effect::Keep(value) => Some(*value),
+            Effect::Reduce(_) => None,
+        });
+        let read = operands.chain(stored);
+        let read = read.filter_map(|value| self.resident.get(&value));
+        let widest = read.map(|resident| resident.dtype.bytes()).max();
+        STRIP * (WORD / widest.unwrap_or(WORD).max(1)).max(1) as i64
+    }
+    /// Runs `body` for each point of a tile over `loops`, along strips of so many elements, in vectors of `lanes` along the last one where there
+    /// are that many.
     pub(super) fn spread_tile(
         &mut self,
         loops: &[usize],
-        lanes: Option<u64>,
+        (strip, lanes): (i64, Option<u64>),
         ivs: &mut Indices,
         body: &mut Point<'_, 'a>,
     ) -> Result<(), Unsupported> {
@@ -113,7 +127,7 @@ impl<'a> SweepLowering<'a> {
         // One loop for both: no thread need wait between them.
         self.for_loop(bounds, Map::Thread, |s, i| {
             for part in &parts {
-                s.decode_tile(outer, (last, part), i, ivs);
+                s.decode_tile(outer, (last, part), (i, strip), ivs);
                 let own = (Some(part.steps * rows) < total).then_some(part.steps * rows);
                 let inside = s.inside_tile(outer, (last, count), (i, own), part, ivs);
                 let open = inside.map(|condition| (s.k.open_if(), condition));
@@ -138,16 +152,16 @@ impl<'a> SweepLowering<'a> {
             Idx::Value(_) => 0,
         }
     }
-    /// The tile indices of iteration `i`: along the rows of a strip of [`STRIP`] elements of the last axis, then along those of the next one.
+    /// The tile indices of iteration `i`: along the rows of a strip of so many elements of the last axis, then along those of the next one.
     fn decode_tile(
         &mut self,
         outer: &[usize],
         (last, part): (usize, &Part),
-        i: Idx,
+        (i, strip): (Idx, i64),
         ivs: &mut Indices,
     ) {
         let lanes = part.lanes.unwrap_or(1) as i64;
-        let strip = match STRIP / lanes {
+        let strip = match strip / lanes {
             strip @ 1.. if part.steps % strip == 0 => strip,
             _ => part.steps,
         };

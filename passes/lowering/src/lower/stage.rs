@@ -12,7 +12,7 @@ use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
-use super::spread::Indices;
+use super::spread::{Indices, STRIP};
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 impl SweepLowering<'_> {
@@ -119,7 +119,7 @@ impl SweepLowering<'_> {
                 s.stage_lanes(&resident, along, (at, loaded), lanes, ivs);
                 Ok(())
             };
-            return self.spread_tile(&order, lanes, &mut Indices::default(), stage);
+            return self.spread_tile(&order, (STRIP, lanes), &mut Indices::default(), stage);
         }
         self.stage_level(
             value,

@@ -78,6 +78,8 @@ pub struct Accumulator {
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
+    /// The number of copies that lie there, one behind the other: they are put together when they are written out.
+    pub copies: i64,
     /// Kept loop axes, in the order of the result's axes.
     pub dims: Vec<AccDim>,
 }

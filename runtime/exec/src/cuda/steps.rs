@@ -11,8 +11,8 @@ use super::{describe, failed};
 use crate::error::{RuntimeError, StepName};
 use crate::run_plan::{PlannedStep, RunPlan};
 
-/// Most blocks of a grid along its first and its second axis.
-const MAX_GRID: [i64; 2] = [i32::MAX as i64, u16::MAX as i64];
+/// Most blocks of a grid along its first axis, the one that kernels look at.
+const MAX_GRID: i64 = i32::MAX as i64;
 
 /// A step that there is something to do for.
 pub(super) struct Step {
@@ -46,7 +46,7 @@ pub(super) struct Launch {
     pub extents: Vec<i64>,
     /// Blocks in all.
     pub blocks: i64,
-    grid: [u32; 2],
+    grid: u32,
     pub block: u32,
     /// Shared memory of a block that the launch gives, and that the code itself has.
     pub shared_bytes: u32,
@@ -107,8 +107,7 @@ impl Launch {
         stream: sys::CUstream,
         parameters: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
-        let [columns, rows] = self.grid;
-        let (grid, block) = ((columns, rows, 1), (self.block, 1, 1));
+        let (grid, block) = ((self.grid, 1, 1), (self.block, 1, 1));
         // SAFETY: the caller's word.
         unsafe {
             result::launch_kernel(
@@ -260,7 +259,7 @@ fn launch(
     let grid = grid_of(blocks).ok_or_else(|| RuntimeError::Grid {
         kernel: name(),
         grid: blocks,
-        limit: MAX_GRID[0].saturating_mul(MAX_GRID[1]),
+        limit: MAX_GRID,
     })?;
     let device = program.device();
     let bytes = (shared as u64).saturating_add(code.shared_bytes);
@@ -292,12 +291,9 @@ fn launch(
     }))
 }
 
-/// A grid of at least so many blocks: the first axis as long as it may be, then the second.
-fn grid_of(blocks: i64) -> Option<[u32; 2]> {
-    let columns = blocks.clamp(1, MAX_GRID[0]);
-    let rows = (blocks - 1).max(0) / columns + 1;
-    let fits = rows <= MAX_GRID[1];
-    fits.then_some([columns as u32, rows as u32])
+/// A grid of so many blocks, if one may have them.
+fn grid_of(blocks: i64) -> Option<u32> {
+    u32::try_from(blocks).ok().filter(|_| blocks <= MAX_GRID)
 }
 
 #[cfg(test)]
@@ -305,15 +301,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn grids_of_any_size_have_two_axes() {
-        let most = MAX_GRID[0];
+    fn grids_have_no_more_blocks_than_one_axis() {
         for (blocks, grid) in [
-            (0, Some([1, 1])),
-            (1, Some([1, 1])),
-            (most, Some([most as u32, 1])),
-            (most + 1, Some([most as u32, 2])),
-            (most * MAX_GRID[1], Some([most as u32, MAX_GRID[1] as u32])),
-            (most * MAX_GRID[1] + 1, None),
+            (1, Some(1)),
+            (MAX_GRID, Some(MAX_GRID as u32)),
+            (MAX_GRID + 1, None),
             (i64::MAX, None),
         ] {
             assert_eq!(grid_of(blocks), grid, "{blocks}");

@@ -63,9 +63,10 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
         let condition = self.operand_value(branch.condition, 0)?.raw();
         let (then, merge, from) = (self.block("ahead")?, self.block("merge")?, self.here()?);
-        let builder = &self.emit.builder;
-        builder.build_conditional_branch(condition.into_int_value(), then, merge)?;
-        builder.position_at_end(then);
+        self.emit
+            .builder
+            .build_conditional_branch(condition.into_int_value(), then, merge)?;
+        self.emit.begin(then);
         let mut loaded = Vec::new();
         for &op in &branch.under {
             let value = self.pure(op)?;
@@ -74,7 +75,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
         let end = self.here()?;
         self.emit.builder.build_unconditional_branch(merge)?;
-        self.emit.builder.position_at_end(merge);
+        self.emit.begin(merge);
         for (op, value) in loaded {
             let phi = self.emit.phi(value.raw().get_type())?;
             // Nobody reads it where the condition does not hold.

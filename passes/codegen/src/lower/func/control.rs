@@ -1,6 +1,6 @@
 //! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
 
-use fuser_dialects::kernel::rounds::Rounds;
+use fuser_dialects::kernel::rounds::{Rounds, literal};
 use fuser_ir::{Block, Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
@@ -53,8 +53,10 @@ pub(super) struct Group<'ctx> {
 pub(super) struct Round<'ctx> {
     pub(super) rounds: Rounds,
     pub(super) number: i64,
-    /// True in the threads that run an iteration, where some do not. The others do as if they ran the first one, and leave no trace.
+    /// True in the threads that run an iteration, where some do not. The others do as if they ran the last one that is sure, and leave no trace.
     pub(super) runs: Option<BasicValueEnum<'ctx>>,
+    /// The loop, its counter in the first round, and how much greater that is in this one, where all threads run it.
+    pub(super) ahead_of: Option<(Op, BasicValueEnum<'ctx>, i64)>,
 }
 
 /// A value that a loop carries, or the parts of a running extreme.
@@ -203,16 +205,20 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 Some(end) => (k * rounds.step + rounds.lower).lt(self.value(end)?),
                 None => k.ult(rounds.iterations()),
             };
-            k = k.except(inside.flip(), 0);
+            // What they load, others of the same round load too, or lies beside that.
+            k = k.except(inside.flip(), rounds.sure() - 1);
             runs = Some(inside.raw());
         }
+        let index = self.induction(open.op, k)?;
+        let first = self.induction(open.op, self.member())?;
+        let ahead = number * threads * rounds.step;
         self.round = Some(Round {
             rounds,
             number,
             runs,
+            ahead_of: runs.is_none().then_some((open.op, first.raw(), ahead)),
         });
         let carried = open.carried.iter().map(|&raw| Carried::alone(raw));
-        let index = self.induction(open.op, k)?;
         self.bind(open.op, index, &carried.collect::<Vec<_>>())
     }
 
@@ -242,21 +248,18 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.next_round(open)
     }
 
-    /// The grid loop of a GPU: the block's number is the iteration.
+    /// The grid loop of a GPU: the block's number is the iteration. A launch has a block for each, and no others.
     fn open_block_loop(&mut self, op: Op) -> Result<(), CodegenError> {
-        let count = self.trip_count(op)?;
-        let k = self.emit.block_number(count);
+        let k = self.emit.block_number();
+        let count = literal(self.ir, self.operand(op, 1)?);
+        if let Some(blocks) = count.and_then(|count| count.checked_mul(self.cluster.into())) {
+            self.emit.intrinsic("llvm.assume", &[], &[k.ult(blocks)]);
+        }
         let k = match self.cluster {
             1 => k,
             cluster => k.lshr(i64::from(cluster.ilog2())),
         };
-        let (body, exit) = (self.block("body")?, self.block("exit")?);
-        self.emit.builder.build_conditional_branch(
-            k.ult(count).raw().into_int_value(),
-            body,
-            exit,
-        )?;
-        self.emit.builder.position_at_end(body);
+        let exit = self.block("exit")?;
         let index = self.induction(op, k)?;
         self.bind(op, index, &[])?;
         self.enter(self.loop_body(op)?, FrameKind::Once(exit));
@@ -342,7 +345,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.emit
             .builder
             .build_conditional_branch(condition, then, other)?;
-        self.emit.builder.position_at_end(then);
+        self.emit.begin(then);
         let block = self
             .ir
             .body(op, 0)
@@ -357,7 +360,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             Some(FrameKind::Once(exit)) => {
                 self.group = None;
                 self.emit.builder.build_unconditional_branch(exit)?;
-                self.emit.builder.position_at_end(exit);
+                self.emit.begin(exit);
                 Ok(())
             }
             Some(FrameKind::Loop(open)) => self.close_loop(open, values),
@@ -425,7 +428,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         open.from = Some(self.here()?);
         open.yielded = yielded;
         self.emit.builder.build_unconditional_branch(open.merge)?;
-        self.emit.builder.position_at_end(open.other);
+        self.emit.begin(open.other);
         match self.ir.body(open.op, 1) {
             Some(block) => {
                 self.enter(block, FrameKind::Else(open));
@@ -442,7 +445,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     ) -> Result<(), CodegenError> {
         let (emit, from) = (self.emit, self.here()?);
         emit.builder.build_unconditional_branch(open.merge)?;
-        emit.builder.position_at_end(open.merge);
+        emit.begin(open.merge);
         let results = self.ir.results(open.op).to_vec();
         let first_from = open.from.ok_or_else(|| malformed("a branch did not end"))?;
         if results.len() != open.yielded.len() || results.len() != yielded.len() {

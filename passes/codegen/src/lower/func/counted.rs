@@ -10,6 +10,7 @@ use fuser_ir::{Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
 
+use super::bounds::{at_most, is_range};
 use super::control::{Carried, FrameKind};
 use super::{Lowering, malformed};
 use crate::error::CodegenError;
@@ -40,6 +41,8 @@ struct Count {
     induction: bool,
     stride: i64,
     map: Map,
+    /// It is known to run no more than once.
+    once: bool,
 }
 
 /// The way from one iteration to the next.
@@ -68,6 +71,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     pub(super) fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
         let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
         let (lower, upper, step) = (lower?, upper?, step?);
+        let by = literal(self.ir, self.ir.operand(op, 2)).filter(|&by| by > 0 && self.emit.gpu);
+        if let Some(by) = by.filter(|_| is_range(self.ir, op)) {
+            return Ok((upper - lower + (by - 1)).udiv(by));
+        }
         let runs = lower.lt(upper).and(step.gt(0));
         let safe_step = step.except(step.le(0), 1);
         let count = (upper - lower - 1).udiv(safe_step) + 1;
@@ -119,8 +126,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             induction: step.is_some() && !self.emit.gpu,
             stride,
             map,
+            once: false,
         };
         self.counted_loop(op, (start, limit), count, initial, Vec::new())
+    }
+
+    /// True for a loop that no thread runs more than once, as they are as many as its iterations.
+    fn runs_once(&self, op: Op) -> bool {
+        let [lower, step] = [0, 2].map(|n| literal(self.ir, self.ir.operand(op, n)));
+        let most = at_most(self.ir, self.ir.operand(op, 1));
+        let (Some(lower @ 0..), Some(step @ 1..), Some(most)) = (lower, step, most) else {
+            return false;
+        };
+        (most - lower).max(0) <= step.saturating_mul(i64::from(self.sharers()))
     }
 
     /// Opens a loop over the numbers of its iterations from `start` to `limit`.
@@ -136,6 +154,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             induction: false,
             stride,
             map,
+            once: map == Map::Thread && self.runs_once(op),
         };
         self.counted_loop(op, (start, limit), count, initial, combiners)
     }
@@ -223,13 +242,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             let (from, enter, to) = (self.here()?, self.block("enter")?, self.block("exit")?);
             emit.builder
                 .build_conditional_branch(more.raw().into_int_value(), enter, to)?;
-            emit.builder.position_at_end(enter);
+            emit.begin(enter);
             let initial = begun.iter().map(|(_, parts)| parts.clone()).collect();
             skipped = Some(Skipped { from, to, initial });
         }
         let (before, body) = (self.here()?, self.block("body")?);
         emit.builder.build_unconditional_branch(body)?;
-        emit.builder.position_at_end(body);
+        emit.begin(body);
         let counter = emit.phi(emit.scalar_type(Elem::Int(64)))?;
         counter.add_incoming(&[(&start.raw(), before)]);
         let mut carried = Vec::new();
@@ -324,7 +343,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 skipped,
             } => {
                 let advanced = emit.val(counter.as_basic_value()) + open.count.stride;
-                let more = self.more(open.count, advanced, emit.val(*limit));
+                let more = match open.count.once {
+                    true => emit.constant_int(1, None, 0),
+                    false => self.more(open.count, advanced, emit.val(*limit)),
+                };
                 let (latch, done) = (self.here()?, self.block("done")?);
                 emit.builder
                     .build_conditional_branch(more.raw().into_int_value(), *body, done)?;
@@ -335,7 +357,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                     }
                     carried.parts = parts;
                 }
-                emit.builder.position_at_end(done);
+                emit.begin(done);
                 if let Some(skipped) = skipped {
                     self.meet(skipped, done, &mut open.carried)?;
                 }
@@ -357,7 +379,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     ) -> Result<(), CodegenError> {
         let emit = self.emit;
         emit.builder.build_unconditional_branch(skipped.to)?;
-        emit.builder.position_at_end(skipped.to);
+        emit.begin(skipped.to);
         for (carried, initial) in carried.iter_mut().zip(&skipped.initial) {
             for (part, before) in carried.parts.iter_mut().zip(initial) {
                 let phi = emit.phi(part.get_type())?;

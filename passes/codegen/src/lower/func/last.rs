@@ -57,7 +57,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let condition = is_last.raw().into_int_value();
         emit.builder
             .build_conditional_branch(condition, then, other)?;
-        emit.builder.position_at_end(then);
+        emit.begin(then);
         let block = self.ir.body(op, 0);
         let block = block.ok_or_else(|| malformed("a count has no body"))?;
         self.enter(block, FrameKind::Then(OpenIf::new(op, other, merge)));

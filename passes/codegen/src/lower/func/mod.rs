@@ -11,6 +11,7 @@ mod access;
 mod address;
 mod ahead;
 mod asked;
+mod bounds;
 mod control;
 mod counted;
 mod dealt;
@@ -20,9 +21,9 @@ mod whole_lines;
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::counting;
-use fuser_dialects::kernel::rounds::Rounds;
+use fuser_dialects::kernel::rounds::{Rounds, literal};
 use fuser_ir::def::Computes;
-use fuser_ir::{Block, Ir, Op, Value};
+use fuser_ir::{Block, DType, Ir, Op, TypeKind, Value};
 use inkwell::AddressSpace;
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
@@ -439,11 +440,47 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
+    /// The quotient or the remainder by a constant of an index that is not negative, on a GPU.
+    fn quotient_of_nonnegative(&self, op: Op) -> Result<Option<Val<'a, 'ctx>>, CodegenError> {
+        let ir = self.ir;
+        let by_unsigned = match ir.computes(op) {
+            Some(Computes::Div) => Val::udiv,
+            Some(Computes::Rem) => Val::urem,
+            _ => return Ok(None),
+        };
+        let index = ir.value_kind(ir.result(op, 0)) == &TypeKind::Scalar(DType::Index);
+        let by = literal(ir, ir.operand(op, 1)).filter(|&by| by > 0);
+        match by.filter(|_| self.emit.gpu && index) {
+            Some(by) if bounds::is_nonnegative(ir, ir.operand(op, 0)) => {
+                // Of a round's counter what all rounds share is computed once, and constants are added to it.
+                let (index, ahead) = self.counter_apart(ir.operand(op, 0), by)?;
+                let value = by_unsigned(index, by);
+                let quotient = ir.computes(op) == Some(Computes::Div);
+                Ok(Some(if quotient { value + ahead / by } else { value }))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// An index in two parts, of which the second is a multiple of `by`: the counter of a loop that is written out in its first round, and how much
+    /// greater it is now.
+    fn counter_apart(&self, index: Value, by: i64) -> Result<(Val<'a, 'ctx>, i64), CodegenError> {
+        let counted = bounds::counted(self.ir, index);
+        let ahead = self.round.and_then(|round| round.ahead_of);
+        match ahead.filter(|&(of, _, ahead)| counted == Some(of) && ahead % by == 0) {
+            Some((_, first, ahead)) => Ok((self.emit.val(first), ahead)),
+            None => Ok((self.value(index)?, 0)),
+        }
+    }
+
     fn arithmetic(&self, op: Op, result: Shape) -> Result<Val<'a, 'ctx>, CodegenError> {
         let dealt = self.ir.results(op).iter().any(|&r| self.dealt.has(r));
         let dealt_operands = self.ir.operands(op).any(|v| self.dealt.has(v));
         if dealt && self.widens(op) {
             return Ok(self.operand_value(op, 0)?.bf16_to_dealt());
+        }
+        if let Some(value) = self.quotient_of_nonnegative(op)? {
+            return Ok(value);
         }
         let mut operands = Vec::new();
         for value in self.ir.operands(op) {

@@ -1,0 +1,144 @@
+//! Bounds of indices, from the ops that make them: a division of what is not negative is a shift, and a loop over no more than its threads runs once.
+//!
+//! ```text
+//! kernel.for 0, %blocks, 1 map "grid" (%i)                   %blocks = (%N + 1023) / 1024
+//!   %rest = fusion.sub %N, (fusion.mul %i, 1024)             at least 1: no iteration begins behind the end
+//!   %length = fusion.minimum 1024, %rest                     between 1 and 1024
+//! ```
+
+use fuser_dialects::kernel;
+use fuser_dialects::kernel::rounds::literal;
+use fuser_ir::def::Computes;
+use fuser_ir::{DType, Def, Ir, Op, TypeKind, Value};
+
+/// The most ops between an index and what bounds it.
+const REACH: usize = 8;
+
+/// True for an index that is known not to be negative.
+pub(super) fn is_nonnegative(ir: &Ir, value: Value) -> bool {
+    nonnegative(ir, value, REACH)
+}
+
+/// True for a loop that is known not to end before it begins.
+pub(super) fn is_range(ir: &Ir, op: Op) -> bool {
+    let [lower, upper] = [0, 1].map(|n| ir.operand(op, n));
+    // Up to what a remainder leaves, or from there on.
+    let whole = || {
+        let made =
+            pair(ir, lower).filter(|&(computes, of, _)| computes == Computes::Sub && of == upper);
+        made.is_some_and(|(_, of, rest)| is_whole(ir, of, rest))
+    };
+    is_nonnegative(ir, upper) && (literal(ir, lower) == Some(0) || whole())
+}
+
+/// The greatest value that an index may have, if it is positive.
+pub(super) fn at_most(ir: &Ir, value: Value) -> Option<i64> {
+    most(ir, value, REACH)
+}
+
+fn nonnegative(ir: &Ir, value: Value, reach: usize) -> bool {
+    if let Some(known) = literal(ir, value) {
+        return known >= 0;
+    }
+    let Some(reach) = reach.checked_sub(1) else {
+        return false;
+    };
+    let own = |value| nonnegative(ir, value, reach);
+    if let Some(op) = counted(ir, value) {
+        let forward = literal(ir, ir.operand(op, 2)).is_some_and(|step| step > 0);
+        return forward && own(ir.operand(op, 0));
+    }
+    let Some((computes, a, b)) = pair(ir, value) else {
+        return is_extent(ir, value);
+    };
+    let positive = || literal(ir, b).is_some_and(|by| by > 0);
+    match computes {
+        Computes::Add | Computes::Mul | Computes::Min => own(a) && own(b),
+        Computes::Max | Computes::And => own(a) || own(b),
+        Computes::Div | Computes::Rem => positive() && own(a),
+        Computes::Sub => is_rest(ir, a, b, reach) || is_whole(ir, a, b) && own(a),
+        _ => false,
+    }
+}
+
+fn most(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
+    if let Some(known) = literal(ir, value) {
+        return Some(known);
+    }
+    let reach = reach.checked_sub(1)?;
+    let own = |value| most(ir, value, reach);
+    let (computes, a, b) = pair(ir, value)?;
+    match computes {
+        Computes::Min => own(a).into_iter().chain(own(b)).min(),
+        Computes::Rem => literal(ir, b).filter(|&by| by > 0).map(|by| by - 1),
+        // Of what is negative the remainder is, and no more than it.
+        Computes::Sub if is_whole(ir, a, b) => own(a),
+        _ => None,
+    }
+}
+
+/// True for `a - a rem n`, `n` positive.
+fn is_whole(ir: &Ir, a: Value, b: Value) -> bool {
+    let rem = pair(ir, b).filter(|&(computes, of, _)| computes == Computes::Rem && of == a);
+    rem.is_some_and(|(.., by)| literal(ir, by).is_some_and(|by| by > 0))
+}
+
+/// True for `n - i t`, where `i` counts the tiles of `t` that `n` elements begin.
+fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
+    let product = pair(ir, before).filter(|&(computes, ..)| computes == Computes::Mul);
+    let Some((_, i, t)) = product else {
+        return false;
+    };
+    let tile = literal(ir, t).filter(|&tile| tile > 0);
+    let tiles = below(ir, i, reach).and_then(|end| pair(ir, end));
+    let (Some(tile), Some((Computes::Div, sum, by))) = (tile, tiles) else {
+        return false;
+    };
+    let rounded_up = pair(ir, sum).is_some_and(|(computes, of, more)| {
+        computes == Computes::Add && of == n && literal(ir, more) == Some(tile - 1)
+    });
+    rounded_up && literal(ir, by) == Some(tile)
+}
+
+/// The bound that an index is below: the end of its loop, or what a remainder or a quotient leaves of that.
+fn below(ir: &Ir, value: Value, reach: usize) -> Option<Value> {
+    if let Some(op) = counted(ir, value) {
+        return Some(ir.operand(op, 1));
+    }
+    let reach = reach.checked_sub(1)?;
+    let (computes, of, by) = pair(ir, value)?;
+    let (product, a, b) = pair(ir, below(ir, of, reach)?)?;
+    let factors = (product == Computes::Mul).then_some([(a, b), (b, a)])?;
+    let (other, own) = factors.into_iter().find(|&(_, factor)| factor == by)?;
+    match computes {
+        Computes::Rem => nonnegative(ir, of, reach).then_some(own),
+        Computes::Div => Some(other),
+        _ => None,
+    }
+}
+
+/// The op of two operands that makes an index.
+fn pair(ir: &Ir, value: Value) -> Option<(Computes, Value, Value)> {
+    let op = ir.def_op(value).filter(|&op| ir.operand_count(op) == 2)?;
+    Some((ir.computes(op)?, ir.operand(op, 0), ir.operand(op, 1)))
+}
+
+/// The op whose block has an index among its arguments.
+fn holder(ir: &Ir, value: Value) -> Option<(Op, usize)> {
+    match ir.value_def(value) {
+        Def::Arg(block, number) => Some((ir.block_parent_op(block)?, number as usize)),
+        Def::Result(..) => None,
+    }
+}
+
+/// The loop whose counter a value is.
+pub(super) fn counted(ir: &Ir, value: Value) -> Option<Op> {
+    let (op, number) = holder(ir, value)?;
+    (number == 0 && ir.is(op, &kernel::FOR)).then_some(op)
+}
+
+/// True for a parameter of a kernel, which is an extent.
+fn is_extent(ir: &Ir, value: Value) -> bool {
+    let of_kernel = holder(ir, value).is_some_and(|(op, _)| ir.is(op, &kernel::FUNC));
+    of_kernel && ir.value_kind(value) == &TypeKind::Scalar(DType::Index)
+}
