@@ -286,6 +286,21 @@ fd.add_output(T18)
 fd.add_output(T21)
 """,
     ),
+    "ranks": (
+        [(3, 2, 4), (2, 4), ((4,), "int32")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1, -1], contiguity=[True, True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Int32)
+T3 = fd.ops.sub(T1, T0)
+T4 = fd.ops.mul(T3, T2)
+T5 = fd.ops.add(T2, T1)
+T6 = fd.ops.isinf(T2)
+fd.add_output(T4)
+fd.add_output(T5)
+fd.add_output(T6)
+""",
+    ),
 }
 
 

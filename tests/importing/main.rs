@@ -391,6 +391,22 @@ func.func public @main(%x: tensor<2x4xf32>) -> (tensor<2x2xf32>, tensor<2x2xi32>
     }
 }
 
+/// `None` stands for the second axis in memory, which is the last one of the shape.
+#[test]
+fn contiguity_is_in_the_order_of_memory() {
+    let text = "def nvfuser_fusion_id0(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[3, 32, 5], contiguity=[True, None, True], dtype=DataType.Float, is_cpu=False, stride_order=[2, 0, 1])
+    T1 = fd.ops.neg(T0)
+    fd.add_output(T1)
+";
+    let loaded = load(&session(), Format::NvFuser, "f.py", text);
+    let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let ir = &loaded.ir;
+    let argument = ir.args(ir.body(loaded.program, 0).unwrap())[0];
+    let told = fuser_ir::describe::ty(ir, ir.value_type(argument));
+    assert_eq!(told, "tensor<3x32xb5xf32, [0, 2, 1]>");
+}
+
 #[test]
 fn a_scan_of_nvfuser_with_a_start_of_its_own_is_refused() {
     let session = session();

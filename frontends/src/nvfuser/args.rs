@@ -200,20 +200,14 @@ impl<'s> Reader<'s> {
             )),
         }
     }
-    /// Tensors of one shape: axes of extent 1 stretch, open extents become what the others have.
+    /// Tensors of one shape: fewer axes than others have are the last ones, axes of extent 1 stretch, open extents become what the others have.
     pub fn joined(&mut self, mut values: Vec<Value>) -> Made<Vec<Value>> {
         let ranks = values.iter().map(|value| self.draft.dims(*value).len());
         let rank = ranks.max().unwrap_or(0);
         let mut shape = vec![Extent::Static(1); rank];
-        for (at, value) in values.iter().enumerate() {
+        for value in &mut values {
+            *value = self.leading(*value, rank)?;
             let dims = self.draft.dims(*value);
-            if dims.is_empty() {
-                continue;
-            }
-            if dims.len() != rank {
-                let text = format!("operand {at} has {} axes, another one {rank}", dims.len());
-                return Err(Fault::new(&EXTENTS, text));
-            }
             for (axis, dim) in dims.iter().enumerate() {
                 if shape[axis] == Extent::Static(1) {
                     shape[axis] = dim.extent;
@@ -226,6 +220,20 @@ impl<'s> Reader<'s> {
             *value = self.expanded(*value, &shape)?;
         }
         Ok(values)
+    }
+    /// The tensor with axes of extent 1 before its own, `rank` in all; a tensor of rank 0 stays as it is.
+    fn leading(&mut self, value: Value, rank: usize) -> Made {
+        let dims = self.draft.dims(value);
+        if dims.is_empty() || dims.len() == rank {
+            return Ok(value);
+        }
+        let before = rank - dims.len();
+        let places: Vec<i64> = (before as i64..rank as i64).collect();
+        let own = dims.iter().map(|dim| dim.extent);
+        let shape: Vec<Extent> = std::iter::repeat_n(Extent::Static(1), before)
+            .chain(own)
+            .collect();
+        self.draft.broadcast(value, &places, &shape)
     }
     /// The tensor with axes of extent 1 stretched to `shape`; a tensor of rank 0 stays as it is.
     pub fn expanded(&mut self, value: Value, shape: &[Extent]) -> Made {

@@ -361,6 +361,16 @@ impl<'s> Reader<'s> {
             }
             _ => &[],
         };
+        let order = match args.get(4, &["stride_order"]) {
+            Some(Val::List(items)) if !items.is_empty() => args.ints(4, &["stride_order"])?,
+            _ => Vec::new(),
+        };
+        let layout = layout(&order, shape.len())?;
+        // Entries of `contiguity` are in the order of memory.
+        let place = |axis: usize| match &layout {
+            Some(layout) => layout.iter().position(|&own| own == axis).unwrap_or(axis),
+            None => axis,
+        };
         let mut dims = Vec::with_capacity(shape.len());
         for (axis, length) in shape.iter().enumerate() {
             let open = *length == -1 || (sizes && !fixed && *length != 1);
@@ -375,18 +385,13 @@ impl<'s> Reader<'s> {
                     u64::try_from(*length).map_err(|_| Fault::form("has a negative extent"))?,
                 ),
             };
-            let once = matches!(contiguity.get(axis), Some(Val::Nothing))
+            let once = matches!(contiguity.get(place(axis)), Some(Val::Nothing))
                 || strides
                     .as_ref()
                     .is_some_and(|strides| strides.get(axis) == Some(&0));
             let broadcast = once && extent != Extent::Static(1);
             dims.push(Dim { extent, broadcast });
         }
-        let order = match args.get(4, &["stride_order"]) {
-            Some(Val::List(items)) if !items.is_empty() => args.ints(4, &["stride_order"])?,
-            _ => Vec::new(),
-        };
-        let layout = layout(&order, dims.len())?;
         let innermost = match &layout {
             Some(layout) => layout.last().copied(),
             None => dims.len().checked_sub(1),

@@ -151,8 +151,12 @@ fn infinite<'s>(
         true => r.draft.make(&fusion::ABS, &values)?,
         false => values[0],
     };
-    let scalar = r.draft.dtype(x);
-    let scalar = r.draft.ir.scalar(scalar);
+    let dtype = r.draft.dtype(x);
+    if !dtype.is_float() {
+        // No integer is infinite.
+        return one(Ok(r.draft.builder().compare("ne", x, x)?));
+    }
+    let scalar = r.draft.ir.scalar(dtype);
     let number = r.draft.number(number, scalar)?;
     one(Ok(r.draft.builder().compare("eq", x, number)?))
 }

@@ -14,7 +14,7 @@ use fuser_ir::Value;
 use fuser_ir::types::{DType, Dim, Extent};
 
 use super::{index::agree, narrow};
-use crate::codes::UNSUPPORTED;
+use crate::codes::{EXTENTS, UNSUPPORTED};
 use crate::nvfuser::Reader;
 use crate::nvfuser::args::Args;
 use crate::nvfuser::value::Val;
@@ -58,14 +58,12 @@ impl Factor {
 
 /// An op of a tensor and one of as many axes or fewer, which lies along the last ones.
 fn with(r: &mut Reader<'_>, def: &'static fuser_ir::OpDef, x: Value, other: Value) -> Made {
-    let (rank, mut shape) = (r.draft.dims(x).len(), r.extents(other));
-    let missing = rank.saturating_sub(shape.len());
-    let mut other = r.draft.cast(other, r.draft.dtype(x))?;
-    if missing > 0 && !shape.is_empty() {
-        shape.splice(0..0, vec![Extent::Static(1); missing]);
-        let places: Vec<i64> = (missing as i64..rank as i64).collect();
-        other = r.draft.broadcast(other, &places, &shape)?;
+    let [rank, more] = [x, other].map(|value| r.draft.dims(value).len());
+    if more > rank {
+        let text = format!("operand 0 has {rank} axes, another one {more}");
+        return Err(Fault::new(&EXTENTS, text));
     }
+    let other = r.draft.cast(other, r.draft.dtype(x))?;
     let operands = r.joined(vec![x, other])?;
     r.draft.make(def, &operands)
 }
