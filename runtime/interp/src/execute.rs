@@ -218,7 +218,20 @@ fn slice(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Tensor
         true => site.counts("strides")?,
         false => vec![1; x.axes().len()],
     };
-    machine.slice(x, &site.amounts("starts")?, &shape, &steps)
+    let starts = site.amounts("starts")?;
+    // An axis of one index is plain, whatever its type says; of that nothing is taken, and it is stored once again.
+    let operand = site.ir.value_kind(site.ir.operand(site.op, 0)).as_tensor();
+    let mut axes = x.axes().to_vec();
+    for ((axis, dim), &taken) in axes
+        .iter_mut()
+        .zip(operand.iter().flat_map(|t| &t.dims))
+        .zip(&shape)
+    {
+        axis.broadcast |= dim.broadcast && axis.extent == 1 && taken == 0;
+    }
+    let x = x.with_axes(axes);
+    let x = x.ok_or_else(|| InterpError::invalid("an axis of one index has several elements"))?;
+    machine.slice(&x, &starts, &shape, &steps)
 }
 
 /// The axes of `dims`, each an axis of the operand, each once.
