@@ -6,7 +6,9 @@
 
 use fuser_target::processors::{self, NATIVE, X86_LEVELS};
 use fuser_target::table;
+use std::cell::RefCell;
 use std::ffi::CStr;
+use std::rc::Rc;
 use std::sync::Once;
 
 use inkwell::OptimizationLevel;
@@ -49,22 +51,35 @@ pub fn initialize() -> Result<(), CodegenError> {
     LlvmTarget::initialize_x86(&config);
     LlvmTarget::initialize_aarch64(&config);
     LlvmTarget::initialize_nvptx(&config);
-    OPTIONS.call_once(set_options);
+    ONCE.call_once(set_options);
     Ok(())
 }
 
-/// Turns off one analysis of LLVM, for the whole process and always in the same way. LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time
-/// that doubles with each value that is used twice: a kernel of a few dozen operations never ends.
+/// Options of LLVM, for the whole process and always the same.
+const OPTIONS: [&CStr; 3] = [
+    c"fuser",
+    // LLVM 22 looks for cyclic redundancy checks in loops of constant length, in time that doubles with each value that is used twice: a kernel of
+    // a few dozen operations never ends.
+    c"-disable-loop-idiom-hashrecognize",
+    // Strength reduction before code is generated. Lowering for CPUs has done it; `GPU_PASSES` have it at their end.
+    c"-disable-lsr",
+];
+
+/// Sets [`OPTIONS`].
 #[allow(unsafe_code)]
 fn set_options() {
-    let words = [c"fuser", c"-disable-loop-idiom-hashrecognize"].map(CStr::as_ptr);
-    // SAFETY: two strings that live for ever, and their number; LLVM copies what it keeps. It knows the option in the release that
-    // is linked.
-    unsafe { LLVMParseCommandLineOptions(2, words.as_ptr(), c"".as_ptr()) }
+    let words = OPTIONS.map(CStr::as_ptr);
+    // SAFETY: strings that live for ever, and their number; LLVM copies what it keeps. It knows the options in the release that is linked.
+    unsafe { LLVMParseCommandLineOptions(words.len() as i32, words.as_ptr(), c"".as_ptr()) }
 }
 
 /// Guards [`set_options`], which LLVM lets a process do once.
-static OPTIONS: Once = Once::new();
+static ONCE: Once = Once::new();
+
+thread_local! {
+    /// The machine that this thread asked for last, and its target.
+    static MACHINE: RefCell<Option<(Target, Rc<TargetMachine>)>> = const { RefCell::new(None) };
+}
 
 impl Target {
     /// The processor that this process runs on, or why no code can be generated for it. It is remembered in the cache.
@@ -257,8 +272,22 @@ impl Target {
         (level, beyond.collect::<Vec<_>>().join(","), cpu)
     }
 
-    /// LLVM's machine for this target.
-    pub fn machine(&self) -> Result<TargetMachine, CodegenError> {
+    /// LLVM's machine for this target, which a thread keeps for its next kernel: LLVM reads a processor's features and makes the tables of its
+    /// instructions once for each machine.
+    pub fn machine(&self) -> Result<Rc<TargetMachine>, CodegenError> {
+        let kept = MACHINE.with_borrow(|kept| match kept {
+            Some((target, machine)) if target == self => Some(machine.clone()),
+            _ => None,
+        });
+        if let Some(machine) = kept {
+            return Ok(machine);
+        }
+        let machine = Rc::new(self.make_machine()?);
+        MACHINE.set(Some((self.clone(), machine.clone())));
+        Ok(machine)
+    }
+
+    fn make_machine(&self) -> Result<TargetMachine, CodegenError> {
         initialize()?;
         self.check()?;
         let triple = self.triple();
@@ -281,6 +310,8 @@ impl Target {
             ("target-cpu", cpu),
             ("target-features", features.as_str()),
             ("tune-cpu", tuned),
+            // Keeps rbp for the frame: a vector that is loaded with rbp as its base comes later than with any other (docs/performance.md).
+            ("frame-pointer", "all"),
         ];
         if self.vector_bytes() == 64 {
             pairs.push(("prefer-vector-width", "512"));
@@ -338,7 +369,7 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
 const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
 /// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
-const GPU_PASSES: &str = "function(infer-alignment),default<O3>";
+const GPU_PASSES: &str = "function(infer-alignment),default<O3>,function(loop(loop-reduce))";
 
 impl Target {
     /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass is given leave to reassociate

@@ -9,6 +9,8 @@ mod place;
 pub use codes::*;
 pub use place::{diagnostic, loc_place};
 
+use std::fmt::Arguments;
+
 use crate::attr::{AttrId, AttrKind};
 use crate::def::TypeConstraint;
 use crate::def::{
@@ -79,7 +81,7 @@ pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTy
 }
 
 /// Returns the error for a tensor type whose stated layout is not an order of its axes.
-pub fn bad_layout(ir: &Ir, ty: TypeId, at: At, what: &str) -> Option<OpError> {
+pub fn bad_layout(ir: &Ir, ty: TypeId, at: At, what: Arguments<'_>) -> Option<OpError> {
     let tensor = ir.ty(ty).as_tensor()?;
     if layout::is_valid(ir, tensor) {
         return None;
@@ -99,7 +101,7 @@ fn layouts(ir: &Ir, stated: &[TypeId], errors: &mut Vec<OpError>) {
             ir,
             ty,
             At::Result(index),
-            &format!("result {index}"),
+            format_args!("result {index}"),
         ));
     }
 }

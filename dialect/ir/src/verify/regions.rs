@@ -23,7 +23,7 @@ pub(super) fn check(ir: &Ir, op: Op, def: &OpDef) -> Vec<OpError> {
                     ir,
                     ir.value_type(arg),
                     At::Region(index),
-                    &format!("argument {i}"),
+                    format_args!("argument {i}"),
                 )
             }));
         }

@@ -93,8 +93,8 @@ pub enum Refusal {
     },
     /// The quotient graph would have a cycle.
     Cycle {
-        /// Names of the segments along the path that leaves and comes back.
-        path: Vec<String>,
+        /// The last values of the segments along the path that leaves and comes back.
+        path: Vec<Value>,
     },
     /// A hint keeps the two apart.
     HintApart {
@@ -227,7 +227,10 @@ impl Refusal {
                 value_text(ir, *value),
                 ir.name(*op)
             ),
-            Self::Cycle { path } => format!("{name} {{ path: {} }}", path.join(" -> ")),
+            Self::Cycle { path } => {
+                let path: Vec<String> = path.iter().map(|&v| value_text(ir, v)).collect();
+                format!("{name} {{ path: {} }}", path.join(" -> "))
+            }
             Self::NoGain { before, after } => {
                 format!("{name} {{ before: {before}, after: {after} }}")
             }

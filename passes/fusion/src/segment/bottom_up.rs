@@ -447,13 +447,9 @@ impl<'a> BottomUp<'a> {
     fn conflict(&self, conflict: Conflict) -> Refusal {
         match conflict {
             Conflict::TooFar => Refusal::TooFar,
-            Conflict::Cycle(path) => {
-                let names = self.names(&path);
-                let text = |&v| fuser_analysis::axes::value_text(self.ir, v);
-                Refusal::Cycle {
-                    path: names.iter().map(text).collect(),
-                }
-            }
+            Conflict::Cycle(path) => Refusal::Cycle {
+                path: self.names(&path),
+            },
         }
     }
     pub(super) fn cost(&self, group: GroupId) -> Cost {
