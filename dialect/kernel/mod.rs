@@ -28,6 +28,12 @@ pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     ops.filter(|&op| ir.is(op, &LAST)).collect()
 }
 
+/// The grid loop of a kernel.
+pub fn grid_loop(ir: &Ir, func: Op) -> Option<Op> {
+    let mut ops = ir.children(func).into_iter();
+    ops.find(|&op| ir.is(op, &FOR) && verify::mapping(ir, op) == "grid")
+}
+
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
     name: "kernel",
@@ -80,7 +86,7 @@ pub const MAPPING: CodeDef = CodeDef {
     code: "FIR0502",
     title: "a loop mapping that cannot be",
     explanation: "`map` is `seq`, `grid`, `group` or `thread`. A function has at most one grid loop; it stands directly in the function \
-                  and has no iteration arguments. The iteration arguments of a thread loop are reductions: `combine` names one \
+                  and has no iteration arguments; it alone may have `blocks`, of which there is one at least. The iteration arguments of a thread loop are reductions: `combine` names one \
                   way per argument.",
     example: "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",
 };

@@ -458,6 +458,86 @@ fn blocks_write_one_partial_result() {
     }
 }
 
+/// Where a grid has more iterations than a launch has blocks, a block takes several: of named lengths around the limit, of static ones, of rows
+/// that groups of threads share, of sums that the last block puts together.
+#[test]
+fn long_grids_are_walked_in_strides() {
+    const BLOCKS: u64 = 7;
+    let target = format!("--target=base=\"h100\"; name=\"few\"; grid-blocks={BLOCKS}");
+    let plain = "task.program @f(%x: tensor<DIMxf32>) -> tensor<DIMxf32> {
+  %y = fusion.exp %x
+  task.return %y
+}";
+    let rows = "task.program @f(%x: tensor<RxCxf32>) -> tensor<RxCxf32> {
+  %s = fusion.sum %x dims [1]
+  %sb = fusion.broadcast %s dims [0] shape [R, C]
+  %y = fusion.sub %x, %sb
+  task.return %y
+}";
+    let sums = "task.program @f(%x: tensor<RxCxf32>) -> (tensor<Cxf32>, tensor<Rxf32>) {
+  %e = fusion.exp %x
+  %s = fusion.sum %e dims [0]
+  %t = fusion.sum %e dims [1]
+  task.return %s, %t
+}";
+    let fixed = |text: &str, [r, c]: [i64; 2]| {
+        let text = text
+            .replace("DIM", &r.to_string())
+            .replace("R", &r.to_string());
+        let text = text.replace("C", &c.to_string());
+        Program::new("static", &text, "f")
+    };
+    let named = |text: &str, [r, c]: [i64; 2]| {
+        let text = text.replace("DIM", "[R]").replace("RxC", "[R]x[C]");
+        let text = text.replace("[R, C]", "[[R], [C]]").replace("<Cx", "<[C]x");
+        let text = text.replace("<Rx", "<[R]x");
+        let extents = [("R", r), ("C", c)].map(|(name, n)| (name.to_owned(), n));
+        let used = extents
+            .into_iter()
+            .filter(|(name, _)| text.contains(&format!("[{name}]")));
+        Program {
+            extents: used.collect(),
+            ..Program::new("named", &text, "f")
+        }
+    };
+    // A block has 1,024 elements, or a row.
+    let lengths = [6, 7, 8, 15].map(|blocks| blocks * 1024);
+    let mut programs = Vec::new();
+    for length in lengths.into_iter().chain([7 * 1024 + 1, 1, 0]) {
+        programs.extend([named(plain, [length, 0]), fixed(plain, [length, 0])]);
+    }
+    for count in [6, 7, 8, 15] {
+        for length in [5, 64, 1000, 20_000] {
+            programs.extend([named(rows, [count, length]), fixed(rows, [count, length])]);
+        }
+    }
+    programs.extend([fixed(rows, [1000, 8]), fixed(rows, [1001, 3])]);
+    for shape in [[1, 700], [40, 100], [40, 4000], [333, 65]] {
+        programs.extend([named(sums, shape), fixed(sums, shape)]);
+    }
+    let orders = ["sm_90", "sm_90,order=reverse", "sm_90,order=random,seed=4"];
+    let mut full = 0;
+    for (program, machine) in programs.iter().zip(orders.into_iter().cycle()) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        let report = format!("--report=json:{}", file.display());
+        let output = run(program, "cuda", machine, &["--check", &target, &report]);
+        assert!(
+            output.status.success(),
+            "{machine} {}: {}",
+            program.text,
+            text(&output)
+        );
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for kernel in report["simulator"]["kernels"].as_object().unwrap().values() {
+            let blocks = kernel["blocks"].as_u64().unwrap() / kernel["launches"].as_u64().unwrap();
+            assert!(blocks <= BLOCKS, "{blocks} blocks: {}", program.text);
+            full += u64::from(blocks == BLOCKS);
+        }
+    }
+    assert!(full > 30, "{full} launches of {BLOCKS} blocks");
+}
+
 /// Axes that are permuted in no memory are walked as one.
 #[test]
 fn what_lies_as_it_lay_is_one_row() {

@@ -21,6 +21,8 @@
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
 //! leave without work is dropped, those of the innermost loops first.
+//!
+//! Where a block takes several iterations of the grid, they have nothing in common but memory of the block: if there is any, each ends with a barrier.
 
 mod place;
 mod walk;
@@ -84,6 +86,22 @@ enum Shared {
     Partials(Op),
 }
 
+impl Shared {
+    fn is_of_block(self, ir: &Ir) -> bool {
+        match self {
+            Shared::Global => false,
+            Shared::Buffer(memory) => matches!(
+                ir.value_kind(memory),
+                TypeKind::MemRef {
+                    space: MemSpace::Tile,
+                    ..
+                }
+            ),
+            Shared::Partials(_) => true,
+        }
+    }
+}
+
 /// The threads that make an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
@@ -141,6 +159,16 @@ impl Event {
             _ => None,
         }
     }
+    /// True where threads of a block use what they alone share.
+    fn is_of_block(&self, ir: &Ir) -> bool {
+        match self {
+            Event::Access(_, state) | Event::Behind(state) => {
+                state.iter().any(|access| access.memory.is_of_block(ir))
+            }
+            Event::Barrier => true,
+            _ => false,
+        }
+    }
 }
 
 /// The ops of `func` before which all threads must wait, in program order.
@@ -151,7 +179,16 @@ fn waits(ir: &Ir, func: Op, overlap: bool) -> Vec<Op> {
     }
     let mut places = Places::new(ir, threads);
     let events = flatten(&mut places, func, threads, overlap);
-    walk::waits(places, &events)
+    let next = strided(ir, func).filter(|_| events.iter().any(|event| event.is_of_block(ir)));
+    let mut waits = walk::waits(places, &events);
+    waits.extend(next);
+    waits
+}
+
+/// The end of an iteration of the grid where a block goes on to another one.
+fn strided(ir: &Ir, func: Op) -> Option<Op> {
+    let grid = kernel::grid_loop(ir, func).filter(|&op| ir.int_of(op, "blocks").is_some())?;
+    ir.terminator(ir.body(grid, 0)?)
 }
 
 /// A step of the flattening that is yet to be done.

@@ -124,12 +124,12 @@ impl Pipeline {
         let mut stack: Vec<&mut Step> = self.steps.iter_mut().collect();
         while let Some(step) = stack.pop() {
             match step {
-                Step::Pass(pass) if pass.pass.option(option).is_some() => {
-                    if pass.options.text(option).is_empty() {
+                Step::Pass(pass) => {
+                    let known = pass.pass.option(option);
+                    if known.is_some_and(|(_, def)| pass.options.text(option) == def.default) {
                         let _ = pass.options.set_value(option, value);
                     }
                 }
-                Step::Pass(_) => {}
                 Step::Nest(inner) => stack.extend(inner.steps.iter_mut()),
             }
         }
