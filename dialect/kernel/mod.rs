@@ -22,6 +22,9 @@ pub const WARP: i64 = 32;
 /// The attribute of a function of one operand that is zero, less, or NaN: of other operands it may give anything.
 pub const NONPOSITIVE: &str = "kernel.nonpositive";
 
+/// The attribute of a store whose elements no other store writes that has it.
+pub const ONCE: &str = "kernel.once";
+
 /// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
 pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     let ops = ir.walk(func).into_iter();
@@ -71,7 +74,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &RETURN,
         &YIELD,
     ],
-    discardable: &[NONPOSITIVE],
+    discardable: &[NONPOSITIVE, ONCE],
 };
 
 /// FIR0501

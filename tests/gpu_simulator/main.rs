@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use programs::{Program, examples, lit_programs};
+use programs::{Program, examples, largest, lit_programs};
 use serde_json::Value;
 
 /// Each order on each GPU.
@@ -458,7 +458,108 @@ fn blocks_write_one_partial_result() {
     }
 }
 
-/// Where a grid has more iterations than a launch has blocks, a block takes several: of named lengths around the limit, of static ones, of rows
+/// Sums of columns of few rows, all of which a block reads at once: nothing is handed on in memory, and each sector is touched once. So where what
+/// depends on the sums is computed behind them, and where the elements are results too.
+#[test]
+fn few_rows_are_summed_by_one_block() {
+    let sums = |rows: u64, columns: u64, more: &str, result: &str| {
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x{columns}xf32>) -> {result} {{
+  %s = fusion.sum %x dims [0]
+  {more}
+}}"
+        );
+        Program::new("columns", &text, "f")
+    };
+    let plain = |rows, columns| {
+        let result = format!("tensor<{columns}xf32>");
+        sums(rows, columns, "task.return %s", &result)
+    };
+    let behind = |rows, columns| {
+        let more = "%t = fusion.exp %s\n  %u = fusion.cast %t to bf16\n  task.return %u";
+        sums(rows, columns, more, &format!("tensor<{columns}xbf16>"))
+    };
+    let stored = |rows, columns| {
+        let more = "%y = fusion.neg %x\n  task.return %s, %y";
+        let result = format!("(tensor<{columns}xf32>, tensor<{rows}x{columns}xf32>)");
+        sums(rows, columns, more, &result)
+    };
+    for (program, stores) in [
+        (plain(128, 4096), 4096 * 4),
+        (plain(97, 4096), 4096 * 4),
+        (plain(16, 4416), 4416 * 4),
+        (behind(128, 4096), 4096 * 2),
+        (stored(65, 4096), 66 * 4096 * 4),
+    ] {
+        let counts = counts(&program);
+        assert_eq!(counts["launches"], 1);
+        assert_eq!(
+            counts["loads.sectors"],
+            largest(&program.text) * 4 / 32,
+            "{}",
+            program.text
+        );
+        assert_eq!(counts["stores.sectors"], stores / 32, "{}", program.text);
+        assert!(counts["barriers"] <= counts["blocks"], "{counts:?}");
+        for machine in ["sm_80", "sm_80,order=reverse", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&program, machine), None);
+        }
+    }
+}
+
+/// A walk that stores what it sums has all threads of a block at work: groups of them store apart, and wait for none.
+#[test]
+fn stores_beside_sums_of_columns_keep_all_threads() {
+    let walk = |rows: u64, stores: bool| {
+        let (result, values) = match stores {
+            true => (
+                format!("(tensor<256xf32>, tensor<{rows}x256xf32>)"),
+                "%s, %y",
+            ),
+            false => ("tensor<256xf32>".to_owned(), "%s"),
+        };
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x256xf32>) -> {result} {{
+  %y = fusion.exp %x
+  %s = fusion.sum %y dims [0]
+  task.return {values}
+}}"
+        );
+        Program::new("walk", &text, "f")
+    };
+    let [sums, both] = [false, true].map(|stores| counts(&walk(4096, stores)));
+    let extra = 4096 * 256 * 4 / 32;
+    assert_eq!(both["threads"], sums["threads"]);
+    assert_eq!(both["stores.sectors"], sums["stores.sectors"] + extra);
+    assert_eq!(both["loads.sectors"], sums["loads.sectors"]);
+    // A store and an address for each vector of a thread.
+    let vectors = 4096 * 256 / 4 / 32;
+    let most = sums["warp_instructions"] + 4 * vectors;
+    assert!(both["warp_instructions"] <= most, "{both:?} {sums:?}");
+    for rows in [4096, 4099, 1031] {
+        for machine in ["sm_80,order=reverse", "sm_90", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&walk(rows, true), machine), None);
+        }
+    }
+}
+
+/// Short rows of a walk that sums nothing share a block too: no thread idles but for what a row lacks to a power of two.
+#[test]
+fn short_rows_that_are_moved_share_a_block() {
+    let text = "task.program @f(%x: tensor<4x128x16x64xf32>) -> tensor<4x16x128x64xf32> {
+  %t = fusion.permute %x dims [0, 2, 1, 3]
+  %y = fusion.copy %t
+  task.return %y
+}";
+    let program = Program::new("rows", text, "f");
+    let counts = counts(&program);
+    let elements = 4 * 128 * 16 * 64;
+    assert_eq!(counts["threads"], elements / 4);
+    assert_eq!(counts["loads.sectors"], elements * 4 / 32);
+    assert_eq!(failure(&program, "sm_90,order=reverse"), None);
+}
+
+/// Grids of more iterations than a launch has blocks, of which a block takes several: of named lengths around the limit, of static ones, of rows
 /// that groups of threads share, of sums that the last block puts together.
 #[test]
 fn long_grids_are_walked_in_strides() {

@@ -42,8 +42,8 @@ pub struct Artifact {
     pub otherwise: Option<Box<Artifact>>,
 }
 
-/// What a kernel asks for, and the most that it may: bytes of shared memory, or blocks, of a GPU, beyond which it cannot run, or bytes of a CPU's
-/// caches, beyond which it is slow.
+/// The amount that a kernel asks for, and the most that it may: bytes of shared memory, or blocks, of a GPU, beyond which it cannot run, or bytes of
+/// a CPU's caches, beyond which it is slow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     pub kernel: u32,

@@ -16,7 +16,8 @@
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
 //! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
 //! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own.
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. Stores with
+//! `kernel.once` say that none of them writes what another one does.
 //!
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
@@ -117,6 +118,8 @@ enum By {
 struct Access {
     memory: Shared,
     writes: bool,
+    /// True for a store that writes what no other such store does.
+    once: bool,
     by: By,
     /// The place, where it follows from an iteration of a loop.
     place: Option<place::Id>,
@@ -269,6 +272,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         state.insert(Access {
             memory,
             writes,
+            once: ir.get_attr(inner, kernel::ONCE).is_some(),
             by,
             place,
             over: None,
@@ -279,6 +283,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
     let partials = |writes| Access {
         memory: Shared::Partials(op),
         writes,
+        once: false,
         by: By::Any,
         place: None,
         over: None,
@@ -312,6 +317,7 @@ fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
     let access = |memory| Access {
         memory,
         writes: false,
+        once: false,
         by: By::Any,
         place: None,
         over: None,
