@@ -559,6 +559,36 @@ fn short_rows_that_are_moved_share_a_block() {
     assert_eq!(failure(&program, "sm_90,order=reverse"), None);
 }
 
+/// Bytes that are added and subtracted four at a time: all pairs of them, and no conversion for each of many.
+#[test]
+fn bytes_are_added_by_words() {
+    let text = "task.program @f() -> (tensor<65536xi8>, tensor<65536xi8>, tensor<65536xi8>) {
+  %i = fusion.iota dim 0 shape [65536] of i32
+  %n = fusion.constant value 256 : i32
+  %high = fusion.div %i, %n
+  %low = fusion.remainder %i, %n
+  %a = fusion.cast %high to i8
+  %b = fusion.cast %low to i8
+  %sum = fusion.add %a, %b
+  %difference = fusion.sub %a, %b
+  %opposite = fusion.neg %a
+  task.return %sum, %difference, %opposite
+}";
+    let pairs = Program::new("pairs", text, "f");
+    let text = "task.program @f(%x: tensor<65536xi8>) -> tensor<65536xi8> {
+  %y = fusion.neg %x
+  task.return %y
+}";
+    let opposites = Program::new("opposites", text, "f");
+    for program in [&pairs, &opposites] {
+        for machine in ["sm_80", "sm_90"] {
+            assert_eq!(failure(program, machine), None);
+        }
+    }
+    let counts = counts(&opposites);
+    assert!(counts["warp_instructions"] * 32 < 3 * 65_536, "{counts:?}");
+}
+
 /// Grids of more iterations than a launch has blocks, of which a block takes several: of named lengths around the limit, of static ones, of rows
 /// that groups of threads share, of sums that the last block puts together.
 #[test]

@@ -433,12 +433,19 @@ impl Walk {
         let most = (workers / grid_steps(&own).max(1)).max(1);
         let known = shared.iter().all(|l| l.constant.is_some())
             || shared.iter().any(|l| l.constant == Some(0));
+        let rows = grid_steps(&shared);
+        let of_columns = known && self.columns(target).is_some();
         let steps = match known {
-            true if self.columns(target).is_some() => grid_steps(&shared) / ROWS,
-            true => grid_steps(&shared),
+            true if of_columns => rows / ROWS,
+            true => rows,
             false => most,
         };
-        steps.clamp(1, most).next_multiple_of(groups)
+        let shares = steps.clamp(1, most).next_multiple_of(groups);
+        // Of few rows, a number that is known then, a thread asks for all at once.
+        let few = of_columns && rows <= shares.saturating_mul(ROWS_AT_ONCE);
+        let even = |shares: &u64| few && rows.is_multiple_of(*shares);
+        let mut more = (shares..2 * shares).step_by(groups as usize);
+        more.find(even).unwrap_or(shares)
     }
     fn is_reduced(&self, number: usize) -> bool {
         self.members.iter().any(|m| m.reduced.contains(&number))

@@ -101,11 +101,10 @@ impl Nest {
     /// Partial results of the sums over the grid, each written and read.
     pub fn partial_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
-        let blocks = self.blocks.shares.max(1);
-        let blocks = blocks.div_ceil(self.blocks.groups.max(1));
-        if self.complete(&sums, blocks) {
+        if self.complete(&sums) {
             return 0;
         }
+        let blocks = self.blocks_of_place();
         let bytes = sums.iter().map(|sum| {
             let (_, along) = self.split(&sums, sum);
             let steps = along.iter().map(|&n| self.blocks.loops[n].steps().max(1));
@@ -115,9 +114,14 @@ impl Nest {
         });
         bytes.fold(0, u64::saturating_add)
     }
-    /// True if each block has all of its sums, of so many blocks of a place.
-    fn complete(&self, sums: &[&Node], blocks: u64) -> bool {
-        blocks == 1 && sums.iter().all(|sum| self.split(sums, sum).1.is_empty())
+    fn blocks_of_place(&self) -> u64 {
+        let groups = self.blocks.groups.max(1);
+        self.blocks.shares.max(1).div_ceil(groups)
+    }
+    /// True if each block has all of its sums.
+    fn complete(&self, sums: &[&Node]) -> bool {
+        let apart = |sum: &&Node| self.split(sums, sum).1.is_empty();
+        self.blocks_of_place() == 1 && sums.iter().all(apart)
     }
     /// A sum over the grid whose partial results are as many as the tiles along an extent that is no constant.
     pub fn uncounted(&self, body: &Body, draft: &Draft) -> Option<Op> {
@@ -195,6 +199,9 @@ impl Nest {
     /// complete at the same place take turns.
     fn combining_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
+        if self.complete(&sums) {
+            return 0;
+        }
         let mut places: Vec<Vec<usize>> = Vec::new();
         // Of each place the sums that lie alike, and of each type the tiles that these need.
         let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64)> = Vec::new();

@@ -294,7 +294,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// What the copies of complete sums are together: a thread an element.
+    /// The elements of complete sums from their copies, and what phases behind them compute: a thread an element.
     fn finish_share(&mut self, sums: &[Accumulator]) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
         let sizes = sums.first().map(|sum| self.sizes_of(sum));
