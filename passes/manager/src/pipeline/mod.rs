@@ -118,7 +118,7 @@ impl Pipeline {
         }
         Ok(found)
     }
-    /// Sets an option of every pass that has it and was not given a value for it: whose value is empty. The value must be one
+    /// Sets an option of every pass that has it and was not given a value for it: whose value is the default. The value must be one
     /// that the option admits; a pass that refuses it keeps what it has.
     pub fn fill_option(&mut self, option: &str, value: &str) {
         let mut stack: Vec<&mut Step> = self.steps.iter_mut().collect();
