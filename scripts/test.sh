@@ -62,6 +62,9 @@ SLOW=(
   random_ops_are_judged_without_a_panic
   every_op_of_nvfuser_is_read
   random_programs_agree_on_the_simulated_gpu
+  random_programs_agree_in_launches_of_few_blocks
+  long_grids_are_walked_in_strides
+  grids_of_any_length_fit
   dependencies_are_used
   bounds_hold_for_vectors_on_this_host
   every_edit_of_a_map_is_told

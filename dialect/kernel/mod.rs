@@ -22,10 +22,19 @@ pub const WARP: i64 = 32;
 /// The attribute of a function of one operand that is zero, less, or NaN: of other operands it may give anything.
 pub const NONPOSITIVE: &str = "kernel.nonpositive";
 
+/// The attribute of a store whose elements no other store writes that has it.
+pub const ONCE: &str = "kernel.once";
+
 /// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
 pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     let ops = ir.walk(func).into_iter();
     ops.filter(|&op| ir.is(op, &LAST)).collect()
+}
+
+/// The grid loop of a kernel.
+pub fn grid_loop(ir: &Ir, func: Op) -> Option<Op> {
+    let mut ops = ir.children(func).into_iter();
+    ops.find(|&op| ir.is(op, &FOR) && verify::mapping(ir, op) == "grid")
 }
 
 /// The dialect.
@@ -65,7 +74,7 @@ pub static DIALECT: DialectDef = DialectDef {
         &RETURN,
         &YIELD,
     ],
-    discardable: &[NONPOSITIVE],
+    discardable: &[NONPOSITIVE, ONCE],
 };
 
 /// FIR0501
@@ -80,7 +89,7 @@ pub const MAPPING: CodeDef = CodeDef {
     code: "FIR0502",
     title: "a loop mapping that cannot be",
     explanation: "`map` is `seq`, `grid`, `group` or `thread`. A function has at most one grid loop; it stands directly in the function \
-                  and has no iteration arguments. The iteration arguments of a thread loop are reductions: `combine` names one \
+                  and has no iteration arguments; it alone may have `blocks`, of which there is one at least. The iteration arguments of a thread loop are reductions: `combine` names one \
                   way per argument.",
     example: "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",
 };

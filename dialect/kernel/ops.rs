@@ -109,7 +109,8 @@ pub static FOR: OpDef = OpDef {
     doc: "Runs its body for `i = lower, lower + step, ...` while `i < upper`, signed; not at all where `lower >= upper`. A step \
           below 1 runs nothing. The block has the induction variable and one argument per initial value; `kernel.yield` gives \
           their next values, and the results are the last ones (the initial ones if the body never ran).\n\n\
-          `map \"grid\"`: iterations are spread over workers. `map \"thread\"`: over the threads of a block; each iteration \
+          `map \"grid\"`: iterations are spread over workers; with `blocks` a GPU has no more blocks than that, each of which runs every so \
+          many'th iteration. `map \"thread\"`: over the threads of a block; each iteration \
           argument is a reduction, `combine` names for each how partial results are put together (`add`, `mul`, `max`, `min`), \
           and every thread sees the result. `map \"group\"`: over `groups` groups of neighbouring threads, a power of two of at most 32 \
           in each; one iteration for each group at most; thread loops inside are spread over the threads of a group, and barriers cannot stand \
@@ -126,6 +127,11 @@ pub static FOR: OpDef = OpDef {
             "map",
             ClauseKind::String,
             "how iterations are spread: seq, grid, group or thread",
+        ),
+        optional(
+            "blocks",
+            ClauseKind::Int,
+            "most blocks of a grid loop; one for each iteration where it is left out",
         ),
         optional(
             "groups",

@@ -215,19 +215,6 @@ pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     left.is_some()
 }
 
-/// True if groups of threads store results in the steps of a loop, in the kernel with this entry block: nothing tells that the next step
-/// stores elsewhere, and groups cannot wait for each other.
-pub fn stores_in_steps(ir: &Ir, entry: Block) -> bool {
-    let in_steps = |op: Op| {
-        let outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
-        let maps = outer.filter_map(|op| ir.str_of(op, "map"));
-        let maps = maps.skip_while(|&map| map != "thread").skip(1);
-        maps.take_while(|&map| map != "group")
-            .any(|map| map == "seq")
-    };
-    stores_in_groups(ir, entry).any(in_steps)
-}
-
 /// The stores to global memory that groups of threads make in the kernel with this entry block.
 pub fn stores_in_groups(ir: &Ir, entry: Block) -> impl Iterator<Item = Op> + '_ {
     let stores = |op: &Op| {

@@ -122,6 +122,11 @@ fn mapped(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         let text = "a group loop says how many groups there are, and no other loop does";
         fault("groups", text.into());
     }
+    let blocks = ir.int_of(op, "blocks");
+    if blocks.is_some_and(|blocks| map != "grid" || blocks < 1) {
+        let text = "a grid loop may have a number of blocks, at least 1, and no other loop does";
+        fault("blocks", text.into());
+    }
     if map == "thread" && combine.len() != carried {
         let text = format!(
             "a thread loop with {carried} iteration arguments needs as many entries in `combine`"

@@ -17,13 +17,20 @@ use fuser_runtime::{RunOptions, Runtime};
 /// Bytes that a run may hold.
 const MEMORY: u64 = 1 << 30;
 
-/// Compiles a case for the device and runs it there; false where a stated limit is met.
-fn agrees(case: &Case, runtime: &Runtime, device: &CudaDevice) -> Result<bool, String> {
+/// Compiles a case for the device, with launches of so many blocks, and runs it there; false where a stated limit is met.
+fn agrees(
+    case: &Case,
+    runtime: &Runtime,
+    device: &CudaDevice,
+    blocks: Option<u64>,
+) -> Result<bool, String> {
     let Ok(expected) = execute::expected(case) else {
         return Ok(false);
     };
+    let mut target = Target::of_capability(device.sm().into()).unwrap();
+    target.grid_blocks = blocks.unwrap_or(target.grid_blocks);
     let options = CompileOptions {
-        target: Target::of_capability(device.sm().into()).unwrap(),
+        target,
         ..CompileOptions::default()
     };
     let Ok(done) = compile(&case.ir, case.module, &options) else {
@@ -44,7 +51,7 @@ fn agrees(case: &Case, runtime: &Runtime, device: &CudaDevice) -> Result<bool, S
     expected.fault(&outputs).map_or(Ok(true), Err)
 }
 
-fn random_programs(count: u64) {
+fn random_programs(count: u64, blocks: Option<u64>) {
     let order = format!("sm_90,order={},seed=1", Order::Random.name());
     let machine = std::env::var("FUSER_TEST_GPU").unwrap_or(order);
     let simulator = (machine != "real").then(|| machine.clone());
@@ -58,7 +65,7 @@ fn random_programs(count: u64) {
     for seed in 0..count {
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
         let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier).seeded(seed));
-        match agrees(&case, &runtime, &device) {
+        match agrees(&case, &runtime, &device, blocks) {
             Ok(run) => ran += u64::from(run),
             Err(what) => {
                 failures.push(format!("seed {seed} on {machine}: {what}"));
@@ -77,11 +84,23 @@ fn random_programs(count: u64) {
 
 #[test]
 fn random_programs_agree_on_the_simulated_gpu() {
-    random_programs(60);
+    random_programs(60, None);
 }
 
 #[test]
 #[ignore = "minutes"]
 fn two_thousand_random_programs_agree_on_the_simulated_gpu() {
-    random_programs(2000);
+    random_programs(2000, None);
+}
+
+/// Launches of few blocks, each of which takes several iterations of a grid.
+#[test]
+fn random_programs_agree_in_launches_of_few_blocks() {
+    random_programs(60, Some(3));
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_thousand_random_programs_agree_in_launches_of_few_blocks() {
+    random_programs(2000, Some(3));
 }

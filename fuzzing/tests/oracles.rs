@@ -62,9 +62,14 @@ fn check(tier: Tier) -> Stats {
 }
 
 /// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results,
-/// `use-multiples` does nothing where nothing is known of named extents, as here, and `form-clusters` nothing to rows of less than 4,096
-/// vectors. They have tests of their own.
-const RARE: [&str; 3] = ["sink-windows", "use-multiples", "form-clusters"];
+/// `use-multiples` does nothing where nothing is known of named extents, as here, `form-clusters` nothing to rows of less than 4,096
+/// vectors, and `stride-grids` nothing to fewer iterations than a launch has blocks. They have tests of their own.
+const RARE: [&str; 4] = [
+    "sink-windows",
+    "use-multiples",
+    "form-clusters",
+    "stride-grids",
+];
 
 /// The passes of the pipelines.
 fn passes() -> Vec<&'static str> {

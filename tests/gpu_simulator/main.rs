@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use programs::{Program, examples, lit_programs};
+use programs::{Program, examples, largest, lit_programs};
 use serde_json::Value;
 
 /// Each order on each GPU.
@@ -456,6 +456,217 @@ fn blocks_write_one_partial_result() {
     for machine in ["sm_80,order=reverse", "sm_90,order=random,seed=1"] {
         assert_eq!(failure(&program, machine), None);
     }
+}
+
+/// Sums of columns of few rows, all of which a block reads at once: nothing is handed on in memory, and each sector is touched once. So where what
+/// depends on the sums is computed behind them, and where the elements are results too.
+#[test]
+fn few_rows_are_summed_by_one_block() {
+    let sums = |rows: u64, columns: u64, more: &str, result: &str| {
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x{columns}xf32>) -> {result} {{
+  %s = fusion.sum %x dims [0]
+  {more}
+}}"
+        );
+        Program::new("columns", &text, "f")
+    };
+    let plain = |rows, columns| {
+        let result = format!("tensor<{columns}xf32>");
+        sums(rows, columns, "task.return %s", &result)
+    };
+    let behind = |rows, columns| {
+        let more = "%t = fusion.exp %s\n  %u = fusion.cast %t to bf16\n  task.return %u";
+        sums(rows, columns, more, &format!("tensor<{columns}xbf16>"))
+    };
+    let stored = |rows, columns| {
+        let more = "%y = fusion.neg %x\n  task.return %s, %y";
+        let result = format!("(tensor<{columns}xf32>, tensor<{rows}x{columns}xf32>)");
+        sums(rows, columns, more, &result)
+    };
+    for (program, stores) in [
+        (plain(128, 4096), 4096 * 4),
+        (plain(97, 4096), 4096 * 4),
+        (plain(16, 4416), 4416 * 4),
+        (behind(128, 4096), 4096 * 2),
+        (stored(65, 4096), 66 * 4096 * 4),
+    ] {
+        let counts = counts(&program);
+        assert_eq!(counts["launches"], 1);
+        assert_eq!(
+            counts["loads.sectors"],
+            largest(&program.text) * 4 / 32,
+            "{}",
+            program.text
+        );
+        assert_eq!(counts["stores.sectors"], stores / 32, "{}", program.text);
+        assert!(counts["barriers"] <= counts["blocks"], "{counts:?}");
+        for machine in ["sm_80", "sm_80,order=reverse", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&program, machine), None);
+        }
+    }
+}
+
+/// A walk that stores what it sums has all threads of a block at work: groups of them store apart, and wait for none.
+#[test]
+fn stores_beside_sums_of_columns_keep_all_threads() {
+    let walk = |rows: u64, stores: bool| {
+        let (result, values) = match stores {
+            true => (
+                format!("(tensor<256xf32>, tensor<{rows}x256xf32>)"),
+                "%s, %y",
+            ),
+            false => ("tensor<256xf32>".to_owned(), "%s"),
+        };
+        let text = format!(
+            "task.program @f(%x: tensor<{rows}x256xf32>) -> {result} {{
+  %y = fusion.exp %x
+  %s = fusion.sum %y dims [0]
+  task.return {values}
+}}"
+        );
+        Program::new("walk", &text, "f")
+    };
+    let [sums, both] = [false, true].map(|stores| counts(&walk(4096, stores)));
+    let extra = 4096 * 256 * 4 / 32;
+    assert_eq!(both["threads"], sums["threads"]);
+    assert_eq!(both["stores.sectors"], sums["stores.sectors"] + extra);
+    assert_eq!(both["loads.sectors"], sums["loads.sectors"]);
+    // A store and an address for each vector of a thread.
+    let vectors = 4096 * 256 / 4 / 32;
+    let most = sums["warp_instructions"] + 4 * vectors;
+    assert!(both["warp_instructions"] <= most, "{both:?} {sums:?}");
+    for rows in [4096, 4099, 1031] {
+        for machine in ["sm_80,order=reverse", "sm_90", "sm_90,order=random,seed=1"] {
+            assert_eq!(failure(&walk(rows, true), machine), None);
+        }
+    }
+}
+
+/// Short rows of a walk that sums nothing share a block too: no thread idles but for what a row lacks to a power of two.
+#[test]
+fn short_rows_that_are_moved_share_a_block() {
+    let text = "task.program @f(%x: tensor<4x128x16x64xf32>) -> tensor<4x16x128x64xf32> {
+  %t = fusion.permute %x dims [0, 2, 1, 3]
+  %y = fusion.copy %t
+  task.return %y
+}";
+    let program = Program::new("rows", text, "f");
+    let counts = counts(&program);
+    let elements = 4 * 128 * 16 * 64;
+    assert_eq!(counts["threads"], elements / 4);
+    assert_eq!(counts["loads.sectors"], elements * 4 / 32);
+    assert_eq!(failure(&program, "sm_90,order=reverse"), None);
+}
+
+/// Bytes that are added and subtracted four at a time: all pairs of them, and no conversion for each of many.
+#[test]
+fn bytes_are_added_by_words() {
+    let text = "task.program @f() -> (tensor<65536xi8>, tensor<65536xi8>, tensor<65536xi8>) {
+  %i = fusion.iota dim 0 shape [65536] of i32
+  %n = fusion.constant value 256 : i32
+  %high = fusion.div %i, %n
+  %low = fusion.remainder %i, %n
+  %a = fusion.cast %high to i8
+  %b = fusion.cast %low to i8
+  %sum = fusion.add %a, %b
+  %difference = fusion.sub %a, %b
+  %opposite = fusion.neg %a
+  task.return %sum, %difference, %opposite
+}";
+    let pairs = Program::new("pairs", text, "f");
+    let text = "task.program @f(%x: tensor<65536xi8>) -> tensor<65536xi8> {
+  %y = fusion.neg %x
+  task.return %y
+}";
+    let opposites = Program::new("opposites", text, "f");
+    for program in [&pairs, &opposites] {
+        for machine in ["sm_80", "sm_90"] {
+            assert_eq!(failure(program, machine), None);
+        }
+    }
+    let counts = counts(&opposites);
+    assert!(counts["warp_instructions"] * 32 < 3 * 65_536, "{counts:?}");
+}
+
+/// Grids of more iterations than a launch has blocks, of which a block takes several: of named lengths around the limit, of static ones, of rows
+/// that groups of threads share, of sums that the last block puts together.
+#[test]
+fn long_grids_are_walked_in_strides() {
+    const BLOCKS: u64 = 7;
+    let target = format!("--target=base=\"h100\"; name=\"few\"; grid-blocks={BLOCKS}");
+    let plain = "task.program @f(%x: tensor<DIMxf32>) -> tensor<DIMxf32> {
+  %y = fusion.exp %x
+  task.return %y
+}";
+    let rows = "task.program @f(%x: tensor<RxCxf32>) -> tensor<RxCxf32> {
+  %s = fusion.sum %x dims [1]
+  %sb = fusion.broadcast %s dims [0] shape [R, C]
+  %y = fusion.sub %x, %sb
+  task.return %y
+}";
+    let sums = "task.program @f(%x: tensor<RxCxf32>) -> (tensor<Cxf32>, tensor<Rxf32>) {
+  %e = fusion.exp %x
+  %s = fusion.sum %e dims [0]
+  %t = fusion.sum %e dims [1]
+  task.return %s, %t
+}";
+    let fixed = |text: &str, [r, c]: [i64; 2]| {
+        let text = text
+            .replace("DIM", &r.to_string())
+            .replace("R", &r.to_string());
+        let text = text.replace("C", &c.to_string());
+        Program::new("static", &text, "f")
+    };
+    let named = |text: &str, [r, c]: [i64; 2]| {
+        let text = text.replace("DIM", "[R]").replace("RxC", "[R]x[C]");
+        let text = text.replace("[R, C]", "[[R], [C]]").replace("<Cx", "<[C]x");
+        let text = text.replace("<Rx", "<[R]x");
+        let extents = [("R", r), ("C", c)].map(|(name, n)| (name.to_owned(), n));
+        let used = extents
+            .into_iter()
+            .filter(|(name, _)| text.contains(&format!("[{name}]")));
+        Program {
+            extents: used.collect(),
+            ..Program::new("named", &text, "f")
+        }
+    };
+    // A block has 1,024 elements, or a row.
+    let lengths = [6, 7, 8, 15].map(|blocks| blocks * 1024);
+    let mut programs = Vec::new();
+    for length in lengths.into_iter().chain([7 * 1024 + 1, 1, 0]) {
+        programs.extend([named(plain, [length, 0]), fixed(plain, [length, 0])]);
+    }
+    for count in [6, 7, 8, 15] {
+        for length in [5, 64, 1000, 20_000] {
+            programs.extend([named(rows, [count, length]), fixed(rows, [count, length])]);
+        }
+    }
+    programs.extend([fixed(rows, [1000, 8]), fixed(rows, [1001, 3])]);
+    for shape in [[1, 700], [40, 100], [40, 4000], [333, 65]] {
+        programs.extend([named(sums, shape), fixed(sums, shape)]);
+    }
+    let orders = ["sm_90", "sm_90,order=reverse", "sm_90,order=random,seed=4"];
+    let mut full = 0;
+    for (program, machine) in programs.iter().zip(orders.into_iter().cycle()) {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("report.json");
+        let report = format!("--report=json:{}", file.display());
+        let output = run(program, "cuda", machine, &["--check", &target, &report]);
+        assert!(
+            output.status.success(),
+            "{machine} {}: {}",
+            program.text,
+            text(&output)
+        );
+        let report: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+        for kernel in report["simulator"]["kernels"].as_object().unwrap().values() {
+            let blocks = kernel["blocks"].as_u64().unwrap() / kernel["launches"].as_u64().unwrap();
+            assert!(blocks <= BLOCKS, "{blocks} blocks: {}", program.text);
+            full += u64::from(blocks == BLOCKS);
+        }
+    }
+    assert!(full > 30, "{full} launches of {BLOCKS} blocks");
 }
 
 /// Axes that are permuted in no memory are walked as one.

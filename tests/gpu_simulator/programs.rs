@@ -103,7 +103,7 @@ pub fn lit_programs() -> Vec<Program> {
 const LARGEST: u64 = 300_000;
 
 /// The elements of the largest tensor of a text, named extents left out.
-fn largest(text: &str) -> u64 {
+pub fn largest(text: &str) -> u64 {
     let tensors = Regex::new(r"tensor<([^>]*)>").unwrap();
     let length = Regex::new(r"(\d+)x").unwrap();
     let elements = |tensor: &str| -> u64 {

@@ -26,6 +26,7 @@ use std::collections::BTreeMap;
 
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
+use fuser_passes::stride_grids::ANY_LENGTH;
 use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
 use fuser_passes::unpack_floats;
 use fuser_passes::use_multiples::{LENGTHS, MULTIPLES};
@@ -94,6 +95,9 @@ pub struct CompileOptions {
     pub multiples: BTreeMap<String, u32>,
     /// Those of them that lie between two lengths, for which kernels are made only.
     pub lengths: BTreeMap<String, [u32; 2]>,
+    /// True if grids may have more iterations than a launch has blocks, whatever their named extents are; else kernels are made for extents under
+    /// which a GPU's blocks do.
+    pub any_grid: bool,
     /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
@@ -141,6 +145,9 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
         .map(|(name, range)| format!("{name}={range}"))
         .collect();
     pipeline.fill_option(LENGTHS.name, &lengths.join(","));
+    if options.any_grid {
+        pipeline.fill_option(ANY_LENGTH.name, "true");
+    }
     for_executors(&mut pipeline, &options.executors);
     Ok(pipeline)
 }

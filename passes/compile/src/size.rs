@@ -88,7 +88,7 @@ impl ExtentTable {
 /// The launch parameters that a kernel's entry block computes.
 #[derive(Clone, Debug)]
 pub struct KernelSizes {
-    /// Iterations of the grid loop.
+    /// Iterations of the grid loop; of a GPU no more than it has blocks.
     pub grid: SizeExpr,
     /// Scratch bytes per worker: every allocation rounded up to [`SCRATCH_ALIGN`].
     pub scratch: SizeExpr,
@@ -111,6 +111,9 @@ pub fn kernel_sizes(ir: &Ir, func: Op, extents: &[SizeExpr], gpu: bool) -> Optio
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::FOR) && ir.str_of(op, "map") == Some("grid") {
             grid = grid_size(ir, op, &known)?;
+            if let Some(blocks) = ir.int_of(op, "blocks").filter(|_| gpu) {
+                grid = grid.minimum(SizeExpr::constant(blocks));
+            }
         } else if ir.is(op, &kernel::ALLOC) && !is_of_thread(ir, op, gpu) {
             scratch.push(allocation(ir, op, &known)?);
         } else if let Some(expr) = index_expr(ir, op, &known) {

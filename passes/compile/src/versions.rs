@@ -11,6 +11,9 @@
 //! for odd lengths. The first of these has one
 //! before it for lengths near those that decisions are made for: a thread then has so few vectors of a row that they stay in its registers.
 //!
+//! A launch has so many blocks and no more. On a GPU a version whose grids follow from named extents requires that these fit; behind the last one stands
+//! the same with kernels whose blocks take several iterations (pass `stride-grids`), which takes instructions.
+//!
 //! On a CPU a result that exceeds the last cache is stored past it. Where its bytes depend on named extents, a version has its kernels twice: stored
 //! as usual, for extents under which all such results fit there, and streamed. The plan for long extents is streamed alone.
 //!
@@ -85,6 +88,8 @@ struct Planned {
     lowered: Lowered,
     /// Without the memory that the code has of its own.
     requires: Vec<Bound>,
+    /// The blocks of its launches, where they follow from the extents.
+    grids: Vec<Bound>,
     /// Further requirements of [`Stores::Cached`].
     cached: Vec<Bound>,
     multiples: Vec<Multiple>,
@@ -149,7 +154,7 @@ impl Versions {
     /// The versions up to the one that runs under these extents, by name; at least one.
     fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Vec<(&Plan, Stores)>, Diagnostics> {
         let mut found: Vec<(&Plan, Stores)> = Vec::new();
-        let mut kept: Vec<&Planned> = Vec::new();
+        let mut kept: Vec<(&Planned, bool)> = Vec::new();
         let mut refused = None;
         'plans: for plan in &self.plans {
             let planned = plan.planned(self)?;
@@ -158,17 +163,26 @@ impl Versions {
                 refused.get_or_insert_with(|| planned.too_large(never, &plan.options.target));
                 continue;
             }
-            let same =
-                |last: &&Planned| last.requires == *requires && last.multiples == planned.multiples;
-            if kept.iter().any(same) || planned.is_idle(&plan.options) {
+            let strided = plan.options.any_grid;
+            let same = |&(last, other): &(&Planned, bool)| {
+                let alike = last.requires == *requires && last.multiples == planned.multiples;
+                alike && other == strided
+            };
+            // One for any grid is the last one, behind another that is not for all.
+            let needless = || {
+                let bounded = kept.last().is_some_and(|(last, _)| !last.grids.is_empty());
+                strided && (!bounded || !requires.is_empty())
+            };
+            if kept.iter().any(same) || needless() || planned.is_idle(&plan.options) {
                 continue;
             }
-            kept.push(planned);
+            kept.push((planned, strided));
             let runs = |requires: &[Bound]| holds(artifact, requires, &planned.multiples, extents);
             for &stores in planned.stores(&plan.options) {
                 found.push((plan, stores));
                 let fits = stores == Stores::Streamed || runs(&planned.cached);
-                if fits && runs(requires) && runs(&plan.compiled(self, stores)?.artifact.requires) {
+                let fits = fits && runs(&planned.grids) && runs(requires);
+                if fits && runs(&plan.compiled(self, stores)?.artifact.requires) {
                     break 'plans;
                 }
             }
@@ -187,6 +201,14 @@ impl Plan {
             let mut ir = of.original.clone();
             let lowered = lower(&mut ir, of.module, &self.options)?;
             let requires = require(&lowered.artifact, &self.options.target);
+            let grids = match self.options.any_grid {
+                true => Vec::new(),
+                false => grids(
+                    &lowered.artifact,
+                    lowered.kernels.len(),
+                    &self.options.target,
+                ),
+            };
             let cached = results(&lowered.artifact, &self.options.target);
             let of = |(name, of): (&String, &u32)| {
                 let extent = lowered.artifact.extents.iter().position(|n| n == name)?;
@@ -200,6 +222,7 @@ impl Plan {
                 ir,
                 lowered,
                 requires,
+                grids,
                 cached,
                 multiples,
                 ms: start.elapsed().as_secs_f64() * 1e3,
@@ -229,6 +252,7 @@ impl Plan {
             if stores == Stores::Cached {
                 artifact.requires.extend(planned.cached.iter().cloned());
             }
+            artifact.requires.extend(planned.grids.iter().cloned());
             artifact.multiples.clone_from(&planned.multiples);
             if let Some(never) = artifact.requires.iter().find(|bound| is_never(bound)) {
                 return Err(one(planned.too_large(never, &self.options.target)));
@@ -276,7 +300,7 @@ impl Planned {
         let message = format!(
             "a block of kernel '{}' asks for {} bytes of shared memory, {} has {} for one",
             name.unwrap_or_default(),
-            bound.bytes.as_constant().unwrap_or(i64::MAX),
+            bound.amount.as_constant().unwrap_or(i64::MAX),
             target.name,
             bound.at_most
         );
@@ -302,11 +326,12 @@ fn holds(
 
 /// True if a requirement holds under no extents.
 fn is_never(bound: &Bound) -> bool {
-    bound.bytes.as_constant().is_some() && !bound.holds(&[])
+    bound.amount.as_constant().is_some() && !bound.holds(&[])
 }
 
 /// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory; each of the first two
-/// once more before for extents in `apart` that are multiples of [`ALIGNED`], if there are any.
+/// once more before for extents in `apart` that are multiples of [`ALIGNED`], if there are any. On a GPU those for any extents stand once more behind
+/// all, for grids of any length.
 fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let long = CompileOptions {
         nominal: Some(LONG),
@@ -341,7 +366,20 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let [own, long] = others;
     let plans = [near, first, own, second, long].into_iter();
     let last = options.target.is_gpu().then_some(none);
-    plans.chain([last]).flatten().collect()
+    let any_grid = |plan: &CompileOptions| CompileOptions {
+        any_grid: true,
+        ..plan.clone()
+    };
+    let mut plans: Vec<CompileOptions> = plans.chain([last]).flatten().collect();
+    if options.target.is_gpu() {
+        let others: Vec<CompileOptions> = plans
+            .iter()
+            .filter(|plan| plan.multiples.is_empty())
+            .map(any_grid)
+            .collect();
+        plans.extend(others);
+    }
+    plans
 }
 
 /// The elements that rows of named lengths are multiples of in the versions for those that are: a vector of a GPU's thread, a line of a CPU's caches.
@@ -438,11 +476,11 @@ fn results(artifact: &Artifact, target: &Target) -> Vec<Bound> {
         {
             let bytes = buffer.bytes();
             let named = bytes.as_constant().is_none();
-            let known = bounds.iter().any(|bound| bound.bytes == bytes);
+            let known = bounds.iter().any(|bound| bound.amount == bytes);
             if named && !known && !matches!(buffer.kind, BufferKind::Input(_)) {
                 bounds.push(Bound {
                     kernel: *kernel,
-                    bytes,
+                    amount: bytes,
                     at_most: target.last_cache_bytes,
                 });
             }
@@ -469,14 +507,35 @@ fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
         let own = SizeExpr::constant(i64::try_from(own).unwrap_or(i64::MAX));
         let bound = Bound {
             kernel: *kernel,
-            bytes: scratch_bytes.clone() + own,
+            amount: scratch_bytes.clone() + own,
             at_most: most,
         };
-        let matters = match bound.bytes.as_constant() {
+        let matters = match bound.amount.as_constant() {
             Some(_) => target.is_gpu() && is_never(&bound),
             None => true,
         };
         if matters && !bounds.contains(&bound) {
+            bounds.push(bound);
+        }
+    }
+    bounds
+}
+
+/// That the grids of so many kernels fit into a launch of a GPU: those whose blocks follow from the extents. Tiles of products have many bytes
+/// each, and no memory holds more than a launch has blocks for.
+fn grids(artifact: &Artifact, kernels: usize, target: &Target) -> Vec<Bound> {
+    let mut bounds: Vec<Bound> = Vec::new();
+    for step in artifact.steps.iter().filter(|_| target.is_gpu()) {
+        let Step::Launch { kernel, grid, .. } = step else {
+            continue;
+        };
+        let bound = Bound {
+            kernel: *kernel,
+            amount: grid.clone(),
+            at_most: target.grid_blocks,
+        };
+        let named = grid.as_constant().is_none() && (*kernel as usize) < kernels;
+        if named && !bounds.contains(&bound) {
             bounds.push(bound);
         }
     }

@@ -62,7 +62,9 @@ fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
         return None;
     }
     let own = ir.int_of(func, "threads").unwrap_or(1);
-    let rows = i64::try_from(target.workers).ok()? / grid(ir, func)?.max(1);
+    // A launch has blocks for all of them.
+    let blocks = i64::try_from(target.workers.min(target.grid_blocks)).ok()?;
+    let rows = blocks / grid(ir, func)?.max(1);
     let vectors = longest(ir, func)?;
     let block = i64::try_from(target.block_threads).ok()?;
     let halves = std::iter::successors(Some(most), |cluster| Some(cluster / 2));
@@ -75,11 +77,7 @@ fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
 
 /// The iterations of the grid loop, where their number is a constant.
 fn grid(ir: &Ir, func: Op) -> Option<i64> {
-    let found = ir
-        .children(func)
-        .into_iter()
-        .find(|&op| map(ir, op) == "grid")?;
-    rounds::literal(ir, ir.operand(found, 1))
+    rounds::literal(ir, ir.operand(kernel::grid_loop(ir, func)?, 1))
 }
 
 fn map(ir: &Ir, op: Op) -> &str {

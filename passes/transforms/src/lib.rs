@@ -14,7 +14,7 @@ pub use fuser_fusion::{
 };
 pub use fuser_lowering::{
     form_clusters, keep_in_registers, lower, merge_kernels, place_barriers, protect_updates,
-    schedule, spec, use_multiples,
+    schedule, spec, stride_grids, use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
@@ -62,6 +62,7 @@ pub static PASSES: &[&PassDef] = &[
     &use_multiples::USE_MULTIPLES,
     &merge_kernels::MERGE_KERNELS,
     &form_clusters::FORM_CLUSTERS,
+    &stride_grids::STRIDE_GRIDS,
     &keep_in_registers::KEEP_IN_REGISTERS,
     &place_barriers::PLACE_BARRIERS,
     // For the tests of the tool.
@@ -96,7 +97,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,use-multiples,cse,merge-kernels,form-clusters,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,cse,merge-kernels,form-clusters,stride-grids,keep-in-registers,place-barriers"
     };
 }
 
@@ -115,7 +116,7 @@ static FUSE: PipelineDef = PipelineDef {
     // again by `remat`. Once sweeps say who reads what when, `protect-updates` decides which results overwrite their argument directly.
     // What is known of extents goes into the kernels before equal ones are merged, as those may have other extents.
     // Lowering writes the same index arithmetic at every access; `cse` leaves one of each. Kernels that are equal then are compiled once.
-    // Where there are few iterations, more threads share them, each with less to keep.
+    // Where there are few iterations, more threads share them, each with less to keep; where there are too many, a block takes several.
     // What one thread alone touches moves to its registers; barriers stand between what is left.
     text: concat!(
         "task.program(",

@@ -9,8 +9,8 @@ use crate::size::SizeExpr;
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
-/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches.
-pub const VERSION: u32 = 9;
+/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
+pub const VERSION: u32 = 10;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,20 +42,22 @@ pub struct Artifact {
     pub otherwise: Option<Box<Artifact>>,
 }
 
-/// Memory that a kernel asks for, and the most that it may: shared memory of a GPU, beyond which it cannot run, or a CPU's
-/// caches, beyond which it is slow.
+/// The amount that a kernel asks for, and the most that it may: bytes of shared memory, or blocks, of a GPU, beyond which it cannot run, or bytes of
+/// a CPU's caches, beyond which it is slow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     pub kernel: u32,
-    pub bytes: SizeExpr,
+    /// Called `bytes` up to version 9.
+    #[serde(alias = "bytes")]
+    pub amount: SizeExpr,
     pub at_most: u64,
 }
 
 impl Bound {
-    /// True if the kernel gets the memory that it asks for under these extents.
+    /// True if the kernel gets what it asks for under these extents.
     pub fn holds(&self, extents: &[i64]) -> bool {
-        let bytes = self.bytes.evaluate_size(extents);
-        bytes.is_ok_and(|bytes| bytes as u64 <= self.at_most)
+        let amount = self.amount.evaluate_size(extents);
+        amount.is_ok_and(|amount| amount as u64 <= self.at_most)
     }
 }
 

@@ -68,7 +68,7 @@ impl Artifact {
             .try_for_each(check_segment)?;
         for (index, bound) in self.requires.iter().enumerate() {
             let known = lookup(&self.kernels, "kernels", bound.kernel).map(|_| ());
-            let sound = known.and_then(|()| self.check_size(&bound.bytes));
+            let sound = known.and_then(|()| self.check_size(&bound.amount));
             at(Entry::Bound(index), sound)?;
         }
         for (index, multiple) in self.multiples.iter().enumerate() {

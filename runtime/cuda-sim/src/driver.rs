@@ -12,6 +12,24 @@ use crate::cublaslt::Descriptions;
 use crate::device::{Device, Failure, MEMORY, Options, Work};
 use crate::finding::Code;
 
+/// Declares entry points: functions of a state and of arguments, whose result is a code, with errors of a type.
+macro_rules! entry_points {
+    ($error:ty; $($(#[$doc:meta])* fn $name:ident($state:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Pointers are valid as NVIDIA's manual of the function asks.
+        #[unsafe(no_mangle)]
+        #[allow(non_snake_case, unused_unsafe)]
+        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
+            call(stringify!($name), |$state| -> Result<(), $error> {
+                // SAFETY: the caller keeps the contract of this function.
+                unsafe { $body }
+            })
+        }
+    )*};
+}
+
 mod library;
 
 /// The handle of the context of the first device; the others follow.
@@ -50,21 +68,28 @@ impl Driver {
 type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Runs a call, and notes it and its error.
-fn call(name: &'static str, run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
+fn call<E: Error>(name: &'static str, run: impl FnOnce(&mut State) -> Result<(), E>) -> u32 {
     let mut driver = DRIVER.lock();
     let state = driver.get_or_insert_with(State::default);
     if !name.starts_with(OWN) {
         *state.calls.entry(name).or_default() += 1;
     }
-    match run(state) {
-        Ok(()) => Code::Success as u32,
-        Err(failure) => {
-            if !failure.text.is_empty() {
-                let text = CString::new(failure.text.replace('\0', " ")).unwrap_or_default();
-                state.last = Some((failure.code, text));
-            }
-            failure.code as u32
+    run(state).map_or_else(|error| error.code(state), |()| 0)
+}
+
+/// An error of an entry point.
+trait Error {
+    /// The code that the call returns. What the caller may ask for later is noted.
+    fn code(self, state: &mut State) -> u32;
+}
+
+impl Error for Failure {
+    fn code(self, state: &mut State) -> u32 {
+        if !self.text.is_empty() {
+            let text = CString::new(self.text.replace('\0', " ")).unwrap_or_default();
+            state.last = Some((self.code, text));
         }
+        self.code as u32
     }
 }
 
@@ -172,25 +197,8 @@ const ERROR_LOG_BYTES: i32 = 6;
 /// The attribute of `cuFuncSetAttribute` that is heeded.
 const MOST_DYNAMIC_SHARED: i32 = 8;
 
-/// Declares entry points: functions of a state and of arguments, whose result is the code.
-macro_rules! entry_points {
-    ($($(#[$doc:meta])* fn $name:ident($state:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// Pointers are valid as CUDA's manual of the driver asks.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, unused_unsafe)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            call(stringify!($name), |$state| {
-                // SAFETY: the caller keeps CUDA's contract of this function.
-                unsafe { $body }
-            })
-        }
-    )*};
-}
-
 entry_points! {
+    Failure;
     /// Starts the driver.
     fn cuInit(state, _flags: u32) {
         let options = state.options;

@@ -37,9 +37,12 @@ impl Released {
             self.ranges.insert(epoch.block, epoch.now - 1);
         }
     }
-    /// Adds what was released elsewhere.
+    /// Adds what was released elsewhere, where a block may have been later or earlier.
     pub fn extend(&mut self, other: &Released) {
-        self.ranges.extend(&other.ranges);
+        for (&first, &last) in &other.ranges {
+            let known = self.ranges.entry(first).or_insert(last);
+            *known = last.max(*known);
+        }
     }
     /// True if uses with that stamp were released.
     pub fn holds(&self, stamp: u64) -> bool {
@@ -350,6 +353,22 @@ mod tests {
             );
         }
         last.is_some()
+    }
+
+    /// A block that counts at two addresses has released more at the later one, whichever is looked at first.
+    #[test]
+    fn what_was_released_stays_released() {
+        let at = |now| {
+            let (launch, block) = (10, 12);
+            let mut released = Released::default();
+            released.release(&Epoch { launch, block, now });
+            released
+        };
+        let [earlier, later] = [14, 17].map(at);
+        for (mut one, other) in [(earlier.clone(), &later), (later.clone(), &earlier)] {
+            one.extend(other);
+            assert!(one.holds(16) && !one.holds(17) && !one.holds(11));
+        }
     }
 
     #[test]

@@ -29,11 +29,17 @@ const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 const WARPS: u64 = 8;
 /// Rows that each of them has at least.
 const ROWS: u64 = 8;
+/// Rows that a thread asks for at once, where they are all that it has.
+const ROWS_AT_ONCE: u64 = 16;
+/// Vectors of a line of memory, of which a block reads no part.
+const LINE: u64 = 8;
 /// Threads that stand on a multiprocessor at once.
 const STANDING: u64 = 1536;
 /// Simple operations in the time of an exchange between the threads of a warp: it takes 24 cycles, and four operations, one behind the other in
 /// two or three chains, take nine.
 const EXCHANGE: u64 = 11;
+/// Simple operations in the time in which a thread adds what one more group hands on: it loads what several do, and adds one behind the other.
+const HAND_ON: u64 = 4;
 /// Most threads of a block, whatever the GPU.
 const MOST_THREADS: u64 = 1 << 10;
 
@@ -104,6 +110,17 @@ pub struct Walk {
     pub sums_leave: bool,
 }
 
+/// The columns of a block, where sums keep the lanes' loop.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Columns {
+    /// Elements of a row.
+    tile: u64,
+    /// Threads that share a row.
+    size: u64,
+    /// Groups of so many, where each of them has a share of all rows: no other block has one.
+    groups: Option<u64>,
+}
+
 /// The decision: how a GPU's blocks and threads share a walk.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Blocks {
@@ -164,16 +181,24 @@ impl Walk {
         if let Some(one_step) = self.loops.last_mut().filter(whole) {
             one_step.role = Role::Tile;
         }
+        // Nor is it cut where there are rows enough: those that are short share a block then.
+        if let Some((row, rows)) = self.loops.split_last_mut() {
+            let one_step = row.constant.is_some_and(|length| length <= row.tile);
+            if row.role == Role::Grid && one_step && grid_steps(rows) >= 2 * target.workers {
+                row.role = Role::Tile;
+            }
+        }
         if !self.sums_leave {
             return;
         }
-        let columns = self.columns();
+        let columns = self.columns(target);
         let is_cut = |l: &&mut Loop| l.role == Role::Tile || l.tile == target.tile;
-        if let Some((last, tile)) = self.loops.last_mut().filter(is_cut).zip(columns) {
-            (last.role, last.tile) = (Role::Grid, tile);
+        if let Some((last, columns)) = self.loops.last_mut().filter(is_cut).zip(columns) {
+            (last.role, last.tile) = (Role::Grid, columns.tile);
             // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
             let most = 2 * target.workers * WARPS;
-            if grid_steps(&self.loops) < most && self.rows(self.loops.len()) >= 2 * ROWS {
+            let several = grid_steps(&self.loops) < most && self.rows(self.loops.len()) >= 2 * ROWS;
+            if columns.groups.is_some() || several {
                 self.loops.iter_mut().for_each(|l| *l = l.in_grid());
             }
             return;
@@ -281,10 +306,10 @@ impl Walk {
     }
     /// Groups of the threads of a block, and all of these: rows of no more vectors than a warp has threads share a block.
     fn thread_groups(&self, threads: u64, target: &Target) -> (u64, u64) {
-        let columns = self.loops.last().filter(|_| self.sums_leave);
-        let columns = columns.filter(|l| self.columns() == Some(l.tile));
-        if let Some(columns) = columns {
-            let size = columns.tile.div_ceil(self.vector).next_power_of_two();
+        if let Some(Columns { size, groups, .. }) = self.cut_columns(target) {
+            if let Some(groups) = groups {
+                return (groups, groups * size);
+            }
             // Warps with few rows have more to put together than to add.
             let least = 2 * target.workers * ROWS;
             let all: Vec<Loop> = self.loops.iter().map(|l| l.in_grid()).collect();
@@ -309,9 +334,15 @@ impl Walk {
             groups => (groups, all),
         }
     }
+    /// The columns by which the last loop is cut, if it is.
+    fn cut_columns(&self, target: &Target) -> Option<Columns> {
+        let last = self.loops.last().filter(|_| self.sums_leave)?;
+        self.columns(target)
+            .filter(|columns| columns.tile == last.tile)
+    }
     /// The tile of the last loop where sums keep it and go along others, of no tiles, in any order: as many whole vectors as the threads of a
     /// warp have one of, most of them. A warp then has its sums in registers.
-    fn columns(&self) -> Option<u64> {
+    fn columns(&self, target: &Target) -> Option<Columns> {
         let (last, rows) = self.loops.split_last()?;
         let at = rows.len();
         let streams: Vec<usize> = (0..self.loops.len())
@@ -329,11 +360,54 @@ impl Walk {
             && self.members.iter().all(|m| kept(m) && along(m));
         let whole = |length: &u64| fits && length.is_multiple_of(self.vector);
         let vectors = last.constant.filter(whole)? / self.vector;
+        let of = |threads: u64| Columns {
+            tile: threads * self.vector,
+            size: threads.next_power_of_two(),
+            groups: None,
+        };
+        if let Some(complete) = self.complete(vectors, target) {
+            return Some(complete);
+        }
         let least = vectors.clamp(1, WARP / 2);
         let mut divisors = (least..=vectors.min(WARP)).rev();
-        let threads = divisors.find(|n| vectors.is_multiple_of(*n))?;
-        let groups = WARP / threads.next_power_of_two();
-        (self.rows(at) >= ROWS * groups).then_some(threads * self.vector)
+        let columns = of(divisors.find(|n| vectors.is_multiple_of(*n))?);
+        (self.rows(at) >= ROWS * WARP / columns.size).then_some(columns)
+    }
+    /// Columns of which a block has all rows, so few that each thread asks for all of its own at once: what blocks hand on in memory takes longer
+    /// than reading does. Half of the multiprocessors read as fast as memory gives. Groups are as many as make the time of a thread short, for its
+    /// rows and for what they hand on. None where sums keep different loops.
+    fn complete(&self, vectors: u64, target: &Target) -> Option<Columns> {
+        let (_, rows) = self.loops.split_last()?;
+        let mut sums = self.members.iter().filter(|m| !m.reduced.is_empty());
+        let kept = &sums.next()?.stored;
+        let constant = |n: usize| rows[n].constant;
+        let summed = (0..rows.len()).filter(|&n| self.is_reduced(n));
+        let summed = summed.map(constant).product::<Option<u64>>()?;
+        let others = (0..rows.len()).filter(|&n| !self.is_reduced(n));
+        let others = others.map(constant).product::<Option<u64>>()?;
+        if !sums.all(|sum| sum.stored == *kept) {
+            return None;
+        }
+        let flops = self.members.iter().map(|m| m.flops);
+        let flops = flops.fold(0, u64::saturating_add).max(1);
+        let work = self.vector.saturating_mul(flops).saturating_mul(summed);
+        let best = 1 << ((work / HAND_ON).max(1).ilog2() / 2);
+        let least = summed.div_ceil(ROWS_AT_ONCE).next_power_of_two();
+        let mut divisors = (LINE..=vectors.min(WARP)).rev();
+        divisors.find_map(|threads| {
+            let size = threads.next_power_of_two();
+            let groups = best.min(WARPS * WARP / size).max(least).max(WARP / size);
+            let blocks = others.saturating_mul(vectors / threads);
+            let fits = vectors.is_multiple_of(threads)
+                && 2 * blocks >= target.workers
+                && summed >= 2 * ROWS
+                && groups.saturating_mul(size) <= WARPS * WARP;
+            fits.then_some(Columns {
+                tile: threads * self.vector,
+                size,
+                groups: Some(groups),
+            })
+        })
     }
     /// Indices of those of the first `count` loops that are summed.
     fn rows(&self, count: usize) -> u64 {
@@ -351,16 +425,27 @@ impl Walk {
         let (own, shared): (Vec<usize>, Vec<usize>) = loops.partition(varies);
         let of = |list: Vec<usize>| list.into_iter().map(|n| self.loops[n]).collect::<Vec<_>>();
         let (own, shared) = (of(own), of(shared));
+        let columns = self.cut_columns(target);
+        if let Some(groups) = columns.and_then(|columns| columns.groups) {
+            return groups;
+        }
         let workers = target.partials.saturating_mul(groups);
         let most = (workers / grid_steps(&own).max(1)).max(1);
         let known = shared.iter().all(|l| l.constant.is_some())
             || shared.iter().any(|l| l.constant == Some(0));
+        let rows = grid_steps(&shared);
+        let of_columns = known && self.columns(target).is_some();
         let steps = match known {
-            true if self.columns().is_some() => grid_steps(&shared) / ROWS,
-            true => grid_steps(&shared),
+            true if of_columns => rows / ROWS,
+            true => rows,
             false => most,
         };
-        steps.clamp(1, most).next_multiple_of(groups)
+        let shares = steps.clamp(1, most).next_multiple_of(groups);
+        // Of few rows, a number that is known then, a thread asks for all at once.
+        let few = of_columns && rows <= shares.saturating_mul(ROWS_AT_ONCE);
+        let even = |shares: &u64| few && rows.is_multiple_of(*shares);
+        let mut more = (shares..2 * shares).step_by(groups as usize);
+        more.find(even).unwrap_or(shares)
     }
     fn is_reduced(&self, number: usize) -> bool {
         self.members.iter().any(|m| m.reduced.contains(&number))

@@ -86,7 +86,10 @@ impl Nest {
         let sums = draft.accumulators.iter();
         let sums = sums.map(|&a| self.accumulator_bytes(&body.nodes[a as usize]));
         let sums = sums.fold(0, u64::saturating_add);
-        let copies = self.copies(body, draft);
+        let copies = match self.blocks.groups {
+            groups @ 2.. => groups,
+            _ => 0,
+        };
         let copies = self.shared(body, draft).into_iter().map(|sum| {
             let one = self.accumulator_bytes(sum);
             one.saturating_mul(copies)
@@ -95,43 +98,30 @@ impl Nest {
         sums.saturating_add(copies)
             .saturating_add(self.combining_bytes(body, draft))
     }
-    /// The sums over the grid that groups of threads hand on to each other: none where results are written in steps, as all threads walk those
-    /// together.
-    fn copies(&self, body: &Body, draft: &Draft) -> u64 {
-        let mut written = draft.stores.iter().chain(&draft.keeps);
-        let lanes = self.axes.last().copied().unwrap_or(0);
-        let writes = written.any(|n| {
-            let node = &body.nodes[*n as usize];
-            let along = node.reduced == 0 && node.stored & lanes != 0;
-            along && draft.body.binary_search(n).is_ok()
-        });
-        let varies = self.shared(body, draft).iter().fold(0, |m, n| m | n.stored);
-        let shared = self.grid().filter(|&n| self.axes[n] & varies == 0);
-        let steps = shared.map(|n| self.blocks.loops[n].steps());
-        let one_step = steps.fold(1, u64::saturating_mul) == self.blocks.shares
-            && self.with(Role::Stream).next().is_none();
-        let in_steps = writes && !one_step;
-        match self.blocks.groups {
-            groups @ 2.. if !in_steps => groups,
-            _ => 0,
-        }
-    }
     /// Partial results of the sums over the grid, each written and read.
     pub fn partial_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
+        if self.complete(&sums) {
+            return 0;
+        }
+        let blocks = self.blocks_of_place();
         let bytes = sums.iter().map(|sum| {
             let (_, along) = self.split(&sums, sum);
             let steps = along.iter().map(|&n| self.blocks.loops[n].steps().max(1));
-            let blocks = self
-                .blocks
-                .shares
-                .max(1)
-                .div_ceil(self.blocks.groups.max(1));
             let rows = steps.fold(blocks, u64::saturating_mul);
             let one = sum.accumulating.saturating_mul(body.elements(sum.stored));
             one.saturating_mul(rows).saturating_mul(2)
         });
         bytes.fold(0, u64::saturating_add)
+    }
+    fn blocks_of_place(&self) -> u64 {
+        let groups = self.blocks.groups.max(1);
+        self.blocks.shares.max(1).div_ceil(groups)
+    }
+    /// True if each block has all of its sums.
+    fn complete(&self, sums: &[&Node]) -> bool {
+        let apart = |sum: &&Node| self.split(sums, sum).1.is_empty();
+        self.blocks_of_place() == 1 && sums.iter().all(apart)
     }
     /// A sum over the grid whose partial results are as many as the tiles along an extent that is no constant.
     pub fn uncounted(&self, body: &Body, draft: &Draft) -> Option<Op> {
@@ -209,6 +199,9 @@ impl Nest {
     /// complete at the same place take turns.
     fn combining_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
+        if self.complete(&sums) {
+            return 0;
+        }
         let mut places: Vec<Vec<usize>> = Vec::new();
         // Of each place the sums that lie alike, and of each type the tiles that these need.
         let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64)> = Vec::new();

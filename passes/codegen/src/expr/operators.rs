@@ -4,33 +4,54 @@ use std::ops::{Add, Mul, Neg, Sub};
 
 use inkwell::values::{BasicValueEnum, InstructionOpcode as Op};
 
-use super::{Operand, Val};
+use super::{Elem, Operand, Val};
+
+/// The sign of each byte of a word.
+const SIGNS: i64 = 0x8080_8080_u32 as i32 as i64;
+
+impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// The sum or the difference of bytes, four at a time: a GPU has no arithmetic of bytes. `None` where they fill no words.
+    fn by_words(self, other: Self, adds: bool) -> Option<Self> {
+        let lanes = self.lanes().filter(|lanes| lanes.is_multiple_of(4))?;
+        if !self.emit.gpu || self.elem() != Elem::Int(8) {
+            return None;
+        }
+        let count = (lanes > 4).then_some(lanes / 4);
+        let words = self.emit.shaped_type(Elem::Int(32), count);
+        let [a, b] = [self, other].map(|value| value.reinterpret(words));
+        // Without its sign no byte hands anything on to the next one.
+        let (rest, signs) = match adds {
+            true => (a.and(!SIGNS) + b.and(!SIGNS), a.xor(b)),
+            false => (a.or(SIGNS) - b.and(!SIGNS), a.xor(b).flip()),
+        };
+        let whole = rest.xor(signs.and(SIGNS));
+        Some(whole.reinterpret(self.raw.get_type()))
+    }
+}
 
 impl<'e, 'ctx, O: Operand<'e, 'ctx>> Add<O> for Val<'e, 'ctx> {
     type Output = Self;
     fn add(self, other: O) -> Self {
-        self.binary(
-            if self.elem().is_float() {
-                Op::FAdd
-            } else {
-                Op::Add
-            },
-            other,
-        )
+        let other = other.like(self);
+        let op = match self.elem().is_float() {
+            true => Op::FAdd,
+            false => Op::Add,
+        };
+        let words = self.by_words(other, true);
+        words.unwrap_or_else(|| self.binary(op, other))
     }
 }
 
 impl<'e, 'ctx, O: Operand<'e, 'ctx>> Sub<O> for Val<'e, 'ctx> {
     type Output = Self;
     fn sub(self, other: O) -> Self {
-        self.binary(
-            if self.elem().is_float() {
-                Op::FSub
-            } else {
-                Op::Sub
-            },
-            other,
-        )
+        let other = other.like(self);
+        let op = match self.elem().is_float() {
+            true => Op::FSub,
+            false => Op::Sub,
+        };
+        let words = self.by_words(other, false);
+        words.unwrap_or_else(|| self.binary(op, other))
     }
 }
 

@@ -53,13 +53,6 @@ pub fn combiners(ir: &Ir, op: Op) -> Vec<Combiner> {
         .unwrap_or_default()
 }
 
-/// The body of a function has a grid loop.
-pub fn grid_loop(ir: &Ir, func: Op) -> Option<Op> {
-    let body = ir.body(func, 0)?;
-    ir.block_ops(body)
-        .find(|&op| ir.is(op, &kernel::FOR) && map_of(ir, op) == Some(Map::Grid))
-}
-
 /// Everything that stands in the way of code for `func`.
 pub fn check(ir: &Ir, func: Op, target: &Target) -> Vec<Diagnostic> {
     let gpu = target.is_gpu();
@@ -68,7 +61,7 @@ pub fn check(ir: &Ir, func: Op, target: &Target) -> Vec<Diagnostic> {
         func,
         gpu,
         clustered: gpu && super::func::cluster_of(ir, func) > 1,
-        grid: grid_loop(ir, func),
+        grid: kernel::grid_loop(ir, func),
         found: Vec::new(),
     };
     checker.signature();

@@ -353,7 +353,11 @@ fn with_module<R>(
         let scratch = lowering.run()?;
         let cluster = func::cluster_of(ir, func);
         let threads = u64::from(func::threads_of(ir, func) / cluster);
-        let grid = legal::grid_loop(ir, func).and_then(|op| literal(ir, ir.operand(op, 1)));
+        let blocks = |op| {
+            let most = ir.int_of(op, "blocks");
+            literal(ir, ir.operand(op, 1)).into_iter().chain(most).min()
+        };
+        let grid = kernel::grid_loop(ir, func).and_then(blocks);
         let grid = grid.and_then(|blocks| u64::try_from(blocks.checked_mul(cluster.into())?).ok());
         let room = options.multiprocessor.blocks(scratch, threads, grid);
         if let Some(blocks) = room {

@@ -10,7 +10,7 @@
 //!
 //! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
 //! block has one index. A sum is complete for a place in the loops that it varies along when all blocks of that place have ended; sums
-//! that vary along the same loops are put together at once.
+//! that vary along the same loops are put together at once. Where each place has one block, that has complete sums, and nothing is handed on.
 //!
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 
@@ -50,6 +50,10 @@ impl GridLoops {
     /// Those of which a block has one index, in two: the ones that a sum varies along, and the ones that it does not.
     fn split(&self, varies: &[usize]) -> (Vec<usize>, Vec<usize>) {
         self.own.iter().partition(|l| varies.contains(l))
+    }
+    /// True if each block has all of its sums.
+    pub(super) fn complete(&self, spec: &SweepSpec) -> bool {
+        blocks_of_place(spec) == 1 && self.mixed.is_empty()
     }
     /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along.
     /// `None` where their number is no polynomial of extents.
@@ -113,9 +117,8 @@ impl Shares {
 impl SweepLowering<'_> {
     /// The grid loop of a sweep with sums over the grid.
     pub(super) fn emit_shares(&mut self, grid: &[usize]) -> Result<(), Unsupported> {
-        let stored = |a: &&Accumulator| self.partials.contains_key(&self.ir().result(a.op, 0));
         let crossing = self.accumulators.iter().filter(|a| a.cross_grid);
-        let crossing: Vec<Accumulator> = crossing.filter(stored).cloned().collect();
+        let crossing: Vec<Accumulator> = crossing.cloned().collect();
         let groups = self.spec.groups;
         let blocks = blocks_of_place(self.spec);
         let shares = self.shares(grid, &crossing);
@@ -144,6 +147,14 @@ impl SweepLowering<'_> {
                 })?;
             } else {
                 s.emit_share(&shares, number)?;
+            }
+            if shares.loops.complete(s.spec) {
+                let copy = |sum: &Accumulator| copies.iter().find(|copy| copy.op == sum.op);
+                let mut sums = together.iter().flat_map(|together| &together.sums);
+                return sums.try_for_each(|sums| {
+                    let copies: Vec<Accumulator> = sums.iter().filter_map(copy).cloned().collect();
+                    s.finish_share(&copies)
+                });
             }
             s.flush_share(&shares, &copies, number)?;
             together.iter().try_for_each(|sums| {
@@ -283,6 +294,15 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
+    /// The elements of complete sums from their copies, and what phases behind them compute: a thread an element.
+    fn finish_share(&mut self, sums: &[Accumulator]) -> Result<(), Unsupported> {
+        let behind = self.behind(sums)?;
+        let sizes = sums.first().map(|sum| self.sizes_of(sum));
+        self.each_element(&sizes.unwrap_or_default(), |s, ivs| {
+            let values = sums.iter().map(|sum| s.sum_copies(sum, ivs)).collect();
+            s.finish(sums, values, &behind, ivs)
+        })
+    }
     /// Stores what the copies of a sum are together, to memory from an element on: a thread an element.
     fn flush_copies(
         &mut self,
@@ -292,16 +312,26 @@ impl SweepLowering<'_> {
     ) -> Result<(), Unsupported> {
         let result = self.ir().result(sum.op, 0);
         let sizes = self.sizes_of(sum);
+        self.each_element(&sizes, |s, ivs| {
+            let value = s.sum_copies(sum, ivs);
+            let to = s.offset(result, ivs)?;
+            let to = s.k.add(first, to);
+            s.k.store(value, memory, to);
+            Ok(())
+        })
+    }
+    /// Runs `body` for each element along loops of these sizes, outermost first: a thread an element.
+    fn each_element(
+        &mut self,
+        sizes: &[(usize, Idx)],
+        body: impl Fn(&mut Self, &FxHashMap<usize, Idx>) -> Result<(), Unsupported>,
+    ) -> Result<(), Unsupported> {
         let count = sizes.iter();
         let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
         let threads = self.spec.threads;
         let flush = |s: &mut Self, at| {
-            let ivs = s.indices_of(&sizes, at);
-            let value = s.sum_copies(sum, &ivs);
-            let to = s.offset(result, &ivs)?;
-            let to = s.k.add(first, to);
-            s.k.store(value, memory, to);
-            Ok(())
+            let ivs = s.indices_of(sizes, at);
+            body(s, &ivs)
         };
         match count {
             // One condition for all copies.

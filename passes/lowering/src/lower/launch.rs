@@ -196,7 +196,7 @@ impl Job<'_> {
             })
             .collect::<Result<_, _>>()?;
         let mut outputs = outputs;
-        if self.target.is_gpu() {
+        if self.target.is_gpu() && !self.grid_loops(ir).complete(self.spec) {
             for output in self.shared_sums(ir) {
                 outputs.push(self.partial_type(ir, output)?);
             }
@@ -309,17 +309,18 @@ impl Job<'_> {
         let dtype = self.accumulator_dtype(ir, output);
         Ok(ir.tensor(dims, dtype))
     }
+    /// The grid loops of a GPU's sums.
+    fn grid_loops(&self, ir: &Ir) -> GridLoops {
+        let (mut grid, count) = (self.spec.outer(), self.spec.grid_count());
+        grid.truncate(count);
+        let sums = self.shared_sums(ir).into_iter();
+        let all: Vec<_> = sums.map(|v| self.spec.varies(self.axes, v)).collect();
+        GridLoops::new(&grid, &all)
+    }
     /// The partial results of each element of an output on a GPU.
     fn rows(&self, ir: &mut Ir, output: Value) -> Result<Dim, Unsupported> {
-        let grid: Vec<usize> = self
-            .spec
-            .outer()
-            .into_iter()
-            .take(self.spec.grid_count())
-            .collect();
-        let varies = |v: Value| self.spec.varies(self.axes, v);
-        let all: Vec<Vec<usize>> = self.shared_sums(ir).into_iter().map(varies).collect();
-        let rows = GridLoops::new(&grid, &all).rows(self.spec, &varies(output));
+        let varies = self.spec.varies(self.axes, output);
+        let rows = self.grid_loops(ir).rows(self.spec, &varies);
         let extent = rows.and_then(|rows| ir.extent(rows));
         extent.map(Dim::new).ok_or_else(|| Unsupported {
             op: self.flat.op,
@@ -411,13 +412,15 @@ impl Job<'_> {
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
         let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
+        let stores: Vec<Op> = rounds::stores_in_groups(ir, block).collect();
         let in_place = || updates::any_in_place(ir, self.flat.op);
-        let waits = || {
-            rounds::stores_in_steps(ir, block)
-                || in_place() && rounds::stores_in_groups(ir, block).next().is_some()
-        };
-        if self.spec.groups > 1 && (waits() || shares()) {
+        if self.spec.groups > 1 && (!stores.is_empty() && in_place() || shares()) {
             return self.emit_ungrouped(ir, block, symbol, inputs, outputs, names);
+        }
+        // Of a result each element is written once: groups, which cannot wait, need not.
+        for store in stores {
+            let once = ir.attr(AttrKind::Unit);
+            ir.set_attr(store, kernel::ONCE, once);
         }
         self.check_scratch(ir, block)
     }
@@ -434,13 +437,15 @@ impl Job<'_> {
         if let Some(func) = ir.block_parent_op(block) {
             ir.erase(func);
         }
-        // As many blocks as before, and partial results.
+        // As many blocks as before, and partial results; of a row no more threads than it has work for.
+        let (threads, partials) = match self.spec.partials {
+            0 => (self.spec.threads / self.spec.groups, 0),
+            _ => (self.spec.threads, blocks_of_place(self.spec)),
+        };
         let spec = SweepSpec {
             groups: 1,
-            partials: match self.spec.partials {
-                0 => 0,
-                _ => blocks_of_place(self.spec),
-            },
+            threads: threads.max(kernel::WARP),
+            partials,
             ..self.spec.clone()
         };
         let job = Job {

@@ -16,11 +16,14 @@
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
 //! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
 //! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own.
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. Stores with
+//! `kernel.once` say that none of them writes what another one does.
 //!
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
 //! leave without work is dropped, those of the innermost loops first.
+//!
+//! Where a block takes several iterations of the grid, they have nothing in common but memory of the block: if there is any, each ends with a barrier.
 
 mod place;
 mod walk;
@@ -84,6 +87,22 @@ enum Shared {
     Partials(Op),
 }
 
+impl Shared {
+    fn is_of_block(self, ir: &Ir) -> bool {
+        match self {
+            Shared::Global => false,
+            Shared::Buffer(memory) => matches!(
+                ir.value_kind(memory),
+                TypeKind::MemRef {
+                    space: MemSpace::Tile,
+                    ..
+                }
+            ),
+            Shared::Partials(_) => true,
+        }
+    }
+}
+
 /// The threads that make an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum By {
@@ -99,6 +118,8 @@ enum By {
 struct Access {
     memory: Shared,
     writes: bool,
+    /// True for a store that writes what no other such store does.
+    once: bool,
     by: By,
     /// The place, where it follows from an iteration of a loop.
     place: Option<place::Id>,
@@ -141,6 +162,16 @@ impl Event {
             _ => None,
         }
     }
+    /// True where threads of a block use what they alone share.
+    fn is_of_block(&self, ir: &Ir) -> bool {
+        match self {
+            Event::Access(_, state) | Event::Behind(state) => {
+                state.iter().any(|access| access.memory.is_of_block(ir))
+            }
+            Event::Barrier => true,
+            _ => false,
+        }
+    }
 }
 
 /// The ops of `func` before which all threads must wait, in program order.
@@ -151,7 +182,16 @@ fn waits(ir: &Ir, func: Op, overlap: bool) -> Vec<Op> {
     }
     let mut places = Places::new(ir, threads);
     let events = flatten(&mut places, func, threads, overlap);
-    walk::waits(places, &events)
+    let next = strided(ir, func).filter(|_| events.iter().any(|event| event.is_of_block(ir)));
+    let mut waits = walk::waits(places, &events);
+    waits.extend(next);
+    waits
+}
+
+/// The end of an iteration of the grid where a block goes on to another one.
+fn strided(ir: &Ir, func: Op) -> Option<Op> {
+    let grid = kernel::grid_loop(ir, func).filter(|&op| ir.int_of(op, "blocks").is_some())?;
+    ir.terminator(ir.body(grid, 0)?)
 }
 
 /// A step of the flattening that is yet to be done.
@@ -232,6 +272,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         state.insert(Access {
             memory,
             writes,
+            once: ir.get_attr(inner, kernel::ONCE).is_some(),
             by,
             place,
             over: None,
@@ -242,6 +283,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
     let partials = |writes| Access {
         memory: Shared::Partials(op),
         writes,
+        once: false,
         by: By::Any,
         place: None,
         over: None,
@@ -275,6 +317,7 @@ fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
     let access = |memory| Access {
         memory,
         writes: false,
+        once: false,
         by: By::Any,
         place: None,
         over: None,

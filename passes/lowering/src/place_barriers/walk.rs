@@ -159,7 +159,7 @@ impl Analysis<'_> {
         levels.iter().rposition(|before| {
             before.iter().any(|a| {
                 let alike = next.iter().filter(|b| a.memory == b.memory);
-                let mut alike = alike.filter(|b| a.writes || b.writes);
+                let mut alike = alike.filter(|b| (a.writes || b.writes) && !(a.once && b.once));
                 alike.any(|b| match (a.place, b.place) {
                     _ if (a.by, b.by) == (By::First, By::First) => false,
                     (Some(one), Some(two)) => {

@@ -118,18 +118,18 @@ impl Pipeline {
         }
         Ok(found)
     }
-    /// Sets an option of every pass that has it and was not given a value for it: whose value is empty. The value must be one
+    /// Sets an option of every pass that has it and was not given a value for it: whose value is the default. The value must be one
     /// that the option admits; a pass that refuses it keeps what it has.
     pub fn fill_option(&mut self, option: &str, value: &str) {
         let mut stack: Vec<&mut Step> = self.steps.iter_mut().collect();
         while let Some(step) = stack.pop() {
             match step {
-                Step::Pass(pass) if pass.pass.option(option).is_some() => {
-                    if pass.options.text(option).is_empty() {
+                Step::Pass(pass) => {
+                    let known = pass.pass.option(option);
+                    if known.is_some_and(|(_, def)| pass.options.text(option) == def.default) {
                         let _ = pass.options.set_value(option, value);
                     }
                 }
-                Step::Pass(_) => {}
                 Step::Nest(inner) => stack.extend(inner.steps.iter_mut()),
             }
         }

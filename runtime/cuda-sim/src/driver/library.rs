@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use super::{DRIVER, State, bytes, handle, pointer, put};
+use super::{Error, State, bytes, call, handle, pointer, put};
 use crate::cublaslt::{Algorithm, Described, Layout, Multiply, Operation, Preference, Status};
 use crate::device::{Failure, Work};
 
@@ -17,14 +17,9 @@ impl From<Failure> for Status {
     }
 }
 
-/// Runs a call, and notes it.
-fn call(name: &'static str, run: impl FnOnce(&mut State) -> Result<()>) -> u32 {
-    let mut driver = DRIVER.lock();
-    let state = driver.get_or_insert_with(State::default);
-    *state.calls.entry(name).or_default() += 1;
-    match run(state) {
-        Ok(()) => 0,
-        Err(status) => status as u32,
+impl Error for Status {
+    fn code(self, _state: &mut State) -> u32 {
+        self as u32
     }
 }
 
@@ -50,25 +45,8 @@ fn is_preference(described: &Described) -> bool {
     matches!(described, Described::Preference(Preference { .. }))
 }
 
-/// Declares entry points: functions of a state and of arguments, whose result is the code.
-macro_rules! entry_points {
-    ($($(#[$doc:meta])* fn $name:ident($state:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
-        $(#[$doc])*
-        ///
-        /// # Safety
-        /// Pointers are valid as NVIDIA's manual of cuBLAS asks.
-        #[unsafe(no_mangle)]
-        #[allow(non_snake_case, unused_unsafe)]
-        pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
-            call(stringify!($name), |$state| {
-                // SAFETY: the caller keeps the contract of this function.
-                unsafe { $body }
-            })
-        }
-    )*};
-}
-
 entry_points! {
+    Status;
     /// Starts the library for the device whose context is current.
     fn cublasLtCreate(state, to: *mut *mut c_void) {
         let there = state.context().is_ok() && state.options.cublaslt;

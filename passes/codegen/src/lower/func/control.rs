@@ -248,12 +248,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.next_round(open)
     }
 
-    /// The grid loop of a GPU: the block's number is the iteration. A launch has a block for each, and no others.
+    /// The grid loop of a GPU: the block's number is the iteration. A launch has a block for each, and no others; where these are too many, a block
+    /// goes on with every so many'th.
     fn open_block_loop(&mut self, op: Op) -> Result<(), CodegenError> {
         let k = self.emit.block_number();
+        let stride = self.ir.int_of(op, "blocks").filter(|_| self.cluster == 1);
         let count = literal(self.ir, self.operand(op, 1)?);
+        let count = count.into_iter().chain(stride).min();
         if let Some(blocks) = count.and_then(|count| count.checked_mul(self.cluster.into())) {
             self.emit.intrinsic("llvm.assume", &[], &[k.ult(blocks)]);
+        }
+        if let Some(stride) = stride {
+            let range = (k, self.trip_count(op)?, stride);
+            return self.open_numbered(op, Map::Grid, range, Vec::new(), Vec::new());
         }
         let k = match self.cluster {
             1 => k,

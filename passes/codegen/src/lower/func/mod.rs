@@ -29,10 +29,10 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, FunctionValue, PointerValue};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::Options;
 use super::arith::{self, Combiner};
 use super::reduce;
 use super::types::{Shape, shape};
-use super::{Options, legal};
 use asked::Asked;
 use control::{Frame, FrameKind, Group, Round};
 use dealt::Dealt;
@@ -244,7 +244,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// A function without a grid loop is the one iteration 0: it runs only in the call whose range holds it.
     fn unless_grid_is_elsewhere(&mut self) -> Result<(), CodegenError> {
-        if legal::grid_loop(self.ir, self.func).is_some() {
+        if kernel::grid_loop(self.ir, self.func).is_some() {
             return Ok(());
         }
         let (begin, end) = self.range()?;
