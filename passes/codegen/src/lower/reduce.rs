@@ -1,10 +1,12 @@
-//! Reductions: across the lanes of a vector, and across the threads of a block; scans of the lanes of a vector.
+//! Reductions and scans: across the lanes of a vector, and across the threads of a block.
 //!
 //! The order of all is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines, or one after the other, as `kernel.scan`
 //! does. Threads combine within a warp by butterfly exchange, where every lane ends with the same bits, or by one instruction where there is one, then
-//! over the warps in order, read from shared memory.
+//! over the warps in order, read from shared memory. They scan in the same two steps: within a warp, and over the warps' totals, which each warp
+//! reads and scans again.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
+use fuser_dialects::kernel::scan;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
@@ -137,6 +139,8 @@ pub struct Block<'e, 'ctx> {
     pub thread: Val<'e, 'ctx>,
     /// Blocks of a cluster, each of so many threads.
     pub cluster: u32,
+    /// This block's number among them, `i64`.
+    pub rank: Val<'e, 'ctx>,
 }
 
 /// The value of the thread whose number differs in one bit.
@@ -145,11 +149,23 @@ pub fn exchange<'e, 'ctx>(
     value: Val<'e, 'ctx>,
     distance: i64,
 ) -> Val<'e, 'ctx> {
+    let distance = emit.constant_int(32, None, distance);
+    shuffle(emit, BUTTERFLY, value, distance, 31)
+}
+
+/// The value of another thread of the warp: which one follows from `by`, and from the bounds that `clamp` encodes as PTX has it.
+fn shuffle<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    name: &str,
+    value: Val<'e, 'ctx>,
+    by: Val<'e, 'ctx>,
+    clamp: i64,
+) -> Val<'e, 'ctx> {
     let shuffle = |word: Val<'e, 'ctx>| {
         let constant = |v: i64| emit.constant_int(32, None, v);
-        let args = [constant(-1), word, constant(distance), constant(31)];
-        let shuffled = emit.intrinsic(SHUFFLE, &[], &args);
-        returns(emit, SHUFFLE);
+        let args = [constant(-1), word, by, constant(clamp)];
+        let shuffled = emit.intrinsic(name, &[], &args);
+        returns(emit, name);
         shuffled.map_or(word, |raw| emit.val(raw))
     };
     let (elem, bits) = (value.elem(), value.to_bits());
@@ -164,6 +180,117 @@ pub fn exchange<'e, 'ctx>(
         shuffle(high).zext_or_trunc(64),
     );
     high.shift_left(32).or(low).bits_as(elem)
+}
+
+/// The value of the thread `lane` of so many neighbouring threads, a power of two.
+fn of_lane<'e, 'ctx>(value: Val<'e, 'ctx>, lane: Val<'e, 'ctx>, width: u32) -> Val<'e, 'ctx> {
+    let clamp = i64::from(WARP - width) << 8 | i64::from(WARP - 1);
+    shuffle(value.emit(), INDEX, value, lane, clamp)
+}
+
+/// The value of the thread `distance` before this one among so many neighbouring threads; its own in the first ones.
+fn of_earlier<'e, 'ctx>(value: Val<'e, 'ctx>, distance: i64, width: u32) -> Val<'e, 'ctx> {
+    let distance = value.emit().constant_int(32, None, distance);
+    let clamp = i64::from(WARP - width) << 8;
+    shuffle(value.emit(), UP, value, distance, clamp)
+}
+
+/// The values of the threads up to each of so many neighbouring ones together, a power of two of which this one is number `lane`.
+fn up_to<'e, 'ctx>(part: &Part<'e, 'ctx>, (lane, width): (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
+    let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
+    let mut steps = part.value;
+    for distance in distances.take_while(|&distance| distance < i64::from(width)) {
+        let before = of_earlier(steps, distance, width);
+        let together = part.combiner.apply(before, steps, part.dtype);
+        steps = together.except(lane.lt(distance), steps);
+    }
+    steps
+}
+
+/// Shared memory in which threads that scan together hand on totals: of the warps of a block, and of the blocks of a cluster.
+#[derive(Clone, Copy)]
+pub struct Totals<'ctx> {
+    warps: Option<PointerValue<'ctx>>,
+    blocks: Option<PointerValue<'ctx>>,
+}
+
+impl<'ctx> Totals<'ctx> {
+    /// [`scan::PLACES`] for each warp, and for the block, where there are several.
+    pub fn new(emit: &Emit<'ctx>, dtype: DType, block: &Block<'_, 'ctx>) -> Self {
+        let room = |count: u32| partials(emit, register(dtype), scan::PLACES * count);
+        let warps = block.threads / WARP;
+        Totals {
+            warps: (warps > 1).then(|| room(warps)),
+            blocks: (block.cluster > 1).then(|| room(1)),
+        }
+    }
+}
+
+/// The values of the threads before this one together, the neutral element in the first one, and those of all. All threads of all warps must arrive.
+///
+/// Where these are several warps, each hands on its total in shared memory, and so does each block of a cluster, in one of several places: threads that
+/// scan again may write in the next place while others still read in this one, and do not write here before the barrier behind that.
+pub fn prefixes<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    part: Part<'e, 'ctx>,
+    block: &Block<'e, 'ctx>,
+    totals: Totals<'ctx>,
+    place: Val<'e, 'ctx>,
+) -> Result<[Val<'e, 'ctx>; 2], CodegenError> {
+    let shape = Shape {
+        dtype: part.dtype,
+        lanes: None,
+    };
+    let neutral = part.combiner.identity(emit, shape);
+    let together = |a, b| part.combiner.apply(a, b, part.dtype);
+    let number = |n: u32| emit.constant_int(32, None, i64::from(n));
+    let width = block.threads.min(WARP);
+    let thread = block.thread.zext_or_trunc(32);
+    let lane = thread.and(i64::from(width - 1));
+    let elem = register(part.dtype);
+    let bytes = memory::element_bytes(elem);
+    let steps = up_to(&part, (lane, width));
+    let mut before = of_earlier(steps, 1, width).except(lane.eq(0), neutral);
+    let mut all = steps;
+    if let Some(room) = totals.warps {
+        let warps = block.threads / WARP;
+        let slot = |warp: Val<'e, 'ctx>| {
+            let at = place * i64::from(warps) + warp.zext_or_trunc(64);
+            memory::element(emit, room, elem, at)
+        };
+        let warp = thread.lshr(5);
+        when(emit, lane.eq(i64::from(WARP - 1)), || {
+            memory::store(emit, steps, slot(warp), bytes);
+        })?;
+        barrier(emit);
+        // A power of two of threads has a total each, the last one where there is no other.
+        let width = warps.next_power_of_two();
+        let lane = lane.and(i64::from(width - 1));
+        let own = slot(lane.smin(i64::from(warps - 1)));
+        let value = memory::load(emit, own, elem, None, bytes);
+        all = up_to(&Part { value, ..part }, (lane, width));
+        let earlier = of_lane(all, warp - 1, WARP).except(warp.eq(0), neutral);
+        before = together(earlier, before);
+        all = of_lane(all, number(warps - 1), WARP);
+    } else {
+        all = of_lane(all, number(width - 1), width);
+    }
+    let Some(room) = totals.blocks else {
+        return Ok([before, all]);
+    };
+    let slot = |room| memory::element(emit, room, elem, place);
+    when(emit, block.thread.eq(0), || {
+        memory::store(emit, all, slot(room), bytes);
+    })?;
+    cluster_barrier(emit);
+    let (mut earlier, mut sum) = (neutral, neutral);
+    for rank in 0..block.cluster {
+        let value = memory::load(emit, slot(of_rank(emit, room, rank)), elem, None, bytes);
+        let own = block.rank.zext_or_trunc(32).gt(i64::from(rank));
+        sum = together(sum, value);
+        earlier = earlier.except(own, sum);
+    }
+    Ok([together(earlier, before), sum])
 }
 
 /// Each warp's first thread writes its partial results; after a barrier every thread combines them in order. Nobody writes them
@@ -230,12 +357,8 @@ fn across_blocks<'e, 'ctx>(
     })?;
     cluster_barrier(emit);
     for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
-        let of = |rank: u32| {
-            let rank = emit.constant_int(32, None, i64::from(rank));
-            let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
-            mapped.map_or(room, |mapped| mapped.into_pointer_value())
-        };
-        let rooms: Vec<_> = (0..block.cluster).map(of).collect();
+        let rooms = (0..block.cluster).map(|rank| of_rank(emit, room, rank));
+        let rooms: Vec<_> = rooms.collect();
         for lane in 0..lanes {
             let read = |room: &PointerValue<'ctx>| {
                 let slot = memory::element(emit, *room, elem, at(lane));
@@ -247,6 +370,13 @@ fn across_blocks<'e, 'ctx>(
         }
     }
     Ok(())
+}
+
+/// Shared memory of this block as the block number `rank` of its cluster has it.
+fn of_rank<'ctx>(emit: &Emit<'ctx>, room: PointerValue<'ctx>, rank: u32) -> PointerValue<'ctx> {
+    let rank = emit.constant_int(32, None, i64::from(rank));
+    let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
+    mapped.map_or(room, |mapped| mapped.into_pointer_value())
 }
 
 /// Shared memory for one reduction's partial results.
@@ -279,7 +409,9 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 
-const SHUFFLE: &str = "llvm.nvvm.shfl.sync.bfly.i32";
+const BUTTERFLY: &str = "llvm.nvvm.shfl.sync.bfly.i32";
+const INDEX: &str = "llvm.nvvm.shfl.sync.idx.i32";
+const UP: &str = "llvm.nvvm.shfl.sync.up.i32";
 const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
 
 /// The address of shared memory as a block of the cluster has it.
