@@ -136,6 +136,39 @@ fn a_scan_may_follow_a_sum_of_its_row() {
     assert_eq!(failures(&runs), Vec::<String>::new());
 }
 
+/// Few lines of 2^18 elements or more are taken in parts, which two launches of a block for each multiprocessor read; a length without parts has one block, or
+/// a cluster. Of nothing but `-0` all steps are `-0`, which reciprocals tell.
+#[test]
+fn few_very_long_lines_are_scanned_in_parts() {
+    let lines = [
+        ("cumsum", "262144xf32", 0, 3),
+        ("cumprod", "2x300000xi64", 1, 3),
+        ("cummin", "3x262400xbf16", 1, 3),
+        ("cumsum", "262147xi32", 0, 1),
+    ];
+    for ((op, shape, dim, launches), machine) in lines.into_iter().zip(MACHINES) {
+        let program = program(&scan(op, shape, dim), 0);
+        let kernels = kernels(&program);
+        assert_eq!(kernels.len(), launches, "{shape}: {kernels:?}");
+        if launches == 3 {
+            let wide = kernels.iter().filter(|kernel| kernel.1 >= 132);
+            assert_eq!(wide.count(), 2, "{shape}: {kernels:?}");
+        }
+        assert_eq!(failures(&[(&program, machine)]), Vec::<String>::new());
+    }
+    let text = "task.program @f(%x: tensor<262144xf32>) -> tensor<262144xf32> {
+  %c = fusion.cumsum %x dim 0
+  %y = fusion.reciprocal %c
+  task.return %y
+}";
+    let zeros = program(text, 0);
+    for number in ["-0.0", "0.0"] {
+        let input = format!("--input=x=full:{number}");
+        let output = run(&zeros, "cuda", "sm_90", &["--check", &input]);
+        assert!(output.status.success(), "{}", super::text(&output));
+    }
+}
+
 /// A kernel by hand: three warps, which are no power of two; a loop that may have no turn, runs again, reads what other threads wrote before it and
 /// leaves what others read behind it.
 #[test]

@@ -24,7 +24,7 @@ const FEW_THREADS: u64 = 128;
 const REGISTERS: u64 = 128;
 /// Threads that sum a share of a length that nobody knows.
 const SUMMING: u64 = 512;
-/// Threads that scan a tile of a row together: blocks of as many stand on a multiprocessor beside each other, so that one computes while another waits.
+/// Threads that scan a row of a length that nobody knows: blocks of as many stand on a multiprocessor beside each other, so that one computes while another waits.
 const SCANNING: u64 = 256;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 /// Warps of a block that share the rows of a sum of columns.
@@ -272,7 +272,11 @@ impl Walk {
         if one && grid_steps(&self.loops) <= target.workers {
             wanted = wanted.max((vectors / 2).min(target.registers / REGISTERS));
         }
-        let most = target.block_threads.min(MOST_THREADS);
+        let mut most = target.block_threads.min(MOST_THREADS);
+        if self.scans_row() {
+            // More of them wait for each other longer, and have few registers each.
+            most = most.min(target.registers / REGISTERS).max(WARP);
+        }
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }
     /// Halves the vectors of rows that groups of a warp's threads sum, where all threads of the grid stand on the multiprocessors at once: what one of

@@ -44,17 +44,19 @@ pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) 
     left.lane(0)
 }
 
-/// Lanes are combined one after the other, from `before` on; each keeps what it gave.
+/// Lanes are combined one after the other, from `before` on, or from the first one where there is nothing before; each keeps what it gave.
 pub fn steps<'e, 'ctx>(
     vector: Val<'e, 'ctx>,
-    before: Val<'e, 'ctx>,
+    before: Option<Val<'e, 'ctx>>,
     combiner: Combiner,
     dtype: DType,
 ) -> Val<'e, 'ctx> {
     let (mut steps, mut last) = (vector, before);
     for lane in 0..vector.lanes().unwrap_or(1) {
-        last = combiner.apply(last, vector.lane(lane), dtype);
-        steps = steps.with_lane(lane, last);
+        let own = vector.lane(lane);
+        let step = last.map_or(own, |last| combiner.apply(last, own, dtype));
+        steps = steps.with_lane(lane, step);
+        last = Some(step);
     }
     steps
 }

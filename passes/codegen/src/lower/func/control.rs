@@ -351,16 +351,17 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let (lanes, before) = (self.operand_value(op, 0)?, self.operand_value(op, 1)?);
         let shared = scan::scanning_loop(self.ir, op).zip(self.turn);
         let Some((argument, turn)) = shared else {
-            return Ok(reduce::steps(lanes, before, combiner, dtype));
+            return Ok(reduce::steps(lanes, Some(before), combiner, dtype));
         };
-        let shape = |lanes: Option<u32>| Shape { dtype, lanes };
-        let neutral = combiner.identity(self.emit, shape(lanes.lanes()));
+        let shape = Shape {
+            dtype,
+            lanes: lanes.lanes(),
+        };
         let lanes = match self.runs_turn() {
-            Some(runs) => lanes.except(runs.flip(), neutral),
+            Some(runs) => lanes.except(runs.flip(), combiner.identity(self.emit, shape)),
             None => lanes,
         };
-        let first = combiner.identity(self.emit, shape(None));
-        let own = reduce::steps(lanes, first, combiner, dtype);
+        let own = reduce::steps(lanes, None, combiner, dtype);
         let part = reduce::Part {
             value: own.lane(lanes.lanes().unwrap_or(1) - 1),
             combiner,
