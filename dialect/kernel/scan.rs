@@ -12,14 +12,20 @@
 //!
 //! The verifier, the pass that places barriers and code generation ask the same questions here.
 
+use fuser_ir::def::Traits;
 use fuser_ir::{Ir, Op};
 
-use super::ops::{EXTRACT, FOR, SCAN, lanes};
-use super::rounds::Rounds;
+use super::ops::{EXTRACT, FOR, LOAD, LOAD_WITHIN, SCAN, lanes};
+use super::rounds::{self, Rounds};
 use crate::task::verify::strings;
 
-/// Places in which the warps of a block hand on their totals to each other, one for each turn that all threads take in a scan.
-pub const PLACES: u32 = 3;
+/// Places in which the warps of a block hand on their totals to each other: one for each turn that all threads take in a scan.
+pub const PLACES: u32 = rounds::MOST_ROUNDS as u32;
+
+/// Bytes of a thread's registers that may hold the lanes of all turns; a quarter of elements of two words, which take more registers to put together.
+const MOST_BYTES: u64 = 128;
+/// Bytes of a word.
+const WORD: u64 = 4;
 
 /// The place of turn `number` of `count`: neither that of the turn before nor that of the turn behind, which for the last one is the first one where the
 /// loop runs again.
@@ -30,9 +36,39 @@ pub fn place(number: i64, count: i64) -> i64 {
     }
 }
 
-/// True if a loop of these rounds may run again while some threads still read what others handed on in its last one.
-pub fn hands_on_apart(rounds: &Rounds) -> bool {
-    rounds.count > 1
+/// The scan of a loop of these rounds, and its iteration argument, where threads take all turns at once: they have the lanes of all turns before they hand
+/// on any totals. It is the only one, and what it scans follows from loads.
+pub fn at_once(ir: &Ir, looped: Op, rounds: &Rounds) -> Option<(Op, usize)> {
+    let is_scan = |op: &Op| ir.is(*op, &SCAN);
+    let mut scans = ir.block_ops(ir.body(looped, 0)?).filter(is_scan);
+    let scan = scans.next().filter(|_| scans.next().is_none())?;
+    let (_, argument) = scanning_loop(ir, scan)?;
+    let loads = |op: Op| ir.is(op, &LOAD) || ir.is(op, &LOAD_WITHIN);
+    let follows = |op: Op| ir.op_regions(op).is_empty() && (loads(op) || ir.has(op, Traits::PURE));
+    let steps = ir.value_type(ir.result(scan, 0));
+    let element = ir.ty(steps).dtype()?.bytes();
+    let most = if element > WORD {
+        MOST_BYTES / 4
+    } else {
+        MOST_BYTES
+    };
+    let bytes = element * lanes(ir, steps).max(1);
+    let held = bytes.checked_mul(u64::try_from(rounds.count).ok()?)?;
+    let all = before(ir, looped, scan).all(follows);
+    (rounds.count > 1 && held <= most && all).then_some((scan, argument))
+}
+
+/// The ops of a loop's body before one of them.
+pub fn before(ir: &Ir, looped: Op, op: Op) -> impl Iterator<Item = Op> + '_ {
+    let body = ir.body(looped, 0).into_iter();
+    let ops = body.flat_map(|body| ir.block_ops(body));
+    ops.take_while(move |&before| before != op)
+}
+
+/// True if a loop of these rounds hands on the totals of its last turn elsewhere than those of its first one: it may run again while some threads still
+/// read.
+pub fn hands_on_apart(ir: &Ir, looped: Op, rounds: &Rounds) -> bool {
+    rounds.count > 1 && at_once(ir, looped, rounds).is_none()
 }
 
 /// The word of `combine` for an iteration argument that a scan goes on from.

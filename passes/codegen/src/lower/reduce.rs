@@ -228,71 +228,180 @@ impl<'ctx> Totals<'ctx> {
     }
 }
 
-/// The values of the threads before this one together, the neutral element in the first one, and those of all. All threads of all warps must arrive.
-///
-/// Where these are several warps, each hands on its total in shared memory, and so does each block of a cluster, in one of several places: threads that
-/// scan again may write in the next place while others still read in this one, and do not write here before the barrier behind that.
-pub fn prefixes<'e, 'ctx>(
-    emit: &'e Emit<'ctx>,
-    part: Part<'e, 'ctx>,
-    block: &Block<'e, 'ctx>,
-    totals: Totals<'ctx>,
-    place: Val<'e, 'ctx>,
-) -> Result<[Val<'e, 'ctx>; 2], CodegenError> {
-    let shape = Shape {
-        dtype: part.dtype,
-        lanes: None,
-    };
-    let neutral = part.combiner.identity(emit, shape);
-    let together = |a, b| part.combiner.apply(a, b, part.dtype);
-    let number = |n: u32| emit.constant_int(32, None, i64::from(n));
-    let width = block.threads.min(WARP);
-    let thread = block.thread.zext_or_trunc(32);
-    let lane = thread.and(i64::from(width - 1));
-    let elem = register(part.dtype);
-    let bytes = memory::element_bytes(elem);
-    let steps = up_to(&part, (lane, width));
-    let mut before = of_earlier(steps, 1, width).except(lane.eq(0), neutral);
-    let mut all = steps;
-    if let Some(room) = totals.warps {
-        let warps = block.threads / WARP;
-        let slot = |warp: Val<'e, 'ctx>| {
-            let at = place * i64::from(warps) + warp.zext_or_trunc(64);
+/// Neighbouring turns: for each of them what comes before this thread, from the first one on, and what all have together.
+type Turns<'e, 'ctx> = (Vec<Val<'e, 'ctx>>, Val<'e, 'ctx>);
+
+/// Threads that scan together, and the way in which they do.
+pub struct Scan<'e, 'ctx> {
+    pub combiner: Combiner,
+    pub dtype: DType,
+    pub block: Block<'e, 'ctx>,
+    pub totals: Totals<'ctx>,
+}
+
+impl<'e, 'ctx> Scan<'e, 'ctx> {
+    fn together(&self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        self.combiner.apply(a, b, self.dtype)
+    }
+
+    fn up_to(&self, value: Val<'e, 'ctx>, lanes: (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
+        let (combiner, dtype) = (self.combiner, self.dtype);
+        let part = Part {
+            value,
+            combiner,
+            dtype,
+        };
+        up_to(&part, lanes)
+    }
+
+    /// The values of the threads before this one together, in each of some turns behind the turns before it, and those of all threads in all of
+    /// these turns; the first thread has the neutral element in the first one. All threads of all warps must arrive.
+    ///
+    /// Where these are several warps, each hands on its totals in shared memory, and so does each block of a cluster, from a place on: threads that
+    /// scan again may write in the next places while others still read in these, and do not write here before the barrier behind that.
+    pub fn prefixes(
+        &self,
+        parts: &[Val<'e, 'ctx>],
+        place: Val<'e, 'ctx>,
+    ) -> Result<Turns<'e, 'ctx>, CodegenError> {
+        let Some(emit) = parts.first().map(|part| part.emit()) else {
+            return Err(CodegenError::Internal("a scan without a turn".into()));
+        };
+        let shape = Shape {
+            dtype: self.dtype,
+            lanes: None,
+        };
+        let neutral = self.combiner.identity(emit, shape);
+        let width = self.block.threads.min(WARP);
+        let lane = self
+            .block
+            .thread
+            .zext_or_trunc(32)
+            .and(i64::from(width - 1));
+        let steps: Vec<_> = parts
+            .iter()
+            .map(|&part| self.up_to(part, (lane, width)))
+            .collect();
+        let before = steps
+            .iter()
+            .map(|&step| of_earlier(step, 1, width).except(lane.eq(0), neutral));
+        let before: Vec<_> = before.collect();
+        let mut turns = match self.totals.warps {
+            Some(room) => self.across_warps((&steps, &before), (room, place), neutral)?,
+            None => {
+                let last = emit.constant_int(32, None, i64::from(width - 1));
+                let all = steps.iter().map(|&step| of_lane(step, last, width));
+                let before = before.into_iter().map(|before| vec![before]);
+                before.zip(all).collect()
+            }
+        };
+        if let Some(room) = self.totals.blocks {
+            self.across_blocks(&mut turns, (room, place), neutral)?;
+        }
+        let mut turns = turns.into_iter();
+        let (mut before, mut all) = turns.next().unwrap_or((Vec::new(), neutral));
+        for (next, total) in turns {
+            before.extend(next.into_iter().map(|next| self.together(all, next)));
+            all = self.together(all, total);
+        }
+        Ok((before, all))
+    }
+
+    /// The totals of all warps in as many turns as a warp has threads for, which scan them as one line; of blocks of a cluster, whose turns are not
+    /// neighbours, in one.
+    fn across_warps(
+        &self,
+        (steps, before): (&[Val<'e, 'ctx>], &[Val<'e, 'ctx>]),
+        (room, place): (PointerValue<'ctx>, Val<'e, 'ctx>),
+        neutral: Val<'e, 'ctx>,
+    ) -> Result<Vec<Turns<'e, 'ctx>>, CodegenError> {
+        let (emit, elem) = (neutral.emit(), register(self.dtype));
+        let bytes = memory::element_bytes(elem);
+        let warps = self.block.threads / WARP;
+        let thread = self.block.thread.zext_or_trunc(32);
+        let (warp, lane) = (thread.lshr(5), thread.and(i64::from(WARP - 1)));
+        let slot = |turn: Val<'e, 'ctx>, warp: Val<'e, 'ctx>| {
+            let at = (place + turn.zext_or_trunc(64)) * i64::from(warps) + warp.zext_or_trunc(64);
             memory::element(emit, room, elem, at)
         };
-        let warp = thread.lshr(5);
+        let number = |n: u32| emit.constant_int(32, None, i64::from(n));
         when(emit, lane.eq(i64::from(WARP - 1)), || {
-            memory::store(emit, steps, slot(warp), bytes);
+            for (turn, &step) in (0..).zip(steps) {
+                memory::store(emit, step, slot(number(turn), warp), bytes);
+            }
         })?;
         barrier(emit);
-        // A power of two of threads has a total each, the last one where there is no other.
-        let width = warps.next_power_of_two();
-        let lane = lane.and(i64::from(width - 1));
-        let own = slot(lane.smin(i64::from(warps - 1)));
-        let value = memory::load(emit, own, elem, None, bytes);
-        all = up_to(&Part { value, ..part }, (lane, width));
-        let earlier = of_lane(all, warp - 1, WARP).except(warp.eq(0), neutral);
-        before = together(earlier, before);
-        all = of_lane(all, number(warps - 1), WARP);
-    } else {
-        all = of_lane(all, number(width - 1), width);
+        let each = warps.next_power_of_two();
+        let most = if self.block.cluster > 1 {
+            1
+        } else {
+            WARP / each
+        };
+        let mut all = Vec::new();
+        for (first, before) in (0..)
+            .step_by(most as usize)
+            .zip(before.chunks(most as usize))
+        {
+            let count = before.len() as u32;
+            let width = each * count.next_power_of_two();
+            let lane = lane.and(i64::from(width - 1));
+            let turn = lane
+                .lshr(i64::from(each.ilog2()))
+                .smin(i64::from(count - 1));
+            let of = lane.and(i64::from(each - 1));
+            let own = slot(turn + i64::from(first), of.smin(i64::from(warps - 1)));
+            let mut total = memory::load(emit, own, elem, None, bytes);
+            if warps < each {
+                total = total.except(of.ge(i64::from(warps)), neutral);
+            }
+            let totals = self.up_to(total, (lane, width));
+            let mut behind = Vec::new();
+            for (turn, &before) in (0..).zip(before) {
+                let earlier = of_lane(totals, warp + (i64::from(turn * each) - 1), WARP);
+                let earlier = match turn {
+                    0 => earlier.except(warp.eq(0), neutral),
+                    _ => earlier,
+                };
+                behind.push(self.together(earlier, before));
+            }
+            all.push((behind, of_lane(totals, number(count * each - 1), WARP)));
+        }
+        Ok(all)
     }
-    let Some(room) = totals.blocks else {
-        return Ok([before, all]);
-    };
-    let slot = |room| memory::element(emit, room, elem, place);
-    when(emit, block.thread.eq(0), || {
-        memory::store(emit, all, slot(room), bytes);
-    })?;
-    cluster_barrier(emit);
-    let (mut earlier, mut sum) = (neutral, neutral);
-    for rank in 0..block.cluster {
-        let value = memory::load(emit, slot(of_rank(emit, room, rank)), elem, None, bytes);
-        let own = block.rank.zext_or_trunc(32).gt(i64::from(rank));
-        sum = together(sum, value);
-        earlier = earlier.except(own, sum);
+
+    /// The totals of the blocks of a cluster in each turn, in their order.
+    fn across_blocks(
+        &self,
+        turns: &mut [Turns<'e, 'ctx>],
+        (room, place): (PointerValue<'ctx>, Val<'e, 'ctx>),
+        neutral: Val<'e, 'ctx>,
+    ) -> Result<(), CodegenError> {
+        let (emit, elem) = (neutral.emit(), register(self.dtype));
+        let bytes = memory::element_bytes(elem);
+        let slot = |room, turn: i64| memory::element(emit, room, elem, place + turn);
+        when(emit, self.block.thread.eq(0), || {
+            for (turn, (_, all)) in (0..).zip(turns.iter()) {
+                memory::store(emit, *all, slot(room, turn), bytes);
+            }
+        })?;
+        cluster_barrier(emit);
+        let own = self.block.rank.zext_or_trunc(32);
+        let rooms = (0..self.block.cluster).map(|rank| of_rank(emit, room, rank));
+        let rooms: Vec<_> = rooms.collect();
+        for (turn, (before, all)) in (0..).zip(turns.iter_mut()) {
+            let (mut earlier, mut sum) = (neutral, neutral);
+            for (rank, &room) in (0..).zip(&rooms) {
+                let value = memory::load(emit, slot(room, turn), elem, None, bytes);
+                sum = self.together(sum, value);
+                earlier = earlier.except(own.gt(rank), sum);
+            }
+            for before in before {
+                *before = self.together(earlier, *before);
+            }
+            *all = sum;
+        }
+        Ok(())
     }
-    Ok([together(earlier, before), sum])
 }
 
 /// Each warp's first thread writes its partial results; after a barrier every thread combines them in order. Nobody writes them

@@ -30,7 +30,7 @@ use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
-/// combines, three for what it scans.
+/// combines, several for what it scans.
 fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();

@@ -258,7 +258,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         // Each turn holds a barrier, in the midst of the loop.
         let (mut before, mut behind) = (state.clone(), std::mem::take(&mut state));
         let rounds = Rounds::of(ir, op, threads);
-        if rounds.is_none_or(|rounds| !scan::hands_on_apart(&rounds)) {
+        if rounds.is_none_or(|rounds| !scan::hands_on_apart(ir, op, &rounds)) {
             before.insert(handed_on(Shared::Totals(op), true));
             behind.insert(handed_on(Shared::Totals(op), false));
         }

@@ -2,7 +2,7 @@
 
 use fuser_dialects::kernel::rounds::{Rounds, literal};
 use fuser_dialects::kernel::scan;
-use fuser_ir::{Block, DType, Op, Value};
+use fuser_ir::{Block, Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
 
@@ -13,7 +13,6 @@ use crate::expr::Val;
 use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::{self, Map};
 use crate::lower::reduce;
-use crate::lower::types::Shape;
 
 /// A region that is being lowered.
 pub(super) struct Frame<'ctx> {
@@ -186,6 +185,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn open_rounds(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
         self.in_threads += 1;
         self.load_ahead(&open)?;
+        self.scan_at_once(&open)?;
         self.next_round(open)
     }
 
@@ -342,40 +342,98 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// The steps of a scan: in a loop that threads share, behind what the iterations before this thread's have together.
-    pub(super) fn scan(
-        &mut self,
-        op: Op,
-        combiner: Combiner,
-        dtype: DType,
-    ) -> Result<Val<'a, 'ctx>, CodegenError> {
-        let (lanes, before) = (self.operand_value(op, 0)?, self.operand_value(op, 1)?);
+    pub(super) fn scan(&mut self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let before = self.operand_value(op, 1)?;
         let shared = scan::scanning_loop(self.ir, op).zip(self.turn);
         let Some((argument, turn)) = shared else {
-            return Ok(reduce::steps(lanes, Some(before), combiner, dtype));
+            let lanes = self.operand_value(op, 0)?;
+            let dtype = self.result_shape(op)?.dtype;
+            return Ok(reduce::steps(
+                lanes,
+                Some(before),
+                self.combiner(op)?,
+                dtype,
+            ));
         };
-        let shape = Shape {
-            dtype,
-            lanes: lanes.lanes(),
-        };
+        let round = self.round.map(|round| round.number);
+        let known = round.and_then(|number| self.at_once.get(&(op, number)));
+        if let Some(&steps) = known {
+            return Ok(self.emit.val(steps));
+        }
+        let own = self.own_steps(op)?;
+        let steps =
+            self.behind_others(op, argument, &[own], (before, self.emit.val(turn.place)))?;
+        steps
+            .first()
+            .copied()
+            .ok_or_else(|| malformed("a scan has no turn"))
+    }
+
+    /// The steps of this thread's own lanes.
+    fn own_steps(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let (lanes, combiner) = (self.operand_value(op, 0)?, self.combiner(op)?);
+        let shape = self.result_shape(op)?;
         let lanes = match self.runs_turn() {
             Some(runs) => lanes.except(runs.flip(), combiner.identity(self.emit, shape)),
             None => lanes,
         };
-        let own = reduce::steps(lanes, None, combiner, dtype);
-        let part = reduce::Part {
-            value: own.lane(lanes.lanes().unwrap_or(1) - 1),
+        Ok(reduce::steps(lanes, None, combiner, shape.dtype))
+    }
+
+    /// This thread's steps in some turns behind those of all threads before it, from `before` on, which hand on their totals from a place on. Notes what
+    /// the iteration argument is behind them.
+    fn behind_others(
+        &mut self,
+        op: Op,
+        argument: (Op, usize),
+        own: &[Val<'a, 'ctx>],
+        (before, place): (Val<'a, 'ctx>, Val<'a, 'ctx>),
+    ) -> Result<Vec<Val<'a, 'ctx>>, CodegenError> {
+        let (combiner, block) = (self.combiner(op)?, self.combining());
+        let dtype = self.result_shape(op)?.dtype;
+        let totals = self.totals.entry(op);
+        let totals = *totals.or_insert_with(|| reduce::Totals::new(self.emit, dtype, &block));
+        let shared = reduce::Scan {
             combiner,
             dtype,
+            block,
+            totals,
         };
-        let block = self.combining();
-        let totals = self.totals.entry(op);
-        let totals = totals.or_insert_with(|| reduce::Totals::new(self.emit, dtype, &block));
-        let place = self.emit.val(turn.place);
-        let [earlier, all] = reduce::prefixes(self.emit, part, &block, *totals, place)?;
+        let last = |steps: &Val<'a, 'ctx>| steps.lane(steps.lanes().unwrap_or(1) - 1);
+        let parts: Vec<_> = own.iter().map(last).collect();
+        let (earlier, all) = shared.prefixes(&parts, place)?;
         let all = combiner.apply(before, all, dtype);
         self.scanned.insert(argument, all.raw());
-        let before = combiner.apply(before, earlier, dtype);
-        Ok(combiner.apply(before.splat(lanes.lanes()), own, dtype))
+        let behind = own.iter().zip(earlier).map(|(&own, earlier)| {
+            let before = combiner.apply(before, earlier, dtype);
+            combiner.apply(before.splat(own.lanes()), own, dtype)
+        });
+        Ok(behind.collect())
+    }
+
+    /// Scans in all rounds of a loop at once, where its threads have the lanes of all: one exchange of totals serves them.
+    fn scan_at_once(&mut self, open: &OpenRounds<'ctx>) -> Result<(), CodegenError> {
+        let Some((op, argument)) = scan::at_once(self.ir, open.op, &open.rounds) else {
+            return Ok(());
+        };
+        let before: Vec<Op> = scan::before(self.ir, open.op, op).collect();
+        let mut own = Vec::new();
+        for number in 0..open.rounds.count {
+            self.begin_round(open, number)?;
+            for &op in &before {
+                let value = self.pure(op)?;
+                self.define(op, value)?;
+            }
+            own.push(self.own_steps(op)?);
+        }
+        let carried = self.emit.val(open.carried[argument]);
+        let first = self.emit.constant_int(64, None, 0);
+        let steps = self.behind_others(op, (open.op, argument), &own, (carried, first))?;
+        let steps = (0..)
+            .zip(steps)
+            .map(|(number, steps)| ((op, number), steps.raw()));
+        self.at_once.extend(steps);
+        Ok(())
     }
 
     /// The induction variable of the iteration `k` of a loop: `lower + k step`.

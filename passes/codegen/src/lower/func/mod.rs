@@ -105,6 +105,8 @@ pub struct Lowering<'a, 'ctx> {
     turn: Option<Turn<'ctx>>,
     /// The iterations up to the end of that turn put together, of iteration arguments that scans go on from.
     scanned: FxHashMap<(Op, usize), BasicValueEnum<'ctx>>,
+    /// The steps of scans in each round, where all are made before the first one.
+    at_once: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The shared memory in which threads hand on the totals of each scan.
     totals: FxHashMap<Op, reduce::Totals<'ctx>>,
     /// The values that were loaded for rounds of that loop before the first of them.
@@ -164,6 +166,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             round: None,
             turn: None,
             scanned: FxHashMap::default(),
+            at_once: FxHashMap::default(),
             totals: FxHashMap::default(),
             ahead: FxHashMap::default(),
             constant: constant.collect(),
@@ -408,9 +411,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else if self.is_table_data(op) || self.advance(op)? {
             Ok(())
         } else if ir.is(op, &kernel::SCAN) {
-            let combiner = self.combiner(op)?;
-            let dtype = self.result_shape(op)?.dtype;
-            let steps = self.scan(op, combiner, dtype)?;
+            let steps = self.scan(op)?;
             self.define(op, steps)
         } else {
             let value = self.pure(op)?;
