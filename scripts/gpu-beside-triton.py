@@ -39,6 +39,7 @@ EXTENTS = {
     "softmax_named": dict(B=1024, N=1024),
     "layernorm_bwd_named": dict(M=1024, N=1024),
     "huge_rows": dict(B=1 << 16),
+    "cumsum_named": dict(B=1024, N=1024),
     "fullsum_named": dict(N=1 << 22),
     "colsum_named": dict(M=2048, N=1024),
     "transpose_named": dict(M=1024, N=1024),
@@ -279,7 +280,7 @@ def bare(ptx):
 def plain(ptx):
     """PTX with names of instructions that the simulator has, where the count is the same; a matrix of a warp is what its lanes
     hold of it."""
-    for name, known in {".ftz": "", "div.approx.": "div.full.", "\tsqrt.approx.": "\tsqrt.rn."}.items():
+    for name, known in {".ftz": "", "shared::cta": "shared", "div.approx.": "div.full.", "\tsqrt.approx.": "\tsqrt.rn."}.items():
         ptx = ptx.replace(name, known)
     matrices = r"(ld|st)matrix\.sync\.aligned\.m8n8\.x(\d)(?:\.trans)?\.shared\.b16"
     return re.sub(matrices, r"\1.shared.v\2.b32", ptx).replace(".v1.", ".")

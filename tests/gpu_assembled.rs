@@ -147,3 +147,49 @@ fn products_are_assembled_without_spills() {
     println!("count: {assembled} kernels of products assembled");
     assert!(assembled >= 100 && wrong.is_empty(), "{wrong:#?}");
 }
+
+/// Scans of every type whose accumulators differ, of rows of parts of a warp, of rounds, of turns and of a cluster, and lines in parts.
+#[test]
+fn scans_are_assembled_without_spills() {
+    let Some(tool) = fuser_testing::ptxas(std::env::var_os("PTXAS")) else {
+        eprintln!("skipped: ptxas not found; PTX of scans is not assembled");
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (mut assembled, mut wrong) = (0, Vec::new());
+    let rows = [
+        "5000x48",
+        "512x4096",
+        "512x32768",
+        "2x65536",
+        "[B]x[N]",
+        "3x600000",
+    ];
+    let scans = ["cumsum", "cummax"].into_iter().flat_map(|op| {
+        let dtypes = ["bf16", "f32", "i32", "i64", "f64"].into_iter();
+        dtypes.flat_map(move |dtype| rows.map(|shape| (op, format!("{shape}x{dtype}"))))
+    });
+    for (number, (op, row)) in scans.enumerate() {
+        let text = format!(
+            "task.program @f(%x: tensor<{row}>) -> tensor<{row}> {{
+  %y = fusion.{op} %x dim 1
+  task.return %y
+}}"
+        );
+        let file = folder.path().join("f.fir");
+        std::fs::write(&file, text).unwrap();
+        let sm = ["sm_80", "sm_90"][number / rows.len() % 2];
+        for (symbol, ptx) in kernels(&file, folder.path(), sm) {
+            let bytes = spilled(&tool, folder.path(), &ptx, sm);
+            if bytes > 0 {
+                wrong.push(format!("{op} {row}, {symbol} for {sm}: {bytes} bytes"));
+            }
+            assembled += 1;
+        }
+    }
+    println!("count: {assembled} kernels of scans assembled");
+    assert!(
+        assembled >= 90 && wrong.is_empty(),
+        "{assembled}: {wrong:#?}"
+    );
+}

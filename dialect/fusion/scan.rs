@@ -1,4 +1,4 @@
-//! Ops that put the elements along an axis together, one after the other, and keep every step.
+//! Ops that put the elements along an axis together, one after the other, and keep every step. A GPU puts neighbours together in groups first.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -34,8 +34,10 @@ pub static CUMSUM: OpDef = OpDef {
     computes: Some(Computes::Add),
     summary: "sums of the elements up to each index of an axis",
     doc: "Along `dim`, the first element is that of the operand, `-0` too, and each later one the sum of the one before it and \
-          the operand's element, in this order. Floats accumulate in f32 (f64 for f64), every sum rounded there, and each \
-          result is rounded to the element type once; integers wrap in their own type. So from a NaN on all are NaN. An empty \
+          the operand's element. Floats accumulate in f32 (f64 for f64), every sum rounded there, and each \
+          result is rounded to the element type once; integers wrap in their own type. So from a NaN on all are NaN. A CPU adds floats in this \
+          order. On a GPU neighbours are added to each other first, in groups that are not specified but the same each time, so that threads \
+          share a row: what is computed differs as a `fusion.sum` in another order does. An empty \
           axis gives an empty one. A `b` axis of extent n counts its element n times, and is no `b` axis in the result. Complex: part by part.",
     operands: &[operand("input", FIELD, "the tensor")],
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumsum %x dim 1 : tensor<4x8xf32>",
@@ -48,7 +50,7 @@ pub static CUMPROD: OpDef = OpDef {
     computes: Some(Computes::Mul),
     summary: "products of the elements up to each index of an axis",
     doc: "Along `dim`, the first element is that of the operand, and each later one the product of the one before it and the operand's \
-          element, in this order; types, rounding, empty and `b` axes as for `fusion.cumsum`.",
+          element; types, rounding, groups of floats on a GPU, empty and `b` axes as for `fusion.cumsum`.",
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumprod %x dim 1 : tensor<4x8xf32>",
     ..SCAN
 };

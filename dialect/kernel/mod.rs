@@ -4,6 +4,7 @@ pub mod build;
 pub mod ops;
 pub mod product;
 pub mod rounds;
+pub mod scan;
 pub mod sum;
 pub mod verify;
 
@@ -46,7 +47,7 @@ pub static DIALECT: DialectDef = DialectDef {
           interpreter does. `map` only permits more: iterations of a `grid` or `thread` loop do not depend on each other but \
           through `combine`.\n\n\
           **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
-          where a thread loop combines over more than one warp, between writing partial results to memory of its own and reading \
+          where a thread loop combines or scans over more than one warp, between writing partial results to memory of its own and reading \
           them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. \
           With `cluster`, the threads are those of so many blocks, which do all of this together and have no tile memory. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
           that lacks one has a race, which the simulated GPU finds.\n\n\
@@ -89,8 +90,8 @@ pub const MAPPING: CodeDef = CodeDef {
     code: "FIR0502",
     title: "a loop mapping that cannot be",
     explanation: "`map` is `seq`, `grid`, `group` or `thread`. A function has at most one grid loop; it stands directly in the function \
-                  and has no iteration arguments; it alone may have `blocks`, of which there is one at least. The iteration arguments of a thread loop are reductions: `combine` names one \
-                  way per argument.",
+                  and has no iteration arguments; it alone may have `blocks`, of which there is one at least. The iteration arguments of a thread loop are reductions or scans: `combine` names one \
+                  way per argument, or is `scan` where one `kernel.scan` of the body goes on from it and yields its last lane.",
     example: "// %i: index\nkernel.for %i, %i, %i map \"warp\" {\n^bb0(%j: index):\n  kernel.yield\n}",
 };
 /// FIR0503

@@ -22,6 +22,7 @@ const MEMREF: TypeConstraint = TypeConstraint::new(Shape::MemRef, DTypes::KERNEL
 const VECTOR: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::KERNEL);
 const SCALAR: TypeConstraint = TypeConstraint::new(Shape::Scalar, DTypes::KERNEL);
 const COMBINED: TypeConstraint = TypeConstraint::new(Shape::Vector, DTypes::COMPUTED);
+const STEPPED: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::COMPUTED);
 const DATA: TypeConstraint = TypeConstraint::new(Shape::VectorOrScalar, DTypes::KERNEL);
 const CARRIED: &[ResultDef] = &[results(
     "outputs",
@@ -114,7 +115,8 @@ pub static FOR: OpDef = OpDef {
           argument is a reduction, `combine` names for each how partial results are put together (`add`, `mul`, `max`, `min`), \
           and every thread sees the result. `map \"group\"`: over `groups` groups of neighbouring threads, a power of two of at most 32 \
           in each; one iteration for each group at most; thread loops inside are spread over the threads of a group, and barriers cannot stand \
-          there. All mean the same as the plain loop, up to the order of a floating-point reduction.",
+          there. All mean the same as the plain loop, up to the order of a floating-point reduction, and up to the groups in which the elements of \
+          a floating-point scan are put together.",
     example: "// %lo: index, %hi: index, %st: index, %z: f32\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f32):\n  %t = fusion.add %acc, %acc\n  kernel.yield %t\n}",
     operands: &[
         operand("lower", INDEX, "first value"),
@@ -141,7 +143,7 @@ pub static FOR: OpDef = OpDef {
         optional(
             "combine",
             ClauseKind::StringArray,
-            "how each iteration argument is reduced over threads",
+            "how each iteration argument is reduced over threads, or `scan`",
         ),
     ],
     regions: &[region("body", "one iteration")],
@@ -421,13 +423,14 @@ pub static SCAN: OpDef = OpDef {
     name: "kernel.scan",
     summary: "reduces the lanes of a vector and keeps every step",
     doc: "Lane 0 of the result is `before` and lane 0 of the operand put together, lane `k` is lane `k - 1` of the result and lane \
-          `k` of the operand, by `combine` as in `kernel.reduce`. The lanes come one after the other, in this order.",
+          `k` of the operand, by `combine` as in `kernel.reduce`. The lanes come one after the other, in this order; a scalar is the one \
+          lane 0.",
     example: "// %v: vector<4xf32>, %b: f32\n%s = kernel.scan %v, %b combine add : vector<4xf32>",
     operands: &[
-        operand("vector", COMBINED, "the lanes"),
+        operand("vector", STEPPED, "the lanes"),
         operand("before", SCALAR, "what comes before lane 0"),
     ],
-    results: &[result("steps", VECTOR, "the steps")],
+    results: &[result("steps", DATA, "the steps")],
     infer: Some(infer_scan),
     verify: Some(verify::scan),
     ..REDUCE

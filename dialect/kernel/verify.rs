@@ -6,6 +6,7 @@ use fuser_ir::types::{Extent, MemSpace};
 use fuser_ir::{Block, Ir, Op, TypeId, TypeKind, Value, describe};
 
 use super::ops::{COMBINERS, FOR, FUNC, MAPS, STORE, is_flat, lanes};
+use super::scan::{SCANNED, scan_of};
 use super::{ACCESS, ALLOCATION, CARRIED, LANES, MAPPING, SIGNATURE, WARP};
 use crate::fusion::CONSTANT;
 use crate::task::verify::{signature, strings};
@@ -145,11 +146,23 @@ fn mapped(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         let text = format!("{} has no arithmetic: carry f32", dtype.name());
         fault("combine", text);
     }
-    if let Some(bad) = combine.iter().find(|c| !COMBINERS.contains(c)) {
+    let known = |word: &&&str| COMBINERS.contains(word) || **word == SCANNED;
+    if let Some(bad) = combine.iter().find(|word| !known(word)) {
+        let all = COMBINERS.join(", ");
         fault(
             "combine",
-            format!("`{bad}` is no way to combine ({})", COMBINERS.join(", ")),
+            format!("`{bad}` is no way to combine ({all}, {SCANNED})"),
         );
+    }
+    let mut scans = combine
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| **word == SCANNED);
+    if let Some((number, _)) = scans.find(|&(number, _)| scan_of(ir, op, number).is_none()) {
+        let text = format!(
+            "iteration argument {number} is read by one `kernel.scan` of the body, and its last lane is yielded for it, or it is no scan"
+        );
+        fault("combine", text);
     }
 }
 
@@ -329,9 +342,11 @@ pub fn transpose(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// `kernel.scan`: its operand has lanes, of the type of what comes before.
+/// `kernel.scan`: its operand is a scalar or has lanes, of the type of what comes before.
 pub fn scan(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
-    takes_vector(ir, op, errors);
+    if matches!(ir.value_kind(ir.operand(op, 0)), TypeKind::Vector { .. }) {
+        takes_vector(ir, op, errors);
+    }
     let dtype = |index: usize| ir.value_kind(ir.operand(op, index)).dtype();
     if dtype(0) != dtype(1) {
         let text = "must have the type of the lanes";

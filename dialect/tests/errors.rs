@@ -1152,6 +1152,26 @@ const CASES: &[Case] = &[
         "// %lo: index, %hi: index, %st: index, %z: f8E5M2\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"add\"] {\n^bb0(%i: index, %acc: f8E5M2):\n  kernel.yield %acc\n}",
     ),
     (
+        "kernel.for",
+        "FIR0502",
+        "// %lo: index, %hi: index, %st: index, %z: f32, %v: vector<2xf32>\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"scan\"] {\n^bb0(%i: index, %a: f32):\n  kernel.yield %a\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %lo: index, %hi: index, %st: index, %z: f32, %v: vector<2xf32>\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"scan\"] {\n^bb0(%i: index, %a: f32):\n  %w = kernel.scan %v, %a combine add\n  %l = kernel.extract %w lane 0\n  kernel.yield %l\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %lo: index, %hi: index, %st: index, %z: f32, %v: vector<2xf32>\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"scan\"] {\n^bb0(%i: index, %a: f32):\n  %w = kernel.scan %v, %a combine add\n  %l = kernel.extract %w lane 1\n  %m = fusion.neg %a\n  kernel.yield %l\n}",
+    ),
+    (
+        "kernel.for",
+        "FIR0502",
+        "// %lo: index, %hi: index, %st: index, %z: f32, %v: vector<2xf32>\n%s = kernel.for %lo, %hi, %st, %z map \"thread\" combine [\"scan\"] {\n^bb0(%i: index, %a: f32):\n  %w = kernel.scan %a, %a combine add\n  kernel.yield %w\n}",
+    ),
+    (
         "kernel.reduce",
         "FIR0211",
         "// %v: vector<4xf8E4M3FN>\n%x = kernel.reduce %v combine max",

@@ -205,6 +205,14 @@ def row_sum(x, y, ncols, B: tl.constexpr):
 
 
 @triton.jit
+def row_scan(x, y, ncols, B: tl.constexpr):
+    r = tl.program_id(0).to(tl.int64)
+    c = tl.arange(0, B)
+    s = tl.cumsum(tl.load(x + r * ncols + c, c < ncols, other=0.0).to(tl.float32), 0)
+    tl.store(y + r * ncols + c, s.to(y.dtype.element_ty), c < ncols)
+
+
+@triton.jit
 def short_rows(x, y, n, MAX: tl.constexpr, R: tl.constexpr, C: tl.constexpr):
     r = tl.program_id(0) * R + tl.arange(0, R)
     v = tl.load(x + r[:, None] * C + tl.arange(0, C)[None, :], r[:, None] < n, other=0)
@@ -331,6 +339,9 @@ def programs():
         "rows_16": [(short_rows, (131072 // 128, 1, 1), [b32(n20 * 2), b32(131072), 131072], dict(MAX=False, R=128, C=16), 4)],
         "huge_rows": [(short_rows, (65536 // 256, 1, 1), [Buffer(P8, n20), Buffer(P8, 65536), 65536], dict(MAX=True, R=256, C=16), 4)],
         "rowsum_1024": rows(row_sum, 4096, 1024, [b32(n22), b32(4096)], 4),
+        "cumsum_4096": rows(row_scan, 512, 4096, [b32(n20 * 2), b32(n20 * 2)], 8),
+        "cumsum_1001": rows(row_scan, 1024, 1001, [b16(1024 * 1001), b16(1024 * 1001)], 4),
+        "cumsum_named": rows(row_scan, 1024, 1024, [b32(n20), b32(n20)], 4),
         "rowsum_8x4m": chunk_launches(2 * n22, 8),
         "fullsum_16m": chunk_launches(n22),
         "fullsum_named": chunk_launches(n22),

@@ -217,7 +217,7 @@ fn steps(program: &Program, version: &Artifact, extents: &[i64], machine: &str) 
 
 /// Barriers of a program that are found missing, and those that are not needed, told with their places: leaving all of them out changes
 /// nothing. Only the step is run whose kernel has the barrier.
-fn mutate(program: &Program, target: &str) -> (usize, Vec<String>) {
+pub fn mutate(program: &Program, target: &str) -> (usize, Vec<String>) {
     let machines = ORDERS.map(|order| format!("{target},{order}"));
     let (mut found, mut redundant) = (0, Vec::new());
     for version in versions(program, target) {

@@ -7,6 +7,7 @@ mod barriers;
 mod library;
 mod products;
 mod programs;
+mod scans;
 
 use std::collections::BTreeMap;
 use std::process::{Command, Output};

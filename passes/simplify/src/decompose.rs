@@ -14,7 +14,7 @@
 //!
 //! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
 
 mod arg;
 mod attention;
@@ -23,6 +23,7 @@ mod lambda;
 mod product;
 mod random;
 mod roll;
+mod scan;
 mod scatter;
 mod sort;
 
@@ -52,7 +53,8 @@ pub static DECOMPOSE: PassDef = PassDef {
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
-          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. A `task.pattern` \
+          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. On a GPU few long lines of a `cumsum` or another named scan are taken in parts, which blocks scan behind what \
+          all parts before have together. A `task.pattern` \
           with the name of a product or of attention (`@matmul`, `@linear`, `@sdpa`) becomes that op where an executor takes it and its ops are still those, as \
           `recognize-patterns` finds them; otherwise its own ops stay, without the border. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
@@ -105,7 +107,8 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     waiting.reverse();
     while let Some(op) = waiting.pop() {
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
-        if composite.is_none() && !is_call(ctx.ir, op) {
+        let scanned = scan::parts(ctx.ir, op, goal.target());
+        if composite.is_none() && scanned.is_none() && !is_call(ctx.ir, op) {
             continue;
         }
         // What an op is made of may be a call.
@@ -115,9 +118,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 .def(op)
                 .is_some_and(|d| d.class == OpClass::Attention);
         let before = ctx.ir.prev_op(op);
-        let parts = match composite {
-            Some((_, parts)) => parts(ctx.ir, op),
-            None => call::apart(ctx, op, &goal, &mut told),
+        let parts = match (composite, scanned) {
+            (Some((_, parts)), _) => parts(ctx.ir, op),
+            (None, Some((count, dims))) => scan::in_parts(ctx.ir, op, count, &dims),
+            (None, None) => call::apart(ctx, op, &goal, &mut told),
         };
         match parts {
             Ok(values) if values.is_empty() => {}

@@ -441,11 +441,15 @@ impl Engine<'_> {
         }
     }
 
-    /// Each lane is combined with what the lanes before it gave.
+    /// Each lane is combined with what the lanes before it gave; a scalar is one lane.
     fn scan_lanes(&mut self, op: Op) -> Result<()> {
         let (combine, name) = self.combine(op)?;
         let lanes = self.operand(op, 0)?;
         let before = self.operand(op, 1)?;
+        if self.result_lanes(op).is_none() {
+            let step = self.machine.binary(combine, name, &before, &lanes)?;
+            return self.bind_results(op, vec![step]);
+        }
         let one = vec![Axis::plain(1)];
         let mut steps = vec![self.machine.full(&before, one)?];
         for lane in 0..lanes.stored_len() {

@@ -493,3 +493,32 @@ fn lanes_combine_as_a_tree() {
         16_777_218.0
     );
 }
+
+#[test]
+fn a_scan_keeps_every_step() {
+    let scan = |ir: &mut fuser_ir::Ir, lanes: u64| match lanes {
+        0 => ir.scalar(DType::I8),
+        _ => ir.vector(lanes, DType::I8),
+    };
+    for (lanes, list, steps) in [
+        (3, &[100., 100., 1.][..], &[101., -55., -54.][..]),
+        (1, &[2.], &[3.]),
+        (0, &[2.], &[3.]),
+    ] {
+        let p = program(
+            |ir| vec![scan(ir, lanes), ir.scalar(DType::I8)],
+            |b, args| {
+                let how = b.word("combine", "add");
+                vec![b.value(&kernel::SCAN, args, &[how]).unwrap()]
+            },
+        );
+        let shape = [list.len()];
+        let shape = if lanes == 0 { &[][..] } else { &shape };
+        let inputs = [
+            tensor(DType::I8, shape, list),
+            tensor(DType::I8, &[], &[1.]),
+        ];
+        let out = p.run(&inputs, &Options::default()).unwrap();
+        assert_eq!(values(&out.values[0]), steps);
+    }
+}

@@ -2,7 +2,7 @@
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop};
-use fuser_dialects::kernel::{self, ops::COMBINERS};
+use fuser_dialects::kernel::{self, ops::COMBINERS, scan::SCANNED};
 use fuser_ir::def::{ClauseKind, DTypes, OpDef, Traits};
 use fuser_ir::{Block, DType, Value};
 
@@ -305,9 +305,10 @@ impl Scope<'_, '_> {
         for _ in 0..self.source.below(3) {
             let dtype = shapes::dtype(self.source);
             // Sums and products of floats depend on the order; truth values have no maximum.
-            let how = match dtype.is_float() {
-                true => self.source.one(&COMBINERS[2..]),
-                false => self.source.one(COMBINERS),
+            let how = match (self.source.chance(1, 4), dtype.is_float()) {
+                (true, _) => SCANNED,
+                (false, true) => self.source.one(&COMBINERS[2..]),
+                (false, false) => self.source.one(COMBINERS),
             };
             if dtype == DType::I1 || dtype.is_storage() {
                 continue;
@@ -390,6 +391,13 @@ impl Scope<'_, '_> {
     }
     /// `sum` and `value`, put together as a word says.
     fn combined(&mut self, block: Block, how: &str, sum: Value, value: Value) -> Built<Value> {
+        if how == SCANNED {
+            let combine = self.source.one(COMBINERS);
+            let combine = self.at(block).word("combine", combine);
+            return self
+                .at(block)
+                .value(&kernel::SCAN, &[value, sum], &[combine]);
+        }
         let float = self.form(sum).is_some_and(|(_, dtype)| dtype.is_float());
         let def = match (how, float) {
             ("add", _) => &fusion::ADD,

@@ -24,6 +24,8 @@ const FEW_THREADS: u64 = 128;
 const REGISTERS: u64 = 128;
 /// Threads that sum a share of a length that nobody knows.
 const SUMMING: u64 = 512;
+/// Threads that scan a row of a length that nobody knows: blocks of as many stand on a multiprocessor beside each other, so that one computes while another waits.
+const SCANNING: u64 = 256;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 /// Warps of a block that share the rows of a sum of columns.
 const WARPS: u64 = 8;
@@ -89,8 +91,8 @@ pub struct Member {
     pub reduced: Vec<usize>,
     /// The loops along which its results are stored.
     pub stored: Vec<usize>,
-    /// True if it walks an axis in order.
-    pub scans: bool,
+    /// The loops that it walks in order.
+    pub scanned: Vec<usize>,
     /// True if it reads at other indices than those of the walk.
     pub windows: bool,
     /// Simple operations of an element.
@@ -174,6 +176,12 @@ impl Walk {
     }
     /// Changes roles, and the tile of the lanes' loop.
     fn cut(&mut self, target: &Target) {
+        if self.scans_row()
+            && let Some(row) = self.loops.last_mut().filter(|l| l.role == Role::Stream)
+        {
+            // Its threads take turns, from which a kernel hands on what it has so far in registers.
+            row.role = Role::Tile;
+        }
         // One step is no stream: what it reduces is complete there.
         let whole = |l: &&mut Loop| {
             l.role == Role::Stream && l.constant.is_some_and(|length| length <= l.tile)
@@ -244,6 +252,19 @@ impl Walk {
             last.tile /= 2;
         }
     }
+    /// True if threads scan the last loop together.
+    fn scans_row(&self) -> bool {
+        let last = self.loops.len().wrapping_sub(1);
+        self.members.iter().any(|m| m.scanned.contains(&last))
+    }
+    /// Threads that scan a row together where its length is not known: more of them where no other block computes while they wait.
+    fn scanning_threads(&self, target: &Target) -> u64 {
+        let threads = match grid_steps(&self.loops) <= target.workers {
+            true => SCANNING.max(target.registers / REGISTERS),
+            false => SCANNING,
+        };
+        threads.min(target.block_threads).max(1)
+    }
     /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many, half of it for a row
     /// where no other block computes while it waits.
     fn threads(&self, target: &Target) -> u64 {
@@ -263,7 +284,10 @@ impl Walk {
         };
         let sizes: Option<Vec<u64>> = inner.map(size).collect();
         let Some(sizes) = sizes else {
-            return target.threads;
+            return match self.scans_row() {
+                true => self.scanning_threads(target),
+                false => target.threads,
+            };
         };
         let one = sizes.len() == 1;
         let elements = sizes.into_iter().fold(1u64, u64::saturating_mul);
@@ -273,7 +297,11 @@ impl Walk {
         if one && grid_steps(&self.loops) <= target.workers {
             wanted = wanted.max((vectors / 2).min(target.registers / REGISTERS));
         }
-        let most = target.block_threads.min(MOST_THREADS);
+        let mut most = target.block_threads.min(MOST_THREADS);
+        if self.scans_row() {
+            // More of them wait for each other longer, and have few registers each.
+            most = most.min(target.registers / REGISTERS).max(WARP);
+        }
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }
     /// Halves the vectors of rows that groups of a warp's threads sum, where all threads of the grid stand on the multiprocessors at once: what one of
@@ -356,7 +384,10 @@ impl Walk {
             && !self.is_reduced(at)
             && rows.iter().all(|l| l.role != Role::Tile && l.tile == 1)
             && (0..at).any(|n| self.is_reduced(n))
-            && self.members.iter().all(|m| !m.windows && !m.scans)
+            && self
+                .members
+                .iter()
+                .all(|m| !m.windows && m.scanned.is_empty())
             && self.members.iter().all(|m| kept(m) && along(m));
         let whole = |length: &u64| fits && length.is_multiple_of(self.vector);
         let vectors = last.constant.filter(whole)? / self.vector;
@@ -463,7 +494,7 @@ impl Walk {
             sum.reduced.contains(&stream) && kept.is_some_and(|n| n <= MOST_KEPT)
         };
         let mut sums = self.members.iter().filter(|m| !m.reduced.is_empty());
-        let scanned = self.members.iter().any(|m| m.scans);
+        let scanned = self.members.iter().any(|m| !m.scanned.is_empty());
         !scanned && self.members.iter().any(|m| !m.reduced.is_empty()) && sums.all(few)
     }
 }

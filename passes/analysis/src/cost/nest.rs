@@ -58,7 +58,7 @@ impl Nest {
         let members = nodes.map(|node| Member {
             reduced: numbers(&axes, node.reduced),
             stored: numbers(&axes, node.stored),
-            scans: node.scanned != 0,
+            scanned: numbers(&axes, node.scanned),
             windows: node.touches.is_some(),
             flops: node.flops,
         });

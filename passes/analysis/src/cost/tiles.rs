@@ -1,6 +1,6 @@
 //! The tiles of a sweep: how many indices of an axis that steps lie inside of one step.
 //!
-//! Lanes run along the axis along which most of the memory is contiguous; on a GPU, where lanes are threads, along none that is walked in
+//! Lanes run along the axis along which most of the memory is contiguous; on a GPU, where lanes are threads, along none that a lambda walks in
 //! order, if there is another. That axis is cut into tiles; where other memory is contiguous
 //! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
 //! A value that a step keeps has an element for each index of its tiles. On a CPU, a fold along the lanes is a transposition too: it takes
@@ -315,12 +315,11 @@ pub(super) fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item
     written.chain(loads).chain(fetches).filter(own)
 }
 
-/// The axis along which most bytes of memory are contiguous, where threads can share it.
+/// The axis along which most bytes of memory are contiguous, where threads can share it: not one whose elements a lambda takes one by one.
 pub(super) fn contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
-    let ordered = match target.threads {
-        0 | 1 => 0,
-        _ => roles::ordered(body, draft),
-    };
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let one_by_one = nodes.filter(|n| n.one_by_one && target.threads > 1);
+    let ordered = one_by_one.fold(0, |m, n| m | n.scanned);
     most_contiguous(body, draft, ordered).or_else(|| most_contiguous(body, draft, 0))
 }
 

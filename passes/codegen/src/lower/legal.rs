@@ -9,6 +9,7 @@
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds;
+use fuser_dialects::kernel::scan::SCANNED;
 use fuser_ir::check;
 use fuser_ir::def::{At, Computes, OpError};
 use fuser_ir::diag::{CodeDef, Diagnostic};
@@ -40,15 +41,18 @@ pub fn map_of(ir: &Ir, op: Op) -> Option<Map> {
     }
 }
 
-/// The combiners of a loop's iteration arguments; empty if the clause is missing or holds an unknown word.
-pub fn combiners(ir: &Ir, op: Op) -> Vec<Combiner> {
+/// The combiners of a loop's iteration arguments, none of those that scans go on from; empty if the clause is missing or holds an unknown word.
+pub fn combiners(ir: &Ir, op: Op) -> Vec<Option<Combiner>> {
     let Some(fuser_ir::AttrKind::Array(words)) = ir.attr_of(op, "combine") else {
         return Vec::new();
     };
     let word = |attr: &fuser_ir::AttrId| ir.attr_kind(*attr).as_string().map(|sym| ir.str(sym));
     words
         .iter()
-        .map(|attr| Combiner::from_name(word(attr)?))
+        .map(|attr| match word(attr)? {
+            SCANNED => Some(None),
+            word => Some(Some(Combiner::from_name(word)?)),
+        })
         .collect::<Option<_>>()
         .unwrap_or_default()
 }
@@ -333,7 +337,7 @@ impl Checker<'_> {
         }
         if arguments > 0 && combiners(self.ir, op).len() != arguments {
             let text = format!("does not say how its {arguments} iteration arguments are combined");
-            let help = "name add, mul, max or min for each in `combine`";
+            let help = "name add, mul, max or min for each in `combine`, or scan";
             self.report(op, &codes::BAD_NEST, At::Clause("combine"), text, help);
         }
     }

@@ -23,6 +23,7 @@ use fuser_artifact::{Code, KernelCode};
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::kernel::rounds::literal;
+use fuser_dialects::kernel::scan;
 use fuser_ir::def::At;
 use fuser_ir::diag::{CodeDef, Diagnostic, Diagnostics};
 use fuser_ir::{Ir, Op, Place};
@@ -99,6 +100,13 @@ impl Multiprocessor {
         let few = room.checked_mul(threads)? < THREADS;
         few.then_some(room.min(with_registers))
             .filter(|&blocks| blocks > 0)
+    }
+    /// The same where threads scan together: they hold what they loaded for all turns, in half of [`ENOUGH_REGISTERS`].
+    fn scanning_blocks(&self, threads: u64) -> Option<u64> {
+        let blocks = self
+            .registers
+            .checked_div(threads.checked_mul(ENOUGH_REGISTERS / 2)?);
+        blocks.filter(|&blocks| blocks > 0)
     }
 }
 
@@ -359,7 +367,12 @@ fn with_module<R>(
         };
         let grid = kernel::grid_loop(ir, func).and_then(blocks);
         let grid = grid.and_then(|blocks| u64::try_from(blocks.checked_mul(cluster.into())?).ok());
-        let room = options.multiprocessor.blocks(scratch, threads, grid);
+        let multiprocessor = options.multiprocessor;
+        let scans = || ir.walk(func).into_iter().any(|op| scan::scans(ir, op));
+        let scanning = || multiprocessor.scanning_blocks(threads).filter(|_| scans());
+        let room = multiprocessor
+            .blocks(scratch, threads, grid)
+            .or_else(scanning);
         if let Some(blocks) = room {
             let blocks = emit
                 .context

@@ -1,10 +1,12 @@
-//! Reductions: across the lanes of a vector, and across the threads of a block; scans of the lanes of a vector.
+//! Reductions and scans: across the lanes of a vector, and across the threads of a block.
 //!
 //! The order of all is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines, or one after the other, as `kernel.scan`
 //! does. Threads combine within a warp by butterfly exchange, where every lane ends with the same bits, or by one instruction where there is one, then
-//! over the warps in order, read from shared memory.
+//! over the warps in order, read from shared memory. They scan in the same two steps: within a warp, and over the warps' totals, which each warp
+//! reads and scans again.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
+use fuser_dialects::kernel::scan;
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
@@ -42,17 +44,19 @@ pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) 
     left.lane(0)
 }
 
-/// Lanes are combined one after the other, from `before` on; each keeps what it gave.
+/// Lanes are combined one after the other, from `before` on, or from the first one where there is nothing before; each keeps what it gave.
 pub fn steps<'e, 'ctx>(
     vector: Val<'e, 'ctx>,
-    before: Val<'e, 'ctx>,
+    before: Option<Val<'e, 'ctx>>,
     combiner: Combiner,
     dtype: DType,
 ) -> Val<'e, 'ctx> {
     let (mut steps, mut last) = (vector, before);
     for lane in 0..vector.lanes().unwrap_or(1) {
-        last = combiner.apply(last, vector.lane(lane), dtype);
-        steps = steps.with_lane(lane, last);
+        let own = vector.lane(lane);
+        let step = last.map_or(own, |last| combiner.apply(last, own, dtype));
+        steps = steps.with_lane(lane, step);
+        last = Some(step);
     }
     steps
 }
@@ -137,6 +141,8 @@ pub struct Block<'e, 'ctx> {
     pub thread: Val<'e, 'ctx>,
     /// Blocks of a cluster, each of so many threads.
     pub cluster: u32,
+    /// This block's number among them, `i64`.
+    pub rank: Val<'e, 'ctx>,
 }
 
 /// The value of the thread whose number differs in one bit.
@@ -145,11 +151,23 @@ pub fn exchange<'e, 'ctx>(
     value: Val<'e, 'ctx>,
     distance: i64,
 ) -> Val<'e, 'ctx> {
+    let distance = emit.constant_int(32, None, distance);
+    shuffle(emit, BUTTERFLY, value, distance, 31)
+}
+
+/// The value of another thread of the warp: which one follows from `by`, and from the bounds that `clamp` encodes as PTX has it.
+fn shuffle<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    name: &str,
+    value: Val<'e, 'ctx>,
+    by: Val<'e, 'ctx>,
+    clamp: i64,
+) -> Val<'e, 'ctx> {
     let shuffle = |word: Val<'e, 'ctx>| {
         let constant = |v: i64| emit.constant_int(32, None, v);
-        let args = [constant(-1), word, constant(distance), constant(31)];
-        let shuffled = emit.intrinsic(SHUFFLE, &[], &args);
-        returns(emit, SHUFFLE);
+        let args = [constant(-1), word, by, constant(clamp)];
+        let shuffled = emit.intrinsic(name, &[], &args);
+        returns(emit, name);
         shuffled.map_or(word, |raw| emit.val(raw))
     };
     let (elem, bits) = (value.elem(), value.to_bits());
@@ -164,6 +182,226 @@ pub fn exchange<'e, 'ctx>(
         shuffle(high).zext_or_trunc(64),
     );
     high.shift_left(32).or(low).bits_as(elem)
+}
+
+/// The value of the thread `lane` of so many neighbouring threads, a power of two.
+fn of_lane<'e, 'ctx>(value: Val<'e, 'ctx>, lane: Val<'e, 'ctx>, width: u32) -> Val<'e, 'ctx> {
+    let clamp = i64::from(WARP - width) << 8 | i64::from(WARP - 1);
+    shuffle(value.emit(), INDEX, value, lane, clamp)
+}
+
+/// The value of the thread `distance` before this one among so many neighbouring threads; its own in the first ones.
+fn of_earlier<'e, 'ctx>(value: Val<'e, 'ctx>, distance: i64, width: u32) -> Val<'e, 'ctx> {
+    let distance = value.emit().constant_int(32, None, distance);
+    let clamp = i64::from(WARP - width) << 8;
+    shuffle(value.emit(), UP, value, distance, clamp)
+}
+
+/// The values of the threads up to each of so many neighbouring ones together, a power of two of which this one is number `lane`.
+fn up_to<'e, 'ctx>(part: &Part<'e, 'ctx>, (lane, width): (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
+    let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
+    let mut steps = part.value;
+    for distance in distances.take_while(|&distance| distance < i64::from(width)) {
+        let before = of_earlier(steps, distance, width);
+        let together = part.combiner.apply(before, steps, part.dtype);
+        steps = together.except(lane.lt(distance), steps);
+    }
+    steps
+}
+
+/// Shared memory in which threads that scan together hand on totals: of the warps of a block, and of the blocks of a cluster.
+#[derive(Clone, Copy)]
+pub struct Totals<'ctx> {
+    warps: Option<PointerValue<'ctx>>,
+    blocks: Option<PointerValue<'ctx>>,
+}
+
+impl<'ctx> Totals<'ctx> {
+    /// [`scan::PLACES`] for each warp, and for the block, where there are several.
+    pub fn new(emit: &Emit<'ctx>, dtype: DType, block: &Block<'_, 'ctx>) -> Self {
+        let room = |count: u32| partials(emit, register(dtype), scan::PLACES * count);
+        let warps = block.threads / WARP;
+        Totals {
+            warps: (warps > 1).then(|| room(warps)),
+            blocks: (block.cluster > 1).then(|| room(1)),
+        }
+    }
+}
+
+/// Neighbouring turns: for each of them what comes before this thread, from the first one on, and what all have together.
+type Turns<'e, 'ctx> = (Vec<Val<'e, 'ctx>>, Val<'e, 'ctx>);
+
+/// Threads that scan together, and the way in which they do.
+pub struct Scan<'e, 'ctx> {
+    pub combiner: Combiner,
+    pub dtype: DType,
+    pub block: Block<'e, 'ctx>,
+    pub totals: Totals<'ctx>,
+}
+
+impl<'e, 'ctx> Scan<'e, 'ctx> {
+    fn together(&self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        self.combiner.apply(a, b, self.dtype)
+    }
+
+    fn up_to(&self, value: Val<'e, 'ctx>, lanes: (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
+        let (combiner, dtype) = (self.combiner, self.dtype);
+        let part = Part {
+            value,
+            combiner,
+            dtype,
+        };
+        up_to(&part, lanes)
+    }
+
+    /// The values of the threads before this one together, in each of some turns behind the turns before it, and those of all threads in all of
+    /// these turns; the first thread has the neutral element in the first one. All threads of all warps must arrive.
+    ///
+    /// Where these are several warps, each hands on its totals in shared memory, and so does each block of a cluster, from a place on: threads that
+    /// scan again may write in the next places while others still read in these, and do not write here before the barrier behind that.
+    pub fn prefixes(
+        &self,
+        parts: &[Val<'e, 'ctx>],
+        place: Val<'e, 'ctx>,
+    ) -> Result<Turns<'e, 'ctx>, CodegenError> {
+        let Some(emit) = parts.first().map(|part| part.emit()) else {
+            return Err(CodegenError::Internal("a scan without a turn".into()));
+        };
+        let shape = Shape {
+            dtype: self.dtype,
+            lanes: None,
+        };
+        let neutral = self.combiner.identity(emit, shape);
+        let width = self.block.threads.min(WARP);
+        let lane = self
+            .block
+            .thread
+            .zext_or_trunc(32)
+            .and(i64::from(width - 1));
+        let steps: Vec<_> = parts
+            .iter()
+            .map(|&part| self.up_to(part, (lane, width)))
+            .collect();
+        let before = steps
+            .iter()
+            .map(|&step| of_earlier(step, 1, width).except(lane.eq(0), neutral));
+        let before: Vec<_> = before.collect();
+        let mut turns = match self.totals.warps {
+            Some(room) => self.across_warps((&steps, &before), (room, place), neutral)?,
+            None => {
+                let last = emit.constant_int(32, None, i64::from(width - 1));
+                let all = steps.iter().map(|&step| of_lane(step, last, width));
+                let before = before.into_iter().map(|before| vec![before]);
+                before.zip(all).collect()
+            }
+        };
+        if let Some(room) = self.totals.blocks {
+            self.across_blocks(&mut turns, (room, place), neutral)?;
+        }
+        let mut turns = turns.into_iter();
+        let (mut before, mut all) = turns.next().unwrap_or((Vec::new(), neutral));
+        for (next, total) in turns {
+            before.extend(next.into_iter().map(|next| self.together(all, next)));
+            all = self.together(all, total);
+        }
+        Ok((before, all))
+    }
+
+    /// The totals of all warps in as many turns as a warp has threads for, which scan them as one line; of blocks of a cluster, whose turns are not
+    /// neighbours, in one.
+    fn across_warps(
+        &self,
+        (steps, before): (&[Val<'e, 'ctx>], &[Val<'e, 'ctx>]),
+        (room, place): (PointerValue<'ctx>, Val<'e, 'ctx>),
+        neutral: Val<'e, 'ctx>,
+    ) -> Result<Vec<Turns<'e, 'ctx>>, CodegenError> {
+        let (emit, elem) = (neutral.emit(), register(self.dtype));
+        let bytes = memory::element_bytes(elem);
+        let warps = self.block.threads / WARP;
+        let thread = self.block.thread.zext_or_trunc(32);
+        let (warp, lane) = (thread.lshr(5), thread.and(i64::from(WARP - 1)));
+        let slot = |turn: Val<'e, 'ctx>, warp: Val<'e, 'ctx>| {
+            let at = (place + turn.zext_or_trunc(64)) * i64::from(warps) + warp.zext_or_trunc(64);
+            memory::element(emit, room, elem, at)
+        };
+        let number = |n: u32| emit.constant_int(32, None, i64::from(n));
+        when(emit, lane.eq(i64::from(WARP - 1)), || {
+            for (turn, &step) in (0..).zip(steps) {
+                memory::store(emit, step, slot(number(turn), warp), bytes);
+            }
+        })?;
+        barrier(emit);
+        let each = warps.next_power_of_two();
+        let most = if self.block.cluster > 1 {
+            1
+        } else {
+            WARP / each
+        };
+        let mut all = Vec::new();
+        for (first, before) in (0..)
+            .step_by(most as usize)
+            .zip(before.chunks(most as usize))
+        {
+            let count = before.len() as u32;
+            let width = each * count.next_power_of_two();
+            let lane = lane.and(i64::from(width - 1));
+            let turn = lane
+                .lshr(i64::from(each.ilog2()))
+                .smin(i64::from(count - 1));
+            let of = lane.and(i64::from(each - 1));
+            let own = slot(turn + i64::from(first), of.smin(i64::from(warps - 1)));
+            let mut total = memory::load(emit, own, elem, None, bytes);
+            if warps < each {
+                total = total.except(of.ge(i64::from(warps)), neutral);
+            }
+            let totals = self.up_to(total, (lane, width));
+            let mut behind = Vec::new();
+            for (turn, &before) in (0..).zip(before) {
+                let earlier = of_lane(totals, warp + (i64::from(turn * each) - 1), WARP);
+                let earlier = match turn {
+                    0 => earlier.except(warp.eq(0), neutral),
+                    _ => earlier,
+                };
+                behind.push(self.together(earlier, before));
+            }
+            all.push((behind, of_lane(totals, number(count * each - 1), WARP)));
+        }
+        Ok(all)
+    }
+
+    /// The totals of the blocks of a cluster in each turn, in their order.
+    fn across_blocks(
+        &self,
+        turns: &mut [Turns<'e, 'ctx>],
+        (room, place): (PointerValue<'ctx>, Val<'e, 'ctx>),
+        neutral: Val<'e, 'ctx>,
+    ) -> Result<(), CodegenError> {
+        let (emit, elem) = (neutral.emit(), register(self.dtype));
+        let bytes = memory::element_bytes(elem);
+        let slot = |room, turn: i64| memory::element(emit, room, elem, place + turn);
+        when(emit, self.block.thread.eq(0), || {
+            for (turn, (_, all)) in (0..).zip(turns.iter()) {
+                memory::store(emit, *all, slot(room, turn), bytes);
+            }
+        })?;
+        cluster_barrier(emit);
+        let own = self.block.rank.zext_or_trunc(32);
+        let rooms = (0..self.block.cluster).map(|rank| of_rank(emit, room, rank));
+        let rooms: Vec<_> = rooms.collect();
+        for (turn, (before, all)) in (0..).zip(turns.iter_mut()) {
+            let (mut earlier, mut sum) = (neutral, neutral);
+            for (rank, &room) in (0..).zip(&rooms) {
+                let value = memory::load(emit, slot(room, turn), elem, None, bytes);
+                sum = self.together(sum, value);
+                earlier = earlier.except(own.gt(rank), sum);
+            }
+            for before in before {
+                *before = self.together(earlier, *before);
+            }
+            *all = sum;
+        }
+        Ok(())
+    }
 }
 
 /// Each warp's first thread writes its partial results; after a barrier every thread combines them in order. Nobody writes them
@@ -230,12 +468,8 @@ fn across_blocks<'e, 'ctx>(
     })?;
     cluster_barrier(emit);
     for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
-        let of = |rank: u32| {
-            let rank = emit.constant_int(32, None, i64::from(rank));
-            let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
-            mapped.map_or(room, |mapped| mapped.into_pointer_value())
-        };
-        let rooms: Vec<_> = (0..block.cluster).map(of).collect();
+        let rooms = (0..block.cluster).map(|rank| of_rank(emit, room, rank));
+        let rooms: Vec<_> = rooms.collect();
         for lane in 0..lanes {
             let read = |room: &PointerValue<'ctx>| {
                 let slot = memory::element(emit, *room, elem, at(lane));
@@ -247,6 +481,13 @@ fn across_blocks<'e, 'ctx>(
         }
     }
     Ok(())
+}
+
+/// Shared memory of this block as the block number `rank` of its cluster has it.
+fn of_rank<'ctx>(emit: &Emit<'ctx>, room: PointerValue<'ctx>, rank: u32) -> PointerValue<'ctx> {
+    let rank = emit.constant_int(32, None, i64::from(rank));
+    let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
+    mapped.map_or(room, |mapped| mapped.into_pointer_value())
 }
 
 /// Shared memory for one reduction's partial results.
@@ -279,7 +520,9 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 
-const SHUFFLE: &str = "llvm.nvvm.shfl.sync.bfly.i32";
+const BUTTERFLY: &str = "llvm.nvvm.shfl.sync.bfly.i32";
+const INDEX: &str = "llvm.nvvm.shfl.sync.idx.i32";
+const UP: &str = "llvm.nvvm.shfl.sync.up.i32";
 const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
 
 /// The address of shared memory as a block of the cluster has it.

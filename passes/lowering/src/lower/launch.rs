@@ -12,6 +12,7 @@
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::kernel::rounds;
+use fuser_dialects::kernel::scan::{PLACES, SCANNED};
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::ir::NewOp;
@@ -29,16 +30,21 @@ use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
-/// combines.
+/// combines, several for what it scans.
 fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();
     let combining =
         loops.filter(|&op| ir.is(op, &kernel::FOR) && ir.get_attr(op, "combine").is_some());
-    let values = combining.flat_map(|op| ir.results(op).to_vec());
-    let bytes = values.map(|value| {
+    let values = combining.flat_map(|op| {
+        let places = |word: String| if word == SCANNED { PLACES.into() } else { 1 };
+        let places = strings(ir, op, "combine").into_iter().map(places);
+        let results = ir.results(op).iter().copied().zip(places);
+        results.collect::<Vec<(Value, u64)>>()
+    });
+    let bytes = values.map(|(value, places)| {
         let element = ir.value_kind(value).dtype().map_or(0, DType::bytes);
-        (warps * element).next_multiple_of(16)
+        (warps * places * element).next_multiple_of(16)
     });
     bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
 }

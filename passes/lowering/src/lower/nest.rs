@@ -305,7 +305,7 @@ impl SweepLowering<'_> {
         } else {
             None
         };
-        let ordered = nest.scans.iter().any(|scan| scan.axis == axis)
+        let ordered = (nest.scans.iter()).any(|scan| scan.axis == axis && !scan.shared)
             || nest
                 .reductions()
                 .any(|r| r.combine.is_ordered() && r.inner.contains(&axis));

@@ -5,15 +5,15 @@
 //! in tile memory, too.
 //!
 //! ```text
-//! along rows        loop j: c = c + x[i, j]; y[i, j] = c               c carried
+//! along rows        loop j: c = c + x[i, j]; y[i, j] = c               c carried; on a GPU threads share the loop
 //! along columns     loop i: loop j: c[j] = c[j] + x[i, j]; ...         c in memory, lanes along j
 //! ```
 //!
 //! Each nest that needs a scan computes it from its first index on. The order is that of the indices, whatever the lanes: in a vector along
-//! the scanned axis they come one after the other. A scan with a lambda hands on each of its accumulators, and has no lanes along its axis.
+//! the scanned axis they come one after the other. Threads that share a row put groups of neighbouring elements together first. A scan with a lambda hands on each of its accumulators, and has no lanes along its axis.
 
 use fuser_dialects::fusion::lambda;
-use fuser_dialects::kernel;
+use fuser_dialects::kernel::{self, scan::SCANNED};
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
@@ -41,6 +41,8 @@ pub(super) struct Scan {
     pub(super) axis: usize,
     /// The loop of the nest that hands on its result so far; `None`: memory does.
     carried_by: Option<usize>,
+    /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be put together.
+    pub(super) shared: bool,
     /// Memory that hands it on where no loop of the nest does, for each accumulator, with its dims.
     memory: Option<(Vec<Value>, Vec<AccDim>)>,
 }
@@ -124,6 +126,8 @@ impl SweepLowering<'_> {
         let depth = self.depth(nest, self.ir().result(op, 0));
         let place = nest.loops.iter().position(|&l| l == axis);
         let carried_by = place.filter(|place| place + 1 == depth);
+        let groups = matches!(way, Way::Named(_)) && self.target.is_gpu();
+        let shared = groups && carried_by.is_some() && depth == nest.loops.len();
         let order = self.outer_order();
         let steps = order.iter().position(|&l| l == axis);
         // Steps along these come before the next index of the scan.
@@ -155,6 +159,7 @@ impl SweepLowering<'_> {
             way,
             axis,
             carried_by,
+            shared,
             memory,
         })
     }
@@ -200,6 +205,17 @@ impl SweepLowering<'_> {
         };
         dtypes.map(wide).collect()
     }
+    /// The types in which a loop carries accumulators. Threads exchange integers in their own type: sums and products wrap in it as in a wider one.
+    fn carried_as(&self, scan: &Scan) -> Vec<DType> {
+        let own = self.accumulator_types(scan.op);
+        let wide = self.handed_on(scan.op, scan.way);
+        let types = own.into_iter().zip(wide);
+        let types = types.map(|(own, wide)| match scan.shared && !wide.is_float() {
+            true => own.compute(),
+            false => wide,
+        });
+        types.collect()
+    }
     /// Before the loop at `depth`: what it hands on is what the steps before it gave.
     pub(super) fn load_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
@@ -210,7 +226,10 @@ impl SweepLowering<'_> {
                 }
                 None => self.starts(scan.op, scan.way),
             };
-            self.carries.insert(scan.op, values);
+            let carried = values.into_iter().zip(self.carried_as(scan));
+            let carried = carried.map(|(v, dtype)| self.k.cast(v, dtype));
+            let carried = carried.collect();
+            self.carries.insert(scan.op, carried);
         }
     }
     /// After the loop at `depth`: what it handed on last is for the next step.
@@ -219,7 +238,9 @@ impl SweepLowering<'_> {
             let last = self.carries.remove(&scan.op);
             if let (Some((memory, dims)), Some(last)) = (&scan.memory, last) {
                 let at = self.accumulator_index(dims, ivs);
-                for (&memory, last) in memory.iter().zip(last) {
+                let wide = self.handed_on(scan.op, scan.way);
+                for ((&memory, last), dtype) in memory.iter().zip(last).zip(wide) {
+                    let last = self.k.cast(last, dtype);
                     self.k.store(last, memory, at);
                 }
             }
@@ -239,9 +260,14 @@ impl SweepLowering<'_> {
     ) -> Result<Vec<Value>, Unsupported> {
         let own = inits.len();
         let scans: Vec<Op> = nest.carried_by(depth).map(|scan| scan.op).collect();
+        let carried = self.carried(&scans);
+        let mut names = names.to_vec();
+        if map == Map::Thread {
+            names.extend(carried.iter().map(|_| SCANNED));
+        }
         let mut inits = inits.to_vec();
-        inits.extend(self.carried(&scans));
-        let mut after = self.carried_loop(bounds, &inits, map, names, |s, iv, args| {
+        inits.extend(carried);
+        let mut after = self.carried_loop(bounds, &inits, map, &names, |s, iv, args| {
             let (args, carried) = args.split_at(own);
             s.carry_on(&scans, carried);
             let mut next = body(s, iv, args)?;
@@ -280,7 +306,7 @@ impl SweepLowering<'_> {
         }
         let along = lanes.filter(|_| self.is_vector_axis(scan.axis, lanes));
         let results = match (self.carries.get(&scan.op).cloned(), &scan.memory, along) {
-            (Some(before), _, Some(_)) => {
+            (Some(before), _, lanes) if lanes.is_some() || scan.shared => {
                 let Way::Named(combine) = scan.way else {
                     return self.refuse(
                         scan.op,
@@ -288,14 +314,17 @@ impl SweepLowering<'_> {
                         "report this program",
                     );
                 };
-                let dtype = self.handed_on(scan.op, scan.way)[0];
+                let dtype = self.carried_as(scan)[0];
                 let element = self.k.cast(elements[0], dtype);
-                let result = self.scan_lanes(combine, before[0], element, along);
-                let last = self.extract(result, lanes.map_or(0, |n| n as i64 - 1));
+                let result = self.scan_lanes(combine, before[0], element, lanes);
+                let last = match lanes {
+                    Some(count) => self.extract(result, count as i64 - 1),
+                    None => result,
+                };
                 self.carries.insert(scan.op, vec![last]);
                 vec![result]
             }
-            (Some(before), _, None) => {
+            (Some(before), ..) => {
                 let results = self.put_together(scan.op, scan.way, before, elements);
                 self.carries.insert(scan.op, results.clone());
                 results

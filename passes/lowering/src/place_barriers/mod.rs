@@ -15,7 +15,7 @@
 //! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
 //! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
-//! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines over more than one warp hands partial results over in memory
+//! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines or scans over more than one warp hands partial results over in memory
 //! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. Stores with
 //! `kernel.once` say that none of them writes what another one does.
 //!
@@ -30,7 +30,8 @@ mod walk;
 
 use std::collections::BTreeSet;
 
-use fuser_dialects::kernel::rounds;
+use fuser_dialects::kernel::rounds::{self, Rounds};
+use fuser_dialects::kernel::scan;
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
 use fuser_ir::types::{MemSpace, TypeKind};
@@ -85,6 +86,8 @@ enum Shared {
     Buffer(Value),
     /// The partial results of a loop that combines over warps.
     Partials(Op),
+    /// The totals of warps that scan together.
+    Totals(Op),
 }
 
 impl Shared {
@@ -98,7 +101,7 @@ impl Shared {
                     ..
                 }
             ),
-            Shared::Partials(_) => true,
+            Shared::Partials(_) | Shared::Totals(_) => true,
         }
     }
 }
@@ -280,8 +283,12 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         });
     }
     let combines = ir.is(op, &kernel::FOR) && !ir.results(op).is_empty();
-    let partials = |writes| Access {
-        memory: Shared::Partials(op),
+    if !combines || rounds::sharers(ir, op, threads) <= kernel::WARP {
+        events.extend((!state.is_empty()).then_some(Event::Access(op, state)));
+        return;
+    }
+    let handed_on = |memory, writes| Access {
+        memory,
         writes,
         once: false,
         by: By::Any,
@@ -289,12 +296,33 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         over: None,
         turn: None,
     };
-    if combines && rounds::sharers(ir, op, threads) > kernel::WARP {
-        state.insert(partials(true));
-        let behind = Event::Behind(State::from([partials(false)]));
-        events.extend([Event::Access(op, state), Event::Barrier, behind]);
-    } else if !state.is_empty() {
-        events.push(Event::Access(op, state));
+    if scan::scans(ir, op) {
+        // Each turn holds a barrier, in the midst of the loop.
+        let (mut before, mut behind) = (state.clone(), std::mem::take(&mut state));
+        let rounds = Rounds::of(ir, op, threads);
+        if rounds.is_none_or(|rounds| !scan::hands_on_apart(ir, op, &rounds)) {
+            before.insert(handed_on(Shared::Totals(op), true));
+            behind.insert(handed_on(Shared::Totals(op), false));
+        }
+        let some = rounds.is_some_and(|rounds| rounds.count > 0);
+        events.extend((!some).then_some(Event::IfBegin));
+        events.extend([
+            Event::Access(op, before),
+            Event::Barrier,
+            Event::Behind(behind),
+        ]);
+        if !some {
+            events.extend([Event::Else, Event::IfEnd]);
+        }
+    }
+    if scan::reduces(ir, op) {
+        state.insert(handed_on(Shared::Partials(op), true));
+        let behind = State::from([handed_on(Shared::Partials(op), false)]);
+        events.extend([
+            Event::Access(op, state),
+            Event::Barrier,
+            Event::Behind(behind),
+        ]);
     }
 }
 

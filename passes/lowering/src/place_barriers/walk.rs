@@ -31,7 +31,10 @@ pub fn waits(places: Places<'_>, events: &[Event]) -> Vec<Op> {
         Event::LoopBegin(op) => settled && analysis.waits.contains(op),
         _ => false,
     });
-    waits.filter_map(Event::op).collect()
+    let mut ops: Vec<Op> = waits.filter_map(Event::op).collect();
+    // A loop that scans and reduces has several events.
+    ops.dedup();
+    ops
 }
 
 struct Analysis<'a> {

@@ -36,6 +36,7 @@ impl Draft<'_> {
     fn member(&self, op: Op, loops: &[LoopAxis]) -> Member {
         let results = self.ir.results(op).iter();
         let stored: Vec<_> = results.flat_map(|&v| self.axes.stored(v)).collect();
+        let scanned = self.axes.scanned(op).as_slice().to_vec();
         let along = |set: &[_]| {
             let walks = |n: &usize| loops[*n].axes.iter().any(|a| set.contains(a));
             (0..loops.len()).filter(walks).collect()
@@ -43,7 +44,7 @@ impl Draft<'_> {
         Member {
             reduced: along(self.axes.reduced(op)),
             stored: along(&stored),
-            scans: self.axes.scanned(op).is_some(),
+            scanned: along(&scanned),
             windows: self.axes.window(op).is_some(),
             flops: flops(self.ir, self.axes, op),
         }

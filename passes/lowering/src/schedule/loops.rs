@@ -108,9 +108,10 @@ impl Draft<'_> {
         })
     }
 
-    /// The axis along which most bytes of memory are contiguous, where threads can share it.
+    /// The axis along which most bytes of memory are contiguous, where threads can share it: not one whose elements a lambda takes one by one.
     fn contiguous_axis(&self, target: &Target) -> Option<AxisId> {
-        let ordered = self.ops.iter().filter(|_| target.threads > 1);
+        let one_by_one = |op: &&Op| target.threads > 1 && lambda::has_lambda(self.ir, **op);
+        let ordered = self.ops.iter().filter(one_by_one);
         let ordered = ordered.filter_map(|&op| self.axes.scanned(op));
         let free = self.most_contiguous(&ordered.collect::<Vec<_>>());
         free.or_else(|| self.most_contiguous(&[]))

@@ -26,6 +26,10 @@ impl Goal {
             executors: ctx.options.text(executors::OPTION.name).to_owned(),
         })
     }
+    /// The target.
+    pub const fn target(&self) -> &Target {
+        &self.target
+    }
     /// The choice of who runs `op`; `None` where no executor is for such ops.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {
         Decision::of(ir, op, &self.target, &self.bindings, &self.executors)

@@ -4,6 +4,7 @@
 //! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most
 //! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly. Tensor cores move a group of terms and the sum before
 //! to the greatest exponent among them and cut off what lies behind 24 bits: each term of k, however they are grouped, costs 2 u sum|x| (docs/products.md).
+//! What a scan has at an index is the reduction of the elements up to there, so the same bounds hold for the groups in which threads share it.
 
 use super::bounded::{self, Bounded};
 use super::int::Int;
@@ -18,6 +19,8 @@ pub trait Reducible: super::Number {
     type State: Copy + Send + Sync;
     /// Before the first element.
     fn start(op: Reduce, lowest: Self, highest: Self) -> Self::State;
+    /// Behind the first element of a scan, which keeps every bit of it.
+    fn first(op: Reduce, x: Self) -> Self::State;
     /// One more element.
     fn push(op: Reduce, state: &mut Self::State, x: Self);
     /// The result, in the accumulating type.
@@ -47,6 +50,9 @@ macro_rules! plain_reduce {
                     Reduce::Max | Reduce::MaxNum => lowest,
                     Reduce::Min | Reduce::MinNum => highest,
                 }
+            }
+            fn first(_: Reduce, x: Self) -> Self {
+                x
             }
             fn push(op: Reduce, state: &mut Self, x: Self) {
                 *state = match op {
@@ -94,6 +100,9 @@ impl Reducible for Int {
             Reduce::Max | Reduce::MaxNum => lowest,
             Reduce::Min | Reduce::MinNum => highest,
         }
+    }
+    fn first(_: Reduce, x: Self) -> Self {
+        x
     }
     fn push(op: Reduce, state: &mut Self, x: Self) {
         let v = match op {
@@ -180,6 +189,13 @@ impl Reducible for Bounded {
             special: false,
             near_zero: false,
         }
+    }
+    fn first(op: Reduce, x: Self) -> BoundedState {
+        let mut state = Self::start(op, x, x);
+        Self::push(op, &mut state, x);
+        // `+0 + -0` is `+0`.
+        state.result.v = x.v;
+        state
     }
     fn push(op: Reduce, state: &mut BoundedState, x: Self) {
         match op {

@@ -42,7 +42,7 @@ pub(crate) enum Code {
     OneHot,
     Reduce(Reduce),
     /// A reduction by a function of two elements that keeps every step.
-    Scan(Binary),
+    Scan(Reduce),
     /// A lambda along an axis: every step with `true`, else the last one.
     Lambda(bool),
     Last,
@@ -140,10 +140,10 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("copy", Code::Shape(Shape::Copy)),
     ("cos", Code::Unary(Unary::Cos)),
     ("cosh", Code::Unary(Unary::Cosh)),
-    ("cummax", Code::Scan(Binary::Maximum)),
-    ("cummin", Code::Scan(Binary::Minimum)),
-    ("cumprod", Code::Scan(Binary::Mul)),
-    ("cumsum", Code::Scan(Binary::Add)),
+    ("cummax", Code::Scan(Reduce::Max)),
+    ("cummin", Code::Scan(Reduce::Min)),
+    ("cumprod", Code::Scan(Reduce::Prod)),
+    ("cumsum", Code::Scan(Reduce::Sum)),
     ("div", Code::Binary(Binary::Div)),
     ("dynamic_slice", Code::DynamicSlice),
     ("dynamic_update_slice", Code::DynamicUpdateSlice),

@@ -89,7 +89,7 @@ fn is_by_parts(code: Code) -> bool {
         Code::Unary(Unary::Neg)
             | Code::Binary(Binary::Add | Binary::Sub)
             | Code::Reduce(Reduce::Sum)
-            | Code::Scan(Binary::Add)
+            | Code::Scan(Reduce::Sum)
             | Code::Mean
             | Code::Scatter(_)
     );

@@ -1,18 +1,18 @@
-//! Scans along an axis: one element after the other, in index order.
+//! Scans along an axis: one element after the other, in index order, with bounds that hold for elements put together in groups.
 
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine};
-use crate::number::math::Binary;
+use crate::number::Rules;
 use crate::number::reduce::Reducible;
-use crate::number::{Number, Rules};
+use crate::ops::code::Reduce;
 use crate::ops::elementwise::view_of;
 use crate::ops::with_lane;
 use crate::tensor::{Lane, Tensor, product};
 
 impl Machine<'_> {
-    /// Along axis `dim` the first element of `x`, then each time `op` of what was last and the next element, in the
+    /// Along axis `dim` the first element of `x`, then each time what was last and the next element together, in the
     /// accumulating type.
-    pub(crate) fn scan(&mut self, op: Binary, x: &Tensor, dim: usize) -> Result<Tensor> {
+    pub(crate) fn scan(&mut self, op: Reduce, x: &Tensor, dim: usize) -> Result<Tensor> {
         let mut axes = x.axes().to_vec();
         let invalid = || InterpError::invalid("`dim` is no axis of the operand");
         let axis = axes.get_mut(dim).ok_or_else(invalid)?;
@@ -24,10 +24,9 @@ impl Machine<'_> {
         let view = view_of(x, &axes);
         let draft = self.draft(x.dtype(), axes)?;
         self.budget.burn(x.logical_len())?;
-        let wide = x.dtype().accumulate();
-        let (env, rules) = (self.env("", wide), Rules::of(x.dtype()));
+        let rules = Rules::of(x.dtype());
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |mut part| {
-            let mut last = vec![L::default(); inner];
+            let mut last = vec![L::first(op, L::default()); inner];
             let mut lanes = vec![L::default(); CHUNK];
             // A part may begin within a row: what leads to its first element is computed too.
             let (start, end) = (part.range.start, part.range.end);
@@ -37,11 +36,11 @@ impl Machine<'_> {
                 for (at, lane) in (begin..).zip(chunk.iter_mut()) {
                     let last = &mut last[at % inner];
                     if at % row < inner {
-                        *last = *lane;
+                        *last = L::first(op, *lane);
                     } else {
-                        <L as Number>::binary(op, std::slice::from_mut(last), &[*lane], &env);
+                        L::push(op, last, *lane);
                     }
-                    *lane = last.stored(&rules);
+                    *lane = L::end(op, *last, &rules).stored(&rules);
                 }
                 let before = start.saturating_sub(begin).min(chunk.len());
                 let at = (begin + before).saturating_sub(start);

@@ -266,11 +266,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 threads: self.sharers(),
                 thread: self.member(),
                 cluster: 1,
+                rank: self.emit.constant_int(64, None, 0),
             },
             cluster => reduce::Block {
                 threads: self.threads / cluster,
                 thread: self.special_register("tid.x"),
                 cluster,
+                rank: self.rank(),
             },
         }
     }

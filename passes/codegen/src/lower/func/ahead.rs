@@ -8,9 +8,11 @@
 //! if b { x = load ...; use x }      =>    if a { use x0 }           if b { use x1 }
 //! ```
 //!
+//! Threads that scan together wait for each other in each round: there the loads of all rounds go ahead, those under no condition too.
+//!
 //! Only of parameters that nothing stores to, at indices that no load decides, and never more than [`MOST_BYTES`] of a thread.
 
-use fuser_dialects::kernel;
+use fuser_dialects::kernel::{self, scan};
 use fuser_ir::def::Computes;
 use fuser_ir::{Block, Op};
 use rustc_hash::FxHashSet;
@@ -24,9 +26,9 @@ use crate::lower::types::shape;
 /// Bytes of a thread's registers that hold what was loaded ahead: 32 registers.
 const MOST_BYTES: u64 = 128;
 
-/// A condition in the body of a loop, and loads under it.
+/// A condition in the body of a loop, and loads under it; or what that body itself loads.
 struct Branch {
-    condition: Op,
+    condition: Option<Op>,
     /// The ops of the loop's body that the condition and the loads need, and those under the condition, loads among them, in order.
     before: Vec<Op>,
     under: Vec<Op>,
@@ -39,7 +41,10 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let Some(body) = self.ir.body(op, 0) else {
             return Ok(());
         };
-        let branches = self.branches(body);
+        let mut branches = self.branches(body);
+        if scan::scans(self.ir, op) {
+            branches.extend(self.branch(body, None));
+        }
         let loads = branches.iter().flat_map(|branch| &branch.under);
         let loads: Vec<Op> = loads.copied().filter(|&op| self.is_load(op)).collect();
         let bytes: u64 = loads.iter().map(|&load| self.loaded_bytes(load)).sum();
@@ -61,7 +66,17 @@ impl<'ctx> Lowering<'_, 'ctx> {
             let value = self.pure(op)?;
             self.define(op, value)?;
         }
-        let condition = self.operand_value(branch.condition, 0)?.raw();
+        let Some(condition) = branch.condition else {
+            for &op in &branch.under {
+                let value = self.pure(op)?;
+                self.define(op, value)?;
+                if self.is_load(op) {
+                    self.ahead.insert((op, number), value.raw());
+                }
+            }
+            return Ok(());
+        };
+        let condition = self.operand_value(condition, 0)?.raw();
         let (then, merge, from) = (self.block("ahead")?, self.block("merge")?, self.here()?);
         self.emit
             .builder
@@ -90,16 +105,16 @@ impl<'ctx> Lowering<'_, 'ctx> {
     fn branches(&self, body: Block) -> Vec<Branch> {
         let conditions = self.ir.block_ops(body);
         let conditions = conditions.filter(|&op| self.ir.is(op, &kernel::IF));
-        let branches = conditions.filter_map(|op| self.branch(body, op));
+        let branches = conditions.filter_map(|op| self.branch(body, Some(op)));
         branches.filter(|branch| !branch.under.is_empty()).collect()
     }
 
-    fn branch(&self, body: Block, condition: Op) -> Option<Branch> {
-        let then = self.ir.body(condition, 0)?;
+    fn branch(&self, body: Block, condition: Option<Op>) -> Option<Branch> {
+        let then = condition.map_or(Some(body), |condition| self.ir.body(condition, 0))?;
         let loads = self.ir.block_ops(then).filter(|&op| self.is_load(op));
         let mut needed = FxHashSet::default();
         let mut before = Vec::new();
-        if !self.needs(condition, [body, then], &mut before) {
+        if condition.is_some_and(|op| !self.needs(op, [body, then], &mut before)) {
             return None;
         }
         needed.extend(before);
@@ -113,7 +128,8 @@ impl<'ctx> Lowering<'_, 'ctx> {
             let ops = self.ir.block_ops(block);
             ops.filter(|op| needed.contains(op)).collect::<Vec<_>>()
         };
-        let (before, under) = (of(body), of(then));
+        let before = condition.map_or_else(Vec::new, |_| of(body));
+        let under = of(then);
         Some(Branch {
             condition,
             before,

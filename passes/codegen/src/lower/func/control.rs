@@ -1,6 +1,7 @@
 //! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
 
 use fuser_dialects::kernel::rounds::{Rounds, literal};
+use fuser_dialects::kernel::scan;
 use fuser_ir::{Block, Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
@@ -36,7 +37,7 @@ pub(super) struct OpenRounds<'ctx> {
     pub(super) rounds: Rounds,
     round: i64,
     carried: Vec<BasicValueEnum<'ctx>>,
-    combiners: Vec<Combiner>,
+    combiners: Vec<Option<Combiner>>,
 }
 
 /// A group of threads that runs an iteration of a group loop.
@@ -53,10 +54,17 @@ pub(super) struct Group<'ctx> {
 pub(super) struct Round<'ctx> {
     pub(super) rounds: Rounds,
     pub(super) number: i64,
-    /// True in the threads that run an iteration, where some do not. The others do as if they ran the last one that is sure, and leave no trace.
-    pub(super) runs: Option<BasicValueEnum<'ctx>>,
     /// The loop, its counter in the first round, and how much greater that is in this one, where all threads run it.
     pub(super) ahead_of: Option<(Op, BasicValueEnum<'ctx>, i64)>,
+}
+
+/// The iterations of a thread loop that all threads run at once, one each.
+#[derive(Clone, Copy)]
+pub(super) struct Turn<'ctx> {
+    /// The place in which it hands on the totals of warps: another one than the turns before and behind it.
+    pub(super) place: BasicValueEnum<'ctx>,
+    /// True in the threads that run an iteration, where some do not. The others do as if they ran another one, and leave no trace.
+    pub(super) runs: Option<BasicValueEnum<'ctx>>,
 }
 
 /// A value that a loop carries, or the parts of a running extreme.
@@ -126,6 +134,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 let range = (begin.smax(0), end.smin(self.trip_count(op)?), 1);
                 self.open_numbered(op, map, range, initial, combiners)
             }
+            Map::Thread if spread && scan::scans(self.ir, op) => {
+                let count = self.trip_count(op)?;
+                self.open_turns(op, count, initial, combiners)
+            }
             Map::Thread if spread => {
                 let stride = i64::from(self.sharers());
                 let range = (self.member(), self.trip_count(op)?, stride);
@@ -140,16 +152,16 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         body.ok_or_else(|| malformed("a loop has no body"))
     }
 
-    /// Initial values; over threads, only the first thread starts from them and the others from the neutral element.
+    /// Initial values; over threads, only the first thread starts a reduction from them and the others from the neutral element.
     fn initial_values(
         &self,
         op: Op,
-        combiners: &[Combiner],
+        combiners: &[Option<Combiner>],
     ) -> Result<Vec<BasicValueEnum<'ctx>>, CodegenError> {
         let mut initial = Vec::new();
         for (index, value) in self.ir.operands(op).skip(3).enumerate() {
             let given = self.value_as(value, self.carries_dealt(op, index))?;
-            let own = match combiners.get(index) {
+            let own = match combiners.get(index).copied().flatten() {
                 Some(combiner) => {
                     let neutral = combiner.identity(self.emit, self.shape(value)?);
                     given.except(self.member().ne(0), neutral)
@@ -173,13 +185,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn open_rounds(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
         self.in_threads += 1;
         self.load_ahead(&open)?;
+        self.scan_at_once(&open)?;
         self.next_round(open)
     }
 
     /// Opens the next round of a loop, or ends the loop.
     fn next_round(&mut self, open: OpenRounds<'ctx>) -> Result<(), CodegenError> {
         if open.round == open.rounds.count {
-            self.round = None;
+            (self.round, self.turn) = (None, None);
             self.ahead.clear();
             self.in_threads -= 1;
             let values = open.carried.iter().map(|&raw| self.emit.val(raw));
@@ -215,8 +228,14 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.round = Some(Round {
             rounds,
             number,
-            runs,
             ahead_of: runs.is_none().then_some((open.op, first.raw(), ahead)),
+        });
+        let place = self
+            .emit
+            .constant_int(64, None, scan::place(number, rounds.count));
+        self.turn = Some(Turn {
+            place: place.raw(),
+            runs,
         });
         let carried = open.carried.iter().map(|&raw| Carried::alone(raw));
         self.bind(open.op, index, &carried.collect::<Vec<_>>())
@@ -231,21 +250,30 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         if values.len() != open.carried.len() {
             return Err(malformed("a loop yields another number of values"));
         }
-        let runs = self.round.and_then(|round| round.runs);
-        let next = self.raw_values(values)?.into_iter().zip(&open.carried);
-        let next = next.map(|(next, &before)| match runs {
-            Some(runs) => {
-                let idle = self.emit.val(runs).flip();
-                self.emit
-                    .val(next)
-                    .except(idle, self.emit.val(before))
-                    .raw()
-            }
-            None => next,
-        });
+        let next = self.raw_values(values)?.into_iter().enumerate();
+        let next =
+            next.map(|(number, next)| self.turned((open.op, number), open.carried[number], next));
         open.carried = next.collect();
         open.round += 1;
         self.next_round(open)
+    }
+
+    /// The next value of an iteration argument behind a turn that yields `next` for it: what all have together of a scan, what a thread had before where it
+    /// ran no iteration.
+    pub(super) fn turned(
+        &self,
+        argument: (Op, usize),
+        before: BasicValueEnum<'ctx>,
+        next: BasicValueEnum<'ctx>,
+    ) -> BasicValueEnum<'ctx> {
+        match (self.scanned.get(&argument), self.runs_turn()) {
+            (Some(&all), _) => all,
+            (None, Some(runs)) => {
+                let before = self.emit.val(before);
+                self.emit.val(next).except(runs.flip(), before).raw()
+            }
+            (None, None) => next,
+        }
     }
 
     /// The grid loop of a GPU: the block's number is the iteration. A launch has a block for each, and no others; where these are too many, a block
@@ -308,11 +336,111 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// True in the threads that run what is being written, where some do not.
     pub(super) fn runs_here(&self) -> Option<Val<'a, 'ctx>> {
         let group = self.group.map(|group| self.emit.val(group.runs));
-        let round = self.round.and_then(|round| round.runs);
-        match (group, round.map(|raw| self.emit.val(raw))) {
-            (Some(group), Some(round)) => Some(group.and(round)),
-            (group, round) => group.or(round),
+        match (group, self.runs_turn()) {
+            (Some(group), Some(turn)) => Some(group.and(turn)),
+            (group, turn) => group.or(turn),
         }
+    }
+
+    /// True in the threads that run an iteration of the loop that is being written, where some do not.
+    fn runs_turn(&self) -> Option<Val<'a, 'ctx>> {
+        let runs = self.turn.and_then(|turn| turn.runs);
+        runs.map(|raw| self.emit.val(raw))
+    }
+
+    /// The steps of a scan: in a loop that threads share, behind what the iterations before this thread's have together.
+    pub(super) fn scan(&mut self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let before = self.operand_value(op, 1)?;
+        let shared = scan::scanning_loop(self.ir, op).zip(self.turn);
+        let Some((argument, turn)) = shared else {
+            let lanes = self.operand_value(op, 0)?;
+            let dtype = self.result_shape(op)?.dtype;
+            return Ok(reduce::steps(
+                lanes,
+                Some(before),
+                self.combiner(op)?,
+                dtype,
+            ));
+        };
+        let round = self.round.map(|round| round.number);
+        let known = round.and_then(|number| self.at_once.get(&(op, number)));
+        if let Some(&steps) = known {
+            return Ok(self.emit.val(steps));
+        }
+        let own = self.own_steps(op)?;
+        let steps =
+            self.behind_others(op, argument, &[own], (before, self.emit.val(turn.place)))?;
+        steps
+            .first()
+            .copied()
+            .ok_or_else(|| malformed("a scan has no turn"))
+    }
+
+    /// The steps of this thread's own lanes.
+    fn own_steps(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
+        let (lanes, combiner) = (self.operand_value(op, 0)?, self.combiner(op)?);
+        let shape = self.result_shape(op)?;
+        let lanes = match self.runs_turn() {
+            Some(runs) => lanes.except(runs.flip(), combiner.identity(self.emit, shape)),
+            None => lanes,
+        };
+        Ok(reduce::steps(lanes, None, combiner, shape.dtype))
+    }
+
+    /// This thread's steps in some turns behind those of all threads before it, from `before` on, which hand on their totals from a place on. Notes what
+    /// the iteration argument is behind them.
+    fn behind_others(
+        &mut self,
+        op: Op,
+        argument: (Op, usize),
+        own: &[Val<'a, 'ctx>],
+        (before, place): (Val<'a, 'ctx>, Val<'a, 'ctx>),
+    ) -> Result<Vec<Val<'a, 'ctx>>, CodegenError> {
+        let (combiner, block) = (self.combiner(op)?, self.combining());
+        let dtype = self.result_shape(op)?.dtype;
+        let totals = self.totals.entry(op);
+        let totals = *totals.or_insert_with(|| reduce::Totals::new(self.emit, dtype, &block));
+        let shared = reduce::Scan {
+            combiner,
+            dtype,
+            block,
+            totals,
+        };
+        let last = |steps: &Val<'a, 'ctx>| steps.lane(steps.lanes().unwrap_or(1) - 1);
+        let parts: Vec<_> = own.iter().map(last).collect();
+        let (earlier, all) = shared.prefixes(&parts, place)?;
+        let all = combiner.apply(before, all, dtype);
+        self.scanned.insert(argument, all.raw());
+        let behind = own.iter().zip(earlier).map(|(&own, earlier)| {
+            let before = combiner.apply(before, earlier, dtype);
+            combiner.apply(before.splat(own.lanes()), own, dtype)
+        });
+        Ok(behind.collect())
+    }
+
+    /// Scans in all rounds of a loop at once, where its threads have the lanes of all: one exchange of totals serves them.
+    fn scan_at_once(&mut self, open: &OpenRounds<'ctx>) -> Result<(), CodegenError> {
+        let Some((op, argument)) = scan::at_once(self.ir, open.op, &open.rounds) else {
+            return Ok(());
+        };
+        let before: Vec<Op> = scan::before(self.ir, open.op, op).collect();
+        let mut own = Vec::new();
+        for number in 0..open.rounds.count {
+            self.begin_round(open, number)?;
+            for &op in &before {
+                let value = self.pure(op)?;
+                self.define(op, value)?;
+            }
+            own.push(self.own_steps(op)?);
+        }
+        let carried = self.emit.val(open.carried[argument]);
+        let first = self.emit.constant_int(64, None, 0);
+        let steps = self.behind_others(op, (open.op, argument), &own, (carried, first))?;
+        let steps = (0..)
+            .zip(steps)
+            .map(|(number, steps)| ((op, number), steps.raw()));
+        self.at_once.extend(steps);
+        Ok(())
     }
 
     /// The induction variable of the iteration `k` of a loop: `lower + k step`.
@@ -405,24 +533,29 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     pub(super) fn loop_results(
         &mut self,
         op: Op,
-        combiners: &[Combiner],
-        mut values: Vec<Val<'a, 'ctx>>,
+        combiners: &[Option<Combiner>],
+        values: Vec<Val<'a, 'ctx>>,
     ) -> Result<(), CodegenError> {
-        let results = self.ir.results(op).to_vec();
-        if !combiners.is_empty() {
-            let mut parts = Vec::new();
-            for ((&result, value), &combiner) in results.iter().zip(values).zip(combiners) {
-                let dtype = self.shape(result)?.dtype;
-                parts.push(reduce::Part {
-                    value,
-                    combiner,
-                    dtype,
-                });
+        let (mut reduced, mut parts) = (Vec::new(), Vec::new());
+        for (number, (&result, value)) in self.ir.results(op).iter().zip(values).enumerate() {
+            let dtype = self.shape(result)?.dtype;
+            match combiners.get(number).copied().flatten() {
+                Some(combiner) => {
+                    reduced.push(result);
+                    parts.push(reduce::Part {
+                        value,
+                        combiner,
+                        dtype,
+                    });
+                }
+                None => _ = self.values.insert(result, value.raw()),
             }
-            values = reduce::threads(self.emit, parts, &self.combining())?;
         }
-        for (result, value) in results.into_iter().zip(values) {
-            self.values.insert(result, value.raw());
+        if !parts.is_empty() {
+            let values = reduce::threads(self.emit, parts, &self.combining())?;
+            let values = reduced.into_iter().zip(values);
+            self.values
+                .extend(values.map(|(result, value)| (result, value.raw())));
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
 
 use super::bounds::{at_most, is_range};
-use super::control::{Carried, FrameKind};
+use super::control::{Carried, FrameKind, Turn};
 use super::{Lowering, malformed};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Val};
@@ -27,18 +27,20 @@ const MOST_OPS: usize = 400;
 /// A counted loop, from its first iteration on.
 pub(super) struct OpenLoop<'ctx> {
     op: Op,
-    count: Count,
+    count: Count<'ctx>,
     turns: Turns<'ctx>,
     carried: Vec<Carried<'ctx>>,
     /// The combiners of the threads' values; empty if the loop is not spread over threads.
-    combiners: Vec<Combiner>,
+    combiners: Vec<Option<Combiner>>,
 }
 
 /// The counter of a loop.
 #[derive(Clone, Copy)]
-struct Count {
+struct Count<'ctx> {
     /// The induction variable, or the number of the iteration.
     induction: bool,
+    /// The number of iterations, where the counter is that of a turn in which each thread has one.
+    turns: Option<BasicValueEnum<'ctx>>,
     stride: i64,
     map: Map,
     /// It is known to run no more than once.
@@ -124,6 +126,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let count = Count {
             induction: step.is_some() && !self.emit.gpu,
+            turns: None,
             stride,
             map,
             once: false,
@@ -148,10 +151,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         map: Map,
         (start, limit, stride): (Val<'a, 'ctx>, Val<'a, 'ctx>, i64),
         initial: Vec<BasicValueEnum<'ctx>>,
-        combiners: Vec<Combiner>,
+        combiners: Vec<Option<Combiner>>,
     ) -> Result<(), CodegenError> {
         let count = Count {
             induction: false,
+            turns: None,
             stride,
             map,
             once: map == Map::Thread && self.runs_once(op),
@@ -159,17 +163,50 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.counted_loop(op, (start, limit), count, initial, combiners)
     }
 
+    /// Opens a loop over the turns of threads that scan together, of so many iterations: all of them run each turn.
+    pub(super) fn open_turns(
+        &mut self,
+        op: Op,
+        iterations: Val<'a, 'ctx>,
+        initial: Vec<BasicValueEnum<'ctx>>,
+        combiners: Vec<Option<Combiner>>,
+    ) -> Result<(), CodegenError> {
+        let threads = i64::from(self.sharers());
+        let start = self.emit.constant_int(64, None, 0);
+        let whole = iterations.udiv(threads);
+        let rest = iterations.ne(whole * threads).zext_or_trunc(64);
+        let count = Count {
+            induction: false,
+            turns: Some(iterations.raw()),
+            stride: 1,
+            map: Map::Thread,
+            once: self.runs_once(op),
+        };
+        self.counted_loop(op, (start, whole + rest), count, initial, combiners)
+    }
+
     /// Gives the body's arguments the counter and what is carried.
     fn turn(
         &mut self,
         op: Op,
-        count: Count,
+        count: Count<'ctx>,
         counter: Val<'a, 'ctx>,
         carried: &[Carried<'ctx>],
     ) -> Result<(), CodegenError> {
+        let mut iteration = counter;
+        if let Some(iterations) = count.turns {
+            let iterations = self.emit.val(iterations);
+            iteration = counter * i64::from(self.sharers()) + self.member();
+            let inside = iteration.ult(iterations);
+            iteration = iteration.except(inside.flip(), iterations - 1);
+            self.turn = Some(Turn {
+                place: counter.and(1).raw(),
+                runs: Some(inside.raw()),
+            });
+        }
         let index = match count.induction {
             true => counter,
-            false => self.induction(op, counter)?,
+            false => self.induction(op, iteration)?,
         };
         self.bind(op, index, carried)
     }
@@ -178,9 +215,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         &mut self,
         op: Op,
         (start, limit): (Val<'a, 'ctx>, Val<'a, 'ctx>),
-        count: Count,
+        count: Count<'ctx>,
         initial: Vec<BasicValueEnum<'ctx>>,
-        combiners: Vec<Combiner>,
+        combiners: Vec<Option<Combiner>>,
     ) -> Result<(), CodegenError> {
         let emit = self.emit;
         let constant = |value: Val| value.raw().into_int_value().get_sign_extended_constant();
@@ -278,7 +315,12 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// True where the counter has not met its limit. A CPU's meets it, whether or not it wraps around on the way, but for a range of the
     /// grid, which is signed; a GPU's passes it, unsigned, for a count that spans all of i64.
-    fn more(&self, count: Count, counter: Val<'a, 'ctx>, limit: Val<'a, 'ctx>) -> Val<'a, 'ctx> {
+    fn more(
+        &self,
+        count: Count<'ctx>,
+        counter: Val<'a, 'ctx>,
+        limit: Val<'a, 'ctx>,
+    ) -> Val<'a, 'ctx> {
         match count.map {
             Map::Grid => counter.lt(limit),
             _ if !self.emit.gpu => counter.ne(limit),
@@ -287,7 +329,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     }
 
     /// True for a loop over a range of that length that is written out.
-    fn is_written(&self, op: Op, count: Count, length: i64) -> bool {
+    fn is_written(&self, op: Op, count: Count<'ctx>, length: i64) -> bool {
         let ir = self.ir;
         let iterations = length / count.stride;
         if self.emit.gpu || iterations == 1 {
@@ -319,9 +361,16 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         if next.len() != open.carried.len() {
             return Err(malformed("a loop yields another number of values"));
         }
-        let next = next.iter().enumerate();
-        let next = next.map(|(number, &v)| self.parts(v, self.carries_dealt(open.op, number)));
-        let next = next.collect::<Result<Vec<_>, _>>()?;
+        let numbered = next.iter().enumerate();
+        let next = numbered.map(|(number, &v)| self.parts(v, self.carries_dealt(open.op, number)));
+        let mut next = next.collect::<Result<Vec<_>, _>>()?;
+        if open.count.turns.is_some() {
+            for (number, parts) in next.iter_mut().enumerate() {
+                for (part, &before) in parts.iter_mut().zip(&open.carried[number].parts) {
+                    *part = self.turned((open.op, number), before, *part);
+                }
+            }
+        }
         match &mut open.turns {
             Turns::Written { counter, limit } => {
                 *counter += open.count.stride;
@@ -364,6 +413,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             }
         }
         self.in_threads -= u32::from(open.count.map == Map::Thread);
+        if open.count.turns.is_some() {
+            self.turn = None;
+        }
         let values = open.carried.iter();
         let values = values.map(|carried| self.settle(carried.extreme, &carried.parts));
         let values = values.collect::<Result<_, _>>()?;

@@ -34,7 +34,7 @@ use super::arith::{self, Combiner};
 use super::reduce;
 use super::types::{Shape, shape};
 use asked::Asked;
-use control::{Frame, FrameKind, Group, Round};
+use control::{Frame, FrameKind, Group, Round, Turn};
 use dealt::Dealt;
 use running::Running;
 
@@ -101,6 +101,14 @@ pub struct Lowering<'a, 'ctx> {
     group: Option<Group<'ctx>>,
     /// The round of the thread loop that is being written out.
     round: Option<Round<'ctx>>,
+    /// The turn of the thread loop that is being written, where all threads run it together.
+    turn: Option<Turn<'ctx>>,
+    /// The iterations up to the end of that turn put together, of iteration arguments that scans go on from.
+    scanned: FxHashMap<(Op, usize), BasicValueEnum<'ctx>>,
+    /// The steps of scans in each round, where all are made before the first one.
+    at_once: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
+    /// The shared memory in which threads hand on the totals of each scan.
+    totals: FxHashMap<Op, reduce::Totals<'ctx>>,
     /// The values that were loaded for rounds of that loop before the first of them.
     ahead: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The parameters that nothing stores to and no other buffer overlaps.
@@ -156,6 +164,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             registers: FxHashMap::default(),
             group: None,
             round: None,
+            turn: None,
+            scanned: FxHashMap::default(),
+            at_once: FxHashMap::default(),
+            totals: FxHashMap::default(),
             ahead: FxHashMap::default(),
             constant: constant.collect(),
         }
@@ -398,10 +410,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             self.table(op)
         } else if self.is_table_data(op) || self.advance(op)? {
             Ok(())
+        } else if ir.is(op, &kernel::SCAN) {
+            let steps = self.scan(op)?;
+            self.define(op, steps)
         } else {
             let value = self.pure(op)?;
             self.define(op, value)
         }
+    }
+
+    /// The way in which an op puts lanes together.
+    fn combiner(&self, op: Op) -> Result<Combiner, CodegenError> {
+        let combiner = self.ir.str_of(op, "combine").and_then(Combiner::from_name);
+        combiner.ok_or_else(|| malformed("no combiner"))
     }
 
     /// Ops with one result in a register.
@@ -426,15 +447,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             let lane = u32::try_from(ir.int_of(op, "lane").unwrap_or(-1))
                 .map_err(|_| malformed("no lane"))?;
             Ok(self.operand_value(op, 0)?.lane(lane))
-        } else if ir.is(op, &kernel::REDUCE) || ir.is(op, &kernel::SCAN) {
-            let combiner = ir.str_of(op, "combine").and_then(Combiner::from_name);
-            let combiner = combiner.ok_or_else(|| malformed("no combiner"))?;
+        } else if ir.is(op, &kernel::REDUCE) {
             let vector = self.operand_value(op, 0)?;
-            if ir.is(op, &kernel::REDUCE) {
-                return Ok(reduce::lanes(vector, combiner, result.dtype));
-            }
-            let before = self.operand_value(op, 1)?;
-            Ok(reduce::steps(vector, before, combiner, result.dtype))
+            Ok(reduce::lanes(vector, self.combiner(op)?, result.dtype))
         } else {
             self.arithmetic(op, result)
         }

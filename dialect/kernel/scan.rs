@@ -1,0 +1,120 @@
+//! Scans that threads share: an iteration argument of a thread loop that a `kernel.scan` of its body goes on from.
+//!
+//! ```text
+//! %last = kernel.for 0, 4096, 4, %first map "thread" combine ["scan"] {
+//! ^bb0(%i: index, %before: f32):
+//!   ...
+//!   %s = kernel.scan %v, %before combine add : vector<4xf32>
+//!   %n = kernel.extract %s lane 3
+//!   kernel.yield %n
+//! }
+//! ```
+//!
+//! The verifier, the pass that places barriers and code generation ask the same questions here.
+
+use fuser_ir::def::Traits;
+use fuser_ir::{Ir, Op};
+
+use super::ops::{EXTRACT, FOR, LOAD, LOAD_WITHIN, SCAN, lanes};
+use super::rounds::{self, Rounds};
+use crate::task::verify::strings;
+
+/// Places in which the warps of a block hand on their totals to each other: one for each turn that all threads take in a scan.
+pub const PLACES: u32 = rounds::MOST_ROUNDS as u32;
+
+/// Bytes of a thread's registers that may hold the lanes of all turns; a quarter of elements of two words, which take more registers to put together.
+const MOST_BYTES: u64 = 128;
+/// Bytes of a word.
+const WORD: u64 = 4;
+
+/// The place of turn `number` of `count`: neither that of the turn before nor that of the turn behind, which for the last one is the first one where the
+/// loop runs again.
+pub fn place(number: i64, count: i64) -> i64 {
+    match number + 1 == count && number > 0 {
+        true => 2 - number % 2,
+        false => number % 2,
+    }
+}
+
+/// The scan of a loop of these rounds, and its iteration argument, where threads take all turns at once: they have the lanes of all turns before they hand
+/// on any totals. It is the only one, and what it scans follows from loads.
+pub fn at_once(ir: &Ir, looped: Op, rounds: &Rounds) -> Option<(Op, usize)> {
+    let is_scan = |op: &Op| ir.is(*op, &SCAN);
+    let mut scans = ir.block_ops(ir.body(looped, 0)?).filter(is_scan);
+    let scan = scans.next().filter(|_| scans.next().is_none())?;
+    let (_, argument) = scanning_loop(ir, scan)?;
+    let loads = |op: Op| ir.is(op, &LOAD) || ir.is(op, &LOAD_WITHIN);
+    let follows = |op: Op| ir.op_regions(op).is_empty() && (loads(op) || ir.has(op, Traits::PURE));
+    let steps = ir.value_type(ir.result(scan, 0));
+    let element = ir.ty(steps).dtype()?.bytes();
+    let most = if element > WORD {
+        MOST_BYTES / 4
+    } else {
+        MOST_BYTES
+    };
+    let bytes = element * lanes(ir, steps).max(1);
+    let held = bytes.checked_mul(u64::try_from(rounds.count).ok()?)?;
+    let all = before(ir, looped, scan).all(follows);
+    (rounds.count > 1 && held <= most && all).then_some((scan, argument))
+}
+
+/// The ops of a loop's body before one of them.
+pub fn before(ir: &Ir, looped: Op, op: Op) -> impl Iterator<Item = Op> + '_ {
+    let body = ir.body(looped, 0).into_iter();
+    let ops = body.flat_map(|body| ir.block_ops(body));
+    ops.take_while(move |&before| before != op)
+}
+
+/// True if a loop of these rounds hands on the totals of its last turn elsewhere than those of its first one: it may run again while some threads still
+/// read.
+pub fn hands_on_apart(ir: &Ir, looped: Op, rounds: &Rounds) -> bool {
+    rounds.count > 1 && at_once(ir, looped, rounds).is_none()
+}
+
+/// The word of `combine` for an iteration argument that a scan goes on from.
+pub const SCANNED: &str = "scan";
+
+/// The scan that goes on from the iteration argument `number` of a loop, and whose last lane the loop yields for it: its only reader, in the body itself.
+pub fn scan_of(ir: &Ir, looped: Op, number: usize) -> Option<Op> {
+    let body = ir.body(looped, 0)?;
+    let &carried = ir.args(body).get(number + 1)?;
+    let mut readers = ir.users(carried);
+    let scan = readers.next().filter(|&op| ir.is(op, &SCAN))?;
+    let alone = readers.next().is_none() && ir.operand(scan, 0) != carried;
+    let steps = ir.result(scan, 0);
+    let next = ir.operands(ir.terminator(body)?).nth(number)?;
+    let last = match lanes(ir, ir.value_type(steps)) {
+        0 => next == steps,
+        lanes => ir.def_op(next).is_some_and(|by| {
+            let lane = ir
+                .int_of(by, "lane")
+                .and_then(|lane| u64::try_from(lane).ok());
+            ir.is(by, &EXTRACT) && ir.operand(by, 0) == steps && lane == Some(lanes - 1)
+        }),
+    };
+    (alone && last && ir.parent_block(scan) == Some(body)).then_some(scan)
+}
+
+/// The iteration argument that the scan `op` goes on from, if threads share its loop: the loop, and the number of the argument.
+pub fn scanning_loop(ir: &Ir, op: Op) -> Option<(Op, usize)> {
+    let looped = ir.parent_op(op).filter(|&by| ir.is(by, &FOR))?;
+    let words = strings(ir, looped, "combine");
+    let mut scans = words
+        .iter()
+        .enumerate()
+        .filter(|(_, word)| **word == SCANNED);
+    let (number, _) = scans.find(|&(number, _)| scan_of(ir, looped, number) == Some(op))?;
+    Some((looped, number))
+}
+
+/// True if the threads that share the loop `op` scan something together.
+pub fn scans(ir: &Ir, op: Op) -> bool {
+    ir.is(op, &FOR) && strings(ir, op, "combine").contains(&SCANNED)
+}
+
+/// True if the threads that share the loop `op` reduce something.
+pub fn reduces(ir: &Ir, op: Op) -> bool {
+    strings(ir, op, "combine")
+        .iter()
+        .any(|word| *word != SCANNED)
+}
