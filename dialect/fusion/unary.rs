@@ -181,9 +181,11 @@ pub static EXPM1: OpDef = OpDef {
     name: "fusion.expm1",
     summary: "e to the power of x, less 1",
     doc: "`e^x - 1` without cancellation near 0. Zeros keep their sign, `expm1(-inf) = -1`, `expm1(+inf) = +inf`, NaN gives \
-          NaN.",
+          NaN. \
+          Complex: `expm1 a cos b - 2 sin^2(b/2) + i e^a sin b`, and `expm1 a + i b` where `b` is 0.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.expm1 %x : tensor<4xf32>",
     flops: 12,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -228,9 +230,11 @@ pub static LOG1P: OpDef = OpDef {
     name: "fusion.log1p",
     summary: "logarithm of 1 + x",
     doc: "`ln(1 + x)` without cancellation near 0. Zeros keep their sign, `log1p(-1) = -inf`, `log1p(+inf) = +inf`; below \
-          -1 and for NaN it is NaN.",
+          -1 and for NaN it is NaN. \
+          Complex: `log1p(a (2 + a) + b^2) / 2 + i atan2(b, 1 + a)` where both parts are nearer to 0 than 1/2, elsewhere `log(1 + z)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log1p %x : tensor<4xf32>",
     flops: 12,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -318,9 +322,12 @@ pub static ASIN: OpDef = OpDef {
     name: "fusion.asin",
     summary: "arc sine",
     doc: "The angle in radians, from `-pi/2` to `pi/2`, whose sine is `x`. Zeros keep their sign; beyond [-1, 1] and for \
-          NaN it is NaN.",
+          NaN it is NaN. \
+          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `atan2(a, Re p q) + i asinh(Im conj(p) q)`; where a part is 2^30 \
+          or more, `atan2(a, |b|) + i s (ln |z| + ln 2)`, `s` the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.asin %x : tensor<4xf32>",
     flops: 20,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -328,9 +335,12 @@ pub static ASIN: OpDef = OpDef {
 pub static ACOS: OpDef = OpDef {
     name: "fusion.acos",
     summary: "arc cosine",
-    doc: "The angle in radians, from 0 to `pi`, whose cosine is `x`. `acos(1) = +0`; beyond [-1, 1] and for NaN it is NaN.",
+    doc: "The angle in radians, from 0 to `pi`, whose cosine is `x`. `acos(1) = +0`; beyond [-1, 1] and for NaN it is NaN. \
+          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `2 atan2(Re p, Re q) + i asinh(Im conj(q) p)`; where a part is 2^30 \
+          or more, `atan2(|b|, a) - i s (ln |z| + ln 2)`, `s` the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.acos %x : tensor<4xf32>",
     flops: 20,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -339,9 +349,11 @@ pub static ATAN: OpDef = OpDef {
     name: "fusion.atan",
     summary: "arc tangent",
     doc: "The angle in radians, from `-pi/2` to `pi/2`, whose tangent is `x`. Zeros keep their sign, infinities give the \
-          float nearest to `pi/2`, of their sign, NaN gives NaN.",
+          float nearest to `pi/2`, of their sign, NaN gives NaN. \
+          Complex: `-i atanh(iz)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.atan %x : tensor<4xf32>",
     flops: 20,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -386,9 +398,11 @@ pub static TANH: OpDef = OpDef {
 pub static ASINH: OpDef = OpDef {
     name: "fusion.asinh",
     summary: "inverse hyperbolic sine",
-    doc: "`ln(x + sqrt(x^2 + 1))` without cancellation and overflow. Zeros and infinities are unchanged, NaN gives NaN.",
+    doc: "`ln(x + sqrt(x^2 + 1))` without cancellation and overflow. Zeros and infinities are unchanged, NaN gives NaN. \
+          Complex: `-i asin(iz)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.asinh %x : tensor<4xf32>",
     flops: 25,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -396,9 +410,12 @@ pub static ASINH: OpDef = OpDef {
 pub static ACOSH: OpDef = OpDef {
     name: "fusion.acosh",
     summary: "inverse hyperbolic cosine",
-    doc: "`ln(x + sqrt(x^2 - 1))` without overflow. `acosh(1) = +0`, `acosh(+inf) = +inf`; below 1 and for NaN it is NaN.",
+    doc: "`ln(x + sqrt(x^2 - 1))` without overflow. `acosh(1) = +0`, `acosh(+inf) = +inf`; below 1 and for NaN it is NaN. \
+          Complex: with `p = sqrt(z - 1)` and `q = sqrt(z + 1)`, `asinh(Re conj(p) q) + 2 i atan2(Im p, Re q)`; where a part is 2^30 \
+          or more, `ln |z| + ln 2 + i atan2(b, a)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.acosh %x : tensor<4xf32>",
     flops: 25,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 
@@ -407,9 +424,13 @@ pub static ATANH: OpDef = OpDef {
     name: "fusion.atanh",
     summary: "inverse hyperbolic tangent",
     doc: "`ln((1 + x) / (1 - x)) / 2` without cancellation near 0. Zeros keep their sign, `atanh(+-1)` is an infinity of \
-          its sign; beyond [-1, 1] and for NaN it is NaN.",
+          its sign; beyond [-1, 1] and for NaN it is NaN. \
+          Complex: `s x + i atan2(2b, (1 - a)(1 + a) - b^2) / 2`, `s` the sign of `a`, `m = |a|` and `x = log1p(4m / ((1 - m)^2 + b^2)) / 4`, \
+          but `(ln |1 + m + ib| - ln |1 - m + ib|) / 2` where `m` is nearer to 1 and `b` to 0 than 1/2. Where a part is 2^30 or more, `x` is \
+          `m / |z|^2`, and the imaginary part `pi/2` of the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.atanh %x : tensor<4xf32>",
     flops: 20,
+    operands: ANALYTIC_IN,
     ..UNARY_FUNCTION
 };
 

@@ -198,6 +198,84 @@ def tan(z):
     return q, -p
 
 
+def expm1(z):
+    a, b = z
+    less, half = a.of("expm1"), (b / 2).of("sin")
+    found = less * b.of("cos") - half * half * 2, a.of("exp") * b.of("sin")
+    return chosen(b.is_("eq", 0), (less, b), found)
+
+
+def small(x):
+    return x.of("abs").is_("lt", 0.5)
+
+
+def log1p(z):
+    a, b = z
+    re, im = log((a + 1, b))
+    near = (a * (a + 2) + b * b).of("log1p") / 2
+    return (small(a) & small(b)).then(near, re), im
+
+
+def far(z):
+    """Where a part is 2^30 or more, and ln |z| + ln 2."""
+    endless = infinite(z[0]) | infinite(z[1])
+    h = sizes(z)[0]
+    h = endless.then(h.number(np.inf), h)
+    return h.is_("ge", 2.0**30), endless.then(h, log(z)[0] + math.log(2))
+
+
+def signed(x, of):
+    return negative(of).then(-x, x)
+
+
+def turned(f, z):
+    """`-i f(iz)`"""
+    u, v = f((-z[1], z[0]))
+    return v, -u
+
+
+def roots(z):
+    a, b = z
+    return sqrt((a.number(1) - a, -b)), sqrt((a + 1, b))
+
+
+def asin(z):
+    a, b = z
+    (c, d), (e, f) = roots(z)
+    near = a.binary("atan2", c * e - d * f), (c * f - d * e).of("asinh")
+    there, size = far(z)
+    return chosen(there, (a.binary("atan2", b.of("abs")), signed(size, b)), near)
+
+
+def acos(z):
+    a, b = z
+    (c, d), (e, f) = roots(z)
+    near = c.binary("atan2", e) * 2, (e * d - f * c).of("asinh")
+    there, size = far(z)
+    return chosen(there, (b.of("abs").binary("atan2", a), -signed(size, b)), near)
+
+
+def acosh(z):
+    a, b = z
+    (c, d), (e, f) = sqrt((a - 1, b)), sqrt((a + 1, b))
+    near = (c * e + d * f).of("asinh"), d.binary("atan2", e) * 2
+    there, size = far(z)
+    return chosen(there, (size, b.binary("atan2", a)), near)
+
+
+def atanh(z):
+    a, b = z
+    m = a.of("abs")
+    n, square = m.number(1) - m, b * b
+    pole = (log((m + 1, b))[0] - log((n, b))[0]) / 2
+    x = (small(n) & small(b)).then(pole, (m * 4 / (n * n + square)).of("log1p") / 4)
+    there = far(z)[0]
+    h, r = sizes(z)
+    fades = (infinite(a) | infinite(b)).then(a.number(0), m / h / h / (r * r + 1))
+    angle = (b * 2).binary("atan2", (a.number(1) - a) * (a + 1) - square) / 2
+    return signed(there.then(fades, x), a), there.then(signed(b.number(math.pi / 2), b), angle)
+
+
 def sigmoid(z):
     a, b = exp((-z[0], -z[1]))
     return inverse((a + 1, b))
@@ -220,6 +298,8 @@ UNARY = {
     "exp2": lambda z: exp((z[0] * math.log(2), z[1] * math.log(2))),
     "log2": lambda z: over(log(z), math.log(2)), "log10": lambda z: over(log(z), math.log(10)),
     "rsqrt": lambda z: inverse(sqrt(z)), "sin": sine, "cos": cosine, "tan": tan, "sinh": sinh, "cosh": cosh, "tanh": tanh,
+    "expm1": expm1, "log1p": log1p, "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh,
+    "asinh": lambda z: turned(asin, z), "atan": lambda z: turned(atanh, z),
     "sigmoid": sigmoid, "silu": lambda z: times(z, sigmoid(z)),
 }
 BINARY = {

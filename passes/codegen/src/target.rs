@@ -6,9 +6,7 @@
 
 use fuser_target::processors::{self, NATIVE, X86_LEVELS};
 use fuser_target::table;
-use std::cell::RefCell;
 use std::ffi::CStr;
-use std::rc::Rc;
 use std::sync::Once;
 
 use inkwell::OptimizationLevel;
@@ -75,11 +73,6 @@ fn set_options() {
 
 /// Guards [`set_options`], which LLVM lets a process do once.
 static ONCE: Once = Once::new();
-
-thread_local! {
-    /// The machine that this thread asked for last, and its target.
-    static MACHINE: RefCell<Option<(Target, Rc<TargetMachine>)>> = const { RefCell::new(None) };
-}
 
 impl Target {
     /// The processor that this process runs on, or why no code can be generated for it. It is remembered in the cache.
@@ -272,22 +265,8 @@ impl Target {
         (level, beyond.collect::<Vec<_>>().join(","), cpu)
     }
 
-    /// LLVM's machine for this target, which a thread keeps for its next kernel: LLVM reads a processor's features and makes the tables of its
-    /// instructions once for each machine.
-    pub fn machine(&self) -> Result<Rc<TargetMachine>, CodegenError> {
-        let kept = MACHINE.with_borrow(|kept| match kept {
-            Some((target, machine)) if target == self => Some(machine.clone()),
-            _ => None,
-        });
-        if let Some(machine) = kept {
-            return Ok(machine);
-        }
-        let machine = Rc::new(self.make_machine()?);
-        MACHINE.set(Some((self.clone(), machine.clone())));
-        Ok(machine)
-    }
-
-    fn make_machine(&self) -> Result<TargetMachine, CodegenError> {
+    /// LLVM's machine for this target.
+    pub fn machine(&self) -> Result<TargetMachine, CodegenError> {
         initialize()?;
         self.check()?;
         let triple = self.triple();

@@ -97,6 +97,25 @@ fn edges_are_those_of_the_definitions() {
     same(two("pow", (0.0, 0.0), (0.0, 0.0)), (1.0, 0.0));
     same(two("pow", (0.0, 0.0), (2.0, 1.0)), (0.0, 0.0));
     same(two("pow", (f64::NAN, 1.0), (0.0, -0.0)), (1.0, 0.0));
+    // The inverse functions on their cuts, from either side, at the poles and beyond all magnitudes.
+    let (half, quarter) = (std::f64::consts::FRAC_PI_2, std::f64::consts::FRAC_PI_4);
+    let on_cut = one("asin", (2.0, -0.0));
+    assert!(on_cut.0 == half && (on_cut.1 + 1.3169578969248166).abs() < 1e-15);
+    let on_cut = one("acosh", (-2.0, -0.0));
+    assert!((on_cut.0 - 1.3169578969248166).abs() < 1e-15 && on_cut.1 == -2.0 * half);
+    same(one("atanh", (1.0, 0.0)), (INF, 0.0));
+    same(one("atanh", (-1.0, -0.0)), (-INF, -0.0));
+    same(one("atanh", (-INF, 1.0)), (-0.0, half));
+    same(one("atan", (0.0, 1.0)), (0.0, INF));
+    same(one("asin", (INF, -INF)), (quarter, -INF));
+    same(one("asinh", (-INF, 1.0)), (-INF, 0.0));
+    same(one("acos", (1.0, 0.0)), (0.0, -0.0));
+    same(one("acos", (-INF, INF)), (3.0 * quarter, -INF));
+    same(one("acosh", (INF, 0.0)), (INF, 0.0));
+    same(one("asin", (0.0, -0.0)), (0.0, -0.0));
+    same(one("log1p", (-1.0, 0.0)), (-INF, 0.0));
+    same(one("log1p", (1e-300, -0.0)), (1e-300, -0.0));
+    same(one("expm1", (1000.0, 0.0)), (INF, 0.0));
     let tanh = one("tanh", (800.0, 1.0));
     same(tanh, (1.0, 0.0));
     let sizes = [

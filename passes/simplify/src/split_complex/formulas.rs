@@ -2,7 +2,7 @@
 //!
 //! Operands are `a + ib` and `c + id`. Sources: division, R. Smith, "Algorithm 116: Complex division" (1962), as NumPy and PyTorch have it;
 //! the square root by scaled magnitudes, W. Kahan, "Branch cuts for complex elementary functions" (1987), which also has the form of
-//! `tanh` by tangents; the magnitude scaled by the greater part, as `hypot` in C libraries.
+//! `tanh` by tangents and the inverse functions by two square roots; the magnitude scaled by the greater part, as `hypot` in C libraries.
 //!
 //! Never decides what an op is that is not in its tables.
 
@@ -64,6 +64,14 @@ static UNARY: &[(&OpDef, Function)] = &[
         let w = Waves::of(b, a);
         (w.cosh * w.cos, w.sinh * w.sin)
     }),
+    (&fusion::EXPM1, expm1),
+    (&fusion::LOG1P, log1p),
+    (&fusion::ASIN, asin),
+    (&fusion::ACOS, acos),
+    (&fusion::ATAN, |z| turned(atanh, z)),
+    (&fusion::ASINH, |z| turned(asin, z)),
+    (&fusion::ACOSH, acosh),
+    (&fusion::ATANH, atanh),
     (&fusion::TANH, tanh),
     (&fusion::TAN, |(a, b)| {
         let (p, q) = tanh((-b, a));
@@ -273,6 +281,121 @@ fn tanh((a, b): Z<'_>) -> Z<'_> {
     let cosh = a.map(&fusion::COSH);
     let below = one + (t * t) * (u * u);
     (t * (one + u * u) / below, u / (cosh * cosh) / below)
+}
+
+fn expm1((a, b): Z<'_>) -> Z<'_> {
+    let less = a.map(&fusion::EXPM1);
+    let half = (b / b.number(2.0)).map(&fusion::SIN);
+    let value = (
+        less * b.map(&fusion::COS) - a.number(2.0) * (half * half),
+        a.map(&fusion::EXP) * b.map(&fusion::SIN),
+    );
+    choose(b.is("eq", 0.0), (less, b), value)
+}
+
+/// True where a number is nearer to zero than 1/2.
+fn is_small(x: Num<'_>) -> Num<'_> {
+    x.abs().is("lt", 0.5)
+}
+
+fn log1p((a, b): Z<'_>) -> Z<'_> {
+    let two = a.number(2.0);
+    let grown = a + a.number(1.0);
+    let (re, im) = log((grown, b));
+    let near = (a * (two + a) + b * b).map(&fusion::LOG1P) / two;
+    (is_small(a).and(is_small(b)).choose(near, re), im)
+}
+
+/// The first part at which inverse functions are those of the greatest numbers: the square of a part is far from overflow, and 1 beside it is
+/// less than its error.
+const FAR: f64 = (1u64 << 30) as f64;
+
+/// True where a part is [`FAR`] from zero, and the logarithm of twice the magnitude.
+fn far(z: Z<'_>) -> (Num<'_>, Num<'_>) {
+    let high = z.0.abs().with(&fusion::MAXIMUM, z.1.abs());
+    let infinite = is_infinite(z.0).or(is_infinite(z.1));
+    let high = infinite.choose(high.number(f64::INFINITY), high);
+    let size = log(z).0 + high.number(std::f64::consts::LN_2);
+    (high.is("ge", FAR), infinite.choose(high, size))
+}
+
+/// `x`, which is positive, with the sign of `of`, a zero's too.
+fn signed<'t>(x: Num<'t>, of: Num<'t>) -> Num<'t> {
+    let below = of.is("lt", 0.0);
+    let below = below.or(of.map(&fusion::RECIPROCAL).is("lt", 0.0));
+    below.choose(-x, x)
+}
+
+/// `-i f(iz)`
+fn turned<'t>(f: Function, (a, b): Z<'t>) -> Z<'t> {
+    let (u, v) = f((-b, a));
+    (v, -u)
+}
+
+/// The square roots of `1 - z` and `1 + z`.
+fn roots<'t>((a, b): Z<'t>) -> (Z<'t>, Z<'t>) {
+    let one = a.number(1.0);
+    (sqrt((one - a, -b)), sqrt((one + a, b)))
+}
+
+fn asin(z: Z<'_>) -> Z<'_> {
+    let (a, b) = z;
+    let (p, q) = roots(z);
+    let near = (
+        a.with(&fusion::ATAN2, p.0 * q.0 - p.1 * q.1),
+        (p.0 * q.1 - p.1 * q.0).map(&fusion::ASINH),
+    );
+    let (is_far, size) = far(z);
+    let away = (a.with(&fusion::ATAN2, b.abs()), signed(size, b));
+    choose(is_far, away, near)
+}
+
+fn acos(z: Z<'_>) -> Z<'_> {
+    let (a, b) = z;
+    let (p, q) = roots(z);
+    let near = (
+        a.number(2.0) * p.0.with(&fusion::ATAN2, q.0),
+        (q.0 * p.1 - q.1 * p.0).map(&fusion::ASINH),
+    );
+    let (is_far, size) = far(z);
+    let away = (b.abs().with(&fusion::ATAN2, a), -signed(size, b));
+    choose(is_far, away, near)
+}
+
+fn acosh(z: Z<'_>) -> Z<'_> {
+    let (a, b) = z;
+    let one = a.number(1.0);
+    let (p, q) = (sqrt((a - one, b)), sqrt((a + one, b)));
+    let near = (
+        (p.0 * q.0 + p.1 * q.1).map(&fusion::ASINH),
+        a.number(2.0) * p.1.with(&fusion::ATAN2, q.0),
+    );
+    let (is_far, size) = far(z);
+    choose(is_far, (size, b.with(&fusion::ATAN2, a)), near)
+}
+
+fn atanh(z: Z<'_>) -> Z<'_> {
+    let (a, b) = z;
+    let (one, two, four) = (a.number(1.0), a.number(2.0), a.number(4.0));
+    let m = a.abs();
+    let (rest, square) = (one - m, b * b);
+    let by_pole = (log((one + m, b)).0 - log((rest, b)).0) / two;
+    let apart = (four * m / (rest * rest + square)).map(&fusion::LOG1P) / four;
+    let x = is_small(rest).and(is_small(b)).choose(by_pole, apart);
+    let (is_far, _) = far(z);
+    let (high, r) = sizes(z);
+    let infinite = is_infinite(a).or(is_infinite(b));
+    let fades = infinite.choose(a.number(0.0), m / high / high / (one + r * r));
+    let x = is_far.choose(fades, x);
+    let angle = (two * b).with(&fusion::ATAN2, rest_of(a) - square) / two;
+    let right = signed(b.number(std::f64::consts::FRAC_PI_2), b);
+    (signed(x, a), is_far.choose(right, angle))
+}
+
+/// `(1 - a)(1 + a)`
+fn rest_of(a: Num<'_>) -> Num<'_> {
+    let one = a.number(1.0);
+    (one - a) * (one + a)
 }
 
 fn sigmoid((a, b): Z<'_>) -> Z<'_> {

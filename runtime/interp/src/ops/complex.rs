@@ -333,6 +333,21 @@ impl Formulas<'_, '_> {
                 Ok((b, self.one(Unary::Neg, "neg", &a)?))
             }
             Unary::Sigmoid => self.sigmoid(z),
+            Unary::Expm1 => self.expm1(z),
+            Unary::Log1p => self.log1p(z),
+            Unary::Asin => self.asin(z),
+            Unary::Acos => self.acos(z),
+            Unary::Acosh => self.acosh(z),
+            Unary::Atanh => self.atanh(z),
+            Unary::Asinh | Unary::Atan => {
+                // -i f(iz)
+                let z = (self.one(Unary::Neg, "neg", &z.1)?, z.0.clone());
+                let (u, v) = match op {
+                    Unary::Asinh => self.asin(&z)?,
+                    _ => self.atanh(&z)?,
+                };
+                Ok((v, self.one(Unary::Neg, "neg", &u)?))
+            }
             _ => Err(unknown()),
         }
     }
@@ -470,6 +485,188 @@ impl Formulas<'_, '_> {
         let im = self.mul(&cosh, &cosh)?;
         let im = self.div(&u, &im)?;
         Ok((self.div(&re, &below)?, self.div(&im, &below)?))
+    }
+    fn expm1(&mut self, (a, b): &Pair) -> Result<Pair> {
+        let less = self.one(Unary::Expm1, "expm1", a)?;
+        let two = scalar(a.dtype(), 2.0)?;
+        let re = {
+            let half = self.div(b, &two)?;
+            let half = self.one(Unary::Sin, "sin", &half)?;
+            let square = self.mul(&half, &half)?;
+            let (turned, lost) = (self.one(Unary::Cos, "cos", b)?, self.mul(&two, &square)?);
+            let turned = self.mul(&less, &turned)?;
+            self.sub(&turned, &lost)?
+        };
+        let size = self.one(Unary::Exp, "exp", a)?;
+        let sin = self.one(Unary::Sin, "sin", b)?;
+        let im = self.mul(&size, &sin)?;
+        let real = self.is(b, Predicate::Eq, 0.0)?;
+        self.choose_both(&real, &(less, b.clone()), &(re, im))
+    }
+    /// True where a number is nearer to zero than 1/2.
+    fn is_small(&mut self, x: &Tensor) -> Result<Tensor> {
+        let size = self.one(Unary::Abs, "abs", x)?;
+        self.is(&size, Predicate::Lt, 0.5)
+    }
+    fn log1p(&mut self, (a, b): &Pair) -> Result<Pair> {
+        let (one, two) = (scalar(a.dtype(), 1.0)?, scalar(a.dtype(), 2.0)?);
+        let grown = self.add(a, &one)?;
+        let (re, im) = self.log(&(grown, b.clone()))?;
+        let near = {
+            let (sum, square) = (self.add(&two, a)?, self.mul(b, b)?);
+            let product = self.mul(a, &sum)?;
+            let sum = self.add(&product, &square)?;
+            let log = self.one(Unary::Log1p, "log1p", &sum)?;
+            self.div(&log, &two)?
+        };
+        let (small_a, small_b) = (self.is_small(a)?, self.is_small(b)?);
+        let small = self.two(Binary::And, "and", &small_a, &small_b)?;
+        Ok((self.choose(&small, &near, &re)?, im))
+    }
+    /// Whether a part is 2^30 or more, whether one is infinite, and the logarithm of twice the magnitude.
+    fn far(&mut self, z: &Pair) -> Result<[Tensor; 3]> {
+        let [high, _, a, b] = self.sizes(z)?;
+        let (a, b) = (
+            self.is(&a, Predicate::Eq, f64::INFINITY)?,
+            self.is(&b, Predicate::Eq, f64::INFINITY)?,
+        );
+        let infinite = self.either(&a, &b)?;
+        let infinity = scalar(high.dtype(), f64::INFINITY)?;
+        let high = self.choose(&infinite, &infinity, &high)?;
+        let far = self.is(&high, Predicate::Ge, (1u64 << 30) as f64)?;
+        let log = self.log(z)?.0;
+        let size = self.add(&log, &scalar(high.dtype(), std::f64::consts::LN_2)?)?;
+        let size = self.choose(&infinite, &high, &size)?;
+        Ok([far, infinite, size])
+    }
+    /// A positive number with the sign of another, a zero's too.
+    fn signed(&mut self, x: &Tensor, of: &Tensor) -> Result<Tensor> {
+        let inverse = self.one(Unary::Reciprocal, "reciprocal", of)?;
+        let (below, less) = (
+            self.is(of, Predicate::Lt, 0.0)?,
+            self.is(&inverse, Predicate::Lt, 0.0)?,
+        );
+        let below = self.either(&below, &less)?;
+        let minus = self.one(Unary::Neg, "neg", x)?;
+        self.choose(&below, &minus, x)
+    }
+    /// `x u + y v` or `x u - y v`
+    fn joined(
+        &mut self,
+        [x, u]: [&Tensor; 2],
+        sign: Binary,
+        [y, v]: [&Tensor; 2],
+    ) -> Result<Tensor> {
+        let (first, second) = (self.mul(x, u)?, self.mul(y, v)?);
+        match sign {
+            Binary::Add => self.add(&first, &second),
+            _ => self.sub(&first, &second),
+        }
+    }
+    /// The square roots of `1 - z` and `1 + z`.
+    fn roots(&mut self, (a, b): &Pair) -> Result<(Pair, Pair)> {
+        let one = scalar(a.dtype(), 1.0)?;
+        let less = (self.sub(&one, a)?, self.one(Unary::Neg, "neg", b)?);
+        let more = (self.add(&one, a)?, b.clone());
+        Ok((self.sqrt(&less)?, self.sqrt(&more)?))
+    }
+    fn asin(&mut self, z: &Pair) -> Result<Pair> {
+        let (a, b) = z;
+        let (p, q) = self.roots(z)?;
+        let re = self.joined([&p.0, &q.0], Binary::Sub, [&p.1, &q.1])?;
+        let im = self.joined([&p.0, &q.1], Binary::Sub, [&p.1, &q.0])?;
+        let near = (
+            self.two(Binary::Atan2, "atan2", a, &re)?,
+            self.one(Unary::Asinh, "asinh", &im)?,
+        );
+        let [far, _, size] = self.far(z)?;
+        let height = self.one(Unary::Abs, "abs", b)?;
+        let away = (
+            self.two(Binary::Atan2, "atan2", a, &height)?,
+            self.signed(&size, b)?,
+        );
+        self.choose_both(&far, &away, &near)
+    }
+    fn acos(&mut self, z: &Pair) -> Result<Pair> {
+        let (a, b) = z;
+        let (p, q) = self.roots(z)?;
+        let angle = self.two(Binary::Atan2, "atan2", &p.0, &q.0)?;
+        let im = self.joined([&q.0, &p.1], Binary::Sub, [&q.1, &p.0])?;
+        let near = (
+            self.mul(&scalar(a.dtype(), 2.0)?, &angle)?,
+            self.one(Unary::Asinh, "asinh", &im)?,
+        );
+        let [far, _, size] = self.far(z)?;
+        let height = self.one(Unary::Abs, "abs", b)?;
+        let size = self.signed(&size, b)?;
+        let away = (
+            self.two(Binary::Atan2, "atan2", &height, a)?,
+            self.one(Unary::Neg, "neg", &size)?,
+        );
+        self.choose_both(&far, &away, &near)
+    }
+    fn acosh(&mut self, z: &Pair) -> Result<Pair> {
+        let (a, b) = z;
+        let one = scalar(a.dtype(), 1.0)?;
+        let (less, more) = (self.sub(a, &one)?, self.add(a, &one)?);
+        let (p, q) = (
+            self.sqrt(&(less, b.clone()))?,
+            self.sqrt(&(more, b.clone()))?,
+        );
+        let re = self.joined([&p.0, &q.0], Binary::Add, [&p.1, &q.1])?;
+        let angle = self.two(Binary::Atan2, "atan2", &p.1, &q.0)?;
+        let near = (
+            self.one(Unary::Asinh, "asinh", &re)?,
+            self.mul(&scalar(a.dtype(), 2.0)?, &angle)?,
+        );
+        let [far, _, size] = self.far(z)?;
+        let away = (size, self.two(Binary::Atan2, "atan2", b, a)?);
+        self.choose_both(&far, &away, &near)
+    }
+    fn atanh(&mut self, z: &Pair) -> Result<Pair> {
+        let (a, b) = z;
+        let [one, two, four] = [1.0, 2.0, 4.0].map(|number| scalar(a.dtype(), number));
+        let (one, two, four) = (one?, two?, four?);
+        let m = self.one(Unary::Abs, "abs", a)?;
+        let (rest, square) = (self.sub(&one, &m)?, self.mul(b, b)?);
+        let by_pole = {
+            let more = self.add(&one, &m)?;
+            let more = self.log(&(more, b.clone()))?.0;
+            let less = self.log(&(rest.clone(), b.clone()))?.0;
+            let logs = self.sub(&more, &less)?;
+            self.div(&logs, &two)?
+        };
+        let apart = {
+            let (times, distance) = (self.mul(&four, &m)?, self.mul(&rest, &rest)?);
+            let distance = self.add(&distance, &square)?;
+            let share = self.div(&times, &distance)?;
+            let log = self.one(Unary::Log1p, "log1p", &share)?;
+            self.div(&log, &four)?
+        };
+        let (near_pole, low) = (self.is_small(&rest)?, self.is_small(b)?);
+        let near_pole = self.two(Binary::And, "and", &near_pole, &low)?;
+        let x = self.choose(&near_pole, &by_pole, &apart)?;
+        let [far, infinite, _] = self.far(z)?;
+        let fades = {
+            let [high, ratio, ..] = self.sizes(z)?;
+            let share = self.div(&m, &high)?;
+            let share = self.div(&share, &high)?;
+            let squares = self.mul(&ratio, &ratio)?;
+            let squares = self.add(&one, &squares)?;
+            let share = self.div(&share, &squares)?;
+            self.choose(&infinite, &scalar(a.dtype(), 0.0)?, &share)?
+        };
+        let x = self.choose(&far, &fades, &x)?;
+        let angle = {
+            let (less, more) = (self.sub(&one, a)?, self.add(&one, a)?);
+            let product = self.mul(&less, &more)?;
+            let (up, right) = (self.mul(&two, b)?, self.sub(&product, &square)?);
+            let angle = self.two(Binary::Atan2, "atan2", &up, &right)?;
+            self.div(&angle, &two)?
+        };
+        let right = self.number(b, std::f64::consts::FRAC_PI_2)?.0;
+        let right = self.signed(&right, b)?;
+        Ok((self.signed(&x, a)?, self.choose(&far, &right, &angle)?))
     }
     fn sigmoid(&mut self, (a, b): &Pair) -> Result<Pair> {
         let minus = (
