@@ -523,7 +523,7 @@ impl Formulas<'_, '_> {
         let small = self.two(Binary::And, "and", &small_a, &small_b)?;
         Ok((self.choose(&small, &near, &re)?, im))
     }
-    /// Whether a part is 2^30 or more, whether one is infinite, and the logarithm of twice the magnitude.
+    /// Three tensors: true where a part is 2^30 or more, true where one is infinite, and the logarithm of twice the magnitude.
     fn far(&mut self, z: &Pair) -> Result<[Tensor; 3]> {
         let [high, _, a, b] = self.sizes(z)?;
         let (a, b) = (
