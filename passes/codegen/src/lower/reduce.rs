@@ -257,8 +257,8 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
     /// The values of the threads before this one together, in each of some turns behind the turns before it, and those of all threads in all of
     /// these turns; the first thread has the neutral element in the first one. All threads of all warps must arrive.
     ///
-    /// Where these are several warps, each hands on its totals in shared memory, and so does each block of a cluster, from a place on: threads that
-    /// scan again may write in the next places while others still read in these, and do not write here before the barrier behind that.
+    /// Several warps hand on their totals in shared memory, from a place on, and so do the blocks of a cluster: threads that scan again may write in
+    /// the next places while others still read in these, and do not write here before the barrier behind that.
     pub fn prefixes(
         &self,
         parts: &[Val<'e, 'ctx>],

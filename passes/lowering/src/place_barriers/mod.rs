@@ -23,7 +23,7 @@
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
 //! leave without work is dropped, those of the innermost loops first.
 //!
-//! Where a block takes several iterations of the grid, they have nothing in common but memory of the block: if there is any, each ends with a barrier.
+//! Iterations of the grid that one block takes have nothing in common but memory of the block: if there is any, each ends with a barrier.
 
 mod place;
 mod walk;

@@ -4,7 +4,7 @@
 //! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most
 //! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly. Tensor cores move a group of terms and the sum before
 //! to the greatest exponent among them and cut off what lies behind 24 bits: each term of k, however they are grouped, costs 2 u sum|x| (docs/products.md).
-//! What a scan has at an index is the reduction of the elements up to there, so the same bounds hold for the groups in which threads share it.
+//! A scan gives at an index the reduction of the elements up to there, so the same bounds hold for the groups in which threads share it.
 
 use super::bounded::{self, Bounded};
 use super::int::Int;
