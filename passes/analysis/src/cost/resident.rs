@@ -146,11 +146,12 @@ impl<'a> Step<'a> {
         };
         own.sources.iter().copied().filter(stays)
     }
-    /// True if the step has it in any case: a result of a reduction, one that is read at another index, or a value without axes inside
-    /// of the step.
+    /// True if the step has it in any case: a result of a reduction, one that is read at another index, one that is computed ahead of the phases that
+    /// read it, or a value without axes inside of the step.
     fn is_there(&self, node: u32) -> bool {
         let reduces = self.body.nodes[node as usize].reduced != 0;
-        reduces || self.held.contains(&node) || self.inner(node) == 0
+        let ahead = self.draft.ahead.binary_search(&node).is_ok();
+        reduces || ahead || self.held.contains(&node) || self.inner(node) == 0
     }
     fn is_shape(&self, node: u32) -> bool {
         let node = &self.body.nodes[node as usize];

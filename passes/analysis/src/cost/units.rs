@@ -9,6 +9,7 @@ mod groups;
 
 use fuser_ir::def::OpClass;
 use fuser_target::Target;
+use smallvec::SmallVec;
 
 use super::body::{Body, Mask, Source, bits};
 use super::resident::{Form, Residents, Step};
@@ -28,6 +29,8 @@ pub(super) struct Draft {
     pub body: Vec<u32>,
     /// Phase of each of them.
     pub phases: Vec<u32>,
+    /// Those that a phase of their own computes for the next one, which would repeat them along a resident axis.
+    pub ahead: Vec<u32>,
     /// Reductions that accumulate over the whole sweep.
     pub accumulators: Vec<u32>,
     /// Ops on accumulated results, each on its own small space.
@@ -315,6 +318,7 @@ impl<'a> Units<'a> {
     fn settle(&self, draft: &mut Draft) {
         let widest = Tiles::of(self.body, draft, self.target);
         draft.narrow = widest.narrow;
+        self.set_apart(draft, &widest);
         let carried = |tiles: &Tiles, scans: &mut dyn Iterator<Item = u32>| {
             let bytes = scans.map(|s| roles::carry_bytes(self.body, draft, tiles, self.target, s));
             bytes.fold(0, u64::saturating_add)
@@ -455,6 +459,73 @@ impl<'a> Units<'a> {
             }
         }
         phases
+    }
+    /// Gives phases of their own to elementwise results that the phases which read them would repeat along a resident axis: those that take more
+    /// operations than the target would repeat, with what they are made of. A mean of columns is computed behind their sums, not at each row.
+    fn set_apart(&self, draft: &mut Draft, tiles: &Tiles) {
+        let tile = self.tile & draft.space & !draft.outer;
+        if tile == 0 {
+            return;
+        }
+        let count = draft.phases.iter().max().map_or(0, |m| *m as usize + 1);
+        let mut walked: Vec<Mask> = vec![0; count];
+        for (&index, &phase) in draft.body.iter().zip(&draft.phases) {
+            walked[phase as usize] |= self.body.nodes[index as usize].space & tile;
+        }
+        // Operations behind an element of what its phase repeats.
+        let mut work: Vec<Option<u64>> = vec![None; draft.body.len()];
+        for (at, &index) in draft.body.iter().enumerate() {
+            let node = &self.body.nodes[index as usize];
+            let pure = matches!(
+                node.class,
+                OpClass::Elementwise | OpClass::Shape | OpClass::Creation
+            );
+            let repeated = walked[draft.phases[at] as usize] & !node.stored != 0;
+            if !pure || !repeated || node.touches.is_some() || node.reduced | node.scanned != 0 {
+                continue;
+            }
+            let own = match node.class {
+                OpClass::Elementwise if tiles.inner(self.body, node.stored) != 0 => node.flops,
+                _ => 0,
+            };
+            let mut sources = self.of_phase(draft, at);
+            work[at] = sources.try_fold(own, |sum, p| Some(sum.saturating_add(work[p]?)));
+        }
+        let mut read = vec![false; draft.body.len()];
+        let mut apart = vec![false; draft.body.len()];
+        let mut split = vec![false; count];
+        for at in (0..draft.body.len()).rev() {
+            let shape = self.body.nodes[draft.body[at] as usize].class == OpClass::Shape;
+            let dear = work[at].is_some_and(|work| work > self.target.hoist_above);
+            if dear && read[at] && !shape {
+                apart[at] = true;
+                split[draft.phases[at] as usize] = true;
+                draft.ahead.push(draft.body[at]);
+            }
+            let passes = work[at].is_none() || shape && read[at];
+            for p in self.of_phase(draft, at) {
+                apart[p] |= apart[at];
+                read[p] |= passes;
+            }
+        }
+        draft.ahead.sort_unstable();
+        let earlier = split.iter().scan(0u32, |sum, &split| {
+            let before = *sum;
+            *sum += u32::from(split);
+            Some(before)
+        });
+        let earlier: Vec<u32> = earlier.collect();
+        for (phase, apart) in draft.phases.iter_mut().zip(apart) {
+            let own = *phase as usize;
+            *phase += earlier[own] + u32::from(split[own] && !apart);
+        }
+    }
+    /// Where the body has what an op of it reads of its own phase.
+    fn of_phase(&self, draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
+        let producers = self.producers(draft.body[at]);
+        let places = producers.filter_map(|p| draft.body.binary_search(&p).ok());
+        let places = places.filter(|&p| draft.phases[p] == draft.phases[at]);
+        places.collect::<SmallVec<[usize; 3]>>().into_iter()
     }
     /// The phases between an op and its user: one where the op is a reduction that finishes inside the step, or the user reads it at
     /// another index.
