@@ -12,9 +12,9 @@
 //! %var  = fusion.div %ss, %n
 //! ```
 //!
-//! `var_mean` is two passes over the data, as it is defined; 16-bit inputs are widened first and each result is rounded once.
+//! `var_mean` is two passes over the data, as it is defined, of parts where fast memory does not hold all; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/product.rs` has products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/variance.rs` has variances, `decompose/product.rs` products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
 
 mod arg;
 mod attention;
@@ -26,6 +26,7 @@ mod roll;
 mod scan;
 mod scatter;
 mod sort;
+mod variance;
 
 use fuser_analysis::cost::is_call;
 use fuser_analysis::executors;
@@ -37,6 +38,7 @@ use fuser_ir::build::Builder;
 use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
+use fuser_target::Target;
 
 use crate::recognize_patterns;
 use call::Goal;
@@ -49,7 +51,7 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
+          scheduling can place, and on a CPU by sums of parts where fast memory does not hold what a mean is of; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
@@ -82,21 +84,21 @@ pub static DECOMPOSE: PassDef = PassDef {
 type Parts = Result<Vec<Value>, OpError>;
 
 /// A function that makes the results of an op of others.
-type TakeApart = fn(&mut Ir, Op) -> Parts;
+type TakeApart = fn(&mut Ir, Op, &Target) -> Parts;
 
 /// The composite ops that are no calls, and what makes their results of others.
 static COMPOSITES: &[(&OpDef, TakeApart)] = &[
-    (&fusion::VAR_MEAN, var_mean),
-    (&fusion::MEAN, mean),
-    (&fusion::ARGMAX, arg::argmax),
-    (&fusion::ARGMIN, arg::argmin),
-    (&fusion::FOLD, lambda::fold),
-    (&fusion::TOPK, sort::topk),
-    (&fusion::ROLL, roll::roll),
-    (&fusion::ONE_HOT, roll::one_hot),
-    (&fusion::UNIFORM, random::uniform),
-    (&fusion::NORMAL, random::normal),
-    (&fusion::BERNOULLI, random::bernoulli),
+    (&fusion::VAR_MEAN, variance::var_mean),
+    (&fusion::MEAN, |ir, op, _| mean(ir, op)),
+    (&fusion::ARGMAX, |ir, op, _| arg::argmax(ir, op)),
+    (&fusion::ARGMIN, |ir, op, _| arg::argmin(ir, op)),
+    (&fusion::FOLD, |ir, op, _| lambda::fold(ir, op)),
+    (&fusion::TOPK, |ir, op, _| sort::topk(ir, op)),
+    (&fusion::ROLL, |ir, op, _| roll::roll(ir, op)),
+    (&fusion::ONE_HOT, |ir, op, _| roll::one_hot(ir, op)),
+    (&fusion::UNIFORM, |ir, op, _| random::uniform(ir, op)),
+    (&fusion::NORMAL, |ir, op, _| random::normal(ir, op)),
+    (&fusion::BERNOULLI, |ir, op, _| random::bernoulli(ir, op)),
 ];
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
@@ -119,7 +121,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 .is_some_and(|d| d.class == OpClass::Attention);
         let before = ctx.ir.prev_op(op);
         let parts = match (composite, scanned) {
-            (Some((_, parts)), _) => parts(ctx.ir, op),
+            (Some((_, parts)), _) => parts(ctx.ir, op, goal.target()),
             (None, Some((count, dims))) => scan::in_parts(ctx.ir, op, count, &dims),
             (None, None) => call::apart(ctx, op, &goal, &mut told),
         };
@@ -168,57 +170,6 @@ static COMBINES: &[(&str, Option<Combining>)] = &[
     ("min", Some((&fusion::MIN, &fusion::MINIMUM))),
 ];
 
-fn var_mean(ir: &mut Ir, op: Op) -> Parts {
-    let input = ir.operand(op, 0);
-    let missing = || OpError::new("its operand is no tensor");
-    let tensor = ir
-        .value_kind(input)
-        .as_tensor()
-        .ok_or_else(missing)?
-        .clone();
-    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
-    let correction = ir.int_of(op, "correction").unwrap_or(0);
-    let keeps = ir.get_attr(op, "keepdim").is_some();
-    let results: Vec<_> = ir.results(op).iter().map(|&v| ir.value_type(v)).collect();
-    let compute = tensor.dtype.compute();
-    let is_kept = |axis: &usize| !dims.contains(&(*axis as i64));
-    let kept: Vec<i64> = (0..tensor.dims.len())
-        .filter(is_kept)
-        .map(|a| a as i64)
-        .collect();
-    let shape: Vec<Dim> = tensor.dims.iter().map(|d| Dim::new(d.extent)).collect();
-    let reduced: Vec<Dim> = dims
-        .iter()
-        .filter_map(|&a| shape.get(a as usize))
-        .copied()
-        .collect();
-
-    let mut b = Builder::before(ir, op);
-    let x = b.cast(input, compute)?;
-    let count = count(&mut b, &reduced, compute)?;
-    let sum = b.reduce(&fusion::SUM, x, &dims)?;
-    let mean = b.div(sum, count)?;
-    let wide = b.broadcast(mean, &kept, &shape)?;
-    let centered = b.sub(x, wide)?;
-    let squares = b.mul(centered, centered)?;
-    let squares = b.reduce(&fusion::SUM, squares, &dims)?;
-    let var = variance(&mut b, squares, count, correction, compute)?;
-    let mut out = vec![var, mean];
-    for (value, ty) in out.iter_mut().zip(results) {
-        *value = b.cast(*value, tensor.dtype)?;
-        if keeps {
-            let dims =
-                b.ir.ty(ty)
-                    .as_tensor()
-                    .map(|t| t.dims.clone())
-                    .unwrap_or_default();
-            let shape = b.shape("shape", &dims);
-            *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
-        }
-    }
-    Ok(out)
-}
-
 fn mean(ir: &mut Ir, op: Op) -> Parts {
     let input = ir.operand(op, 0);
     let missing = || OpError::new("its operand is no tensor");
@@ -260,28 +211,6 @@ fn count(b: &mut Builder<'_>, reduced: &[Dim], dtype: DType) -> Result<Value, Op
     let shape = b.shape("shape", reduced);
     let n = b.value(&fusion::SIZE, &[], &[shape])?;
     b.cast(n, dtype)
-}
-
-/// `squares / (count - correction)`, NaN where that is not positive.
-fn variance(
-    b: &mut Builder<'_>,
-    squares: Value,
-    count: Value,
-    correction: i64,
-    dtype: DType,
-) -> Result<Value, OpError> {
-    if correction == 0 {
-        return b.div(squares, count);
-    }
-    let ty = b.ir.scalar(dtype);
-    let correction = b.constant_float(correction as f64, ty)?;
-    let freedom = b.sub(count, correction)?;
-    let zero = b.constant_float(0.0, ty)?;
-    let nan = b.constant_float(f64::NAN, ty)?;
-    let positive = b.compare("gt", freedom, zero)?;
-    // A NaN divisor makes a NaN quotient.
-    let divisor = b.choose(positive, freedom, nan)?;
-    b.div(squares, divisor)
 }
 
 #[cfg(test)]

@@ -1,0 +1,236 @@
+//! Mean and variance, as two walks over the data: one for the sum, one for the squares of what is left when the mean is taken away.
+//!
+//! ```text
+//! %var, %mean = fusion.var_mean %x dims [1] correction 0      // 16x4194304, f32
+//!   =>
+//! %p    = fusion.reshape %x shape [16, 128, 32768]
+//! %s    = fusion.sum %p dims [2]                              // of each part
+//! %m    = fusion.div %s, 32768.0
+//! %c    = fusion.sub %p, (fusion.broadcast %m dims [0, 1] shape [16, 128, 32768])
+//! %q    = fusion.sum (fusion.mul %c, %c) dims [2]
+//! %mean = fusion.div (fusion.sum %s dims [1]), 4194304.0
+//! %d    = fusion.sub %m, (fusion.broadcast %mean dims [0] shape [16, 128])
+//! %ss   = fusion.sum (fusion.add %q, (fusion.mul 32768.0, (fusion.mul %d, %d))) dims [1]
+//! %var  = fusion.div %ss, 4194304.0
+//! ```
+//!
+//! In parts only where fast memory does not hold what a mean is of: the second walk over a part finds it there, and slow memory is read once. The squares
+//! about a mean are those about the means of parts, and how far these lie from it: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
+//! computing sample variances" (1979). Elsewhere there is one part. 16-bit inputs are widened first, and each result is rounded once.
+
+use fuser_dialects::fusion;
+use fuser_dialects::fusion::build::{Built, FusionBuilder};
+use fuser_ir::build::Builder;
+use fuser_ir::def::OpError;
+use fuser_ir::{DType, Dim, Extent, Ir, Op, TensorType, Value, layout};
+use fuser_target::Target;
+
+use super::{Parts, count};
+
+/// The fewest elements of a part: two results of each are handed on.
+const FEWEST: u64 = 32;
+/// How many parts fast memory would hold: the second walk has what it reads beside it.
+const SHARE: u64 = 8;
+
+/// The axes of a tensor that one mean is taken along, those within a part last.
+#[derive(Default)]
+struct Walk {
+    /// The shape, with an axis that a part is a piece of as two.
+    shape: Vec<Dim>,
+    /// Axes along which there are parts.
+    outer: Vec<i64>,
+    /// Axes of a part.
+    inner: Vec<i64>,
+}
+
+impl Walk {
+    /// One part along all of `dims`.
+    fn whole(tensor: &TensorType, dims: &[i64]) -> Walk {
+        Walk {
+            shape: tensor.dims.iter().map(|d| Dim::new(d.extent)).collect(),
+            outer: Vec::new(),
+            inner: dims.to_vec(),
+        }
+    }
+
+    /// The innermost of `dims` as a part, where fast memory holds such but not all of them; else one part.
+    fn new(ir: &Ir, tensor: &TensorType, dims: &[i64], target: &Target) -> Walk {
+        let mut walk = Walk::whole(tensor, dims);
+        let mut axes: Vec<usize> = dims.iter().map(|&axis| axis as usize).collect();
+        axes.sort_unstable();
+        let length = |axis: &usize| match tensor.dims.get(*axis)?.extent {
+            Extent::Static(length) => Some(length),
+            _ => None,
+        };
+        let product = |axes: &[usize]| {
+            let all = axes.iter().map(|axis| length(axis).unwrap_or(u64::MAX));
+            all.fold(1, u64::saturating_mul)
+        };
+        let beside: Vec<usize> = (0..tensor.dims.len())
+            .filter(|axis| axes.last().is_some_and(|last| axis > last))
+            .collect();
+        let columns = product(&beside);
+        let size = tensor.dtype.compute().bytes();
+        let held = target.tile_bytes / size;
+        let long = product(&axes).saturating_mul(columns.min(target.narrow_tile)) > held;
+        if target.is_gpu() || !long || axes.iter().any(|axis| length(axis) == Some(0)) {
+            return walk;
+        }
+        let most = (held / SHARE / columns.clamp(1, target.tile)).max(FEWEST);
+        let mut within = 1;
+        let mut first = axes.len();
+        while let Some(n) = first.checked_sub(1).and_then(|i| length(&axes[i])) {
+            if n.saturating_mul(within) > most {
+                break;
+            }
+            within *= n;
+            first -= 1;
+        }
+        let (outer, inner) = axes.split_at(first);
+        let cut = outer
+            .last()
+            .and_then(|axis| length(axis).map(|n| (*axis, n)));
+        let plain = layout::is_row_major(ir, tensor) && !tensor.dims.iter().any(|d| d.broadcast);
+        let piece = cut.filter(|_| plain).and_then(|(axis, n)| {
+            let mut pieces = (2..=most / within).rev();
+            pieces.find(|p| n.is_multiple_of(*p)).map(|p| (axis, n, p))
+        });
+        let (cut, n, piece) = piece.unwrap_or((usize::MAX, 1, 1));
+        if outer.is_empty() || within * piece < FEWEST {
+            return walk;
+        }
+        let moved = |axes: &[usize]| -> Vec<i64> {
+            axes.iter()
+                .map(|&axis| axis as i64 + i64::from(axis > cut))
+                .collect()
+        };
+        walk.outer = moved(outer);
+        walk.inner = moved(inner);
+        if piece > 1 {
+            walk.shape
+                .splice(cut..=cut, [Dim::fixed(n / piece), Dim::fixed(piece)]);
+            walk.inner.insert(0, cut as i64 + 1);
+        }
+        walk
+    }
+
+    /// The axes of the shape that are not of a part.
+    fn kept(&self) -> Vec<i64> {
+        let all = 0..self.shape.len() as i64;
+        all.filter(|axis| !self.inner.contains(axis)).collect()
+    }
+
+    /// The lengths of these axes.
+    fn lengths(&self, axes: &[i64]) -> Vec<Dim> {
+        let all = axes
+            .iter()
+            .filter_map(|&axis| self.shape.get(axis as usize));
+        all.copied().collect()
+    }
+
+    /// The parts of one mean: axes of what is left of the shape without those of a part.
+    fn parts(&self) -> Walk {
+        let kept = self.kept();
+        let place = |axis: &i64| kept.iter().position(|k| k == axis).map(|p| p as i64);
+        Walk {
+            shape: self.lengths(&kept),
+            outer: Vec::new(),
+            inner: self.outer.iter().filter_map(place).collect(),
+        }
+    }
+}
+
+/// What becomes of `fusion.var_mean`.
+pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
+    let input = ir.operand(op, 0);
+    let missing = || OpError::new("its operand is no tensor");
+    let tensor = ir
+        .value_kind(input)
+        .as_tensor()
+        .ok_or_else(missing)?
+        .clone();
+    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
+    let correction = ir.int_of(op, "correction").unwrap_or(0);
+    let keeps = ir.get_attr(op, "keepdim").is_some();
+    let results: Vec<_> = ir.results(op).iter().map(|&v| ir.value_type(v)).collect();
+    let compute = tensor.dtype.compute();
+    let walk = Walk::new(ir, &tensor, &dims, target);
+    let reduced = Walk::whole(&tensor, &dims).lengths(&dims);
+
+    let mut b = Builder::before(ir, op);
+    let mut x = input;
+    if walk.shape.len() != tensor.dims.len() {
+        let shape = b.shape("shape", &walk.shape);
+        x = b.value(&fusion::RESHAPE, &[x], &[shape])?;
+    }
+    let x = b.cast(x, compute)?;
+    let n = count(&mut b, &reduced, compute)?;
+    let mut sum = b.reduce(&fusion::SUM, x, &walk.inner)?;
+    let (mean, squares) = if walk.outer.is_empty() {
+        let mean = b.div(sum, n)?;
+        (mean, squares(&mut b, x, mean, &walk, None)?)
+    } else {
+        let parts = walk.parts();
+        let length = count(&mut b, &walk.lengths(&walk.inner), compute)?;
+        let means = b.div(sum, length)?;
+        let within = squares(&mut b, x, means, &walk, None)?;
+        sum = b.reduce(&fusion::SUM, sum, &parts.inner)?;
+        let mean = b.div(sum, n)?;
+        (
+            mean,
+            squares(&mut b, means, mean, &parts, Some((length, within)))?,
+        )
+    };
+    let var = variance(&mut b, squares, n, correction, compute)?;
+    let mut out = vec![var, mean];
+    for (value, ty) in out.iter_mut().zip(results) {
+        *value = b.cast(*value, tensor.dtype)?;
+        if keeps {
+            let dims = b.ir.ty(ty).as_tensor().map(|t| t.dims.clone());
+            let shape = b.shape("shape", &dims.unwrap_or_default());
+            *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
+        }
+    }
+    Ok(out)
+}
+
+/// The sum of the squares of what `x` has beyond its means; where `x` are means of parts, `weight` times that, and what the parts have.
+fn squares(
+    b: &mut Builder<'_>,
+    x: Value,
+    mean: Value,
+    walk: &Walk,
+    parts: Option<(Value, Value)>,
+) -> Built {
+    let wide = b.broadcast(mean, &walk.kept(), &walk.shape)?;
+    let centered = b.sub(x, wide)?;
+    let mut squares = b.mul(centered, centered)?;
+    if let Some((length, within)) = parts {
+        let length = b.broadcast(length, &[], &walk.shape)?;
+        squares = b.mul(length, squares)?;
+        squares = b.add(within, squares)?;
+    }
+    b.reduce(&fusion::SUM, squares, &walk.inner)
+}
+
+/// `squares / (count - correction)`, NaN where that is not positive.
+fn variance(
+    b: &mut Builder<'_>,
+    squares: Value,
+    count: Value,
+    correction: i64,
+    dtype: DType,
+) -> Built {
+    if correction == 0 {
+        return b.div(squares, count);
+    }
+    let ty = b.ir.scalar(dtype);
+    let correction = b.constant_float(correction as f64, ty)?;
+    let freedom = b.sub(count, correction)?;
+    let zero = b.constant_float(0.0, ty)?;
+    let nan = b.constant_float(f64::NAN, ty)?;
+    let positive = b.compare("gt", freedom, zero)?;
+    // A NaN divisor makes a NaN quotient.
+    let divisor = b.choose(positive, freedom, nan)?;
+    b.div(squares, divisor)
+}
