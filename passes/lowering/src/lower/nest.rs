@@ -25,13 +25,15 @@ impl SweepLowering<'_> {
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
         let inside = (0..phases).filter(|&p| !self.is_hoisted(p) && !self.is_after(p));
         let inside: Vec<usize> = inside.collect();
-        let idle = inside.iter().skip(1).find(|&&p| self.stores_nothing(p));
-        let idle = idle.copied();
-        for phase in inside {
-            if Some(phase) == idle {
+        let mut asks = self.target.is_gpu();
+        for (number, phase) in inside.into_iter().enumerate() {
+            if number > 0 && !asks && self.stores_nothing(phase) {
                 self.look_ahead();
             }
+            let waits = !self.ahead.is_empty();
             self.emit_phase(phase)?;
+            asks |= waits && self.ahead.is_empty();
+            self.ahead.clear();
         }
         self.store_inputs_yielded()
     }
@@ -402,6 +404,9 @@ impl SweepLowering<'_> {
             after.push(self.k.splat(identity, Some(lanes)));
         }
         let full = nest.loops.len() == depth + 1 && Some(lanes) == self.lanes();
+        let walks = |l: usize| nest.loops.contains(&l) || !self.spec.loops[l].has_inner();
+        let mut rows = self.ahead.iter().flat_map(|&v| self.varies(v));
+        let full = full && rows.all(walks);
         let ahead = if full {
             std::mem::take(&mut self.ahead)
         } else {

@@ -25,10 +25,10 @@ impl SweepLowering<'_> {
         let single = |v: Value| !self.varies(v).into_iter().any(inner);
         results.all(|&v| !outputs.contains(&v) || single(v))
     }
-    /// Begins the phase that asks: notes what its first vector loop asks for.
+    /// Begins a phase that may ask: notes what its first vector loop that walks whole rows asks for.
     pub(super) fn look_ahead(&mut self) {
         let order = self.outer_order();
-        let (Some(&next), false) = (order.last(), self.target.is_gpu()) else {
+        let Some(&next) = order.last() else {
             return;
         };
         let inputs = self.global.keys().copied();
