@@ -301,6 +301,25 @@ fd.add_output(T5)
 fd.add_output(T6)
 """,
     ),
+    "masked": (
+        [((2, 3, 5, 4), "float32"), ((2, 3, 6, 4), "float32"), ((2, 1, 5, 6), "float32"), ((3, 1, 6), "bool"), ((1, 6), "bool")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[-1, 1, -1, -1], contiguity=[True, None, True, True], dtype=DataType.Float)
+T3 = fd.define_tensor(shape=[-1, 1, -1], contiguity=[True, None, True], dtype=DataType.Bool)
+T4 = fd.define_tensor(shape=[1, -1], contiguity=[None, True], dtype=DataType.Bool)
+T5, T6, T7, T8 = fd.ops.sdpfa_fwd(T0, T1, T1, T2, T3)
+T9, T10, T11, T12 = fd.ops.sdpfa_fwd(T0, T1, T1, mask=T4, scale=0.5)
+T13 = fd.ops.pad(T0, [-1, 2, 0, -2, -1, -1], 3.0)
+T14 = fd.ops.pad(T1, [0, 0, -1, -1])
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(T9)
+fd.add_output(T13)
+fd.add_output(T14)
+""",
+    ),
 }
 
 
@@ -384,6 +403,11 @@ class Ops:
             parts = zip(x, y.split(sizes, 1)) if axis else zip(x.split(sizes, 0), y)
             out = torch.cat([p @ q for p, q in parts], axis)
         return out.to(a.dtype) if scale1 is None else ((alpha * out + beta * bias).to(dtype), None, None)
+    def sdpfa_fwd(self, q, k, v, bias=0.0, mask=True, scale=None):
+        q, k, v, to = q.double(), k.double(), v.double(), q.dtype
+        scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+        scores = scores + bias + torch.where(torch.as_tensor(mask), 0.0, -torch.inf)
+        return (scores.softmax(-1) @ v).to(to), scores.logsumexp(-1).to(to), None, None
     def _scaled_mm(self, a, b, s, t, alpha, bias, beta): return (alpha * ((a.double() * s) @ (b.double() * t)) + beta * bias).bfloat16(), None, None
 
 
