@@ -58,8 +58,14 @@ const fn rule(
     }
 }
 
+/// A name, and the orders for which the comparison holds.
+type Test = (&'static str, fn(Option<Ordering>) -> bool);
+
+/// A name, and the op of two truth values.
+type Truth = (&'static str, fn(bool, bool) -> bool);
+
 /// The comparisons, each with the order of its numbers for which it holds; none where one is NaN.
-const TESTS: &[(&str, fn(Option<Ordering>) -> bool)] = &[
+const TESTS: &[Test] = &[
     ("eq", |order| order == Some(Ordering::Equal)),
     ("ge", |order| order.is_some_and(Ordering::is_ge)),
     ("gt", |order| order.is_some_and(Ordering::is_gt)),
@@ -69,7 +75,7 @@ const TESTS: &[(&str, fn(Option<Ordering>) -> bool)] = &[
 ];
 
 /// The ops of truth values; of one the second is the same.
-const TRUTHS: &[(&str, fn(bool, bool) -> bool)] = &[
+const TRUTHS: &[Truth] = &[
     ("logical_and", |a, b| a && b),
     ("logical_not", |a, _| !a),
     ("logical_or", |a, b| a || b),
