@@ -95,7 +95,7 @@ class Program:
         if name == "complex" or op.clauses.get("to") in COMPLEX or any(isinstance(o, Complex) for o in operands):
             if name == "var_mean":
                 found = [self.results(op, name, [part]) for part in operands[0].parts]
-                var = elementwise.binary("add", found[0][0], found[1][0])
+                var = elementwise.binary("add", found[0][0], found[1][0], same=False)
                 var.axes = found[0][0].axes
                 return [var, complexes.Complex(found[0][1], found[1][1], axes=found[0][1].axes)]
             return [self.of_complex(op, name, operands)]
