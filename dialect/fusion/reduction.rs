@@ -147,9 +147,9 @@ pub static VAR_MEAN: OpDef = OpDef {
     summary: "variance and mean along axes",
     doc: "With n elements along `dims`: `mean = sum(x) / n` and `var = sum((x - mean)^2) / (n - correction)`, both computed in \
           f32 (f64 for f64) from the unrounded mean, and rounded to the element type once. `n <= correction` makes the variance \
-          NaN; `n = 0` makes both NaN. Floats only. The order of the sums is not specified.",
+          NaN; `n = 0` makes both NaN. The order of the sums is not specified. Complex: the mean part by part, and the sum of the variances of the parts, which is real.",
     example: "// %x: tensor<4x8xf32>\n%var, %mean = fusion.var_mean %x dims [1] correction 1 : tensor<4xf32>, tensor<4xf32>",
-    operands: FLOAT_IN,
+    operands: &[operand("input", ANALYTIC, "the tensor")],
     clauses: &[
         DIMS,
         clause(
@@ -161,7 +161,7 @@ pub static VAR_MEAN: OpDef = OpDef {
     ],
     results: &[
         result("var", FLOATS, "the variance"),
-        result("mean", FLOATS, "the mean"),
+        result("mean", ANALYTIC, "the mean"),
     ],
     flops: 4,
     infer: Some(infer_var_mean),
@@ -192,6 +192,6 @@ fn infer_reduce(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
 
 fn infer_var_mean(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let (dims, dtype) = reduced(ir, parts)?;
-    let ty = ir.tensor(dims, dtype);
-    Ok(smallvec![ty, ty])
+    let var = ir.tensor(dims.clone(), dtype.part());
+    Ok(smallvec![var, ir.tensor(dims, dtype)])
 }

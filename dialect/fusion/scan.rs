@@ -50,7 +50,9 @@ pub static CUMPROD: OpDef = OpDef {
     computes: Some(Computes::Mul),
     summary: "products of the elements up to each index of an axis",
     doc: "Along `dim`, the first element is that of the operand, and each later one the product of the one before it and the operand's \
-          element; types, rounding, groups of floats on a GPU, empty and `b` axes as for `fusion.cumsum`.",
+          element; types, rounding, groups of floats on a GPU, empty and `b` axes as for `fusion.cumsum`. Complex: from 1 on, in the order of the indices, each \
+          product that of `fusion.mul`.",
+    operands: &[operand("input", FIELD, "the tensor")],
     example: "// %x: tensor<4x8xf32>\n%0 = fusion.cumprod %x dim 1 : tensor<4x8xf32>",
     ..SCAN
 };

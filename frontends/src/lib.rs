@@ -36,7 +36,7 @@ pub const FORMATS: &[(&str, Format)] = &[
 ];
 
 /// The module that `text` describes, with warnings; or its mistakes. `file` is the number of the text in the caller's source map,
-/// `name` the name of its file. `lengths` are those of extents and of scalar inputs that a definition of nvFuser leaves open, by name; a module of
+/// `name` the name of its file. `numbers` are lengths of extents and values of scalar inputs that a definition of nvFuser leaves open, by name; a module of
 /// StableHLO has none.
 pub fn import(
     format: Format,
@@ -44,12 +44,12 @@ pub fn import(
     file: u32,
     name: &str,
     text: &str,
-    lengths: &BTreeMap<String, u64>,
+    numbers: &BTreeMap<String, nvfuser::Number>,
 ) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let draft = program::Draft::new(registry.clone(), file, name, text)?;
     match format {
         Format::StableHlo => stablehlo::import(draft, text),
-        Format::NvFuser => nvfuser::import(draft, text, lengths),
+        Format::NvFuser => nvfuser::import(draft, text, numbers),
     }
 }
 

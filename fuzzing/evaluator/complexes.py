@@ -9,7 +9,8 @@ import math
 import numpy as np
 
 import elementwise
-from values import COMPLEX, Value, computes
+import lambdas
+from values import COMPLEX, Axis, Value, computes
 
 
 class Complex:
@@ -336,15 +337,27 @@ def elementwise_op(clauses, name, operands):
     return Complex(*(one.value for one in found))
 
 
+def steps(z, dim):
+    """One, without an axis, and the products from there on up to each index of it, in their order."""
+    of = lambda k: tuple(Num(one.value.moved(lambda a: np.take(a, k, dim), None)) for one in z)
+    rest = tuple(n for d, n in enumerate(z[0].value.lo.shape) if d != dim)
+    found = [(z[0].number(np.ones(rest)), z[0].number(np.zeros(rest)))]
+    for k in range(z[0].value.lo.shape[dim]):
+        found.append(times(found[-1], of(k)))
+    return found
+
+
 def product(x, dims, keepdim):
     """From 1 on, in the order of the indices, the last axis first."""
     z = tuple(Num(one) for one in x.parts)
     for dim in sorted(dims, reverse=True):
-        length, z_at = z[0].value.lo.shape[dim], lambda k: tuple(Num(one.value.moved(lambda a: np.take(a, k, dim), None)) for one in z)
-        rest = tuple(n for d, n in enumerate(z[0].value.lo.shape) if d != dim)
-        total = z[0].number(np.ones(rest)), z[0].number(np.zeros(rest))
-        for k in range(length):
-            total = times(total, z_at(k))
-        z = total
+        z = steps(z, dim)[-1]
     shape = [1 if d in dims else n for d, n in enumerate(x.lo.shape) if keepdim or d not in dims]
     return Complex(*(one.value.moved(lambda a: a.reshape(shape), None) for one in z))
+
+
+def products(x, dim):
+    """The products up to each index of an axis."""
+    found = steps(tuple(Num(one) for one in x.parts), dim)
+    axes = [Axis(a.broadcast and d != dim, a.static) for d, a in enumerate(x.axes)]
+    return Complex(*(lambdas.stacked([step[which].value for step in found], dim, axes) for which in (0, 1)), axes=axes)

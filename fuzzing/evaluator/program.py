@@ -93,6 +93,11 @@ class Program:
 
     def results(self, op, name, operands):
         if name == "complex" or op.clauses.get("to") in COMPLEX or any(isinstance(o, Complex) for o in operands):
+            if name == "var_mean":
+                found = [self.results(op, name, [part]) for part in operands[0].parts]
+                var = elementwise.binary("add", found[0][0], found[1][0], same=False)
+                var.axes = found[0][0].axes
+                return [var, complexes.Complex(found[0][1], found[1][1], axes=found[0][1].axes)]
             return [self.of_complex(op, name, operands)]
         if name == "var_mean":
             return reductions.var_mean(operands[0], op.clauses["dims"], op.clauses["correction"], op.clauses.get("keepdim"))
@@ -132,6 +137,8 @@ class Program:
             found = complexes.product(operands[0], clauses["dims"], clauses.get("keepdim"))
             found.axes = reductions.reduced(operands[0], clauses["dims"], clauses.get("keepdim"))[1]
             return found
+        if name == "cumprod":
+            return complexes.products(operands[0], clauses["dim"])
         if name == "full" or name in MOVES or name in BY_PARTS:
             if clauses.get("combine", "set") not in ("set", "add"):
                 raise Wrong(f"fusion.{name} of complex numbers does not {clauses['combine']}")

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_frontends::nvfuser::Number;
 use fuser_frontends::{FORMATS, Format};
 use fuser_ir::suggest::nearest;
 
@@ -48,8 +49,8 @@ pub struct Config {
     pub output: String,
     /// The format of the text, where it is not `.fir`.
     pub import: Option<Format>,
-    /// Lengths of extents that the text leaves open, by name.
-    pub lengths: BTreeMap<String, u64>,
+    /// Lengths of extents and values of scalar inputs that the text leaves open, by name.
+    pub lengths: BTreeMap<String, Number>,
     /// The form of the output.
     pub emit: Emit,
     /// For which machine, as the command line says it.
@@ -94,8 +95,8 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ),
     (
         "shape",
-        "T0_1=64,S1=128",
-        "what extents and scalar inputs are that a definition of nvFuser leaves open: numbers in the program; may be given several times",
+        "T0_1=64,S1=128,S2=0.5,S3=true",
+        "what extents and scalar inputs are that a definition of nvFuser leaves open, integers, floats or truth values: numbers in the program; may be given several times",
     ),
     (
         "target",

@@ -169,6 +169,92 @@ fn few_very_long_lines_are_scanned_in_parts() {
     }
 }
 
+/// A scan, or a fold, of a row and of a column by a lambda that rounds nothing: the greatest element so far and its index. Its operands are computed, and so is
+/// what follows it.
+fn greatest(op: &str, shape: &str, result: &str, dim: usize) -> String {
+    let length: String = shape.split('x').nth(dim).unwrap().into();
+    let result = |dtype| format!("tensor<{result}{dtype}>");
+    let [most, at] = ["f32", "i32"].map(result);
+    let list = shape.replace('x', ", ");
+    format!(
+        "task.program @f(%x: tensor<{shape}xbf16>) -> ({most}, {at}) {{
+  %w = fusion.cast %x to f32
+  %n = fusion.neg %w
+  %i = fusion.iota dim {dim} shape [{list}] of i32
+  %m, %k = fusion.{op} %n, %i dim {dim} init [0xFF800000 : f32, {length}] associative {{
+  ^bb0(%a: f32, %ai: i32, %e: f32, %ei: i32):
+    %g = fusion.compare %e, %a predicate gt
+    %s = fusion.where %g, %e, %a
+    %si = fusion.where %g, %ei, %ai
+    fusion.yield %s, %si
+  }}
+  %y = fusion.mul %m, %m
+  task.return %y, %k
+}}"
+    )
+}
+
+/// Lines that threads walk, along the first axis, one in the middle and, with a lambda, the last one: long ones are walked in parts by as many threads as lengths allow, in
+/// three launches, a fold in two. Primes have no parts.
+#[test]
+fn lines_that_threads_walk_are_taken_in_parts() {
+    let lengths = [0i64, 1, 2, 31, 33, 1001, 1009, 4097];
+    for (number, (&length, machine)) in lengths.iter().zip(MACHINES.into_iter().cycle()).enumerate()
+    {
+        let (op, dtype) = SCANS[number % SCANS.len()];
+        let parted = matches!(length, 1001 | 4097);
+        let shapes = [
+            (format!("{length}x35"), 0, "35"),
+            (format!("3x{length}x9"), 1, "3x9"),
+            (format!("5x{length}"), 1, "5"),
+        ];
+        for (shape, dim, rest) in &shapes {
+            let mut programs = vec![
+                (greatest("scan", shape, &format!("{shape}x"), *dim), 3),
+                (greatest("fold", shape, &format!("{rest}x"), *dim), 2),
+            ];
+            // The threads of a block share a row of a named scan.
+            if *rest != "5" {
+                programs.push((scan(op, &format!("{shape}x{dtype}"), *dim), 3));
+            }
+            for (text, launches) in programs {
+                let program = program(&text, 0);
+                // Of one element nothing is computed.
+                if length > 1 {
+                    let kernels = kernels(&program);
+                    let wanted = if parted { launches } else { 1 };
+                    assert_eq!(kernels.len(), wanted, "{text}: {kernels:?}");
+                }
+                assert_eq!(failures(&[(&program, machine)]), Vec::<String>::new());
+            }
+        }
+    }
+    // A sum of floats shows its order: nothing regroups it.
+    let text = "task.program @f(%x: tensor<4096x3xf32>) -> tensor<4096x3xf32> {
+  %y = fusion.scan %x dim 0 init [-0.0] associative {
+  ^bb0(%a: f32, %e: f32):
+    %s = fusion.add %a, %e
+    fusion.yield %s
+  }
+  task.return %y
+}";
+    assert_eq!(kernels(&program(text, 0)).len(), 1);
+}
+
+/// Of nothing but `-0` all steps along a column are `-0`, which reciprocals tell.
+#[test]
+fn a_column_of_negative_zeros_stays_one() {
+    let text = "task.program @f(%x: tensor<1024x3xf32>) -> tensor<1024x3xf32> {
+  %c = fusion.cumsum %x dim 0
+  %y = fusion.reciprocal %c
+  task.return %y
+}";
+    let zeros = program(text, 0);
+    assert_eq!(kernels(&zeros).len(), 3);
+    let output = run(&zeros, "cuda", "sm_90", &["--check", "--input=x=full:-0.0"]);
+    assert!(output.status.success(), "{}", super::text(&output));
+}
+
 /// A kernel by hand: three warps, which are no power of two; a loop that may have no turn, runs again, reads what other threads wrote before it and
 /// leaves what others read behind it.
 #[test]
@@ -267,6 +353,27 @@ fn scans_keep_their_budgets() {
             assert_eq!(counts["barriers"], 0);
         }
     }
+}
+
+/// Columns are read twice and written once, in whole sectors, by many more threads than there are columns.
+#[test]
+fn columns_in_parts_keep_their_budgets() {
+    let program = program(&scan("cumsum", "8x1024x128xf32", 1), 0);
+    let (counts, kernels) = (counts(&program), kernels(&program));
+    let elements = 8 * 1024 * 128;
+    let sectors = elements * 4 / 32;
+    assert!(counts["loads.sectors"] <= 2 * sectors + sectors / 10);
+    assert!(counts["stores.sectors"] <= sectors + sectors / 10);
+    assert!(320 * counts["warp_instructions"] / elements <= 48);
+    assert_eq!(kernels.iter().filter(|kernel| kernel.1 >= 132).count(), 2);
+}
+
+/// Tiles that turn rows for a lambda are complete before they are walked, and read before they are written again. No barrier is missing unnoticed; some stand where
+/// one warp has the rows of a tile.
+#[test]
+fn a_barrier_of_a_lambda_is_found_missing() {
+    let program = program(&greatest("fold", "8x1001", "8x", 1), 0);
+    assert!(mutate(&program, "sm_90").0 > 0);
 }
 
 /// Warps wait for each other's totals, and before these are written again.

@@ -301,6 +301,46 @@ fd.add_output(T5)
 fd.add_output(T6)
 """,
     ),
+    "masked": (
+        [((2, 3, 5, 4), "float32"), ((2, 3, 6, 4), "float32"), ((2, 1, 5, 6), "float32"), ((3, 1, 6), "bool"), ((1, 6), "bool")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[-1, 1, -1, -1], contiguity=[True, None, True, True], dtype=DataType.Float)
+T3 = fd.define_tensor(shape=[-1, 1, -1], contiguity=[True, None, True], dtype=DataType.Bool)
+T4 = fd.define_tensor(shape=[1, -1], contiguity=[None, True], dtype=DataType.Bool)
+T5, T6, T7, T8 = fd.ops.sdpfa_fwd(T0, T1, T1, T2, T3)
+T9, T10, T11, T12 = fd.ops.sdpfa_fwd(T0, T1, T1, mask=T4, scale=0.5)
+T13 = fd.ops.pad(T0, [-1, 2, 0, -2, -1, -1], 3.0)
+T14 = fd.ops.pad(T1, [0, 0, -1, -1])
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(T9)
+fd.add_output(T13)
+fd.add_output(T14)
+""",
+    ),
+    "block_scales": (
+        [(37, 80), (3, 80), (), ()],
+        """
+T0 = fd.define_tensor(shape=[37, 80], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[3, 80], contiguity=[True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[], contiguity=[], dtype=DataType.Float)
+T3 = fd.define_tensor(shape=[], contiguity=[], dtype=DataType.Float)
+T17 = fd.ops.mul(fd.ops.abs(T2), 100.0)
+T18 = fd.ops.mul(fd.ops.abs(T3), 100.0)
+T4, T5 = fd.ops.nv_block_quantize(T0, T17, True, 16)
+T6, T7 = fd.ops.nv_block_quantize(T1, T18, True, 16)
+T8 = fd.ops.permute(T6, dims=[1, 0])
+T9, T10, T11 = fd.ops.scaled_mm(T4, T8, T5, T7, dtype=DataType.Float)
+T12, T13 = fd.ops.nv_block_quantize(T1, T18)
+T14, T15, T16 = fd.ops.scaled_mm(T4, T8, T5, T7, T2, dtype=DataType.BFloat16)
+fd.add_output(T5)
+fd.add_output(T9)
+fd.add_output(T13)
+fd.add_output(T14)
+""",
+    ),
 }
 
 
@@ -384,7 +424,41 @@ class Ops:
             parts = zip(x, y.split(sizes, 1)) if axis else zip(x.split(sizes, 0), y)
             out = torch.cat([p @ q for p, q in parts], axis)
         return out.to(a.dtype) if scale1 is None else ((alpha * out + beta * bias).to(dtype), None, None)
-    def _scaled_mm(self, a, b, s, t, alpha, bias, beta): return (alpha * ((a.double() * s) @ (b.double() * t)) + beta * bias).bfloat16(), None, None
+    def sdpfa_fwd(self, q, k, v, bias=0.0, mask=True, scale=None):
+        q, k, v, to = q.double(), k.double(), v.double(), q.dtype
+        scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+        scores = scores + bias + torch.where(torch.as_tensor(mask), 0.0, -torch.inf)
+        return (scores.softmax(-1) @ v).to(to), scores.logsumexp(-1).to(to), None, None
+    def _scaled_mm(self, a, b, s, t, alpha=1.0, bias=None, beta=1.0, dtype=torch.bfloat16):
+        a, b, blocks = a.double(), b.double(), s.dtype == torch.float8_e4m3fn and s.shape[1] > 1
+        s, t = (plain(x, n.shape[0], 16) for x, n in ((s, a), (t, b.T))) if blocks else (s, t)
+        out = alpha * ((a * s) @ (b * (t.T if blocks else t)))
+        return (out if bias is None else out + beta * bias).to(dtype), None, None
+    def _nv_block_quantize(self, x, scale, turned=False, size=16):
+        blocks = x.reshape(x.shape[0], -1, size)
+        scales = (blocks.abs().amax(-1) / 6 * scale).clamp(2.0**-6, 448).to(torch.float8_e4m3fn)
+        return of_4_bits(blocks / (scales.float() / scale)[..., None]).reshape(x.shape), tiles(scales) if turned else scales
+
+
+def of_4_bits(x):
+    """The nearest floats of 4 bits, those with an even code where two are as near."""
+    middles = [0.25, 0.75, 1.25, 1.75, 2.5, 3.5, 5.0]
+    codes = sum((x.abs() >= n if at % 2 else x.abs() > n).long() for at, n in enumerate(middles))
+    return torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])[codes] * x.sign()
+
+
+def tiles(scales):
+    """Scales in tiles of 128 x 4, each with its rows 0, 32, 64 and 96 side by side; zeros fill them up."""
+    whole = torch.zeros([-(-n // size) * size for n, size in zip(scales.shape, (128, 4))])
+    whole[: scales.shape[0], : scales.shape[1]] = scales.float()
+    parts = whole.reshape(-1, 4, 32, whole.shape[1] // 4, 4)
+    return parts.permute(0, 3, 2, 1, 4).reshape(whole.shape).to(scales.dtype)
+
+
+def plain(scales, rows, block):
+    """A number for each element of the scales that tiles hold."""
+    parts = scales.double().reshape(scales.shape[0] // 128, -1, 32, 4, 4)
+    return parts.permute(0, 3, 2, 1, 4).reshape(scales.shape)[:rows, :5].repeat_interleave(block, 1)
 
 
 class Fusion:

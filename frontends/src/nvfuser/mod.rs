@@ -32,18 +32,19 @@ use crate::codes::{EXTENTS, LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};
 use args::Args;
 use parse::{Expr, Statement};
-use value::{Argument, Number, Val};
+pub use value::Number;
+use value::{Argument, Val};
 
 /// Passes over a text. Each finds what equal extents made visible; programs need two or three.
 const MAX_PASSES: usize = 64;
 
 /// The program of the one definition in a text.
-/// `lengths` says what extents and scalar inputs are by their names: they are
+/// `numbers` says what extents and scalar inputs are by their names: they are
 /// numbers in the program.
 pub(crate) fn import(
     mut draft: Draft,
     source: &str,
-    lengths: &BTreeMap<String, u64>,
+    numbers: &BTreeMap<String, Number>,
 ) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let definitions = match lex::definitions(source) {
         Ok(definitions) => definitions,
@@ -69,9 +70,10 @@ pub(crate) fn import(
     for statement in &statements {
         names(source, &statement.value, &mut read);
     }
-    let given = lengths
+    let lengths = numbers
         .iter()
-        .map(|(name, n)| (name.clone(), Known::Static(*n)));
+        .filter_map(|(name, n)| n.length().map(|n| (name, n)));
+    let given = lengths.map(|(name, n)| (name.clone(), Known::Static(n)));
     let mut equal: BTreeMap<String, Known> = given.collect();
     for _ in 0..MAX_PASSES {
         let mut reader = Reader {
@@ -87,6 +89,7 @@ pub(crate) fn import(
             read: &read,
             wanted: Vec::new(),
             open: HashSet::new(),
+            numbers,
             equal: std::mem::take(&mut equal),
         };
         for statement in &statements {
@@ -95,7 +98,7 @@ pub(crate) fn import(
         let again = reader.equal.len() > reader.known;
         equal = std::mem::take(&mut reader.equal);
         if !again {
-            let unknown = lengths.keys().filter(|name| !reader.open.contains(*name));
+            let unknown = numbers.keys().filter(|name| !reader.open.contains(*name));
             let unknown: Vec<String> = unknown.cloned().collect();
             for name in unknown {
                 let fault = Fault::new(
@@ -168,6 +171,8 @@ pub(crate) struct Reader<'s> {
     wanted: Vec<bool>,
     /// The extents and scalar inputs that the definition leaves open, by name.
     open: HashSet<String>,
+    /// What some of them are.
+    numbers: &'s BTreeMap<String, Number>,
 }
 
 impl<'s> Reader<'s> {
@@ -257,12 +262,8 @@ impl<'s> Reader<'s> {
         if text.starts_with(['"', '\'']) {
             return Ok(Val::Nothing);
         }
-        let number = match (text.strip_suffix('j'), text.parse()) {
-            (Some(parts), _) => complex(parts),
-            (None, Ok(int)) => Some(Number::Int(int)),
-            (None, Err(_)) => text.parse().ok().map(Number::Float),
-        };
-        let number = number.ok_or_else(|| Fault::form("is no number").at(span))?;
+        let number = text.parse();
+        let number = number.map_err(|()| Fault::form("is no number").at(span))?;
         Ok(Val::Number(number, None))
     }
     fn path(&mut self, path: &[Span]) -> Made<Val<'s>> {
@@ -378,7 +379,13 @@ impl<'s> Reader<'s> {
                 true => {
                     let name = format!("{name}_{axis}");
                     let extent = self.open(&name);
+                    let stated = self.numbers.get(&name);
+                    let wrong = stated.filter(|number| number.length().is_none());
                     self.open.insert(name);
+                    if let Some(number) = wrong {
+                        let text = format!("axis {axis} is {number} long, which is no length");
+                        return Err(Fault::new(&EXTENTS, text));
+                    }
                     extent
                 }
                 false => Extent::Static(
@@ -438,10 +445,14 @@ impl<'s> Reader<'s> {
             Some(Val::Number(number, _)) => Ok(Val::Number(number, stated)),
             None | Some(Val::Nothing) => {
                 self.open.insert(name.to_owned());
-                if let Some(Known::Static(n)) = self.equal.get(name) {
-                    return Ok(Val::Number(Number::Int((*n).into()), stated));
+                let dtype = stated.unwrap_or(DType::F64);
+                if let Some(number) = self.numbers.get(name) {
+                    let text = || format!("is {number}, which is no `{}`", dtype.name());
+                    let own = number.of_kind(dtype);
+                    let own = own.ok_or_else(|| Fault::new(&TYPE, text()))?;
+                    return Ok(Val::Number(own, stated));
                 }
-                let ty = self.draft.ir.scalar(stated.unwrap_or(DType::F64));
+                let ty = self.draft.ir.scalar(dtype);
                 let value = self.draft.argument(ty, name);
                 self.arguments.push(value);
                 Ok(Val::Tensor(value))
@@ -519,20 +530,6 @@ impl<'s> Reader<'s> {
             }
         }
     }
-}
-
-/// A complex number without its `j`: the real part, if there is one, and the imaginary part.
-fn complex(text: &str) -> Option<Number> {
-    let signs = text.char_indices().skip(1).filter(|(at, c)| {
-        let exponent = text[..*at].ends_with(['e', 'E']);
-        matches!(c, '+' | '-') && !exponent
-    });
-    let (real, imaginary) = signs
-        .map(|(at, _)| at)
-        .next()
-        .map_or(("0", text), |at| text.split_at(at));
-    let imaginary = imaginary.strip_prefix('+').unwrap_or(imaginary);
-    Some(Number::Complex(real.parse().ok()?, imaginary.parse().ok()?))
 }
 
 /// The axes outermost first of a `stride_order`, which numbers them from the innermost; `None` for row-major.

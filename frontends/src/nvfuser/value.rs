@@ -39,7 +39,71 @@ pub enum Number {
     Complex(f64, f64),
 }
 
+impl std::str::FromStr for Number {
+    type Err = ();
+    /// `3`, `0.5`, `-inf`, `true` or `False`, `2+0.5j`.
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let parsed = match text {
+            "true" | "True" => Some(Number::Bool(true)),
+            "false" | "False" => Some(Number::Bool(false)),
+            _ => match (text.strip_suffix('j'), text.parse()) {
+                (Some(parts), _) => complex(parts),
+                (None, Ok(int)) => Some(Number::Int(int)),
+                (None, Err(_)) => text.parse().ok().map(Number::Float),
+            },
+        };
+        parsed.ok_or(())
+    }
+}
+
+impl std::fmt::Display for Number {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Number::Bool(value) => value.fmt(f),
+            Number::Int(value) => value.fmt(f),
+            Number::Float(value) => write!(f, "{value:?}"),
+            Number::Complex(real, imaginary) => write!(f, "{real:?}{imaginary:+?}j"),
+        }
+    }
+}
+
+/// A complex number without its `j`: the real part, if there is one, and the imaginary part.
+fn complex(text: &str) -> Option<Number> {
+    let signs = text.char_indices().skip(1).filter(|(at, c)| {
+        let exponent = text[..*at].ends_with(['e', 'E']);
+        matches!(c, '+' | '-') && !exponent
+    });
+    let (real, imaginary) = signs
+        .map(|(at, _)| at)
+        .next()
+        .map_or(("0", text), |at| text.split_at(at));
+    let imaginary = imaginary.strip_prefix('+').unwrap_or(imaginary);
+    Some(Number::Complex(real.parse().ok()?, imaginary.parse().ok()?))
+}
+
 impl Number {
+    /// The number as a length of an axis.
+    pub fn length(self) -> Option<u64> {
+        match self {
+            Number::Int(n) => u64::try_from(n).ok(),
+            _ => None,
+        }
+    }
+    /// The number where it is one of a type, or becomes one without loss of its kind: an integer is a float, no float is an integer.
+    pub fn of_kind(self, dtype: DType) -> Option<Self> {
+        match self {
+            Number::Bool(_) => (dtype == DType::I1).then_some(self),
+            Number::Int(n) if dtype == DType::I1 => {
+                (n == 0 || n == 1).then_some(Number::Bool(n == 1))
+            }
+            Number::Int(_) if dtype.is_int() => Some(self),
+            Number::Int(_) | Number::Float(_) => {
+                let float = dtype.is_float() || dtype.is_complex();
+                float.then(|| Number::Float(self.float()))
+            }
+            Number::Complex(..) => dtype.is_complex().then_some(self),
+        }
+    }
     /// The number as a float; of a complex one the real part.
     pub fn float(self) -> f64 {
         match self {

@@ -668,13 +668,12 @@ impl<'s> Writer<'s> {
             clauses.push(Clause::Flag("keepdim"));
         }
         let width = high - low;
-        let var = self.write(
-            "var_mean",
-            &[x],
-            clauses,
-            ty.clone(),
-            (0.0, width * width / 2.0),
-        );
+        let mut real = ty.clone();
+        real.dtype = ty.dtype.part();
+        // Of complex numbers the variances of both parts.
+        let parts = if real.dtype == ty.dtype { 1.0 } else { 2.0 };
+        let most = parts * width * width / 2.0;
+        let var = self.write("var_mean", &[x], clauses, real, (0.0, most));
         let mean = self.value("mean", ty, (low, high));
         if let Some(op) = self.program.ops.last_mut() {
             op.results.push(mean);

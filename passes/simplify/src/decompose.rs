@@ -35,7 +35,7 @@ use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
-use fuser_ir::def::{OpClass, OpError};
+use fuser_ir::def::{Computes, OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
@@ -55,8 +55,8 @@ pub static DECOMPOSE: PassDef = PassDef {
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
-          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. On a GPU few long lines of a `cumsum` or another named scan are taken in parts, which blocks scan behind what \
-          all parts before have together. A `task.pattern` \
+          comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. On a GPU few long lines of a scan are taken in parts, which are scanned behind what \
+          all parts before have together: those of a `cumsum` or another named scan, and of a `scan` or a `fold` whose lambda is `associative` and rounds nothing. A `task.pattern` \
           with the name of a product or of attention (`@matmul`, `@linear`, `@sdpa`) becomes that op where an executor takes it and its ops are still those, as \
           `recognize-patterns` finds them; otherwise its own ops stay, without the border. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
@@ -109,8 +109,8 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     waiting.reverse();
     while let Some(op) = waiting.pop() {
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
-        let scanned = scan::parts(ctx.ir, op, goal.target());
-        if composite.is_none() && scanned.is_none() && !is_call(ctx.ir, op) {
+        let cut = scan::cut(ctx.ir, op, goal.target());
+        if composite.is_none() && cut.is_none() && !is_call(ctx.ir, op) {
             continue;
         }
         // What an op is made of may be a call.
@@ -120,9 +120,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 .def(op)
                 .is_some_and(|d| d.class == OpClass::Attention);
         let before = ctx.ir.prev_op(op);
-        let parts = match (composite, scanned) {
-            (Some((_, parts)), _) => parts(ctx.ir, op, goal.target()),
-            (None, Some((count, dims))) => scan::in_parts(ctx.ir, op, count, &dims),
+        let parts = match (composite, cut) {
+            (Some(_), Some(cut)) => lambda::in_parts(ctx.ir, op, &cut),
+            (Some((_, parts)), None) => parts(ctx.ir, op, goal.target()),
+            (None, Some(cut)) => scan::in_parts(ctx.ir, op, &cut),
             (None, None) => call::apart(ctx, op, &goal, &mut told),
         };
         match parts {
@@ -130,8 +131,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             Ok(values) => {
                 labels::inherit(ctx.ir, before, op);
                 let mut made = ctx.ir.prev_op(op);
-                while let Some(part) = made.filter(|_| again && made != before) {
-                    waiting.push(part);
+                while let Some(part) = made.filter(|_| made != before) {
+                    if again || ctx.ir.computes(part) == Some(Computes::Composite) {
+                        waiting.push(part);
+                    }
                     made = ctx.ir.prev_op(part);
                 }
                 for (index, value) in values.into_iter().enumerate() {
@@ -216,7 +219,6 @@ fn count(b: &mut Builder<'_>, reduced: &[Dim], dtype: DType) -> Result<Value, Op
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fuser_ir::def::Computes;
 
     #[test]
     fn every_composite_op_is_taken_apart() {

@@ -294,23 +294,41 @@ fn split(ir: &mut Ir, op: Op, known: &mut Known) -> Result<(), OpError> {
         }
         return Ok(());
     }
+    if ir.is(op, &fusion::VAR_MEAN) {
+        return moments(ir, op, known);
+    }
     let result = ir.result(op, 0);
     let made = formulas::make(ir, op, known)?;
     match made {
         formulas::Made::Complex(a, b) => {
             known.insert(result, (a, b));
         }
-        formulas::Made::Real(value) => {
-            let name = ir.value_name_sym(result);
-            ir.set_value_name(result, None);
-            ir.set_value_name(value, name);
-            if layout::is_stated(ir, result) {
-                let ty = ir.value_type(result);
-                ir.set_value_type(value, ty);
-            }
-            ir.replace_all_uses(result, value);
-        }
+        formulas::Made::Real(value) => replace(ir, result, value),
     }
+    Ok(())
+}
+
+/// Lets a real value stand for a result.
+fn replace(ir: &mut Ir, result: Value, value: Value) {
+    let name = ir.value_name_sym(result);
+    ir.set_value_name(result, None);
+    ir.set_value_name(value, name);
+    if layout::is_stated(ir, result) {
+        let ty = ir.value_type(result);
+        ir.set_value_type(value, ty);
+    }
+    ir.replace_all_uses(result, value);
+}
+
+/// Variance and mean: the variances of the parts are added.
+fn moments(ir: &mut Ir, op: Op, known: &mut Known) -> Result<(), OpError> {
+    let [real, imaginary] = [false, true].map(|second| copy(ir, op, known, second));
+    let vars = [real, imaginary].map(|part| ir.result(part, 0));
+    let means = [real, imaginary].map(|part| ir.result(part, 1));
+    let var = Builder::before(ir, op).binary(&fusion::ADD, vars[0], vars[1])?;
+    let results = [ir.result(op, 0), ir.result(op, 1)];
+    known.insert(results[1], (means[0], means[1]));
+    replace(ir, results[0], var);
     Ok(())
 }
 

@@ -181,6 +181,24 @@ fn parts_and_comparisons() {
     // (1+2i)(3-i) = 5+5i, times i = -5+5i; (2+2i)(-1)(1+i) = -4i.
     let rows = apply("prod", &[C::Ints("dims", &[1])], std::slice::from_ref(&x)).remove(0);
     assert_eq!(numbers(&rows), [(-5.0, 5.0), (0.0, -4.0)]);
+    let steps = apply("cumprod", &[C::Int("dim", 1)], std::slice::from_ref(&x)).remove(0);
+    assert_eq!(
+        numbers(&steps),
+        [
+            (1.0, 2.0),
+            (5.0, 5.0),
+            (-5.0, 5.0),
+            (2.0, 2.0),
+            (-2.0, -2.0),
+            (0.0, -4.0)
+        ]
+    );
+    // Squares of distances to the means of columns, of both parts.
+    let clauses = [C::Ints("dims", &[0]), C::Int("correction", 1)];
+    let moments = apply("var_mean", &clauses, std::slice::from_ref(&x));
+    assert_eq!(moments[0].dtype(), DType::F32);
+    assert_eq!(values(&moments[0]), [0.5, 8.5, 0.5]);
+    assert_eq!(numbers(&moments[1]), [(1.5, 2.0), (1.0, -0.5), (0.5, 1.0)]);
     let all = apply("prod", &[C::Ints("dims", &[0, 1])], &[x]).remove(0);
     assert_eq!(numbers(&all), [(20.0, 20.0)]);
     let empty = complex(DType::C64, &[2, 0], &[]);

@@ -30,16 +30,10 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         Some(Val::Tensor(value)) => Some(*value),
         _ => None,
     });
-    match added {
-        [Some(_), Some(_)] => {
-            let fault = Fault::form("has a bias and a mask");
-            return Err(fault.help("make one of them: `where` of the mask, the bias and -inf"));
-        }
-        [one, other] => operands.extend(one.or(other)),
-    }
     let number = |at: usize, name: &str| known(args, behind + at, name);
     no_dropout(number(0, "dropout_p")?)?;
     joined(r, &operands)?;
+    operands.extend(together(r, &operands, added)?);
     let scale = number(2, "scale")?;
     let causal = number(1, "is_causal")?.is_some_and(|causal| causal != 0.0);
     let wide = r.draft.dtype(operands[0]).accumulate();
@@ -63,6 +57,53 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     values.resize(RESULTS, Val::Nothing);
     Ok(values)
+}
+
+/// A bias and a mask as one operand, with axes of extent 1 stretched to those of the scores: their sum, where the mask adds `-inf` to what it leaves out.
+fn together(
+    r: &mut Reader<'_>,
+    operands: &[Value],
+    added: [Option<Value>; 2],
+) -> Made<Option<Value>> {
+    let mut shape = r.extents(operands[0]);
+    let keys = r.extents(operands[1]).into_iter().rev().nth(1);
+    let (Some(last), Some(keys)) = (shape.last_mut(), keys) else {
+        return Err(Fault::form("its operand has fewer than two axes"));
+    };
+    *last = keys;
+    let mut stretched = Vec::new();
+    for value in added.into_iter().flatten() {
+        stretched.push(stretch(r, value, &shape)?);
+    }
+    let [bias, mask] = stretched[..] else {
+        return Ok(stretched.pop());
+    };
+    let operands = r.joined(vec![bias, mask])?;
+    let scalar = r.draft.ir.scalar(r.draft.dtype(bias));
+    let [none, least] = [0.0, f64::NEG_INFINITY].map(|n| r.draft.number(n, scalar));
+    let left = r
+        .draft
+        .make(&fusion::WHERE, &[operands[1], none?, least?])?;
+    r.draft.make(&fusion::ADD, &[operands[0], left]).map(Some)
+}
+
+/// The tensor with the last axes of the scores: two of them, or all.
+fn stretch(r: &mut Reader<'_>, value: Value, shape: &[Extent]) -> Made {
+    let own = r.extents(value);
+    let Some(behind) = shape.len().checked_sub(own.len()) else {
+        return Err(Fault::form(format!(
+            "has {} axes beside scores of {}",
+            own.len(),
+            shape.len()
+        )));
+    };
+    if own.len() == 2 || behind == 0 {
+        return r.expanded(value, &shape[behind..]);
+    }
+    let places: Vec<i64> = (behind as i64..shape.len() as i64).collect();
+    let full = [vec![Extent::Static(1); behind], own].concat();
+    let value = r.draft.broadcast(value, &places, &full)?;
+    r.expanded(value, shape)
 }
 
 /// A number that is known, if one is given.

@@ -1,7 +1,9 @@
-//! Arithmetic on numbers that are known: a definition computes extents and amounts with it.
+//! Arithmetic on numbers that are known: a definition computes extents and amounts with it, and decides between them.
 //!
 //! The type of a result is that of the op on scalars; one of f32 is rounded to it. Never folds what would overflow its type, divide by zero
 //! or need another type: that stays an op of the program.
+
+use std::cmp::Ordering;
 
 use fuser_ir::types::DType;
 
@@ -18,9 +20,22 @@ struct Rule {
 
 /// The ops of two numbers; of one number the second is 1.
 const RULES: &[Rule] = &[
+    rule(
+        "abs",
+        Config::Default,
+        |a, _| a.checked_abs(),
+        |a, _| a.abs(),
+    ),
     rule("add", Config::Default, i128::checked_add, |a, b| a + b),
     rule("div", Config::Default, i128::checked_div, |a, b| a / b),
     rule("fmod", Config::Default, i128::checked_rem, |a, b| a % b),
+    rule("maximum", Config::Default, |a, b| Some(a.max(b)), greater),
+    rule(
+        "minimum",
+        Config::Default,
+        |a, b| Some(a.min(b)),
+        |a, b| -greater(-a, -b),
+    ),
     rule("mod", Config::Default, i128::checked_rem, |a, b| a % b),
     rule("mul", Config::Default, i128::checked_mul, |a, b| a * b),
     rule("neg", Config::Default, |a, _| a.checked_neg(), |a, _| -a),
@@ -43,6 +58,42 @@ const fn rule(
     }
 }
 
+/// A name, and the orders for which the comparison holds.
+type Test = (&'static str, fn(Option<Ordering>) -> bool);
+
+/// A name, and the op of two truth values.
+type Truth = (&'static str, fn(bool, bool) -> bool);
+
+/// The comparisons, each with the order of its numbers for which it holds; none where one is NaN.
+const TESTS: &[Test] = &[
+    ("eq", |order| order == Some(Ordering::Equal)),
+    ("ge", |order| order.is_some_and(Ordering::is_ge)),
+    ("gt", |order| order.is_some_and(Ordering::is_gt)),
+    ("le", |order| order.is_some_and(Ordering::is_le)),
+    ("lt", |order| order.is_some_and(Ordering::is_lt)),
+    ("ne", |order| order != Some(Ordering::Equal)),
+];
+
+/// The ops of truth values; of one the second is the same.
+const TRUTHS: &[Truth] = &[
+    ("logical_and", |a, b| a && b),
+    ("logical_not", |a, _| !a),
+    ("logical_or", |a, b| a || b),
+];
+
+/// The greater float; a NaN wins, and `-0` is below `+0`.
+fn greater(a: f64, b: f64) -> f64 {
+    match (a.is_nan(), b.is_nan()) {
+        (true, _) => a,
+        (_, true) => b,
+        _ if a.total_cmp(&b).is_ge() => a,
+        _ => b,
+    }
+}
+
+/// A number and its type.
+type Typed = (Number, DType);
+
 /// The number that `fd.ops.NAME` makes of numbers, if it is known.
 pub fn known<'s>(name: &str, args: &Args<'s>) -> Option<Val<'s>> {
     let number = |value: &Val<'s>| match value {
@@ -54,25 +105,63 @@ pub fn known<'s>(name: &str, args: &Args<'s>) -> Option<Val<'s>> {
         let (number, _) = number(args.get(0, &["arg"])?)?;
         return of(number, to).map(|number| Val::Number(number, Some(to)));
     }
-    let rule = RULES.iter().find(|rule| rule.name == name)?;
     let given = args.all().map(number).collect::<Option<Vec<_>>>()?;
-    let (a, b) = match given.as_slice() {
-        [a] => (*a, (Number::Int(1), a.1)),
-        [a, b] => (*a, *b),
+    let (a, b) = match *given.as_slice() {
+        [condition, a, b] if name == "where" => {
+            let dtype = common(&[(2, a.1), (2, b.1)], Config::Keep);
+            let chosen = if truth(condition.0)? { a } else { b };
+            return of(chosen.0, dtype).map(|number| Val::Number(number, Some(dtype)));
+        }
+        [a] => (a, None),
+        [a, b] => (a, Some(b)),
         _ => return None,
     };
+    let truth = decided(name, a, b);
+    if let Some(truth) = truth {
+        return Some(Val::Number(Number::Bool(truth), Some(DType::I1)));
+    }
+    let rule = RULES.iter().find(|rule| rule.name == name)?;
+    let b = b.unwrap_or((Number::Int(1), a.1));
     let dtype = common(&[(2, a.1), (2, b.1)], rule.config);
     let made = match (of(a.0, dtype)?, of(b.0, dtype)?) {
+        (Number::Bool(_), _) => return None,
         (Number::Int(a), Number::Int(b)) => Number::Int((rule.ints)(a, b)?),
         (a, b) => Number::Float((rule.floats)(a.float(), b.float())),
     };
     of(made, dtype).map(|number| Val::Number(number, Some(dtype)))
 }
 
-/// A number in a type: integers of 32 and 64 bits, `f32` and `f64`.
+/// The outcome of a comparison, or of an op of truth values.
+fn decided(name: &str, a: Typed, b: Option<Typed>) -> Option<bool> {
+    if let Some((_, holds)) = TRUTHS.iter().find(|(known, _)| *known == name) {
+        return Some(holds(truth(a.0)?, truth(b.unwrap_or(a).0)?));
+    }
+    let (_, holds) = TESTS.iter().find(|(known, _)| *known == name)?;
+    let b = b?;
+    let dtype = common(&[(2, a.1), (2, b.1)], Config::Default);
+    let order = match (of(a.0, dtype)?, of(b.0, dtype)?) {
+        (Number::Int(a), Number::Int(b)) => Some(a.cmp(&b)),
+        (a, b) => a.float().partial_cmp(&b.float()),
+    };
+    Some(holds(order))
+}
+
+/// The truth value of a real number.
+fn truth(number: Number) -> Option<bool> {
+    let real = !matches!(number, Number::Complex(..));
+    real.then(|| number.float() != 0.0)
+}
+
+/// A number in a type: truth values, integers of 32 and 64 bits, `f32` and `f64`.
 fn of(number: Number, dtype: DType) -> Option<Number> {
+    let number = match number {
+        Number::Complex(..) => return None,
+        Number::Bool(_) if dtype == DType::I1 => return Some(number),
+        Number::Bool(value) => Number::Int(value.into()),
+        number => number,
+    };
     match (dtype, number) {
-        (_, Number::Complex(..) | Number::Bool(_)) => None,
+        (DType::I1, number) => truth(number).map(Number::Bool),
         (DType::I32 | DType::I64, number) => {
             let int = match number {
                 Number::Int(n) => n,

@@ -1,7 +1,7 @@
 //! Floats of 8 bits and of 4: casts as NVIDIA's instructions make them, and tensors quantized in blocks.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
-use fuser_ir::types::{DType, Extent};
+use fuser_ir::types::{DType, Dim, Extent};
 use fuser_ir::{OpDef, Value};
 
 use super::super::Reader;
@@ -93,12 +93,12 @@ fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
 
 /// Elements in blocks along the last axis, each with a scale. Of `Float8_e4m3fn` a block has 32, and its scale is the power of two not
 /// above the greatest magnitude divided by 448; of `Float4_e2m1fn` it has 16, and its scale is the `Float8_e4m3fn` nearest to the greatest
-/// magnitude divided by 6.
+/// magnitude divided by 6, times the global scale where there is one. Scales may come as tensor cores read them.
 pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["input"])?;
     let refused = |what: &str| {
         let fault = Fault::new(&UNSUPPORTED, format!("{what} has no counterpart in Fuser"));
-        Err(fault.help("blocks of 32 of `DataType.Float8_e4m3fn` and of 16 of `DataType.Float4_e2m1fn`, without a global scale and not swizzled, are read"))
+        Err(fault.help("blocks of 32 of `DataType.Float8_e4m3fn` and of 16 of `DataType.Float4_e2m1fn` are read, those of 16 with a global scale or swizzled"))
     };
     let dtype = args.dtype(4, &["dtype"])?.unwrap_or(DType::F4E2M1FN);
     let block = match dtype {
@@ -106,9 +106,13 @@ pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'
         DType::F4E2M1FN => 16,
         _ => return refused("a result of this type"),
     };
-    let global = args.get(1, &["global_scale"]);
-    if !matches!(global, None | Some(Val::Nothing)) || args.flag(2, &["swizzle_block_scales"]) {
-        return refused("a global scale or a swizzle of scales");
+    let global = match args.get(1, &["global_scale"]) {
+        None | Some(Val::Nothing) => None,
+        Some(value) => Some(r.typed(value, DType::F32)?),
+    };
+    let turned = args.flag(2, &["swizzle_block_scales"]);
+    if dtype != DType::F4E2M1FN && (global.is_some() || turned) {
+        return refused("a global scale or a swizzle of scales that are powers of two");
     }
     if args.int(3, &["block_size"], 16)? != block as i64 {
         return refused("a block of another length");
@@ -134,15 +138,18 @@ pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'
     let mut b = draft.builder();
     let clause = [b.ints("dims", &[outer.len() as i64 + 1])];
     let greatest = b.value(&fusion::MAX_NUM, &[magnitude], &clause)?;
-    let (by, factor, scales) = match dtype {
+    let (by, factor, mut scales) = match dtype {
         DType::F8E4M3FN => power_scales(draft, greatest)?,
-        _ => float_scales(draft, greatest)?,
+        _ => float_scales(draft, greatest, global)?,
     };
     let kept: Vec<i64> = (0..=outer.len() as i64).collect();
     let factor = draft.broadcast(factor, &kept, &blocks)?;
     let quantized = draft.make(by, &[x, factor])?;
     let quantized = draft.cast(quantized, dtype)?;
     let quantized = draft.reshape(quantized, &shape)?;
+    if turned {
+        scales = swizzled(r, scales)?;
+    }
     Ok([quantized, scales].map(Val::Tensor).into())
 }
 
@@ -158,14 +165,120 @@ fn power_scales(draft: &mut Draft, greatest: Value) -> Scales {
     Ok((&fusion::MUL, factor, scale(draft, exponent)?))
 }
 
-/// Scales that are floats of 8 bits, and these in f32. A block of NaN has the least.
-fn float_scales(draft: &mut Draft, greatest: Value) -> Scales {
+/// Scales that are floats of 8 bits, and these in f32, without the global scale. A block of NaN has the least.
+fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Scales {
     let [unit, least, most] = [GREATEST_E2M1, LEAST_SCALE, f64::from(GREATEST_E4M3)]
         .map(|number| beside(draft, greatest, number));
-    let scaled = draft.make(&fusion::DIV, &[greatest, unit?])?;
+    let mut scaled = draft.make(&fusion::DIV, &[greatest, unit?])?;
+    if let Some(global) = global {
+        let global = scalar(draft, global)?;
+        scaled = draft.make(&fusion::MUL, &[scaled, global])?;
+    }
     let scaled = draft.make(&fusion::FMAX, &[scaled, least?])?;
     let scaled = draft.make(&fusion::FMIN, &[scaled, most?])?;
     let scales = draft.cast(scaled, DType::F8E4M3FN)?;
-    let factor = draft.cast(scales, DType::F32)?;
+    let mut factor = draft.cast(scales, DType::F32)?;
+    if let Some(global) = global {
+        let global = scalar(draft, global)?;
+        factor = draft.make(&fusion::DIV, &[factor, global])?;
+    }
     Ok((&fusion::DIV, factor, scales))
+}
+
+/// A tile of scales as tensor cores read them: rows and columns of it, and the rows that lie between neighbours of a column in memory.
+const TILE: [u64; 2] = [128, 4];
+const STRIDE: u64 = 32;
+
+/// The extents of rows and columns of scales; an error where they are named.
+fn scale_extents(r: &mut Reader<'_>, x: Value) -> Made<[u64; 2]> {
+    match r.extents(x)[..] {
+        [Extent::Static(rows), Extent::Static(columns)] => Ok([rows, columns]),
+        _ => {
+            let fault = Fault::form("has scales in tiles, of other than two known extents");
+            Err(fault.help("`--shape` says what extents are that a definition leaves open"))
+        }
+    }
+}
+
+/// The second and the fourth of five parts of two axes exchanged.
+fn tiles_turned(r: &mut Reader<'_>, x: Value, parts: [u64; 5], extents: [u64; 2]) -> Made {
+    let x = r.draft.reshape(x, &parts.map(Extent::Static))?;
+    let x = r.draft.permute(x, &[0, 3, 2, 1, 4])?;
+    r.draft.reshape(x, &extents.map(Extent::Static))
+}
+
+/// Scales of whole tiles, one behind the other: a tile has its rows 0, 32, 64 and 96 side by side, then 1, 33, 65 and 97. What fills up a tile is 0.
+fn swizzled(r: &mut Reader<'_>, x: Value) -> Made {
+    let own = scale_extents(r, x)?;
+    let whole = [0, 1].map(|axis| own[axis].next_multiple_of(TILE[axis]));
+    let mut x = x;
+    if whole != own {
+        let zero = beside(&mut r.draft, x, 0.0)?;
+        let high = [0, 1].map(|axis| (whole[axis] - own[axis]) as i64);
+        let mut b = r.draft.builder();
+        let clauses = [b.ints("low", &[0, 0]), b.ints("high", &high)];
+        x = b.value(&fusion::PAD, &[x, zero], &clauses)?;
+    }
+    let tiles = [0, 1].map(|axis| whole[axis] / TILE[axis]);
+    let parts = [tiles[0], TILE[0] / STRIDE, STRIDE, tiles[1], TILE[1]];
+    tiles_turned(r, x, parts, whole)
+}
+
+/// The scales of so many rows and columns that tiles hold.
+fn unswizzled(r: &mut Reader<'_>, x: Value, extents: [u64; 2]) -> Made {
+    let whole = scale_extents(r, x)?;
+    let tiles = [0, 1].map(|axis| whole[axis] / TILE[axis]);
+    let parts = [tiles[0], tiles[1], STRIDE, TILE[0] / STRIDE, TILE[1]];
+    let x = tiles_turned(r, x, parts, whole)?;
+    if whole == extents {
+        return Ok(x);
+    }
+    let dims = extents.map(|extent| Dim::new(Extent::Static(extent)));
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("starts", &[0, 0]), b.shape("shape", &dims)];
+    Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
+}
+
+/// True for scales of blocks: floats of 8 bits in tiles. Others are shared along an axis of extent 1.
+pub fn in_blocks(r: &mut Reader<'_>, scale: Value) -> bool {
+    let small = matches!(r.draft.dtype(scale), DType::F8E4M3FN | DType::F8E8M0FNU);
+    let extents = r.extents(scale);
+    small && extents.len() == 2 && !extents.contains(&Extent::Static(1))
+}
+
+/// Rows of a factor, in f32, whose blocks are multiplied by their scales: 16 terms where these are `Float8_e4m3fn`, 32 where they are powers of two.
+pub fn scaled_in_blocks(r: &mut Reader<'_>, x: Value, scale: Value) -> Made {
+    let block = match r.draft.dtype(scale) {
+        DType::F8E8M0FNU => 32,
+        _ => 16,
+    };
+    let [rows, terms] = scale_extents(r, x)?;
+    if !terms.is_multiple_of(block) {
+        let text = format!("has {terms} terms, which are no blocks of {block}");
+        return Err(Fault::form(text));
+    }
+    let own = [rows, terms / block];
+    let found = r.extents(scale);
+    let mut dims = Vec::new();
+    for (axis, &extent) in found.iter().enumerate() {
+        let whole = own[axis].next_multiple_of(TILE[axis]);
+        dims.push(Dim::new(r.unify(extent, Extent::Static(whole))?));
+    }
+    r.settle(scale, dims);
+    let scale = unswizzled(r, scale, own)?;
+    let blocks = [rows, terms / block, block].map(Extent::Static);
+    let scale = r.draft.cast(scale, DType::F32)?;
+    let scale = r.draft.broadcast(scale, &[0, 1], &blocks)?;
+    let x = r.draft.cast(x, DType::F32)?;
+    let x = r.draft.reshape(x, &blocks)?;
+    let x = r.draft.make(&fusion::MUL, &[x, scale])?;
+    r.draft.reshape(x, &[rows, terms].map(Extent::Static))
+}
+
+/// The element of a tensor of one element.
+fn scalar(draft: &mut Draft, x: Value) -> Made {
+    match draft.dims(x).len() {
+        0 => Ok(x),
+        _ => draft.reshape(x, &[]),
+    }
 }

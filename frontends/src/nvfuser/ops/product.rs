@@ -7,7 +7,7 @@
 //! ```
 //!
 //! `offsets` are the ends of the groups, in ascending order: `group(i)` is the number of them that are not above i. A factor is multiplied by
-//! its scale, the product by `alpha`, and `bias`, multiplied by `beta`, is added, all in f32 (f64 for f64); the result is rounded once.
+//! its scale, that of a `scaled_mm` block by block where the scale is a tensor of floats of 8 bits, the product by `alpha`, and `bias`, multiplied by `beta`, is added, all in f32 (f64 for f64); the result is rounded once.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -44,6 +44,18 @@ impl Factor {
             let order: Vec<i64> = kept.chain((0..rank).rev().take(2)).collect();
             r.draft.permute(x, &order)
         })
+    }
+    /// The value times its scale, which may be one for each block of a row, or of a column.
+    fn scaled_of(self, r: &mut Reader<'_>, columns: bool) -> Made {
+        let Some(scale) = self.scale.filter(|&scale| narrow::in_blocks(r, scale)) else {
+            return self.scaled(r);
+        };
+        if !columns {
+            return narrow::scaled_in_blocks(r, self.value, scale);
+        }
+        let rows = r.draft.permute(self.value, &[1, 0])?;
+        let rows = narrow::scaled_in_blocks(r, rows, scale)?;
+        r.draft.permute(rows, &[1, 0])
     }
     /// The value times its scale, in the type that computes.
     fn scaled(self, r: &mut Reader<'_>) -> Made {
@@ -116,10 +128,12 @@ pub fn grouped_mm<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>>
 pub fn scaled_mm<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let a = factor(r, args, (0, "mat1"), (2, "scale1"))?;
     let b = factor(r, args, (1, "mat2"), (3, "scale2"))?;
+    let like = a.value;
     agree(r, (a.value, 1), (b.value, 0))?;
-    let factors = [a.scaled(r)?, b.scaled(r)?];
+    // Blocks lie along the terms: along rows of the first factor, and columns of the second one.
+    let factors = [a.scaled_of(r, false)?, b.scaled_of(r, true)?];
     let product = r.draft.make(&fusion::MATMUL, &factors)?;
-    finished(r, args, 4, a.value, product)
+    finished(r, args, 4, like, product)
 }
 
 /// The product with `alpha`, `bias` and `beta`, which stand from `first` on, in the type of the result; it has no scales of its own.

@@ -19,19 +19,19 @@ const OFFSET: &str = "rng_offset";
 
 pub fn uniform<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (low, high) = (args.value(0, &["minval"])?, args.value(1, &["maxval"])?);
-    let made = shaped(r, &fusion::UNIFORM, args)?;
-    let low = r.typed(low, made.1)?;
-    let high = r.typed(high, made.1)?;
+    let (x, dtype) = shaped(r, &fusion::UNIFORM, args)?;
+    let low = r.typed(low, dtype.compute())?;
+    let high = r.typed(high, dtype.compute())?;
     let width = r.draft.make(&fusion::SUB, &[high, low])?;
-    one(moved(r, made.0, width, low))
+    one(moved(r, x, (width, low), dtype))
 }
 
 pub fn normal<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (mean, deviation) = (args.value(0, &["mean"])?, args.value(1, &["std"])?);
-    let made = shaped(r, &fusion::NORMAL, args)?;
-    let mean = r.typed(mean, made.1)?;
-    let deviation = r.typed(deviation, made.1)?;
-    one(moved(r, made.0, deviation, mean))
+    let (x, dtype) = shaped(r, &fusion::NORMAL, args)?;
+    let mean = r.typed(mean, dtype.compute())?;
+    let deviation = r.typed(deviation, dtype.compute())?;
+    one(moved(r, x, (deviation, mean), dtype))
 }
 
 pub fn uniform_like<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
@@ -42,13 +42,13 @@ pub fn normal_like<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>
     one(like(r, &fusion::NORMAL, args))
 }
 
-/// Numbers of the stated shape and type, and the type.
+/// Numbers of the stated shape, in the type that computes for the stated one, and that.
 fn shaped<'s>(r: &mut Reader<'s>, def: &'static OpDef, args: &Args<'s>) -> Made<(Value, DType)> {
     let shape: Option<Vec<_>> = args.shape(2, &["shape"])?.into_iter().collect();
     let shape = shape.ok_or_else(|| Fault::form("leaves an extent open (-1)"))?;
     let dims: Vec<Dim> = shape.into_iter().map(|e| Dim::new(r.root(e))).collect();
     let dtype = args.dtype(usize::MAX, &["dtype"])?.unwrap_or(DType::F32);
-    Ok((drawn(r, def, args, &dims, dtype)?, dtype))
+    Ok((drawn(r, def, args, &dims, dtype.compute())?, dtype))
 }
 
 /// Numbers of the operand's shape and type.
@@ -93,8 +93,9 @@ fn next(r: &mut Reader<'_>) -> Made<[Value; 2]> {
     Ok([seed, r.draft.make(&fusion::ADD, &[offset, behind])?])
 }
 
-/// `x * factor + start`
-fn moved(r: &mut Reader<'_>, x: Value, factor: Value, start: Value) -> Made {
+/// `x * factor + start`, rounded to its type once.
+fn moved(r: &mut Reader<'_>, x: Value, (factor, start): (Value, Value), dtype: DType) -> Made {
     let x = r.draft.make(&fusion::MUL, &[x, factor])?;
-    r.draft.make(&fusion::ADD, &[x, start])
+    let x = r.draft.make(&fusion::ADD, &[x, start])?;
+    r.draft.cast(x, dtype)
 }

@@ -176,15 +176,13 @@ pub fn cat<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(b.value(&fusion::CAT, &tensors, &clause)?))
 }
 
-/// Pairs of amounts, the last axis first.
+/// Pairs of amounts, the last axis first. One below zero takes elements away, before others are added.
 pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let widths = args.ints(1, &["pad_widths"])?;
     let rank = r.draft.dims(x).len();
-    if widths.len() > 2 * rank || widths.len() % 2 != 0 || widths.iter().any(|n| *n < 0) {
-        return Err(Fault::form(
-            "has widths that are no pairs for its axes, or negative ones",
-        ));
+    if widths.len() > 2 * rank || widths.len() % 2 != 0 {
+        return Err(Fault::form("has widths that are no pairs for its axes"));
     }
     let (mut low, mut high) = (vec![0; rank], vec![0; rank]);
     for (at, pair) in widths.chunks(2).enumerate() {
@@ -197,9 +195,50 @@ pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     };
     let dtype = r.draft.dtype(x);
     let value = r.typed(value, dtype)?;
+    let x = without(r, x, &low, &high)?;
+    for width in low.iter_mut().chain(&mut high) {
+        *width = (*width).max(0);
+    }
+    let adds = low.iter().chain(&high).any(|width| *width > 0);
+    if !adds && widths.iter().any(|width| *width < 0) {
+        return one(Ok(x));
+    }
     let mut b = r.draft.builder();
     let clauses = [b.ints("low", &low), b.ints("high", &high)];
     one(Ok(b.value(&fusion::PAD, &[x, value], &clauses)?))
+}
+
+/// The tensor without as many elements at the ends of its axes as the widths are below zero.
+fn without(r: &mut Reader<'_>, x: Value, low: &[i64], high: &[i64]) -> Made {
+    if low.iter().chain(high).all(|width| *width >= 0) {
+        return Ok(x);
+    }
+    let mut dims = r.draft.dims(x);
+    let mut starts = vec![0; dims.len()];
+    for (axis, own) in r.extents(x).into_iter().enumerate() {
+        let [first, last] = [low[axis], high[axis]].map(|width| width.min(0).unsigned_abs());
+        starts[axis] = first as i64;
+        let taken = first.saturating_add(last);
+        let left = match own {
+            _ if taken == 0 => Some(own),
+            Extent::Static(n) => n.checked_sub(taken).map(Extent::Static),
+            named => {
+                let taken = i64::try_from(taken).ok().map(|n| ExtentExpr::constant(-n));
+                let expr = r.draft.ir.extent_as_expr(named).zip(taken);
+                let left = expr.and_then(|(own, taken)| own.add(&taken));
+                left.and_then(|left| r.draft.ir.extent(left))
+            }
+        };
+        let none = || {
+            Fault::form(format!(
+                "takes {taken} elements from axis {axis}, which has fewer"
+            ))
+        };
+        dims[axis].extent = left.ok_or_else(none)?;
+    }
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("starts", &starts), b.shape("shape", &dims)];
+    Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
 /// Ends are brought into the axis, as those of Python.

@@ -208,6 +208,18 @@ fn reductions(w: &mut Writer) -> Option<()> {
     let dims = w.some_dims(z);
     let keepdim = w.maybe(2);
     let length: u64 = dims.iter().map(|d| w.ty(z).dims[*d].length).product();
+    if w.source.below(6) == 0 && w.ty(z).dims[dims[0]].length <= 8 {
+        let y = w.scan("prod", z, dims[0]);
+        let y = w.expect(y, -1e6, 1e6);
+        w.offer(y);
+        return Some(());
+    }
+    if w.source.below(5) == 0 && length > 1 {
+        let (var, mean) = w.var_mean(z, &dims, 1, keepdim);
+        w.offer(var);
+        w.offer(mean);
+        return Some(());
+    }
     let y = match w.source.below(4) {
         0 => w.reduce("mean", z, &dims, keepdim),
         1 => w.scan("sum", z, dims[0]),

@@ -10,7 +10,7 @@
 //!
 //! Both are of one walk: what the scan hands on is in registers, and no step of it is written.
 //!
-//! An associative fold of integers along a long axis, with too little beside it to occupy workers, is taken in parts, in their order:
+//! A fold that associates, along a long axis with too little beside it to occupy workers, is taken in parts, in their order:
 //!
 //! ```text
 //! %s = fusion.fold %x dim 0 init [0] associative { ... }     // of 65536
@@ -20,15 +20,18 @@
 //! %s = fusion.fold %q dim 0 init [0] { ... }
 //! ```
 //!
-//! Floats round, so that no lambda that computes with them is associative to the bit.
+//! A lambda associates that is declared to and rounds nothing: sums of floats are not associative to the bit, the greatest of them is.
 
+use fuser_dialects::fusion::build::Built;
 use fuser_dialects::fusion::lambda::{copies, init, lambda};
 use fuser_dialects::fusion::{self, fold::constants};
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
-use fuser_ir::{AttrId, Block, DType, Dim, Extent, Ir, Op, Value};
+use fuser_ir::{AttrId, DType, Ir, Op, OpDef, TypeId, Value};
+use rustc_hash::FxHashMap;
 
 use super::Parts;
+use super::scan::Cut;
 
 /// The shortest axis that is taken in parts.
 const LONG: u64 = 1 << 14;
@@ -37,85 +40,123 @@ const MOST_PARTS: u64 = 64;
 /// The fewest parts that are worth a second walk.
 const FEWEST_PARTS: u64 = 4;
 
+/// The ops whose floats are exact: operands of theirs, but for a sign.
+const EXACT: &[&OpDef] = &[
+    &fusion::CONSTANT,
+    &fusion::COPY,
+    &fusion::MAXIMUM,
+    &fusion::MINIMUM,
+    &fusion::FMAX,
+    &fusion::FMIN,
+    &fusion::WHERE,
+    &fusion::NEG,
+    &fusion::ABS,
+];
+
 /// `fusion.fold`
 pub fn fold(ir: &mut Ir, op: Op) -> Parts {
     let missing = || OpError::new("it has no lambda");
-    let (body, _) = lambda(ir, op).ok_or_else(missing)?;
-    match parts(ir, op, body) {
-        Some((dim, parts)) => in_parts(ir, op, dim, parts),
+    lambda(ir, op).ok_or_else(missing)?;
+    match parts(ir, op) {
+        Some(cut) => in_parts(ir, op, &cut),
         None => last_step(ir, op),
     }
 }
 
-/// The axis of an associative fold of integers and the number of its parts, where it is long and little lies beside it.
-fn parts(ir: &Ir, op: Op, body: Block) -> Option<(usize, u64)> {
-    ir.get_attr(op, "associative")?;
-    let whole = |&value: &Value| ir.value_kind(value).dtype().is_some_and(DType::is_int);
-    let inside = ir.block_ops(body).flat_map(|inner| ir.results(inner));
-    if !ir.args(body).iter().chain(inside).all(whole) {
-        return None;
-    }
-    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
-    let mut beside = 1u64;
-    let mut length = 0;
-    for operand in ir.operands(op) {
-        let dims = &ir.value_kind(operand).as_tensor()?.dims;
-        let extents = dims.iter().map(|d| match d.extent {
-            Extent::Static(extent) if !d.broadcast => Some(extent),
-            _ => None,
-        });
-        let extents: Vec<u64> = extents.collect::<Option<_>>()?;
-        length = *extents.get(dim)?;
-        let all = extents.iter().try_fold(1u64, |n, e| n.checked_mul(*e))?;
-        beside = all.checked_div(length)?;
-    }
+/// The cut of a fold that associates, where its axis is long and little lies beside it.
+fn parts(ir: &Ir, op: Op) -> Option<Cut> {
+    let mut cut = Cut::uncut(ir, op).filter(|_| associates(ir, op))?;
     let mut counts = (FEWEST_PARTS..=MOST_PARTS).rev();
-    let count = counts.find(|n| length.is_multiple_of(*n))?;
-    (length >= LONG && beside < MOST_PARTS).then_some((dim, count))
+    cut.parts = counts.find(|&n| cut.length.is_multiple_of(n))?;
+    (cut.length >= LONG && cut.lines()? < MOST_PARTS).then_some(cut)
 }
 
 /// The fold of each part, and then of these.
-fn in_parts(ir: &mut Ir, op: Op, dim: usize, parts: u64) -> Parts {
-    let init = ir.get_attr(op, "init");
-    let init = init.ok_or_else(|| OpError::new("it has no `init`"))?;
-    let mut values: Vec<Value> = ir.operands(op).collect();
-    let [inner, outer] = [copies(ir, op), copies(ir, op)];
+pub fn in_parts(ir: &mut Ir, op: Op, cut: &Cut) -> Parts {
+    let operands: Vec<Value> = ir.operands(op).collect();
     let mut b = Builder::before(ir, op);
-    for value in &mut values {
-        let tensor = b.ir.value_kind(*value).as_tensor();
-        let mut dims = tensor.map_or_else(Vec::new, |t| t.dims.clone());
-        if let Some(Dim {
-            extent: Extent::Static(length),
-            ..
-        }) = dims.get(dim).copied()
-        {
-            dims[dim] = Dim::fixed(length / parts);
-            dims.insert(dim, Dim::fixed(parts));
+    let parts = cut.reshaped(&mut b, &operands)?;
+    let axis = cut.axis as i64;
+    let totals = in_order(&mut b, op, &fusion::FOLD, &parts, (axis + 1, false))?;
+    in_order(&mut b, op, &fusion::FOLD, &totals, (axis, false))
+}
+
+/// True for a fold or a scan whose elements may be put together in groups, to the bit: its lambda is declared associative, and no op of it rounds.
+pub fn associates(ir: &Ir, op: Op) -> bool {
+    let Some((body, _)) = lambda(ir, op).filter(|_| ir.get_attr(op, "associative").is_some())
+    else {
+        return false;
+    };
+    let float = |&value: &Value| ir.value_kind(value).dtype().is_some_and(DType::is_float);
+    let rounds = |inner: Op| {
+        ir.results(inner).iter().any(float) && !EXACT.iter().any(|def| ir.is(inner, def))
+    };
+    !ir.block_ops(body).any(rounds)
+}
+
+/// A fold or a scan of `values` along an axis by the lambda of `op`, which may stay associative where that is.
+pub fn in_order(
+    b: &mut Builder<'_>,
+    op: Op,
+    def: &'static OpDef,
+    values: &[Value],
+    (axis, associative): (i64, bool),
+) -> Parts {
+    let init = b.ir.get_attr(op, "init");
+    let init = init.ok_or_else(|| OpError::new("it has no `init`"))?;
+    let regions = copies(b.ir, op);
+    let mut clauses = vec![b.int("dim", axis), ("init", init)];
+    let declared = b.ir.get_attr(op, "associative").filter(|_| associative);
+    clauses.extend(declared.map(|unit| ("associative", unit)));
+    let made = b.build(def, values, &clauses, &regions, None)?;
+    Ok(b.ir.results(made).to_vec())
+}
+
+/// What the lambda of `op` yields for whole tensors.
+pub fn apply(b: &mut Builder<'_>, op: Op, arguments: Vec<Value>) -> Parts {
+    let missing = || OpError::new("it has no lambda");
+    let (body, _) = lambda(b.ir, op).ok_or_else(missing)?;
+    let parameters = b.ir.args(body).iter().copied();
+    let mut values: FxHashMap<Value, Value> = parameters.zip(arguments).collect();
+    for inner in b.ir.block_ops(body).collect::<Vec<_>>() {
+        let operands = b.ir.operands(inner).filter_map(|v| values.get(&v).copied());
+        let operands: Vec<Value> = operands.collect();
+        if Some(inner) == b.ir.terminator(body) {
+            return Ok(operands);
         }
-        let shape = b.shape("shape", &dims);
-        *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
+        let def = b.ir.def(inner).ok_or_else(missing)?;
+        let attrs = b.ir.attrs(inner).to_vec();
+        let names: Vec<_> = attrs
+            .iter()
+            .map(|&(name, _)| b.ir.str(name).to_owned())
+            .collect();
+        let clauses = names
+            .iter()
+            .map(String::as_str)
+            .zip(attrs.iter().map(|&(_, attr)| attr));
+        let clauses: Vec<_> = clauses.collect();
+        // What has no operand has the type that is written.
+        let stated: Vec<TypeId> =
+            b.ir.results(inner)
+                .iter()
+                .map(|&v| b.ir.value_type(v))
+                .collect();
+        let stated = operands.is_empty().then_some(&stated[..]);
+        let made = b.build(def, &operands, &clauses, &[], stated)?;
+        let results = b.ir.results(made).to_vec();
+        values.extend(b.ir.results(inner).to_vec().into_iter().zip(results));
     }
-    for (regions, dim) in [(inner, dim + 1), (outer, dim)] {
-        let clauses = [b.int("dim", dim as i64), ("init", init)];
-        let fold = b.build(&fusion::FOLD, &values, &clauses, &regions, None)?;
-        values = b.ir.results(fold).to_vec();
-    }
-    Ok(values)
+    Err(missing())
 }
 
 /// The last step of a scan.
 fn last_step(ir: &mut Ir, op: Op) -> Parts {
     let numbers = init(ir, op);
     let operands: Vec<Value> = ir.operands(op).collect();
-    let names = ["dim", "init", "associative"];
-    let clauses = names.map(|name| ir.get_attr(op, name).map(|attr| (name, attr)));
-    let clauses: Vec<_> = clauses.into_iter().flatten().collect();
     let dim = ir.int_of(op, "dim").unwrap_or(0);
-    let regions = copies(ir, op);
 
     let mut b = Builder::before(ir, op);
-    let scan = b.build(&fusion::SCAN, &operands, &clauses, &regions, None)?;
-    let steps = b.ir.results(scan).to_vec();
+    let steps = in_order(&mut b, op, &fusion::SCAN, &operands, (dim, true))?;
     let mut ends = Vec::new();
     for (step, number) in steps.into_iter().zip(numbers) {
         let otherwise = otherwise(b.ir, step, number)?;
@@ -127,9 +168,21 @@ fn last_step(ir: &mut Ir, op: Op) -> Parts {
 
 /// A number of `init` as one of the elements of `step`.
 fn otherwise(ir: &mut Ir, step: Value, number: AttrId) -> Result<AttrId, OpError> {
+    let dtype = ir.value_kind(step).dtype();
+    let dtype = dtype.ok_or_else(|| OpError::new("a step is no tensor"))?;
+    as_element(ir, number, dtype)
+}
+
+fn as_element(ir: &mut Ir, number: AttrId, dtype: DType) -> Result<AttrId, OpError> {
     let unfit = || OpError::new("a number of `init` is no element");
-    let dtype = ir.value_kind(step).dtype().ok_or_else(unfit)?;
     let number = constants::number(ir.attr_kind(number), dtype).ok_or_else(unfit)?;
     let ty = ir.scalar(dtype);
     Ok(constants::attribute(ir, number, ty))
+}
+
+/// A number of `init` as a constant.
+pub fn number(b: &mut Builder<'_>, number: AttrId, dtype: DType) -> Built {
+    let value = as_element(b.ir, number, dtype)?;
+    let ty = b.ir.scalar(dtype);
+    b.typed(&fusion::CONSTANT, &[], &[("value", value)], ty)
 }

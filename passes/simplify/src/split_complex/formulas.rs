@@ -7,7 +7,6 @@
 //! Never decides what an op is that is not in its tables.
 
 use fuser_dialects::fusion;
-use fuser_dialects::fusion::lambda::FOLD;
 use fuser_ir::attr::AttrKind;
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
@@ -105,6 +104,14 @@ static PARTS: &[(&OpDef, Part)] = &[
 pub fn make(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
     if ir.is(op, &fusion::PROD) {
         return product(ir, op, known);
+    }
+    if ir.is(op, &fusion::CUMPROD) {
+        let missing = || OpError::new("has no parts");
+        let parts: Pair = *known.get(&ir.operand(op, 0)).ok_or_else(missing)?;
+        let dim = ir.int_of(op, "dim").unwrap_or(0);
+        let mut b = Builder::before(ir, op);
+        let (re, im) = multiplied(&mut b, &fusion::SCAN, parts, dim)?;
+        return Ok(Made::Complex(re, im));
     }
     let operands: Vec<Value> = ir.operands(op).collect();
     let unary = UNARY.iter().find(|(def, _)| ir.is(op, def));
@@ -413,7 +420,7 @@ fn product(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
     let keeps = ir.get_attr(op, "keepdim").is_some();
     let mut b = Builder::before(ir, op);
     for &dim in dims.iter().rev() {
-        parts = folded(&mut b, parts, dim)?;
+        parts = multiplied(&mut b, &fusion::FOLD, parts, dim)?;
     }
     if keeps {
         let shape = b.shape("shape", &shape);
@@ -425,7 +432,13 @@ fn product(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
     Ok(Made::Complex(parts.0, parts.1))
 }
 
-fn folded(b: &mut Builder<'_>, (re, im): Pair, dim: i64) -> Result<Pair, OpError> {
+/// The products of numbers along an axis by a fold, or up to each index of it by a scan, from 1 on.
+fn multiplied(
+    b: &mut Builder<'_>,
+    def: &'static OpDef,
+    (re, im): Pair,
+    dim: i64,
+) -> Result<Pair, OpError> {
     let missing = || OpError::new("has no parts");
     let dtype = b.ir.value_kind(re).dtype().ok_or_else(missing)?;
     let ty = b.ir.scalar(dtype);
@@ -445,6 +458,6 @@ fn folded(b: &mut Builder<'_>, (re, im): Pair, dim: i64) -> Result<Pair, OpError
         inner.op(&fusion::YIELD, &yielded, &[])
     })?;
     let dim = b.int("dim", dim);
-    let op = b.build(&FOLD, &[re, im], &[dim, ("init", init)], &[region], None)?;
+    let op = b.build(def, &[re, im], &[dim, ("init", init)], &[region], None)?;
     Ok((b.ir.result(op, 0), b.ir.result(op, 1)))
 }

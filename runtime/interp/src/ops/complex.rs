@@ -31,6 +31,9 @@ pub(crate) fn computed(
     if is_by_parts(code) {
         return by_parts(machine, site, code, operands).map(Some);
     }
+    if let (Code::VarMean, [x]) = (code, operands) {
+        return moments(machine, site, x).map(Some);
+    }
     let mut of = Formulas { machine };
     let result = match (code, operands) {
         (Code::Complex, [a, b]) => of.aligned(a, b).and_then(join),
@@ -44,6 +47,9 @@ pub(crate) fn computed(
         }
         (Code::Reduce(Reduce::Prod), [x]) => {
             of.product(x, &site.counts("dims")?, site.flag("keepdim"))
+        }
+        (Code::Scan(Reduce::Prod), [x]) => {
+            of.products(x, crate::machine::extent(site.int("dim")?)?)
         }
         (Code::Binary(op), [x, y]) => of.binary(op, &parts(x)?, &parts(y)?).and_then(join),
         (Code::Unary(op), [x]) => of.unary(op, &parts(x)?).and_then(join),
@@ -114,6 +120,19 @@ fn by_parts(
     };
     let pairs = of(false)?.into_iter().zip(of(true)?);
     pairs.map(join).collect()
+}
+
+/// The variances of the parts together, and the means.
+fn moments(machine: &mut Machine<'_>, site: Site<'_>, x: &Tensor) -> Result<Vec<Tensor>> {
+    let (a, b) = parts(x)?;
+    let [a, b] = [a, b].map(|part| execute(machine, site, Code::VarMean, &[part]));
+    match (&a?[..], &b?[..]) {
+        ([a, mean], [b, other]) => {
+            let var = Formulas { machine }.add(a, b)?;
+            Ok(vec![var, join((mean.clone(), other.clone()))?])
+        }
+        _ => Err(unknown()),
+    }
 }
 
 fn parts(x: &Tensor) -> Result<Pair> {
@@ -202,29 +221,51 @@ impl Formulas<'_, '_> {
     fn product(&mut self, x: &Tensor, dims: &[usize], keep: bool) -> Result<Tensor> {
         let mut value = parts(x)?;
         for &dim in dims.iter().rev() {
-            let mut shape = value.0.shape();
-            let length = std::mem::replace(shape.get_mut(dim).ok_or_else(unknown)?, 1);
-            let (mut starts, steps) = (vec![0; shape.len()], vec![1; shape.len()]);
-            let mut axes = value.0.axes().to_vec();
-            axes[dim] = Axis::plain(1);
-            let mut so_far = (
-                self.machine
-                    .full(&scalar(value.0.dtype(), 1.0)?, axes.clone())?,
-                self.machine.full(&scalar(value.0.dtype(), 0.0)?, axes)?,
-            );
-            for at in 0..length {
-                starts[dim] = at;
-                let a = self.machine.slice(&value.0, &starts, &shape, &steps)?;
-                let b = self.machine.slice(&value.1, &starts, &shape, &steps)?;
-                so_far = self.times(&so_far, &(a, b))?;
-            }
-            value = so_far;
+            let (one, steps) = self.steps(&value, dim)?;
+            value = steps.into_iter().next_back().unwrap_or(one);
         }
         let (a, b) = value;
         match keep {
             true => join((a, b)),
             false => join((shape::squeeze(&a, dims)?, shape::squeeze(&b, dims)?)),
         }
+    }
+
+    /// The products up to each index of an axis, from 1 on.
+    fn products(&mut self, x: &Tensor, dim: usize) -> Result<Tensor> {
+        let (one, steps) = self.steps(&parts(x)?, dim)?;
+        let (mut starts, mut shape) = (vec![0; one.0.axes().len()], one.0.shape());
+        (starts[dim], shape[dim]) = (1, 0);
+        let by = vec![1; shape.len()];
+        let mut all = |of: fn(&Pair) -> &Tensor| {
+            let none = self.machine.slice(of(&one), &starts, &shape, &by)?;
+            let steps: Vec<&Tensor> = [&none].into_iter().chain(steps.iter().map(of)).collect();
+            self.machine.cat(&steps, dim)
+        };
+        let (a, b) = (all(|pair| &pair.0)?, all(|pair| &pair.1)?);
+        join((a, b))
+    }
+    /// Ones with extent 1 along an axis, and the products from these on up to each index of it.
+    fn steps(&mut self, value: &Pair, dim: usize) -> Result<(Pair, Vec<Pair>)> {
+        let mut shape = value.0.shape();
+        let length = std::mem::replace(shape.get_mut(dim).ok_or_else(unknown)?, 1);
+        let (mut starts, by) = (vec![0; shape.len()], vec![1; shape.len()]);
+        let mut axes = value.0.axes().to_vec();
+        axes[dim] = Axis::plain(1);
+        let dtype = value.0.dtype();
+        let one = (
+            self.machine.full(&scalar(dtype, 1.0)?, axes.clone())?,
+            self.machine.full(&scalar(dtype, 0.0)?, axes)?,
+        );
+        let mut steps: Vec<Pair> = Vec::new();
+        for at in 0..length {
+            starts[dim] = at;
+            let a = self.machine.slice(&value.0, &starts, &shape, &by)?;
+            let b = self.machine.slice(&value.1, &starts, &shape, &by)?;
+            let step = self.times(steps.last().unwrap_or(&one), &(a, b))?;
+            steps.push(step);
+        }
+        Ok((one, steps))
     }
 
     fn binary(&mut self, op: Binary, x: &Pair, y: &Pair) -> Result<Pair> {
