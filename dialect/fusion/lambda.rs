@@ -81,8 +81,8 @@ pub static FOLD: OpDef = OpDef {
           `0xFF800000 : f32`. An empty axis gives `init`. A `b` axis of extent n counts its element n times. \
           The order is from the first index to the last, exactly. `associative` declares that the lambda is associative and `init` \
           neutral, with accumulators of the elements' types: a lambda that rounds nothing may then be applied to neighbouring parts of the \
-          axis, and to what they give, in their order. That is one whose floats are operands, or their negatives or absolute values: \
-          `maximum`, `where`. One that adds floats keeps to the order, as its rounding shows it.",
+          axis, and to what they give, in their order. That is one whose floats are operands or constants, chosen by \
+          `maximum`, `fmin`, `where` and the like. One that adds floats keeps to the order, as its rounding shows it.",
     example: "// %x: tensor<4x8xf32>\n%sum, %squares = fusion.fold %x dim 1 init [0.0, 0.0] {\n^bb0(%s: f32, %q: f32, %e: f32):\n  %more = fusion.add %s, %e\n  %e2 = fusion.mul %e, %e\n  %next = fusion.add %q, %e2\n  fusion.yield %more, %next\n} : tensor<4xf32>, tensor<4xf32>",
     results: &[results(
         "outputs",

@@ -171,7 +171,7 @@ pub(crate) struct Reader<'s> {
     wanted: Vec<bool>,
     /// The extents and scalar inputs that the definition leaves open, by name.
     open: HashSet<String>,
-    /// What some of them are.
+    /// The numbers that some of them are.
     numbers: &'s BTreeMap<String, Number>,
 }
 

@@ -119,6 +119,8 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 .ir
                 .def(op)
                 .is_some_and(|d| d.class == OpClass::Attention);
+        // Of a scan the parts are folded.
+        let folds = cut.is_some();
         let before = ctx.ir.prev_op(op);
         let parts = match (composite, cut) {
             (Some(_), Some(cut)) => lambda::in_parts(ctx.ir, op, &cut),
@@ -132,7 +134,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 labels::inherit(ctx.ir, before, op);
                 let mut made = ctx.ir.prev_op(op);
                 while let Some(part) = made.filter(|_| made != before) {
-                    if again || ctx.ir.computes(part) == Some(Computes::Composite) {
+                    if again || folds && ctx.ir.computes(part) == Some(Computes::Composite) {
                         waiting.push(part);
                     }
                     made = ctx.ir.prev_op(part);

@@ -26,7 +26,7 @@ use fuser_dialects::fusion::build::Built;
 use fuser_dialects::fusion::lambda::{copies, init, lambda};
 use fuser_dialects::fusion::{self, fold::constants};
 use fuser_ir::build::Builder;
-use fuser_ir::def::OpError;
+use fuser_ir::def::{Computes, OpError};
 use fuser_ir::{AttrId, DType, Ir, Op, OpDef, TypeId, Value};
 use rustc_hash::FxHashMap;
 
@@ -40,17 +40,14 @@ const MOST_PARTS: u64 = 64;
 /// The fewest parts that are worth a second walk.
 const FEWEST_PARTS: u64 = 4;
 
-/// The ops whose floats are exact: operands of theirs, but for a sign.
-const EXACT: &[&OpDef] = &[
-    &fusion::CONSTANT,
-    &fusion::COPY,
-    &fusion::MAXIMUM,
-    &fusion::MINIMUM,
-    &fusion::FMAX,
-    &fusion::FMIN,
-    &fusion::WHERE,
-    &fusion::NEG,
-    &fusion::ABS,
+/// The functions whose floats are exact: operands of theirs.
+const EXACT: [Computes; 6] = [
+    Computes::Constant,
+    Computes::Max,
+    Computes::Min,
+    Computes::MaxNum,
+    Computes::MinNum,
+    Computes::Choice,
 ];
 
 /// `fusion.fold`
@@ -77,8 +74,8 @@ pub fn in_parts(ir: &mut Ir, op: Op, cut: &Cut) -> Parts {
     let mut b = Builder::before(ir, op);
     let parts = cut.reshaped(&mut b, &operands)?;
     let axis = cut.axis as i64;
-    let totals = in_order(&mut b, op, &fusion::FOLD, &parts, (axis + 1, false))?;
-    in_order(&mut b, op, &fusion::FOLD, &totals, (axis, false))
+    let totals = compose(&mut b, op, &fusion::FOLD, &parts, (axis + 1, false))?;
+    compose(&mut b, op, &fusion::FOLD, &totals, (axis, false))
 }
 
 /// True for a fold or a scan whose elements may be put together in groups, to the bit: its lambda is declared associative, and no op of it rounds.
@@ -88,14 +85,16 @@ pub fn associates(ir: &Ir, op: Op) -> bool {
         return false;
     };
     let float = |&value: &Value| ir.value_kind(value).dtype().is_some_and(DType::is_float);
-    let rounds = |inner: Op| {
-        ir.results(inner).iter().any(float) && !EXACT.iter().any(|def| ir.is(inner, def))
+    let exact = |inner: Op| {
+        ir.computes(inner)
+            .is_some_and(|computes| EXACT.contains(&computes))
     };
+    let rounds = |inner: Op| ir.results(inner).iter().any(float) && !exact(inner);
     !ir.block_ops(body).any(rounds)
 }
 
 /// A fold or a scan of `values` along an axis by the lambda of `op`, which may stay associative where that is.
-pub fn in_order(
+pub fn compose(
     b: &mut Builder<'_>,
     op: Op,
     def: &'static OpDef,
@@ -112,7 +111,7 @@ pub fn in_order(
     Ok(b.ir.results(made).to_vec())
 }
 
-/// What the lambda of `op` yields for whole tensors.
+/// The values that the lambda of `op` yields for whole tensors.
 pub fn apply(b: &mut Builder<'_>, op: Op, arguments: Vec<Value>) -> Parts {
     let missing = || OpError::new("it has no lambda");
     let (body, _) = lambda(b.ir, op).ok_or_else(missing)?;
@@ -156,7 +155,7 @@ fn last_step(ir: &mut Ir, op: Op) -> Parts {
     let dim = ir.int_of(op, "dim").unwrap_or(0);
 
     let mut b = Builder::before(ir, op);
-    let steps = in_order(&mut b, op, &fusion::SCAN, &operands, (dim, true))?;
+    let steps = compose(&mut b, op, &fusion::SCAN, &operands, (dim, true))?;
     let mut ends = Vec::new();
     for (step, number) in steps.into_iter().zip(numbers) {
         let otherwise = otherwise(b.ir, step, number)?;
@@ -184,5 +183,12 @@ fn as_element(ir: &mut Ir, number: AttrId, dtype: DType) -> Result<AttrId, OpErr
 pub fn number(b: &mut Builder<'_>, number: AttrId, dtype: DType) -> Built {
     let value = as_element(b.ir, number, dtype)?;
     let ty = b.ir.scalar(dtype);
-    b.typed(&fusion::CONSTANT, &[], &[("value", value)], ty)
+    let made = b.build(
+        &fusion::CONSTANT,
+        &[],
+        &[("value", value)],
+        &[],
+        Some(&[ty]),
+    )?;
+    Ok(b.ir.result(made, 0))
 }

@@ -27,7 +27,7 @@ use fuser_ir::{AttrKind, DType, Dim, Extent, Ir, Op, OpDef, Value, layout};
 use fuser_target::Target;
 
 use super::Parts;
-use super::lambda::{apply, associates, in_order};
+use super::lambda::{apply, associates, compose};
 
 /// The shortest line of a block that is taken in parts: what a cluster of blocks scans in registers is shorter.
 const LONG: u64 = 1 << 18;
@@ -162,7 +162,7 @@ fn is_total(ir: &Ir, op: Op) -> bool {
     let readers = ir.results(op).iter().flat_map(|&result| ir.users(result));
     readers
         .into_iter()
-        .all(|reader| ir.is(reader, &fusion::LAST))
+        .all(|reader| ir.computes(reader) == Some(Computes::Last))
 }
 
 /// The cut of a scan, or of a fold, that a GPU takes in parts.
@@ -272,7 +272,7 @@ impl Way {
         match self {
             Self::Named(function) if shared => Ok(vec![totals(b, function, values[0], axis)?]),
             Self::Named(function) => walked(b, function, values[0], axis),
-            Self::Lambda => in_order(b, op, &fusion::FOLD, values, (axis, true)),
+            Self::Lambda => compose(b, op, &fusion::FOLD, values, (axis, true)),
         }
     }
     /// The elements up to each index of an axis together.
@@ -282,10 +282,10 @@ impl Way {
                 let dim = b.int("dim", axis);
                 Ok(vec![b.value(def, values, &[dim])?])
             }
-            _ => in_order(b, op, &fusion::SCAN, values, (axis, false)),
+            _ => compose(b, op, &fusion::SCAN, values, (axis, false)),
         }
     }
-    /// What keeps every bit of the element that it is joined to.
+    /// The value that keeps every bit of the element that it is joined to.
     fn neutral(self, b: &mut Builder<'_>, op: Op, number: usize, dtype: DType) -> Built {
         match self {
             Self::Named(function) => neutral(b, function, dtype),
@@ -296,7 +296,7 @@ impl Way {
             }
         }
     }
-    /// What lies before each element and itself, of these axes, together.
+    /// The values before elements and the elements themselves together, of these axes.
     fn join(
         self,
         b: &mut Builder<'_>,
@@ -330,7 +330,7 @@ fn walked(b: &mut Builder<'_>, function: Computes, parts: Value, axis: i64) -> P
     let [before, element] = [(); 2].map(|()| b.ir.append_arg(body, ty, None));
     let mut inside = Builder::at_end(b.ir, body);
     let next = inside.binary(join(function), before, element)?;
-    inside.op(&fusion::YIELD, &[next], &[])?;
+    inside.build(&fusion::YIELD, &[next], &[], &[], None)?;
     let init = match dtype.is_float() {
         true => float_attr(b.ir, neutral_number(function, dtype).0, ty),
         false => int_attr(b.ir, neutral_number(function, dtype).1, ty),
