@@ -1,5 +1,6 @@
 //! The `kernel` dialect: loops, memory and vectors, one launch per function; the common last form of both targets.
 
+pub mod bounds;
 pub mod build;
 pub mod ops;
 pub mod product;

@@ -13,6 +13,7 @@ use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{Block, Ir, Op, Value};
 
 use super::WARP;
+use super::bounds::{are_alike, least_rest};
 use super::ops::{ALLOC, FOR, LOAD, STORE};
 
 /// The most rounds of a loop that is written out.
@@ -91,20 +92,22 @@ impl Rounds {
     }
 }
 
-/// The least and the greatest value that an index may have: of a constant, and through three ops at most that hold it between constants or
-/// clear its low bits.
+/// The least and the greatest value that an index may have: of a constant or what is left of a tile, and through three ops at most that hold it
+/// between constants or clear its low bits.
 fn range(ir: &Ir, value: Value) -> (i64, i64) {
     let mut value = value;
     let mut around = Vec::new();
     while around.len() < 3 {
-        let Some((by, bound)) = bounded(ir, value) else {
+        let Some((by, bound, of)) = bounded(ir, value) else {
             break;
         };
         around.push((by, bound));
-        value = ir.operand(by, 0);
+        value = of;
     }
-    let known = literal(ir, value);
-    let range = known.map_or((i64::MIN, i64::MAX), |known| (known, known));
+    let range = match literal(ir, value) {
+        Some(known) => (known, known),
+        None => (least_rest(ir, value).unwrap_or(i64::MIN), i64::MAX),
+    };
     let narrow = |(least, most): (i64, i64), (by, bound): (Op, i64)| match ir.computes(by) {
         Some(Computes::Min) => (least.min(bound), most.min(bound)),
         Some(Computes::Max) => (least.max(bound), most.max(bound)),
@@ -113,18 +116,19 @@ fn range(ir: &Ir, value: Value) -> (i64, i64) {
     around.into_iter().rev().fold(range, narrow)
 }
 
-/// The op that makes an index, where it is one that [`range`] knows, and its constant.
-fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64)> {
-    let by = ir.def_op(value)?;
-    let bound = |by: Op| literal(ir, ir.operand(by, 1));
-    let holds = matches!(ir.computes(by), Some(Computes::Min | Computes::Max));
-    if holds && ir.operand_count(by) == 2 {
-        return Some((by, bound(by)?));
+/// The op that makes an index, where it is one that [`range`] knows, its constant, and its other operand.
+fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64, Value)> {
+    let by = ir.def_op(value).filter(|&op| ir.operand_count(op) == 2)?;
+    let operands = [0, 1].map(|n| ir.operand(by, n));
+    let constant = |n: usize| Some((by, literal(ir, operands[n])?, operands[1 - n]));
+    match ir.computes(by)? {
+        Computes::Min | Computes::Max => constant(1).or_else(|| constant(0)),
+        Computes::And => {
+            let clears = |mask: i64| mask < 0 && mask.unsigned_abs().is_power_of_two();
+            constant(1).filter(|&(_, mask, _)| clears(mask))
+        }
+        _ => None,
     }
-    let clears = |&mask: &i64| mask < 0 && mask.unsigned_abs().is_power_of_two();
-    let masks = ir.computes(by) == Some(Computes::And);
-    let mask = masks.then(|| bound(by)).flatten();
-    Some((by, mask.filter(clears)?))
 }
 
 /// The value of a constant index.
@@ -145,7 +149,12 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     let mut loops: Vec<Rounds> = Vec::new();
     for user in ir.users(memory) {
         let around = around(ir, user)?;
-        let rounds = Rounds::of(ir, around, threads)?;
+        let mut rounds = Rounds::of(ir, around, threads)?;
+        // One name for ends that are made alike.
+        let mut ends = loops.iter().filter_map(|known| known.end.zip(rounds.end));
+        if let Some((known, _)) = ends.find(|&(known, end)| are_alike(ir, known, end)) {
+            rounds.end = Some(known);
+        }
         let (value, index) = if ir.is(user, &LOAD) {
             (ir.result(user, 0), ir.operand(user, 1))
         } else if ir.is(user, &STORE) && ir.operand(user, 0) != memory {

@@ -1,12 +1,13 @@
 //! The facts that passes decide for: the options `target`, the machine, and `shape`, the lengths of named extents.
-//! Every pass that prices, plans or lowers has them, and they are the same ones.
+//! Every pass that prices, plans or lowers has them, and they are the same ones. Those that make kernels have `multiples`, what divides the extents.
 
 use crate::cost::{Bindings, Model};
-use fuser_ir::Diagnostics;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
+use fuser_ir::{Diagnostics, Sym};
 use fuser_pass::{OptionDef, OptionKind, PassContext};
 use fuser_target::text::{self, Fault, Wrong};
+use rustc_hash::FxHashMap;
 
 use fuser_target::{GENERIC, Target, table};
 
@@ -44,6 +45,14 @@ pub const SHAPE: OptionDef = OptionDef {
     doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024, or *=N as N; N=912..1024 says that no other comes",
 };
 
+/// The option that says which extents are multiples, and of what.
+pub const MULTIPLES: OptionDef = OptionDef {
+    name: "multiples",
+    kind: OptionKind::List,
+    default: "",
+    doc: "named extents that are multiples of a power of two: N=16,S=16",
+};
+
 /// Stands in `shape` for all names that it does not list.
 pub const OTHERS: &str = "*";
 
@@ -51,6 +60,24 @@ pub const OTHERS: &str = "*";
 pub fn of(ctx: &PassContext<'_>) -> Target {
     // Checked when the pipeline was read.
     read(ctx.options.text(TARGET.name)).unwrap_or(GENERIC)
+}
+
+/// The named extents that the options of a pass give as multiples of a power of two, and that power.
+pub fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> {
+    let mut known = FxHashMap::default();
+    for item in ctx.options.list(MULTIPLES.name) {
+        let pair = item.split_once('=');
+        let of = pair.and_then(|(name, of)| Some((name.trim(), of.trim().parse::<u32>().ok()?)));
+        let Some((name, of)) = of.filter(|(_, of)| of.is_power_of_two()) else {
+            let message = format!("'{item}' is not of the form NAME=POWER, with a power of two");
+            let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
+            return Err(Diagnostics { items: vec![error] });
+        };
+        if let Some(name) = ctx.ir.strings.lookup(name) {
+            known.insert(name, i64::from(of));
+        }
+    }
+    Ok(known)
 }
 
 /// The model that the options of a pass describe, with the usual limits and the usual objective.

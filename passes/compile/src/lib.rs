@@ -27,9 +27,9 @@ use std::collections::BTreeMap;
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
 use fuser_passes::stride_grids::ANY_LENGTH;
-use fuser_passes::targets::{OTHERS, SHAPE, TARGET};
+use fuser_passes::targets::{MULTIPLES, OTHERS, SHAPE, TARGET};
 use fuser_passes::unpack_floats;
-use fuser_passes::use_multiples::{LENGTHS, MULTIPLES};
+use fuser_passes::use_multiples::LENGTHS;
 
 fuser_ir::codes! {
     /// No plan can be made of a lowered program.

@@ -8,7 +8,7 @@ use fuser_ir::clone::Mapping;
 use fuser_ir::{Ir, NewOp, Op, Place};
 use fuser_pass::place_of;
 use fuser_target::Target;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::form::{Form, form};
 use crate::lower::launch::lower_sweep;
@@ -56,7 +56,7 @@ fn lower(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
     let sweeps = ir.children(copy).into_iter();
     let sweeps: Vec<Op> = sweeps.filter(|&op| ir.is(op, &task::SWEEP)).collect();
     let lowered = sweeps.into_iter().try_for_each(|sweep| {
-        let lowered = lower_sweep(ir, sweep, "trial", block, target);
+        let lowered = lower_sweep(ir, sweep, "trial", block, (target, &FxHashMap::default()));
         lowered.map(|_| ()).map_err(|refusal| Fault {
             place: place_of(ir, refusal.op),
             op: ir.name(refusal.op).to_owned(),

@@ -16,21 +16,14 @@
 //! Never assumes anything that its options do not say: a kernel means the same as before for the extents that the option allows, and
 //! nothing for others, so that whoever gives one must not launch it for these.
 
-use fuser_analysis::targets::{self, UNKNOWN_OPTION};
+use fuser_analysis::targets::{self, MULTIPLES, UNKNOWN_OPTION};
+use fuser_dialects::kernel::bounds::multiple_of;
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
 use fuser_ir::{AttrKind, DType, Diagnostics, Ir, NewOp, Op, OpDef, Sym, Value};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 use rustc_hash::FxHashMap;
-
-/// The option that says which extents are multiples, and of what.
-pub const MULTIPLES: OptionDef = OptionDef {
-    name: "multiples",
-    kind: OptionKind::List,
-    default: "",
-    doc: "named extents that are multiples of a power of two: N=16,S=16",
-};
 
 /// The option that says between which lengths extents lie.
 pub const LENGTHS: OptionDef = OptionDef {
@@ -64,7 +57,7 @@ pub static USE_MULTIPLES: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
-    let known = multiples(ctx)?;
+    let known = targets::multiples(ctx)?;
     let lengths = lengths(ctx, &known)?;
     if known.is_empty() {
         return Ok(());
@@ -76,24 +69,6 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ctx.count("loops", loops);
     }
     Ok(())
-}
-
-/// The extents of the option.
-fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> {
-    let mut known = FxHashMap::default();
-    for item in ctx.options.list(MULTIPLES.name) {
-        let pair = item.split_once('=');
-        let of = pair.and_then(|(name, of)| Some((name.trim(), of.trim().parse::<u32>().ok()?)));
-        let Some((name, of)) = of.filter(|(_, of)| of.is_power_of_two()) else {
-            let message = format!("'{item}' is not of the form NAME=POWER, with a power of two");
-            let error = ctx.error_at(ctx.op, &UNKNOWN_OPTION, message);
-            return Err(Diagnostics { items: vec![error] });
-        };
-        if let Some(name) = ctx.ir.strings.lookup(name) {
-            known.insert(name, i64::from(of));
-        }
-    }
-    Ok(known)
 }
 
 /// The ranges of the option, each of an extent that is among the multiples.
@@ -264,7 +239,6 @@ fn fold_index(ir: &mut Ir, op: Op, multiples: &mut FxHashMap<Value, i64>) {
     };
     let (a, b, result) = (ir.operand(op, 0), ir.operand(op, 1), ir.result(op, 0));
     let known = |value: Value| match literal(ir, value) {
-        Some(0) => i64::MAX,
         Some(value) => 1 << value.trailing_zeros().min(62),
         None => multiples.get(&value).copied().unwrap_or(1),
     };
@@ -280,11 +254,9 @@ fn fold_index(ir: &mut Ir, op: Op, multiples: &mut FxHashMap<Value, i64>) {
             ir.replace_all_uses(result, a);
             return ir.erase(op);
         }
-        Computes::Add | Computes::Sub | Computes::Min | Computes::Max => known(a).min(known(b)),
-        Computes::Mul => known(a).saturating_mul(known(b)).min(1 << 32),
-        _ => return,
+        _ => multiple_of(computes, known(a), known(b)),
     };
-    if of > 1 && of != i64::MAX {
+    if of > 1 {
         multiples.insert(result, of);
     }
 }

@@ -1,7 +1,7 @@
 //! Counts of what kernels do: instructions, requests and sectors, wavefronts of shared memory, barriers, bytes in flight.
 //!
 //! An instruction counts once for each warp that issues it. A request is one instruction's access to global memory; its sectors are the
-//! aligned groups of 32 bytes that it touches. A wavefront is one pass over the 32 banks of shared memory, of four bytes each; an access without
+//! aligned groups of 32 bytes that it touches. A wavefront is one pass over the 32 banks of a block's shared memory, of four bytes each; an access without
 //! conflicts takes the ideal number. A batch is the loads of a warp from global memory up to the end of the basic block that uses
 //! them, where it must wait; bytes in flight are those of the batches.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::decode::{Class, Space};
+use crate::decode::{Class, SHARED_BITS, Space};
 
 /// Accesses to global memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -99,16 +99,18 @@ fn sectors(addresses: &[u64], size: u64) -> u64 {
     distinct(ends.collect()).len() as u64
 }
 
-/// The most different words that one bank is asked for.
+/// The most different words that one bank is asked for. Each block of a cluster has banks of its own.
 fn conflicts(addresses: &[u64], size: u64) -> u64 {
     let words = addresses
         .iter()
         .flat_map(|address| address / WORD..=(address + size - 1) / WORD);
-    let mut per_bank = [0_u64; BANKS as usize];
+    let mut per_bank = BTreeMap::new();
     for word in distinct(words.collect()) {
-        per_bank[(word % BANKS) as usize] += 1;
+        *per_bank
+            .entry(((word * WORD) >> SHARED_BITS, word % BANKS))
+            .or_insert(0) += 1;
     }
-    per_bank.into_iter().max().unwrap_or(0)
+    per_bank.into_values().max().unwrap_or(0)
 }
 
 fn distinct(mut values: Vec<u64>) -> Vec<u64> {
@@ -150,5 +152,7 @@ mod tests {
         assert_eq!(wavefronts(2, 2), (1, 1));
         assert_eq!(wavefronts(16, 16), (4, 4));
         assert_eq!(wavefronts(8, 8), (2, 2));
+        // The same word of 32 blocks.
+        assert_eq!(wavefronts(1 << SHARED_BITS, 4), (1, 1));
     }
 }

@@ -390,7 +390,16 @@ impl Walk {
                 .all(|m| !m.windows && m.scanned.is_empty())
             && self.members.iter().all(|m| kept(m) && along(m));
         let whole = |length: &u64| fits && length.is_multiple_of(self.vector);
-        let vectors = last.constant.filter(whole)? / self.vector;
+        let Some(length) = last.constant else {
+            // One of vectors whose number is not known ends with a tile of fewer.
+            let long = fits && last.length >= WARP * self.vector;
+            return long.then_some(Columns {
+                tile: WARP * self.vector,
+                size: WARP,
+                groups: None,
+            });
+        };
+        let vectors = Some(length).filter(whole)? / self.vector;
         let of = |threads: u64| Columns {
             tile: threads * self.vector,
             size: threads.next_power_of_two(),

@@ -2,7 +2,7 @@
 //!
 //! The order of all is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines, or one after the other, as `kernel.scan`
 //! does. Threads combine within a warp by butterfly exchange, where every lane ends with the same bits, or by one instruction where there is one, then
-//! over the warps in order, read from shared memory. They scan in the same two steps: within a warp, and over the warps' totals, which each warp
+//! what the warps have, which each warp reads from shared memory and combines again. They scan in the same two steps: within a warp, and over the warps' totals, which each warp
 //! reads and scans again.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
@@ -69,6 +69,10 @@ pub struct Part<'e, 'ctx> {
     pub combiner: Combiner,
     /// The element type.
     pub dtype: DType,
+    /// True if all threads compute on with the result.
+    pub for_all: bool,
+    /// True if no thread's is a NaN.
+    pub is_number: bool,
 }
 
 /// Combines parts of values over the block; every thread gets the results. All threads of all warps must arrive.
@@ -77,59 +81,120 @@ pub fn threads<'e, 'ctx>(
     mut parts: Vec<Part<'e, 'ctx>>,
     block: &Block<'e, 'ctx>,
 ) -> Result<Vec<Val<'e, 'ctx>>, CodegenError> {
-    for part in &mut parts {
-        for lane in 0..part.value.lanes().unwrap_or(1) {
-            let mut partial = part.value.lane(lane);
-            if let Some(whole) = whole_warp(emit, partial, part, block) {
-                part.value = part.value.with_lane(lane, whole);
-                continue;
-            }
-            let distances = [16, 8, 4, 2, 1].into_iter();
-            for distance in distances.filter(|&d| d < i64::from(block.threads)) {
-                let other = exchange(emit, partial, distance);
-                partial = part.combiner.apply(partial, other, part.dtype);
-            }
-            part.value = part.value.with_lane(lane, partial);
+    let mut all: Vec<_> = parts
+        .iter()
+        .map(|part| Exchanged::of_warp(part, block))
+        .collect();
+    if block.threads > WARP || block.cluster > 1 {
+        across_warps(emit, &mut all, block)?;
+    }
+    for (part, mut exchanged) in parts.iter_mut().zip(all) {
+        exchanged.end_redux();
+        for (lane, &value) in (0..).zip(&exchanged.lanes) {
+            part.value = part.value.with_lane(lane, value);
         }
-    }
-    if block.threads > WARP {
-        across_warps(emit, &mut parts, block)?;
-    }
-    if block.cluster > 1 {
-        across_blocks(emit, &mut parts, block)?;
     }
     Ok(parts.into_iter().map(|part| part.value).collect())
 }
 
-/// The result of a warp by one instruction instead of five exchanges, which it is for an extreme of f32 that ignores NaN: as integers, of
-/// negative ones all bits but the sign flipped, such values are in order, `-0` before `+0`.
-fn whole_warp<'e, 'ctx>(
-    emit: &'e Emit<'ctx>,
-    partial: Val<'e, 'ctx>,
-    part: &Part<'e, 'ctx>,
-    block: &Block<'e, 'ctx>,
-) -> Option<Val<'e, 'ctx>> {
-    let name = match part.combiner {
-        Combiner::MaxNum => "llvm.nvvm.redux.sync.max",
-        Combiner::MinNum => "llvm.nvvm.redux.sync.min",
-        _ => return None,
-    };
-    let elem = partial.elem();
-    if block.threads < WARP || elem != Elem::F32 {
-        return None;
+/// A part while threads exchange it, lane by lane of its vector.
+struct Exchanged<'e, 'ctx> {
+    lanes: Vec<Val<'e, 'ctx>>,
+    combiner: Combiner,
+    dtype: DType,
+    /// The instruction by which a warp combines it, an f32 as what [`ordered`] gives, where there is one.
+    redux: Option<&'static str>,
+    for_all: bool,
+}
+
+impl<'e, 'ctx> Exchanged<'e, 'ctx> {
+    /// The values of this thread's warp, or of its group of threads where that is less, as one.
+    fn of_warp(part: &Part<'e, 'ctx>, block: &Block<'e, 'ctx>) -> Self {
+        let redux = match part.combiner {
+            Combiner::MaxNum => Some("llvm.nvvm.redux.sync.max"),
+            Combiner::MinNum => Some("llvm.nvvm.redux.sync.min"),
+            _ => None,
+        };
+        let mut new = Exchanged {
+            lanes: Vec::new(),
+            combiner: part.combiner,
+            dtype: part.dtype,
+            redux: redux.filter(|_| block.threads >= WARP && part.value.elem() == Elem::F32),
+            for_all: part.for_all,
+        };
+        let shape = Shape {
+            dtype: part.dtype,
+            lanes: None,
+        };
+        for lane in 0..part.value.lanes().unwrap_or(1) {
+            let mut own = part.value.lane(lane);
+            if new.redux.is_some() {
+                if !part.is_number {
+                    // A NaN becomes the neutral element.
+                    let neutral = part.combiner.identity(own.emit(), shape);
+                    own = part.combiner.apply(own, neutral, part.dtype);
+                }
+                own = ordered(own.to_bits());
+            }
+            let whole = new.exchange(own, block.threads.min(WARP), 1);
+            new.lanes.push(whole);
+        }
+        new
     }
-    let shape = Shape {
-        dtype: part.dtype,
-        lanes: None,
-    };
-    // A NaN becomes the neutral element.
-    let neutral = part.combiner.identity(emit, shape);
-    let number = part.combiner.apply(partial, neutral, part.dtype);
-    let ordered = |bits: Val<'e, 'ctx>| bits.xor(bits.ashr(31).and(i64::from(i32::MAX)));
-    let all = emit.constant_int(32, None, -1);
-    let reduced = emit.intrinsic(name, &[], &[ordered(number.to_bits()), all])?;
-    returns(emit, name);
-    Some(ordered(emit.val(reduced)).bits_as(elem))
+
+    /// Goes on with floats, and without the instruction.
+    fn end_redux(&mut self) {
+        if self.redux.take().is_some() {
+            for value in &mut self.lanes {
+                *value = ordered(*value).bits_as(Elem::F32);
+            }
+        }
+    }
+
+    /// The number of parts that a thread reads, of so many warps in each block of a cluster: all of them, or a power of two. `vector` are loaded at once.
+    fn reads(&self, warps: u32, cluster: u32, vector: u32) -> u32 {
+        let all = warps * cluster;
+        match self.redux {
+            // What one thread computes with need not be exchanged.
+            _ if !self.for_all || !warps.is_power_of_two() || all <= vector => all,
+            Some(_) => (all / WARP).max(1),
+            None => (all / WARP).max(vector),
+        }
+    }
+
+    /// Two values as one.
+    fn apply(&self, a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+        match (self.redux, self.combiner) {
+            (Some(_), Combiner::MaxNum) => a.smax(b),
+            (Some(_), _) => a.smin(b),
+            (None, combiner) => combiner.apply(a, b, self.dtype),
+        }
+    }
+
+    /// The values of so many threads as one, a power of two, that are `apart` from each other, another one; each such group of a warp must have the
+    /// same values where an instruction combines all.
+    fn exchange(&self, value: Val<'e, 'ctx>, width: u32, apart: u32) -> Val<'e, 'ctx> {
+        let emit = value.emit();
+        if let Some(name) = self.redux.filter(|_| width > 1) {
+            let all = emit.constant_int(32, None, -1);
+            let reduced = emit.intrinsic(name, &[], &[value, all]);
+            returns(emit, name);
+            return reduced.map_or(value, |raw| emit.val(raw));
+        }
+        let distances = [16, 8, 4, 2, 1].into_iter();
+        distances
+            .filter(|&distance| distance < i64::from(width))
+            .fold(value, |value, distance| {
+                let distance = distance * i64::from(apart);
+                self.apply(value, exchange(emit, value, distance))
+            })
+    }
+}
+
+/// The bits of an f32 that is no NaN as a signed integer of the same order, `-0` before `+0`, and back: of negative ones all bits but the sign
+/// are flipped.
+fn ordered<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    bits.xor(bits.ashr(31).and(i64::from(i32::MAX)))
 }
 
 /// The block as a reduction over warps sees it.
@@ -197,18 +262,6 @@ fn of_earlier<'e, 'ctx>(value: Val<'e, 'ctx>, distance: i64, width: u32) -> Val<
     shuffle(value.emit(), UP, value, distance, clamp)
 }
 
-/// The values of the threads up to each of so many neighbouring ones together, a power of two of which this one is number `lane`.
-fn up_to<'e, 'ctx>(part: &Part<'e, 'ctx>, (lane, width): (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
-    let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
-    let mut steps = part.value;
-    for distance in distances.take_while(|&distance| distance < i64::from(width)) {
-        let before = of_earlier(steps, distance, width);
-        let together = part.combiner.apply(before, steps, part.dtype);
-        steps = together.except(lane.lt(distance), steps);
-    }
-    steps
-}
-
 /// Shared memory in which threads that scan together hand on totals: of the warps of a block, and of the blocks of a cluster.
 #[derive(Clone, Copy)]
 pub struct Totals<'ctx> {
@@ -228,7 +281,7 @@ impl<'ctx> Totals<'ctx> {
     }
 }
 
-/// Neighbouring turns: for each of them what comes before this thread, from the first one on, and what all have together.
+/// Neighbouring turns: for each of them what comes before this thread, or up to it, from the first one on, and what all have together.
 type Turns<'e, 'ctx> = (Vec<Val<'e, 'ctx>>, Val<'e, 'ctx>);
 
 /// Threads that scan together, and the way in which they do.
@@ -244,18 +297,21 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         self.combiner.apply(a, b, self.dtype)
     }
 
-    fn up_to(&self, value: Val<'e, 'ctx>, lanes: (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
-        let (combiner, dtype) = (self.combiner, self.dtype);
-        let part = Part {
-            value,
-            combiner,
-            dtype,
-        };
-        up_to(&part, lanes)
+    /// The values of the threads up to each of so many neighbouring ones together, a power of two of which this one is number `lane`.
+    fn up_to(&self, value: Val<'e, 'ctx>, (lane, width): (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
+        let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
+        let mut steps = value;
+        for distance in distances.take_while(|&distance| distance < i64::from(width)) {
+            let before = of_earlier(steps, distance, width);
+            let together = self.together(before, steps);
+            steps = together.except(lane.lt(distance), steps);
+        }
+        steps
     }
 
-    /// The values of the threads before this one together, in each of some turns behind the turns before it, and those of all threads in all of
-    /// these turns; the first thread has the neutral element in the first one. All threads of all warps must arrive.
+    /// The values of the threads before this one together, or `inclusive` up to this one, in each of some turns behind the turns before it, and
+    /// those of all threads in all of these turns; before the first thread is the neutral element in the first one. All threads of all warps must
+    /// arrive.
     ///
     /// Several warps hand on their totals in shared memory, from a place on, and so do the blocks of a cluster: threads that scan again may write in
     /// the next places while others still read in these, and do not write here before the barrier behind that.
@@ -263,6 +319,7 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         &self,
         parts: &[Val<'e, 'ctx>],
         place: Val<'e, 'ctx>,
+        inclusive: bool,
     ) -> Result<Turns<'e, 'ctx>, CodegenError> {
         let Some(emit) = parts.first().map(|part| part.emit()) else {
             return Err(CodegenError::Internal("a scan without a turn".into()));
@@ -282,9 +339,10 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
             .iter()
             .map(|&part| self.up_to(part, (lane, width)))
             .collect();
-        let before = steps
-            .iter()
-            .map(|&step| of_earlier(step, 1, width).except(lane.eq(0), neutral));
+        let before = steps.iter().map(|&step| match inclusive {
+            true => step,
+            false => of_earlier(step, 1, width).except(lane.eq(0), neutral),
+        });
         let before: Vec<_> = before.collect();
         let mut turns = match self.totals.warps {
             Some(room) => self.across_warps((&steps, &before), (room, place), neutral)?,
@@ -386,7 +444,8 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         })?;
         cluster_barrier(emit);
         let own = self.block.rank.zext_or_trunc(32);
-        let rooms = (0..self.block.cluster).map(|rank| of_rank(emit, room, rank));
+        let rank = |rank: u32| emit.constant_int(32, None, i64::from(rank));
+        let rooms = (0..self.block.cluster).map(|of| of_rank(emit, room, rank(of)));
         let rooms: Vec<_> = rooms.collect();
         for (turn, (before, all)) in (0..).zip(turns.iter_mut()) {
             let (mut earlier, mut sum) = (neutral, neutral);
@@ -404,88 +463,97 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
     }
 }
 
-/// Each warp's first thread writes its partial results; after a barrier every thread combines them in order. Nobody writes them
-/// again before all have read them: the kernel has a barrier where its loop runs again.
+/// Each warp's first thread writes what its warp has; after a barrier every warp combines what all of them have, of all blocks of the cluster.
+/// Nobody writes it again before all have read it: the kernel has a barrier where its loop runs again.
+///
+/// Where there are more than a vector of them, threads read a vector each and exchange what they make of it: `[0 1 2 3]` in four
+/// threads, `[4 5 6 7]` in the next four, and so on again, so that a thread's begin where its own number does without the low bits. One
+/// instruction that exchanges is less than reading on, so a thread reads one of them there.
 fn across_warps<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
-    parts: &mut [Part<'e, 'ctx>],
+    parts: &mut [Exchanged<'e, 'ctx>],
     block: &Block<'e, 'ctx>,
 ) -> Result<(), CodegenError> {
     let warps = block.threads / WARP;
-    let room = |part: &Part<'e, 'ctx>| {
-        let (elem, lanes) = (register(part.dtype), part.value.lanes().unwrap_or(1));
-        let room = partials(emit, elem, warps * lanes);
-        (room, elem, lanes, memory::element_bytes(elem))
-    };
-    let rooms: Vec<_> = parts.iter().map(room).collect();
-    let (warp, in_warp) = (block.thread.lshr(5), block.thread.and(31));
-    when(emit, in_warp.eq(0), || {
-        for (part, &(room, elem, lanes, bytes)) in parts.iter().zip(&rooms) {
-            for lane in 0..lanes {
-                let at = warp * i64::from(lanes) + i64::from(lane);
-                let slot = memory::element(emit, room, elem, at);
-                memory::store(emit, part.value.lane(lane), slot, bytes);
-            }
+    // As many as a load takes, and as every warp's are at a multiple of.
+    let vector = |bytes: u32| (1 << warps.trailing_zeros()).min(ALIGN as u32 / bytes);
+    let mut rooms = Vec::new();
+    for part in parts.iter_mut() {
+        let bytes = memory::element_bytes(register(part.dtype));
+        let each = part.reads(warps, block.cluster, vector(bytes));
+        if each == warps * block.cluster {
+            part.end_redux();
         }
-    })?;
-    barrier(emit);
-    for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
-        for lane in 0..lanes {
-            let read = |warp: u32| {
-                let at = emit.constant_int(64, None, i64::from(warp * lanes + lane));
-                let slot = memory::element(emit, room, elem, at);
-                memory::load(emit, slot, elem, None, bytes)
-            };
-            let next = |sum, warp| part.combiner.apply(sum, read(warp), part.dtype);
-            let reduced = (1..warps).fold(read(0), next);
-            part.value = part.value.with_lane(lane, reduced);
-        }
+        let elem = match part.redux {
+            Some(_) => Elem::Int(32),
+            None => register(part.dtype),
+        };
+        let room = partials(emit, elem, warps * part.lanes.len() as u32);
+        rooms.push((room, elem, bytes, each));
     }
-    Ok(())
-}
-
-/// Each block's first thread writes what its block has; when all blocks of the cluster have, every thread combines it in the order of the blocks,
-/// read from the shared memory of each. As with warps, nobody writes there again before all have read.
-fn across_blocks<'e, 'ctx>(
-    emit: &'e Emit<'ctx>,
-    parts: &mut [Part<'e, 'ctx>],
-    block: &Block<'e, 'ctx>,
-) -> Result<(), CodegenError> {
-    let room = |part: &Part<'e, 'ctx>| {
-        let (elem, lanes) = (register(part.dtype), part.value.lanes().unwrap_or(1));
-        let room = partials(emit, elem, lanes);
-        (room, elem, lanes, memory::element_bytes(elem))
-    };
-    let rooms: Vec<_> = parts.iter().map(room).collect();
-    let at = |lane: u32| emit.constant_int(64, None, i64::from(lane));
-    when(emit, block.thread.eq(0), || {
-        for (part, &(room, elem, lanes, bytes)) in parts.iter().zip(&rooms) {
-            for lane in 0..lanes {
-                let slot = memory::element(emit, room, elem, at(lane));
-                memory::store(emit, part.value.lane(lane), slot, bytes);
+    when(emit, block.thread.and(31).eq(0), || {
+        for (part, &(room, _, bytes, _)) in parts.iter().zip(&rooms) {
+            // Of the first thread of a warp.
+            let at = (block.thread * i64::from(bytes)).lshr(5);
+            for (lane, &value) in (0..).zip(&part.lanes) {
+                let slot = at + i64::from(lane * warps * bytes);
+                let slot = memory::element(emit, room, Elem::Int(8), slot);
+                memory::store(emit, value, slot, bytes);
             }
         }
     })?;
-    cluster_barrier(emit);
-    for (part, (room, elem, lanes, bytes)) in parts.iter_mut().zip(rooms) {
-        let rooms = (0..block.cluster).map(|rank| of_rank(emit, room, rank));
-        let rooms: Vec<_> = rooms.collect();
-        for lane in 0..lanes {
-            let read = |room: &PointerValue<'ctx>| {
-                let slot = memory::element(emit, *room, elem, at(lane));
-                memory::load(emit, slot, elem, None, bytes)
-            };
-            let next = |sum, room| part.combiner.apply(sum, read(room), part.dtype);
-            let reduced = rooms[1..].iter().fold(read(&rooms[0]), next);
-            part.value = part.value.with_lane(lane, reduced);
+    match block.cluster {
+        1 => barrier(emit),
+        _ => cluster_barrier(emit),
+    }
+    for (part, (room, elem, bytes, each)) in parts.iter_mut().zip(rooms) {
+        let all = warps * block.cluster;
+        let width = all / each;
+        let apart = if all <= WARP { each } else { 1 };
+        // In bytes, as what follows.
+        let own = block.thread * i64::from(each / apart * bytes);
+        let first = own.and(i64::from((width - 1) * each * bytes));
+        let number = |n: u32| emit.constant_int(64, None, i64::from(n));
+        // Where a thread's begin: in one block, or in each of them.
+        let begins: Vec<_> = match block.cluster {
+            1 => vec![(room, first)],
+            _ if each <= warps => {
+                let rank = first.lshr(i64::from((warps * bytes).ilog2()));
+                let within = first.and(i64::from(warps * bytes - 1));
+                vec![(of_rank(emit, room, rank), within)]
+            }
+            cluster => (0..cluster)
+                .map(|rank| (of_rank(emit, room, number(rank)), number(0)))
+                .collect(),
+        };
+        let (count, vector) = (each.min(warps), vector(bytes).min(each));
+        for lane in 0..part.lanes.len() {
+            let mut read = Vec::new();
+            for &(room, from) in &begins {
+                for at in (0..count).step_by(vector as usize) {
+                    let slot = from + i64::from((lane as u32 * warps + at) * bytes);
+                    let slot = memory::element(emit, room, Elem::Int(8), slot);
+                    let lanes = (vector > 1).then_some(vector);
+                    let loaded = memory::load(emit, slot, elem, lanes, vector * bytes);
+                    read.extend((0..vector).map(|lane| loaded.lane(lane)));
+                }
+            }
+            let own = read.into_iter().reduce(|sum, next| part.apply(sum, next));
+            if let Some(own) = own {
+                part.lanes[lane] = part.exchange(own, width, apart);
+            }
         }
     }
     Ok(())
 }
 
 /// Shared memory of this block as the block number `rank` of its cluster has it.
-fn of_rank<'ctx>(emit: &Emit<'ctx>, room: PointerValue<'ctx>, rank: u32) -> PointerValue<'ctx> {
-    let rank = emit.constant_int(32, None, i64::from(rank));
+fn of_rank<'ctx>(
+    emit: &Emit<'ctx>,
+    room: PointerValue<'ctx>,
+    rank: Val<'_, 'ctx>,
+) -> PointerValue<'ctx> {
+    let rank = rank.zext_or_trunc(32);
     let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
     mapped.map_or(room, |mapped| mapped.into_pointer_value())
 }

@@ -55,8 +55,8 @@ fn thread_reductions_become_shuffles_and_shared_memory() {
             text.contains("%ctaid.x") && text.contains("%tid.x"),
             "{text}"
         );
-        // Two reductions of five exchanges each, and 8 warps' partial results in shared memory.
-        assert_eq!(text.matches("shfl.sync.bfly.b32").count(), 10, "{text}");
+        // Two reductions of five exchanges each, and 8 warps' partial results in shared memory, of which a thread reads four and exchanges once.
+        assert_eq!(text.matches("shfl.sync.bfly.b32").count(), 12, "{text}");
         assert!(
             text.contains("ld.shared")
                 && text.contains(".extern .shared")

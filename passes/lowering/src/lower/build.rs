@@ -11,6 +11,7 @@ use fuser_ir::{
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
+use fuser_dialects::kernel::bounds::multiple;
 use fuser_dialects::{fusion, kernel};
 
 /// The next shorter vectors of a rest have this many times fewer lanes.
@@ -110,6 +111,8 @@ pub struct KernelBuilder<'a> {
     pub loc: LocId,
     /// The `index` parameters that carry named extents.
     pub extents: FxHashMap<Sym, Value>,
+    /// The powers of two that some of them are multiples of.
+    pub multiples: FxHashMap<Value, i64>,
 }
 
 impl KernelBuilder<'_> {
@@ -225,6 +228,11 @@ impl KernelBuilder<'_> {
         match (a, b) {
             (_, Idx::Const(1)) => Idx::ZERO,
             (Idx::Const(x), Idx::Const(y)) if y != 0 => Idx::Const(x.wrapping_rem(y)),
+            (Idx::Value(x), Idx::Const(y @ 1..))
+                if multiple(self.ir, x, &self.multiples) % y == 0 =>
+            {
+                Idx::ZERO
+            }
             _ => self.index_op(&fusion::REM, a, b),
         }
     }

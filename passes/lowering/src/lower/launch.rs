@@ -69,13 +69,14 @@ pub const SCRATCH_ALIGN: u64 = 64;
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
 
-/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. Returns how many.
+/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches, for a machine and extents that are multiples of powers of two.
+/// Returns how many.
 pub fn lower_sweep(
     ir: &mut Ir,
     sweep: Op,
     name: &str,
     module: Block,
-    target: &Target,
+    (target, multiples): (&Target, &FxHashMap<Sym, i64>),
 ) -> Result<usize, Unsupported> {
     let flat = flatten(ir, sweep)?;
     let ops: Vec<Op> = flat.ops.iter().map(|(op, _)| *op).collect();
@@ -92,6 +93,7 @@ pub fn lower_sweep(
         name: name.to_string(),
         module,
         target,
+        multiples,
         axes: &axes,
         spec: &spec,
         flat: &flat,
@@ -173,6 +175,7 @@ struct Job<'a> {
     name: String,
     module: Block,
     target: &'a Target,
+    multiples: &'a FxHashMap<Sym, i64>,
     axes: &'a Axes,
     spec: &'a SweepSpec,
     flat: &'a FlatSweep,
@@ -376,14 +379,14 @@ impl Job<'_> {
             values.into_iter().zip(memory.iter().copied()).collect();
         let loc = ir.op_loc(self.flat.op);
         let block = func.block;
-        let extents = func.extents.clone();
         let mut lowering = SweepLowering {
             k: KernelBuilder {
                 ir,
                 block,
                 entry: block,
                 loc,
-                extents,
+                multiples: self.multiples_of(&func.extents),
+                extents: func.extents.clone(),
             },
             axes: self.axes,
             spec: self.spec,
@@ -429,6 +432,12 @@ impl Job<'_> {
             ir.set_attr(store, kernel::ONCE, once);
         }
         self.check_scratch(ir, block)
+    }
+    /// The powers of two that parameters for extents are multiples of.
+    fn multiples_of(&self, extents: &FxHashMap<Sym, Value>) -> FxHashMap<Value, i64> {
+        let known = extents.iter();
+        let known = known.filter_map(|(name, &value)| Some((value, *self.multiples.get(name)?)));
+        known.collect()
     }
     /// Emits the kernel again, for groups of threads that would share their tiles: all threads of a block are one then.
     fn emit_ungrouped(
@@ -541,6 +550,7 @@ impl Job<'_> {
             block: func.block,
             entry: func.block,
             loc,
+            multiples: self.multiples_of(&func.extents),
             extents: func.extents.clone(),
         };
         let mut total = ExtentExpr::constant(1);

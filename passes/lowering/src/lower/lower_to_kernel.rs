@@ -1,12 +1,13 @@
 //! The `lower-to-kernel` pass.
 
-use fuser_analysis::targets::{self, TARGET};
+use fuser_analysis::targets::{self, MULTIPLES, TARGET};
 use fuser_dialects::task;
 use fuser_ir::def::DTypes;
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Block, DType, Diagnostics, Op};
+use fuser_ir::{Block, DType, Diagnostics, Op, Sym};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
+use rustc_hash::FxHashMap;
 
 use super::launch::lower_sweep;
 
@@ -38,9 +39,10 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
     name: "lower-to-kernel",
     summary: "turns scheduled sweeps into kernels and launches",
     doc: "Each `task.sweep` of a program becomes a `kernel.func` of the module and a `kernel.launch` in its place; a sweep that \
-          accumulates over grid axes becomes two. Loops, tiles and lanes are those of the sweep's clauses.",
+          accumulates over grid axes becomes two. Loops, tiles and lanes are those of the sweep's clauses. Along extents of `multiples` \
+          vectors leave no rest.",
     anchor: &["builtin.module"],
-    options: &[TARGET],
+    options: &[TARGET, MULTIPLES],
     statistics: &[
         StatDef {
             name: "sweeps",
@@ -57,6 +59,7 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let target = targets::of(ctx);
+    let multiples = targets::multiples(ctx)?;
     let Some(module) = ctx.ir.body(ctx.op, 0) else {
         return Ok(());
     };
@@ -66,12 +69,15 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .into_iter()
         .filter(|&op| ctx.ir.is(op, &task::PROGRAM));
     for program in programs.collect::<Vec<_>>() {
-        lower_program(ctx, program, module, &target);
+        lower_program(ctx, program, module, (&target, &multiples));
     }
     Ok(())
 }
 
-fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: &Target) {
+/// The machine, and the extents that are multiples.
+type Known<'a> = (&'a Target, &'a FxHashMap<Sym, i64>);
+
+fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: Known<'_>) {
     let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
     for segment in ctx.ir.children(program) {
         let name = ctx.ir.symbol_name(segment).unwrap_or("segment").to_string();
@@ -86,13 +92,13 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, target: 
                 sweep,
                 &format!("{prefix}_{name}_{index}"),
                 module,
-                target,
+                known,
             );
         }
     }
 }
 
-fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, target: &Target) {
+fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, known: Known<'_>) {
     if let Some((op, dtype)) = foreign_op(ctx, sweep) {
         let (message, help) = match dtype.is_complex() {
             true => (
@@ -108,7 +114,7 @@ fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, targ
         ctx.report(diagnostic.help(help));
         return;
     }
-    match lower_sweep(ctx.ir, sweep, symbol, module, target) {
+    match lower_sweep(ctx.ir, sweep, symbol, module, known) {
         Ok(kernels) => {
             ctx.count("sweeps", 1);
             ctx.count("kernels", kernels as u64);

@@ -369,7 +369,7 @@ impl SweepLowering<'_> {
                 s.emit_level(nest, depth + 1, scopes, ivs, args, None)
             })?;
         ivs.remove(&axis);
-        Ok(self.join_thread_results(inner, state, after, map))
+        Ok(self.join_thread_results(inner, (state, inits), after, map))
     }
     #[allow(clippy::too_many_arguments)]
     pub(super) fn emit_vector_loop(
@@ -396,7 +396,7 @@ impl SweepLowering<'_> {
                     s.emit_level(nest, depth + 1, scopes, ivs, args, Some(lanes))
                 })?;
             ivs.remove(&axis);
-            return Ok(self.join_thread_results(inner, state, after, map));
+            return Ok(self.join_thread_results(inner, (state, inits), after, map));
         }
         let mut after = Vec::new();
         for r in inner {

@@ -1,7 +1,8 @@
 //! Reductions inside nests: carried through loops, combined across lanes and threads, accumulated in memory.
 
 use fuser_dialects::kernel;
-use fuser_ir::{DType, Op, Value};
+use fuser_ir::def::Computes;
+use fuser_ir::{DType, Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
@@ -66,7 +67,8 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// A thread loop starts each thread from what keeps every bit, and is joined to the state behind it; a sequential one goes on from the state.
+    /// A thread loop starts each thread from what keeps every bit, and is joined to the state behind it where that is another number; a sequential
+    /// one goes on from the state.
     pub(super) fn loop_inits(
         &mut self,
         inner: &[Reduction],
@@ -86,17 +88,26 @@ impl SweepLowering<'_> {
     pub(super) fn join_thread_results(
         &mut self,
         inner: &[Reduction],
-        state: Vec<Value>,
+        (state, inits): (Vec<Value>, Vec<Value>),
         after: Vec<Value>,
         map: Map,
     ) -> Vec<Value> {
         if map != Map::Thread {
             return after;
         }
-        let pairs = inner.iter().zip(state.into_iter().zip(after));
-        pairs
-            .map(|(r, (before, got))| r.combine.apply(&mut self.k, before, got))
-            .collect()
+        let number = |ir: &Ir, value| {
+            let by = ir.made_as(value, Computes::Constant)?;
+            ir.get_attr(by, "value")
+        };
+        let pairs = state.into_iter().zip(inits).zip(after);
+        let joined = inner.iter().zip(pairs).map(|(r, ((before, init), got))| {
+            let known = number(self.k.ir, before);
+            if known.is_some() && known == number(self.k.ir, init) {
+                return got;
+            }
+            r.combine.apply(&mut self.k, before, got)
+        });
+        joined.collect()
     }
     /// All lanes of a vector put together.
     pub(super) fn across_lanes(&mut self, combine: Combine, vector: Value) -> Value {

@@ -1,10 +1,12 @@
 //! Control flow of a kernel: loops and branches, opened at their op and closed at their terminator.
 
-use fuser_dialects::kernel::rounds::{Rounds, literal};
+use fuser_dialects::kernel::rounds::{Rounds, in_threads, literal};
 use fuser_dialects::kernel::scan;
-use fuser_ir::{Block, Op, Value};
+use fuser_ir::def::Computes;
+use fuser_ir::{AttrKind, Block, Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
+use rustc_hash::FxHashSet;
 
 use super::counted::OpenLoop;
 use super::{Lowering, malformed};
@@ -408,12 +410,17 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let last = |steps: &Val<'a, 'ctx>| steps.lane(steps.lanes().unwrap_or(1) - 1);
         let parts: Vec<_> = own.iter().map(last).collect();
-        let (earlier, all) = shared.prefixes(&parts, place)?;
+        // The one lane of a thread is what all threads up to it have.
+        let alone = own.iter().all(|own| own.lanes().unwrap_or(1) == 1);
+        let (earlier, all) = shared.prefixes(&parts, place, alone)?;
         let all = combiner.apply(before, all, dtype);
         self.scanned.insert(argument, all.raw());
         let behind = own.iter().zip(earlier).map(|(&own, earlier)| {
-            let before = combiner.apply(before, earlier, dtype);
-            combiner.apply(before.splat(own.lanes()), own, dtype)
+            let before = combiner.apply(before, earlier, dtype).splat(own.lanes());
+            match alone {
+                true => before,
+                false => combiner.apply(before, own, dtype),
+            }
         });
         Ok(behind.collect())
     }
@@ -546,6 +553,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                         value,
                         combiner,
                         dtype,
+                        for_all: self.for_all_threads(result),
+                        is_number: self.stays_number(op, number),
                     });
                 }
                 None => _ = self.values.insert(result, value.raw()),
@@ -558,6 +567,39 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 .extend(values.map(|(result, value)| (result, value.raw())));
         }
         Ok(())
+    }
+
+    /// True if the value that a thread loop carries at this place is no NaN, whatever comes: it begins as a number, and each iteration makes it an
+    /// extreme that ignores NaN.
+    fn stays_number(&self, op: Op, number: usize) -> bool {
+        let ir = self.ir;
+        let begins = ir.made_as(ir.operand(op, 3 + number), Computes::Constant);
+        let begins = begins.and_then(|by| ir.attr_of(by, "value"));
+        let begins =
+            matches!(begins, Some(AttrKind::Float { bits, .. }) if !f64::from_bits(*bits).is_nan());
+        let extreme = || {
+            let body = ir.body(op, 0)?;
+            let carried = *ir.args(body).get(number + 1)?;
+            let by = ir.def_op(ir.operand(ir.terminator(body)?, number))?;
+            let takes = matches!(ir.computes(by), Some(Computes::MaxNum | Computes::MinNum));
+            Some(takes && ir.operands(by).any(|operand| operand == carried))
+        };
+        begins && extreme() == Some(true)
+    }
+
+    /// True if all threads compute on with a value: something of it is in a thread loop, or decides what is.
+    fn for_all_threads(&self, value: Value) -> bool {
+        let (mut seen, mut values) = (FxHashSet::default(), vec![value]);
+        while let Some(value) = values.pop() {
+            for user in self.ir.users(value) {
+                if in_threads(self.ir, user) || self.ir.body(user, 0).is_some() {
+                    return true;
+                }
+                let results = self.ir.results(user).iter();
+                values.extend(results.filter(|&&result| seen.insert(result)));
+            }
+        }
+        false
     }
 
     fn close_then(

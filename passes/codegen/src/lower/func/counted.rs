@@ -5,12 +5,12 @@
 //! the next can lie in registers then.
 
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::bounds::{at_most, is_range};
 use fuser_dialects::kernel::rounds::{around, literal};
 use fuser_ir::{Op, Value};
 use inkwell::basic_block::BasicBlock;
 use inkwell::values::{BasicValueEnum, PhiValue};
 
-use super::bounds::{at_most, is_range};
 use super::control::{Carried, FrameKind, Turn};
 use super::{Lowering, malformed};
 use crate::error::CodegenError;

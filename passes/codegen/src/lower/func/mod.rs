@@ -11,7 +11,6 @@ mod access;
 mod address;
 mod ahead;
 mod asked;
-mod bounds;
 mod control;
 mod counted;
 mod dealt;
@@ -20,8 +19,8 @@ mod running;
 mod whole_lines;
 
 use fuser_dialects::kernel;
-use fuser_dialects::kernel::counting;
 use fuser_dialects::kernel::rounds::{Rounds, literal};
+use fuser_dialects::kernel::{bounds, counting};
 use fuser_ir::def::Computes;
 use fuser_ir::{Block, DType, Ir, Op, TypeKind, Value};
 use inkwell::AddressSpace;

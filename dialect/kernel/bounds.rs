@@ -6,21 +6,23 @@
 //!   %length = fusion.minimum 1024, %rest                     between 1 and 1024
 //! ```
 
-use fuser_dialects::kernel;
-use fuser_dialects::kernel::rounds::literal;
 use fuser_ir::def::Computes;
 use fuser_ir::{DType, Def, Ir, Op, TypeKind, Value};
+use rustc_hash::FxHashMap;
+
+use super::ops::{FOR, FUNC};
+use super::rounds::literal;
 
 /// The most ops between an index and what bounds it.
 const REACH: usize = 8;
 
 /// True for an index that is known not to be negative.
-pub(super) fn is_nonnegative(ir: &Ir, value: Value) -> bool {
+pub fn is_nonnegative(ir: &Ir, value: Value) -> bool {
     nonnegative(ir, value, REACH)
 }
 
 /// True for a loop that is known not to end before it begins.
-pub(super) fn is_range(ir: &Ir, op: Op) -> bool {
+pub fn is_range(ir: &Ir, op: Op) -> bool {
     let [lower, upper] = [0, 1].map(|n| ir.operand(op, n));
     // Up to what a remainder leaves, or from there on.
     let whole = || {
@@ -32,8 +34,45 @@ pub(super) fn is_range(ir: &Ir, op: Op) -> bool {
 }
 
 /// The greatest value that an index may have, if it is positive.
-pub(super) fn at_most(ir: &Ir, value: Value) -> Option<i64> {
+pub fn at_most(ir: &Ir, value: Value) -> Option<i64> {
     most(ir, value, REACH)
+}
+
+/// The least value of `n - i t`, where `i` counts the tiles of `t` that `n` elements begin; none for another index.
+pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
+    let (_, n, before) = pair(ir, value).filter(|pair| pair.0 == Computes::Sub)?;
+    let (.., tile) = pair(ir, before).filter(|_| is_rest(ir, n, before, REACH))?;
+    let low = |value| literal(ir, value).map_or(1, |known| 1 << known.trailing_zeros().min(62));
+    let masked = pair(ir, n).filter(|pair| pair.0 == Computes::And);
+    Some(masked.map_or(1, |(.., mask)| low(mask)).min(low(tile)))
+}
+
+/// A power of two that an index is a multiple of, or a number near 2^62 for zero; `given` has what is known of some.
+pub fn multiple(ir: &Ir, value: Value, given: &FxHashMap<Value, i64>) -> i64 {
+    multiple_within(ir, value, given, REACH)
+}
+
+fn multiple_within(ir: &Ir, value: Value, given: &FxHashMap<Value, i64>, reach: usize) -> i64 {
+    if let Some(known) = literal(ir, value) {
+        return 1 << known.trailing_zeros().min(62);
+    }
+    if let Some(&of) = given.get(&value) {
+        return of;
+    }
+    let made = reach.checked_sub(1).zip(pair(ir, value));
+    made.map_or(1, |(reach, (computes, a, b))| {
+        let [a, b] = [a, b].map(|value| multiple_within(ir, value, given, reach));
+        multiple_of(computes, a, b)
+    })
+}
+
+/// The power of two that the result of an op is a multiple of, whose operands are multiples of these.
+pub fn multiple_of(computes: Computes, a: i64, b: i64) -> i64 {
+    match computes {
+        Computes::Add | Computes::Sub | Computes::Min | Computes::Max => a.min(b),
+        Computes::Mul => a.saturating_mul(b).min(1 << 32),
+        _ => 1,
+    }
 }
 
 fn nonnegative(ir: &Ir, value: Value, reach: usize) -> bool {
@@ -109,12 +148,30 @@ fn below(ir: &Ir, value: Value, reach: usize) -> Option<Value> {
     let (computes, of, by) = pair(ir, value)?;
     let (product, a, b) = pair(ir, below(ir, of, reach)?)?;
     let factors = (product == Computes::Mul).then_some([(a, b), (b, a)])?;
-    let (other, own) = factors.into_iter().find(|&(_, factor)| factor == by)?;
+    let (other, own) = factors
+        .into_iter()
+        .find(|&(_, factor)| alike(ir, factor, by, reach))?;
     match computes {
         Computes::Rem => nonnegative(ir, of, reach).then_some(own),
         Computes::Div => Some(other),
         _ => None,
     }
+}
+
+/// True for indices that are made alike, of the same values.
+pub fn are_alike(ir: &Ir, a: Value, b: Value) -> bool {
+    alike(ir, a, b, REACH)
+}
+
+fn alike(ir: &Ir, a: Value, b: Value, reach: usize) -> bool {
+    let number = literal(ir, a);
+    if a == b || number.is_some() && number == literal(ir, b) {
+        return true;
+    }
+    let made = reach.checked_sub(1).zip(pair(ir, a)).zip(pair(ir, b));
+    made.is_some_and(|((reach, a), b)| {
+        a.0 == b.0 && alike(ir, a.1, b.1, reach) && alike(ir, a.2, b.2, reach)
+    })
 }
 
 /// The op of two operands that makes an index.
@@ -132,13 +189,13 @@ fn holder(ir: &Ir, value: Value) -> Option<(Op, usize)> {
 }
 
 /// The loop whose counter a value is.
-pub(super) fn counted(ir: &Ir, value: Value) -> Option<Op> {
+pub fn counted(ir: &Ir, value: Value) -> Option<Op> {
     let (op, number) = holder(ir, value)?;
-    (number == 0 && ir.is(op, &kernel::FOR)).then_some(op)
+    (number == 0 && ir.is(op, &FOR)).then_some(op)
 }
 
 /// True for a parameter of a kernel, which is an extent.
 fn is_extent(ir: &Ir, value: Value) -> bool {
-    let of_kernel = holder(ir, value).is_some_and(|(op, _)| ir.is(op, &kernel::FUNC));
+    let of_kernel = holder(ir, value).is_some_and(|(op, _)| ir.is(op, &FUNC));
     of_kernel && ir.value_kind(value) == &TypeKind::Scalar(DType::Index)
 }
