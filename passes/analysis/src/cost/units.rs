@@ -520,7 +520,7 @@ impl<'a> Units<'a> {
             *phase += earlier[own] + u32::from(split[own] && !apart);
         }
     }
-    /// Where the body has what an op of it reads of its own phase.
+    /// Places in the body of what an op of it reads of its own phase.
     fn of_phase(&self, draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
         let producers = self.producers(draft.body[at]);
         let places = producers.filter_map(|p| draft.body.binary_search(&p).ok());

@@ -29,7 +29,7 @@ use super::{Parts, count};
 
 /// The fewest elements of a part: two results of each are handed on.
 const FEWEST: u64 = 32;
-/// How many parts fast memory would hold: the second walk has what it reads beside it.
+/// Parts that fast memory would hold at once: the second walk has what it reads beside it.
 const SHARE: u64 = 8;
 
 /// The axes of a tensor that one mean is taken along, those within a part last.
@@ -140,7 +140,7 @@ impl Walk {
     }
 }
 
-/// What becomes of `fusion.var_mean`.
+/// The variance and the mean that a `fusion.var_mean` has.
 pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
     let input = ir.operand(op, 0);
     let missing = || OpError::new("its operand is no tensor");
