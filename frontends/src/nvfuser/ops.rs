@@ -44,8 +44,7 @@ pub enum Meaning {
 use Config::{Default, Float, Keep};
 use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
 
-const NARROW: &str =
-    "there are no swizzled scales: compute it outside of the program, and give it as an input";
+const NARROW: &str = "there are no grouped products of scaled operands: compute it outside of the program, and give it as an input";
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[
@@ -103,9 +102,9 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("imag", Ew(&fusion::IMAG, Keep)),
     ("index_select", By(index::index_select)),
     ("iota", By(shapes::iota)),
-    ("isfinite", Ew(&fusion::ISFINITE, Default)),
+    ("isfinite", By(compute::is_finite)),
     ("isinf", By(compute::is_inf)),
-    ("isnan", Ew(&fusion::ISNAN, Default)),
+    ("isnan", By(compute::is_nan)),
     ("isneginf", By(compute::is_neg_inf)),
     ("isposinf", By(compute::is_pos_inf)),
     ("isreal", By(compute::is_real)),

@@ -2,6 +2,7 @@
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
+use fuser_ir::def::OpDef;
 use fuser_ir::types::{DType, Dim};
 
 use super::{Config::*, one};
@@ -146,16 +147,14 @@ fn infinite<'s>(
     number: f64,
     size: bool,
 ) -> Made<Vec<Val<'s>>> {
-    let values = r.operands(&[args.value(0, &["arg"])?], Default)?;
-    let x = match size {
-        true => r.draft.make(&fusion::ABS, &values)?,
-        false => values[0],
-    };
-    let dtype = r.draft.dtype(x);
-    if !dtype.is_float() {
-        // No integer is infinite.
-        return one(Ok(r.draft.builder().compare("ne", x, x)?));
+    let mut x = r.operands(&[args.value(0, &["arg"])?], Default)?[0];
+    if let Some(none) = of_no_float(r, x, "ne")? {
+        return one(Ok(none));
     }
+    if size {
+        x = r.draft.make(&fusion::ABS, &[x])?;
+    }
+    let dtype = r.draft.dtype(x);
     let scalar = r.draft.ir.scalar(dtype);
     let number = r.draft.number(number, scalar)?;
     one(Ok(r.draft.builder().compare("eq", x, number)?))
@@ -171,6 +170,38 @@ pub fn is_pos_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>>
 
 pub fn is_neg_inf<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     infinite(r, args, f64::NEG_INFINITY, false)
+}
+
+pub fn is_nan<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    tested(r, args, &fusion::ISNAN, "ne")
+}
+
+pub fn is_finite<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    tested(r, args, &fusion::ISFINITE, "eq")
+}
+
+/// A test of floats, and of others what they are to themselves.
+fn tested<'s>(
+    r: &mut Reader<'s>,
+    args: &Args<'s>,
+    def: &'static OpDef,
+    predicate: &str,
+) -> Made<Vec<Val<'s>>> {
+    let x = r.operands(&[args.value(0, &["arg"])?], Default)?[0];
+    match of_no_float(r, x, predicate)? {
+        Some(known) => one(Ok(known)),
+        None => one(r.draft.make(def, &[x])),
+    }
+}
+
+/// The comparison of integers or truth values with themselves, which are finite; none of floats and complex numbers.
+fn of_no_float(r: &mut Reader<'_>, x: Value, predicate: &str) -> Made<Option<Value>> {
+    let dtype = r.draft.dtype(x);
+    if dtype.is_float() || dtype.is_complex() {
+        return Ok(None);
+    }
+    let x = r.draft.cast(x, DType::I64)?;
+    Ok(Some(r.draft.builder().compare(predicate, x, x)?))
 }
 
 /// True where the sign bit is set: of -0 and of a NaN too.

@@ -81,6 +81,16 @@ const TRUTHS: &[Truth] = &[
     ("logical_or", |a, b| a || b),
 ];
 
+/// A name, and the op of the bits of two integers or truth values.
+type Bits = (&'static str, fn(i128, i128) -> i128);
+
+/// The ops of bits.
+const BITS: &[Bits] = &[
+    ("bitwise_and", |a, b| a & b),
+    ("bitwise_or", |a, b| a | b),
+    ("bitwise_xor", |a, b| a ^ b),
+];
+
 /// The greater float; a NaN wins, and `-0` is below `+0`.
 fn greater(a: f64, b: f64) -> f64 {
     match (a.is_nan(), b.is_nan()) {
@@ -120,6 +130,16 @@ pub fn known<'s>(name: &str, args: &Args<'s>) -> Option<Val<'s>> {
     if let Some(truth) = truth {
         return Some(Val::Number(Number::Bool(truth), Some(DType::I1)));
     }
+    if let Some((_, bits)) = BITS.iter().find(|(known, _)| *known == name) {
+        let dtype = common(&[(2, a.1), (2, b?.1)], Config::Default);
+        let whole = |number| match of(number, dtype)? {
+            Number::Int(n) => Some(n),
+            Number::Bool(truth) => Some(truth.into()),
+            _ => None,
+        };
+        let made = of(Number::Int(bits(whole(a.0)?, whole(b?.0)?)), dtype);
+        return made.map(|number| Val::Number(number, Some(dtype)));
+    }
     let rule = RULES.iter().find(|rule| rule.name == name)?;
     let b = b.unwrap_or((Number::Int(1), a.1));
     let dtype = common(&[(2, a.1), (2, b.1)], rule.config);
@@ -135,6 +155,10 @@ pub fn known<'s>(name: &str, args: &Args<'s>) -> Option<Val<'s>> {
 fn decided(name: &str, a: Typed, b: Option<Typed>) -> Option<bool> {
     if let Some((_, holds)) = TRUTHS.iter().find(|(known, _)| *known == name) {
         return Some(holds(truth(a.0)?, truth(b.unwrap_or(a).0)?));
+    }
+    if name == "signbit" && b.is_none() {
+        let real = truth(a.0)?;
+        return Some(a.0.float().is_sign_negative() && (real || a.1.is_float()));
     }
     let (_, holds) = TESTS.iter().find(|(known, _)| *known == name)?;
     let b = b?;

@@ -3,7 +3,7 @@
 //! A draw of a definition that states no seed takes its own from an input: `rng_seed` and `rng_offset` are inputs where a draw needs
 //! them first, and each such draw goes on behind the one before.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::{DType, Dim};
@@ -23,7 +23,14 @@ pub fn uniform<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let low = r.typed(low, dtype.compute())?;
     let high = r.typed(high, dtype.compute())?;
     let width = r.draft.make(&fusion::SUB, &[high, low])?;
-    one(moved(r, x, (width, low), dtype))
+    let x = moved(r, x, (width, low), dtype)?;
+    if dtype == dtype.compute() {
+        return one(Ok(x));
+    }
+    // Rounding reaches the end, which no draw is: nvFuser's kernels give the beginning there (runtime/random_numbers.cu).
+    let [low, high] = [r.draft.cast(low, dtype)?, r.draft.cast(high, dtype)?];
+    let end = r.draft.builder().compare("eq", x, high)?;
+    one(Ok(r.draft.builder().choose(end, low, x)?))
 }
 
 pub fn normal<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
