@@ -14,7 +14,7 @@
 //!
 //! `var_mean` is two passes over the data, as it is defined, of parts where fast memory does not hold all; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/variance.rs` has variances, `decompose/product.rs` products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
+//! Never changes a bit of a result where sums are formed in the same order. `decompose/variance.rs` has means and variances, `decompose/product.rs` products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
 
 mod arg;
 mod attention;
@@ -89,7 +89,7 @@ type TakeApart = fn(&mut Ir, Op, &Target) -> Parts;
 /// The composite ops that are no calls, and what makes their results of others.
 static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::VAR_MEAN, variance::var_mean),
-    (&fusion::MEAN, |ir, op, _| mean(ir, op)),
+    (&fusion::MEAN, |ir, op, _| variance::mean(ir, op)),
     (&fusion::ARGMAX, |ir, op, _| arg::argmax(ir, op)),
     (&fusion::ARGMIN, |ir, op, _| arg::argmin(ir, op)),
     (&fusion::FOLD, |ir, op, _| lambda::fold(ir, op)),
@@ -174,32 +174,6 @@ static COMBINES: &[(&str, Option<Combining>)] = &[
     ("max", Some((&fusion::MAX, &fusion::MAXIMUM))),
     ("min", Some((&fusion::MIN, &fusion::MINIMUM))),
 ];
-
-fn mean(ir: &mut Ir, op: Op) -> Parts {
-    let input = ir.operand(op, 0);
-    let missing = || OpError::new("its operand is no tensor");
-    let tensor = ir
-        .value_kind(input)
-        .as_tensor()
-        .ok_or_else(missing)?
-        .clone();
-    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
-    let keeps = ir.get_attr(op, "keepdim").is_some();
-    let reduced = dims.iter().filter_map(|&a| tensor.dims.get(a as usize));
-    let reduced: Vec<Dim> = reduced.map(|d| Dim::new(d.extent)).collect();
-    let compute = tensor.dtype.compute();
-
-    let mut b = Builder::before(ir, op);
-    if dims.is_empty() {
-        return Ok(vec![b.value(&fusion::COPY, &[input], &[])?]);
-    }
-    let x = b.cast(input, compute)?;
-    let clauses = [b.ints("dims", &dims), b.flag("keepdim")];
-    let sum = b.value(&fusion::SUM, &[x], &clauses[..1 + usize::from(keeps)])?;
-    let count = count(&mut b, &reduced, compute)?;
-    let mean = b.div(sum, count)?;
-    Ok(vec![b.cast(mean, tensor.dtype)?])
-}
 
 /// The number of elements along these axes, as a scalar of type `dtype`.
 fn count(b: &mut Builder<'_>, reduced: &[Dim], dtype: DType) -> Result<Value, OpError> {

@@ -89,6 +89,7 @@ pub fn find(name: &str) -> Option<Row> {
         }
         "bf16x2" => signs::<0x8000_8000>(root).or_else(|| brains::<2>(root)),
         "f16x2" => signs::<0x8000_8000>(root),
+        "s16x2" | "u16x2" => sums_16_pair(root),
         _ => None,
     }
 }
@@ -459,6 +460,17 @@ fn float_32_pair(root: &str) -> Option<Row> {
     }
 }
 
+/// Sums of two integers of 16 bits at a time, whatever their sign.
+fn sums_16_pair(root: &str) -> Option<Row> {
+    const LOW: u64 = 0xFFFF;
+    match root {
+        "add" => two(|a, b, _| {
+            (a >> 16).wrapping_add(b >> 16) << 16 & LOW << 16 | a.wrapping_add(b) & LOW
+        }),
+        _ => None,
+    }
+}
+
 /// Instructions that change nothing but signs, those of the bits in `SIGNS`.
 fn signs<const SIGNS: u64>(root: &str) -> Option<Row> {
     match root {
@@ -732,6 +744,8 @@ mod tests {
             ("cvt.s16.s8", [0x80, 0, 0], 0xFF80),
             ("cvt.s64.s32", [m32(-5), 0, 0], minus(-5)),
             ("cvt.u64.u32", [m32(-5), 0, 0], 0xFFFF_FFFB),
+            ("add.s16x2", [0x7FFF_FFFF, 0x0001_0002, 0], 0x8000_0001),
+            ("add.u16x2", [0xFF_FFFF_8000, 0x0001_8000, 0], 0),
             ("neg.bf16x2", [0xFF_BF80_3F81, 0, 0], 0x3F80_BF81),
             ("neg.bf16", [0x3F80, 0, 0], 0xBF80),
             ("abs.f16x2", [0xBF80_8001, 0, 0], 0x3F80_0001),

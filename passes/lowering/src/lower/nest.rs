@@ -25,14 +25,14 @@ impl SweepLowering<'_> {
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
         let inside = (0..phases).filter(|&p| !self.is_hoisted(p) && !self.is_after(p));
         let inside: Vec<usize> = inside.collect();
-        let mut asks = self.target.is_gpu();
+        let mut asked = self.target.is_gpu();
         for (number, phase) in inside.into_iter().enumerate() {
-            if number > 0 && !asks && self.stores_nothing(phase) {
+            if number > 0 && !asked && self.stores_nothing(phase) {
                 self.look_ahead();
             }
             let waits = !self.ahead.is_empty();
             self.emit_phase(phase)?;
-            asks |= waits && self.ahead.is_empty();
+            asked |= waits && self.ahead.is_empty();
             self.ahead.clear();
         }
         self.store_inputs_yielded()

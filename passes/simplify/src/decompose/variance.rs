@@ -140,31 +140,70 @@ impl Walk {
     }
 }
 
+/// A mean or a variance that is asked for.
+struct Asked {
+    input: Value,
+    tensor: TensorType,
+    /// The axes that it is taken along.
+    dims: Vec<i64>,
+    /// True if these stay, with one index.
+    keeps: bool,
+}
+
+impl Asked {
+    fn of(ir: &Ir, op: Op) -> Result<Self, OpError> {
+        let input = ir.operand(op, 0);
+        let missing = || OpError::new("its operand is no tensor");
+        Ok(Self {
+            input,
+            tensor: ir
+                .value_kind(input)
+                .as_tensor()
+                .ok_or_else(missing)?
+                .clone(),
+            dims: ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec(),
+            keeps: ir.get_attr(op, "keepdim").is_some(),
+        })
+    }
+    /// The elements that one result is of, as a scalar of the type that computes.
+    fn count(&self, b: &mut Builder<'_>) -> Built {
+        let whole = Walk::whole(&self.tensor, &self.dims);
+        count(b, &whole.lengths(&self.dims), self.tensor.dtype.compute())
+    }
+}
+
+/// The result of a `fusion.mean`.
+pub fn mean(ir: &mut Ir, op: Op) -> Parts {
+    let asked = Asked::of(ir, op)?;
+    let mut b = Builder::before(ir, op);
+    if asked.dims.is_empty() {
+        return Ok(vec![b.value(&fusion::COPY, &[asked.input], &[])?]);
+    }
+    let x = b.cast(asked.input, asked.tensor.dtype.compute())?;
+    let clauses = [b.ints("dims", &asked.dims), b.flag("keepdim")];
+    let sum = b.value(&fusion::SUM, &[x], &clauses[..1 + usize::from(asked.keeps)])?;
+    let n = asked.count(&mut b)?;
+    let mean = b.div(sum, n)?;
+    Ok(vec![b.cast(mean, asked.tensor.dtype)?])
+}
+
 /// The variance and the mean that a `fusion.var_mean` has.
 pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
-    let input = ir.operand(op, 0);
-    let missing = || OpError::new("its operand is no tensor");
-    let tensor = ir
-        .value_kind(input)
-        .as_tensor()
-        .ok_or_else(missing)?
-        .clone();
-    let dims = ir.i64s_of(op, "dims").unwrap_or(&[]).to_vec();
+    let asked = Asked::of(ir, op)?;
+    let (tensor, dims) = (&asked.tensor, &asked.dims);
     let correction = ir.int_of(op, "correction").unwrap_or(0);
-    let keeps = ir.get_attr(op, "keepdim").is_some();
     let results: Vec<_> = ir.results(op).iter().map(|&v| ir.value_type(v)).collect();
     let compute = tensor.dtype.compute();
-    let walk = Walk::new(ir, &tensor, &dims, target);
-    let reduced = Walk::whole(&tensor, &dims).lengths(&dims);
+    let walk = Walk::new(ir, tensor, dims, target);
 
     let mut b = Builder::before(ir, op);
-    let mut x = input;
+    let mut x = asked.input;
     if walk.shape.len() != tensor.dims.len() {
         let shape = b.shape("shape", &walk.shape);
         x = b.value(&fusion::RESHAPE, &[x], &[shape])?;
     }
     let x = b.cast(x, compute)?;
-    let n = count(&mut b, &reduced, compute)?;
+    let n = asked.count(&mut b)?;
     let mut sum = b.reduce(&fusion::SUM, x, &walk.inner)?;
     let (mean, squares) = if walk.outer.is_empty() {
         let mean = b.div(sum, n)?;
@@ -185,7 +224,7 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
     let mut out = vec![var, mean];
     for (value, ty) in out.iter_mut().zip(results) {
         *value = b.cast(*value, tensor.dtype)?;
-        if keeps {
+        if asked.keeps {
             let dims = b.ir.ty(ty).as_tensor().map(|t| t.dims.clone());
             let shape = b.shape("shape", &dims.unwrap_or_default());
             *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
