@@ -24,7 +24,7 @@ const MAY_NAME: [(&str, &[&str]); 9] = [
     ),
     ("passes/lowering/src/lower/", &["spec"]),
     ("passes/lowering/src/protect_updates/", &["spec"]),
-    ("passes/lowering/src/schedule/", &["spec", "trial"]),
+    ("passes/lowering/src/schedule/", &["form", "spec", "trial"]),
 ];
 
 #[test]

@@ -3,11 +3,13 @@
 //! Two ops have one form if their ops, operands, attributes, types and regions are equal, in order. Values from outside go by their first
 //! use and their type. An op that jumps to blocks has the form of no other. Linear in the number of ops; does not recurse.
 
+use fuser_dialects::task::{labels, positions};
 use fuser_ir::attr::AttrId;
 use fuser_ir::intern::Sym;
 use fuser_ir::ir::OpName;
 use fuser_ir::{Block, Ir, Op, Region, TypeId, Value};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// The parts of an op in program order.
 pub(crate) type Form = Vec<Item>;
@@ -36,9 +38,17 @@ enum Step {
     Leave,
 }
 
+/// The attributes that say where an op came from, and nothing of what it is.
+pub(crate) const ORIGINS: [&str; 3] = ["sym_name", positions::POSITION, labels::LABEL];
+
 /// The form of `root`, without the attributes that are called `without`.
 pub(crate) fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
-    let mut form = Form::new();
+    form_and_inputs(ir, root, without).0
+}
+
+/// The same, and the values from outside by first use: those of ops of one form stand for each other.
+pub(crate) fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>) {
+    let (mut form, mut inputs) = (Form::new(), Vec::new());
     let mut numbers = Numbers::default();
     let mut stack = vec![Step::Visit(root)];
     while let Some(step) = stack.pop() {
@@ -48,7 +58,7 @@ pub(crate) fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
                 stack.extend(next.map(Step::Visit));
                 let regions = ir.op_regions(op).iter().rev();
                 stack.extend(regions.map(|&region| Step::Enter(region)));
-                add_op(ir, op, without, &mut numbers, &mut form);
+                inputs.extend(add_op(ir, op, without, &mut numbers, &mut form));
             }
             Step::Enter(region) => {
                 stack.push(Step::Leave);
@@ -63,13 +73,21 @@ pub(crate) fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
             Step::Leave => form.push(Item::End),
         }
     }
-    form
+    (form, inputs)
 }
 
 /// Values in the order in which they appear.
 type Numbers = FxHashMap<Value, usize>;
 
-fn add_op(ir: &Ir, op: Op, without: &[&str], numbers: &mut Numbers, form: &mut Form) {
+/// Adds an op; gives the values from outside that it is the first to use.
+fn add_op(
+    ir: &Ir,
+    op: Op,
+    without: &[&str],
+    numbers: &mut Numbers,
+    form: &mut Form,
+) -> SmallVec<[Value; 2]> {
+    let mut inputs = SmallVec::new();
     form.push(Item::Op(ir.name_id(op)));
     if ir.successor_count(op) > 0 {
         form.push(Item::Jump(op));
@@ -80,12 +98,14 @@ fn add_op(ir: &Ir, op: Op, without: &[&str], numbers: &mut Numbers, form: &mut F
         form.push(Item::Operand(number));
         if number == next {
             form.push(Item::Type(ir.value_type(value)));
+            inputs.push(value);
         }
     }
     let attrs = ir.attrs(op).iter();
     let attrs = attrs.filter(|(key, _)| !without.contains(&ir.str(*key)));
     form.extend(attrs.map(|&(key, attr)| Item::Attr(key, attr)));
     define(ir, ir.results(op), numbers, form);
+    inputs
 }
 
 fn define(ir: &Ir, values: &[Value], numbers: &mut Numbers, form: &mut Form) {

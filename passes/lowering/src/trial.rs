@@ -1,16 +1,14 @@
 //! A trial of a schedule: whether its sweeps can be lowered, before it is committed to.
 //!
-//! The one thing that scheduling asks of lowering. Leaves the program as it is. Of segments of one form one is tried.
+//! The one thing that scheduling asks of lowering. Leaves the program as it is.
 
-use fuser_dialects::task::{labels, positions};
 use fuser_dialects::{builtin, task};
 use fuser_ir::clone::Mapping;
 use fuser_ir::{Ir, NewOp, Op, Place};
 use fuser_pass::place_of;
 use fuser_target::Target;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use crate::form::{Form, form};
 use crate::lower::launch::lower_sweep;
 
 /// The reason that a sweep cannot be lowered, and the op at fault.
@@ -25,25 +23,8 @@ pub struct Fault {
     pub help: String,
 }
 
-/// Trials for one target, with the forms of the segments that were lowered.
-#[derive(Default)]
-pub struct Trials(FxHashSet<Form>);
-
-impl Trials {
-    /// Says whether the sweeps of `segment` can be lowered.
-    pub fn check(&mut self, ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
-        let names = ["sym_name", positions::POSITION, labels::LABEL];
-        let form = form(ir, segment, &names);
-        if !self.0.contains(&form) {
-            lower(ir, segment, target)?;
-            self.0.insert(form);
-        }
-        Ok(())
-    }
-}
-
-/// Lowers the sweeps of a copy of `segment` and throws the kernels away.
-fn lower(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
+/// Says whether the sweeps of `segment` can be lowered: lowers those of a copy, and throws the kernels away.
+pub fn check(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
     let copy = ir.clone_op(segment, &mut Mapping::default());
     ir.insert_before(segment, copy);
     let region = ir.new_region();

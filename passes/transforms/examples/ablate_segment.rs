@@ -19,12 +19,13 @@ use fuser_testing::Random;
 const ISSUE: &str = include_str!("../../../examples/issue_2473.fir");
 
 /// Sets of options, all steps first.
-const STEPS: [(&str, &str); 9] = [
+const STEPS: [(&str, &str); 10] = [
     ("all steps", ""),
     ("no components", "top-down=false"),
     ("no orders, no windows", "restarts=false"),
     ("no moves and copies", "refine=false"),
     ("no views first", "views=false"),
+    ("no equal layers", "layers=false"),
     ("no horizontal merges", "horizontal=false"),
     ("no rounds", "rounds=0"),
     (

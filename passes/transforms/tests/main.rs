@@ -2,6 +2,7 @@
 
 mod common;
 mod figures;
+mod layers;
 mod random_programs;
 mod scaling;
 mod sink_windows;

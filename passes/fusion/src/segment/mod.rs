@@ -13,6 +13,8 @@
 //! 5. *Horizontal merging*: kernels of equal shape that have nothing in common become one launch.
 //! 6. *Rounds*: what crosses is rematerialized, and steps 2 to 5 go on from what that leaves, while the total falls.
 //!
+//! A program of 16 equal layers or more is searched with 8 of them, and the others are drawn as those in the middle (`layers.rs`).
+//!
 //! All steps ask one planner, which knows the price of what was asked before and spends from one pot of questions.
 //!
 //! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
@@ -29,7 +31,7 @@
 //! graph's topological order), `chunks.rs` (components longer than a kernel), `labels.rs` (groups that a frontend proposes),
 //! `bottom_up.rs` (merges), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
 //! grouping can do without), `exact.rs` (the optimum over few ops), `regroup.rs` (a window in which it is taken), `refine.rs` (moves
-//! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
+//! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
 //! file), `apply.rs` (drawing the boundaries), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
@@ -47,6 +49,7 @@ mod explicit;
 mod graph;
 mod horizontal;
 mod labels;
+mod layers;
 mod lower_bound;
 mod order;
 mod pass;

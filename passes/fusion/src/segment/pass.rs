@@ -14,6 +14,7 @@ use super::explain;
 use super::explicit;
 use super::graph::Graph;
 use super::labels;
+use super::layers::Layers;
 use super::record::{Action, Record};
 use super::rounds::{prices, rounds};
 use super::search::{Options, Segmentation, segment};
@@ -121,6 +122,12 @@ pub static SEGMENT: PassDef = PassDef {
             default: "true",
             doc: "in components of more than 128 ops, merge views that stand between two groups, and broadcasts of arguments, with what reads \
                   them before all else: groups grow evenly then",
+        },
+        OptionDef {
+            name: "layers",
+            kind: OptionKind::Bool,
+            default: "true",
+            doc: "of 16 or more equal layers, one behind the other, search with 8 and draw the others as those in the middle, where these are alike",
         },
         OptionDef {
             name: "horizontal",
@@ -270,15 +277,70 @@ fn search(
         horizontal: ctx.options.bool("horizontal"),
         labels: ctx.options.text("labels") == "first",
     };
+    let layers = (ctx.options.bool("layers") && !options.exact)
+        .then(|| Layers::find(ctx.ir, block, &mut planner))
+        .flatten();
+    positions::note(ctx.ir, ctx.op);
+    let drawn = match layers {
+        Some(layers) => draw_layers(ctx, block, &layers, &mut planner, &options)?,
+        None => None,
+    };
+    let (records, remarks) = match drawn {
+        Some(drawn) => drawn,
+        None => draw_whole(ctx, block, &mut planner, &options)?,
+    };
+    positions::settle(ctx.ir, ctx.op);
+    remarks.into_iter().for_each(|remark| ctx.remark(remark));
+    count(ctx, &records, &planner);
+    // Rematerialization begins with what rounds looked ahead at.
+    ctx.kept.leave(planner.solutions);
+    Ok(records)
+}
+
+/// Decisions, and what is to be told of them.
+type Decided = (Vec<Record>, Vec<Remark>);
+
+/// Draws the segments of a program by those of a part of its layers; `None`, with the program as it was, where these are not all alike.
+fn draw_layers(
+    ctx: &mut PassContext<'_>,
+    block: Block,
+    layers: &Layers,
+    planner: &mut Planner,
+    options: &Options,
+) -> Result<Option<Decided>, Diagnostics> {
+    let whole = ctx.ir.clone();
+    layers.shorten(ctx.ir, block);
+    let found = draw_whole(ctx, block, planner, options);
+    let shortened = std::mem::replace(ctx.ir, whole);
+    let (mut records, mut remarks) = found?;
+    let graph = Graph::build(ctx.ir, block, &planner.model.bindings);
+    let Some(draws) = layers.extend(&graph, &shortened, ctx.op) else {
+        return Ok(None);
+    };
+    // What was made for fewer layers is gone.
+    records.retain(|record| record.is_of(ctx.ir));
+    records.push(layers.record(ctx.ir, &graph));
+    remarks.extend(tell(ctx, &records[records.len() - 1..]));
+    draw(ctx.ir, block, &draws, &graph.free_ops());
+    Ok(Some((records, remarks)))
+}
+
+/// Draws the segments that the search finds.
+fn draw_whole(
+    ctx: &mut PassContext<'_>,
+    block: Block,
+    planner: &mut Planner,
+    options: &Options,
+) -> Result<Decided, Diagnostics> {
     let (program, most) = (ctx.op, ctx.options.count("rounds"));
-    let (graph, mut found) = segment(ctx.ir, block, &mut planner, &options);
+    let (graph, mut found) = segment(ctx.ir, block, planner, options);
     // Before anything is drawn: later some of what they name may be gone.
-    tell(ctx, &found.records);
+    let mut remarks = tell(ctx, &found.records);
     let mut told = found.records.len();
     if let Some(errors) = broken(ctx, &found) {
+        remarks.into_iter().for_each(|remark| ctx.remark(remark));
         return Err(errors);
     }
-    positions::note(ctx.ir, program);
     let draw = |ir: &mut Ir, planner: &mut Planner, graph: &Graph, found: &mut Segmentation| {
         draw(
             ir,
@@ -288,21 +350,21 @@ fn search(
         );
         found
             .records
-            .extend(rounds(ir, program, planner, &options, most));
+            .extend(rounds(ir, program, planner, options, most));
     };
     let other = found.is_labelled.then(|| ctx.ir.clone());
-    draw(ctx.ir, &mut planner, &graph, &mut found);
+    draw(ctx.ir, planner, &graph, &mut found);
     if let Some(mut ir) = other {
         // What labels lead to must cost no more in the end: as it is drawn, and once it is rematerialized.
         let without = Options {
             labels: false,
-            ..options
+            ..*options
         };
-        let (graph, mut plain) = segment(&ir, block, &mut planner, &without);
-        draw(&mut ir, &mut planner, &graph, &mut plain);
-        let before = prices(&ir, program, &mut planner).into_iter();
-        let pairs = before.zip(prices(ctx.ir, program, &mut planner));
-        let decide = |(b, a): (Cost, Cost)| labels::decision(&planner, graph.len(), b, a);
+        let (graph, mut plain) = segment(&ir, block, planner, &without);
+        draw(&mut ir, planner, &graph, &mut plain);
+        let before = prices(&ir, program, planner).into_iter();
+        let pairs = before.zip(prices(ctx.ir, program, planner));
+        let decide = |(b, a): (Cost, Cost)| labels::decision(planner, graph.len(), b, a);
         let dearer = pairs.map(decide).find(|record| record.refusal.is_some());
         if let Some(record) = dearer {
             *ctx.ir = ir;
@@ -310,12 +372,8 @@ fn search(
             found.records.push(record);
         }
     }
-    positions::settle(ctx.ir, program);
-    tell(ctx, &found.records[told..]);
-    count(ctx, &found.records, &planner);
-    // Rematerialization begins with what rounds looked ahead at.
-    ctx.kept.leave(planner.solutions);
-    Ok(found.records)
+    remarks.extend(tell(ctx, &found.records[told..]));
+    Ok((found.records, remarks))
 }
 
 /// Statistics of the search and of what is drawn.
@@ -468,13 +526,11 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
     }
 }
 
-/// Records as remarks.
-fn tell(ctx: &mut PassContext<'_>, records: &[Record]) {
+/// Records as remarks, where they are wanted.
+fn tell(ctx: &PassContext<'_>, records: &[Record]) -> Vec<Remark> {
     let wanted = ctx.wants_remarks();
-    for record in records.iter().filter(|_| wanted) {
-        let remark = remark(ctx, record);
-        ctx.remark(remark);
-    }
+    let wanted = records.iter().filter(|_| wanted);
+    wanted.map(|record| remark(ctx, record)).collect()
 }
 
 fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
@@ -492,6 +548,7 @@ fn remark(ctx: &PassContext<'_>, record: &Record) -> Remark {
         Action::Round => "Round",
         Action::Label(_) => "Label",
         Action::Labels => "Labels",
+        Action::Layers => "Layers",
     };
     let op = record.parts.last().and_then(|&v| ctx.ir.def_op(v));
     let place = op.map_or(fuser_ir::Place::Unknown, |op| ctx.place(op));

@@ -2,7 +2,8 @@
 
 use fuser_analysis::axes::value_text;
 use fuser_analysis::cost::{Cost, Refusal};
-use fuser_ir::{Ir, Sym, Value};
+use fuser_ir::entity::Entity;
+use fuser_ir::{Ir, Op, Sym, Value};
 
 use super::graph::{Graph, Index};
 
@@ -27,6 +28,8 @@ pub enum Action {
     Label(Sym),
     /// The groups that begin with those of labels, in place of those that do not.
     Labels,
+    /// The groups of one layer for all layers that are equal.
+    Layers,
 }
 
 impl Action {
@@ -42,6 +45,7 @@ impl Action {
             Action::Round => "round",
             Action::Label(_) => "label",
             Action::Labels => "labels",
+            Action::Layers => "layers",
         }
     }
 }
@@ -64,6 +68,14 @@ pub struct Record {
 }
 
 impl Record {
+    /// True if `ir` has all that the decision names.
+    pub fn is_of(&self, ir: &Ir) -> bool {
+        let value = |v: Value| (v.index() < ir.value_slots()).then_some(v);
+        let op = |o: Op| (o.index() < ir.op_slots()).then_some(o);
+        let refusal = self.refusal.as_ref();
+        self.parts.iter().all(|&part| value(part).is_some())
+            && refusal.is_none_or(|refusal| refusal.map(&value, &op).is_some())
+    }
     /// `merge %a + %b refused incompatible-factoring { ... } bytes 10 -> 8 launches 2 -> 1`
     pub fn render(&self, ir: &Ir) -> String {
         let parts: Vec<String> = self.parts.iter().map(|&v| value_text(ir, v)).collect();

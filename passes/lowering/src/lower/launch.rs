@@ -15,6 +15,7 @@ use fuser_dialects::kernel::rounds;
 use fuser_dialects::kernel::scan::{PLACES, SCANNED};
 use fuser_dialects::task::updates;
 use fuser_dialects::{kernel, task};
+use fuser_ir::clone::Mapping;
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{AttrKind, Block, DType, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value};
@@ -69,15 +70,56 @@ pub const SCRATCH_ALIGN: u64 = 64;
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
 
+/// A sweep that was lowered, and stands no more: the launches in its place, each of a kernel of its own, and what stands for its results.
+pub struct Launches {
+    launches: Vec<Op>,
+    results: Vec<Value>,
+}
+
+impl Launches {
+    /// The number of launches.
+    pub fn count(&self) -> usize {
+        self.launches.len()
+    }
+
+    /// Replaces `sweep`, which has the form of the one that was lowered, by launches of the same kernels. `map` gives what stands for that one's
+    /// inputs. Launches stand in the order of the program, so what they read is what it was.
+    pub fn repeat(&self, ir: &mut Ir, sweep: Op, mut map: Mapping) {
+        let (loc, names) = (ir.op_loc(sweep), yielded(ir, sweep));
+        for &launch in &self.launches {
+            let copy = ir.clone_op(launch, &mut map);
+            ir.set_loc(copy, loc);
+            ir.insert_before(sweep, copy);
+        }
+        let results = self.results.iter().map(|&result| map.get(result));
+        replace(ir, sweep, &results.collect::<Vec<_>>(), &names);
+    }
+}
+
+/// The values that a sweep yields.
+fn yielded(ir: &Ir, sweep: Op) -> Vec<Value> {
+    let end = ir.body(sweep, 0).and_then(|b| ir.terminator(b));
+    end.map_or_else(Vec::new, |end| ir.operands(end).collect())
+}
+
+/// Replaces `sweep` by what stands for its results, which take the names of what it yields.
+fn replace(ir: &mut Ir, sweep: Op, results: &[Value], yielded: &[Value]) {
+    for (index, (&result, &value)) in results.iter().zip(yielded).enumerate() {
+        let name = ir.value_name_sym(value);
+        ir.set_value_name(result, name);
+        ir.replace_all_uses(ir.result(sweep, index), result);
+    }
+    ir.erase(sweep);
+}
+
 /// Lowers `sweep`: appends its kernels to `module` and replaces it by launches, for a machine and extents that are multiples of powers of two.
-/// Returns how many.
 pub fn lower_sweep(
     ir: &mut Ir,
     sweep: Op,
     name: &str,
     module: Block,
     (target, multiples): (&Target, &FxHashMap<Sym, i64>),
-) -> Result<usize, Unsupported> {
+) -> Result<Launches, Unsupported> {
     let flat = flatten(ir, sweep)?;
     let ops: Vec<Op> = flat.ops.iter().map(|(op, _)| *op).collect();
     let unsupported = |reason: String, help: &str| Unsupported {
@@ -140,8 +182,7 @@ fn flatten(ir: &mut Ir, sweep: Op) -> Result<FlatSweep, Unsupported> {
     }
     drop_names(ir, sweep);
     ops.retain(|(op, _)| !ir.is_erased(*op));
-    let end = ir.body(sweep, 0).and_then(|b| ir.terminator(b));
-    let mut outputs: Vec<Value> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
+    let mut outputs = yielded(ir, sweep);
     let mut seen = FxHashSet::default();
     outputs.retain(|v| seen.insert(*v));
     Ok(FlatSweep {
@@ -182,7 +223,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(&self, ir: &mut Ir) -> Result<usize, Unsupported> {
+    fn run(&self, ir: &mut Ir) -> Result<Launches, Unsupported> {
         let inputs = self.inputs(ir);
         let names = self.extent_names(ir, &inputs);
         let partial: Vec<bool> = self
@@ -213,35 +254,24 @@ impl Job<'_> {
         let symbol = self.name.clone();
         self.emit_kernel(ir, &symbol, &inputs, &outputs, &names)?;
         let launch = self.emit_launch(ir, &symbol, &inputs, &outputs, &names);
-        let mut count = 1;
-        let results: Vec<Value> = ir.results(launch).to_vec();
-        for (i, (&output, &result)) in self.flat.outputs.iter().zip(&results).enumerate() {
-            let mut replacement = result;
+        let mut launches = vec![launch];
+        let mut made: FxHashMap<Value, Value> = FxHashMap::default();
+        for (i, &output) in self.flat.outputs.iter().enumerate() {
+            let mut result = ir.result(launch, i);
             if partial[i] && !self.target.is_gpu() {
-                replacement =
-                    self.emit_combine(ir, &format!("{symbol}_combine{i}"), output, result, &names)?;
-                count += 1;
+                let symbol = format!("{symbol}_combine{i}");
+                if let Some(combine) = self.emit_combine(ir, &symbol, output, result, &names)? {
+                    result = ir.result(combine, 0);
+                    launches.push(combine);
+                }
             }
-            let hint = ir.value_name_sym(output);
-            ir.set_value_name(replacement, hint);
-            self.replace_results(ir, output, replacement);
+            made.insert(output, result);
         }
-        ir.erase(self.flat.op);
-        Ok(count)
-    }
-    fn replace_results(&self, ir: &mut Ir, output: Value, replacement: Value) {
-        let yielded = ir
-            .children(self.flat.op)
-            .into_iter()
-            .find(|&op| ir.is(op, &task::YIELD));
-        let Some(yielded) = yielded else { return };
-        let operands: Vec<Value> = ir.operands(yielded).collect();
-        for (index, operand) in operands.into_iter().enumerate() {
-            if operand == output {
-                let result = ir.result(self.flat.op, index);
-                ir.replace_all_uses(result, replacement);
-            }
-        }
+        let yielded = yielded(ir, self.flat.op);
+        let result = |output: &Value| made.get(output).copied().unwrap_or(*output);
+        let results: Vec<Value> = yielded.iter().map(result).collect();
+        replace(ir, self.flat.op, &results, &yielded);
+        Ok(Launches { launches, results })
     }
     /// Values that the sweep reads from outside, in order of first use.
     fn inputs(&self, ir: &Ir) -> Vec<Value> {
@@ -529,10 +559,10 @@ impl Job<'_> {
         output: Value,
         partial: Value,
         names: &[Sym],
-    ) -> Result<Value, Unsupported> {
+    ) -> Result<Option<Op>, Unsupported> {
         let types = [ir.value_type(partial), ir.value_type(output)];
         let Some(combine) = ir.def_op(output).and_then(|op| Combine::of(ir, op)) else {
-            return Ok(partial);
+            return Ok(None);
         };
         let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
         let func = OpenFunc::new(
@@ -571,8 +601,13 @@ impl Job<'_> {
         };
         plan.emit(&mut k);
         k.op(&kernel::RETURN, &[], &[], &[]);
-        let launch = self.emit_launch(ir, symbol, &[partial], &[types[1]], names);
-        Ok(ir.result(launch, 0))
+        Ok(Some(self.emit_launch(
+            ir,
+            symbol,
+            &[partial],
+            &[types[1]],
+            names,
+        )))
     }
 }
 

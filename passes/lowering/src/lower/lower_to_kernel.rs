@@ -2,14 +2,16 @@
 
 use fuser_analysis::targets::{self, MULTIPLES, TARGET};
 use fuser_dialects::task;
+use fuser_ir::clone::Mapping;
 use fuser_ir::def::DTypes;
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Block, DType, Diagnostics, Op, Sym};
+use fuser_ir::{Block, DType, Diagnostics, Op, Sym, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
 use rustc_hash::FxHashMap;
 
-use super::launch::lower_sweep;
+use super::launch::{Launches, lower_sweep};
+use crate::form::{Form, ORIGINS, form_and_inputs};
 
 /// The codes of lowering.
 pub static CODES: &[CodeDef] = &[NOT_LOWERED];
@@ -39,7 +41,7 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
     name: "lower-to-kernel",
     summary: "turns scheduled sweeps into kernels and launches",
     doc: "Each `task.sweep` of a program becomes a `kernel.func` of the module and a `kernel.launch` in its place; a sweep that \
-          accumulates over grid axes becomes two. Loops, tiles and lanes are those of the sweep's clauses. Along extents of `multiples` \
+          accumulates over grid axes becomes two. Sweeps of one form share their kernels. Loops, tiles and lanes are those of the sweep's clauses. Along extents of `multiples` \
           vectors leave no rest.",
     anchor: &["builtin.module"],
     options: &[TARGET, MULTIPLES],
@@ -51,6 +53,10 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
         StatDef {
             name: "kernels",
             doc: "kernels made",
+        },
+        StatDef {
+            name: "repeated",
+            doc: "sweeps of the form of one that was lowered, which launch its kernels",
         },
     ],
     run,
@@ -77,7 +83,11 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 /// The machine, and the extents that are multiples.
 type Known<'a> = (&'a Target, &'a FxHashMap<Sym, i64>);
 
+/// The sweeps of a program that were lowered, by their forms, with their inputs.
+type Lowered = FxHashMap<Form, (Vec<Value>, Launches)>;
+
 fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: Known<'_>) {
+    let mut lowered = Lowered::default();
     let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
     for segment in ctx.ir.children(program) {
         let name = ctx.ir.symbol_name(segment).unwrap_or("segment").to_string();
@@ -93,12 +103,28 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: K
                 &format!("{prefix}_{name}_{index}"),
                 module,
                 known,
+                &mut lowered,
             );
         }
     }
 }
 
-fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, known: Known<'_>) {
+fn lower(
+    ctx: &mut PassContext<'_>,
+    sweep: Op,
+    symbol: &str,
+    module: Block,
+    known: Known<'_>,
+    lowered: &mut Lowered,
+) {
+    let (form, inputs) = form_and_inputs(ctx.ir, sweep, &ORIGINS);
+    if let Some((of_first, launches)) = lowered.get(&form) {
+        let mut map = Mapping::default();
+        let pairs = of_first.iter().zip(&inputs);
+        pairs.for_each(|(&first, &input)| map.insert(first, input));
+        launches.repeat(ctx.ir, sweep, map);
+        return ctx.count("repeated", 1);
+    }
     if let Some((op, dtype)) = foreign_op(ctx, sweep) {
         let (message, help) = match dtype.is_complex() {
             true => (
@@ -115,9 +141,10 @@ fn lower(ctx: &mut PassContext<'_>, sweep: Op, symbol: &str, module: Block, know
         return;
     }
     match lower_sweep(ctx.ir, sweep, symbol, module, known) {
-        Ok(kernels) => {
+        Ok(launches) => {
             ctx.count("sweeps", 1);
-            ctx.count("kernels", kernels as u64);
+            ctx.count("kernels", launches.count() as u64);
+            lowered.insert(form, (inputs, launches));
         }
         Err(refusal) => {
             let diagnostic = ctx.error_at(refusal.op, &NOT_LOWERED, refusal.reason.clone());

@@ -32,7 +32,7 @@ struct Walk {
 }
 
 /// The sweeps that were drawn, and the decisions on the way.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Arranged {
     /// The number of sweeps.
     pub sweeps: usize,

@@ -16,7 +16,8 @@
 //! `loops.rs`, for the blocks and threads of a GPU in `blocks.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
 //! phase before the loops (`hoist.rs`).
 //!
-//! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`).
+//! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`). Of segments of one
+//! form the first is planned (`repeat.rs`).
 //!
 //! Guarantees: no op is rewritten; an op that a later sweep recomputes is copied into it, as the plan says. Never touches a
 //! segment that has sweeps or launches already, nor one that is a view.
@@ -27,5 +28,6 @@ mod blocks;
 mod hoist;
 pub mod loops;
 mod pass;
+mod repeat;
 
 pub use pass::{CODES, OTHER_PLAN, SCHEDULE};

@@ -12,7 +12,8 @@ use fuser_target::Target;
 
 use super::apart;
 use super::arrange::{Arranged, arrange};
-use crate::trial::Trials;
+use super::repeat::{Before, Repeats};
+use crate::trial;
 
 /// The codes of scheduling.
 pub static CODES: &[CodeDef] = &[NO_SCHEDULE];
@@ -76,7 +77,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut goal = Goal {
         target: targets::of(ctx),
         bindings: targets::bindings(ctx)?,
-        trials: Trials::default(),
+        repeats: Repeats::default(),
     };
     labels::note(ctx.ir, ctx.op);
     positions::note(ctx.ir, ctx.op);
@@ -93,7 +94,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 struct Goal {
     target: Target,
     bindings: Bindings,
-    trials: Trials,
+    repeats: Repeats,
 }
 
 /// The reason that a segment has no schedule.
@@ -161,16 +162,30 @@ fn settle(
     segment: &mut Op,
     goal: &mut Goal,
 ) -> Result<Arranged, Refused> {
-    let best = settle_by(ctx, segment, goal);
-    let Err(refused) = best else { return best };
+    // What a remark names is no copy.
+    let before = (!ctx.wants_remarks()).then(|| Before::of(ctx.ir, *segment));
+    let repeated = before.as_ref();
+    let repeated = repeated.and_then(|before| goal.repeats.repeat(ctx.ir, *segment, before));
+    if let Some(arranged) = repeated {
+        return Ok(arranged);
+    }
+    let refused = match settle_by(ctx, segment, goal) {
+        Err(refused) => refused,
+        Ok(arranged) => {
+            if let Some(before) = before {
+                goal.repeats.learn(before, *segment, &arranged);
+            }
+            return Ok(arranged);
+        }
+    };
     // Without fast memory nothing is resident: each reduction ends a sweep.
     let mut other = Goal {
         target: goal.target,
         bindings: goal.bindings.clone(),
-        trials: Trials::default(),
+        repeats: Repeats::default(),
     };
     other.target.tile_bytes = 0;
-    let Ok(arranged) = settle_by(ctx, segment, &mut other) else {
+    let Ok(arranged) = settle_by(ctx, segment, &other) else {
         return Err(refused);
     };
     ctx.count("replanned", 1);
@@ -184,11 +199,11 @@ fn settle(
 fn settle_by(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
-    goal: &mut Goal,
+    goal: &Goal,
 ) -> Result<Arranged, Refused> {
     let before = apart::copy(ctx.ir, *segment);
     let arranged = attempt(ctx, *segment, goal).and_then(|arranged| {
-        let lowered = goal.trials.check(ctx.ir, *segment, &goal.target);
+        let lowered = trial::check(ctx.ir, *segment, &goal.target);
         lowered.map(|()| arranged).map_err(|fault| Refused {
             at: Some((fault.place, fault.op)),
             reason: fault.reason,
@@ -273,6 +288,9 @@ fn tell_other_plan(ctx: &mut PassContext<'_>, text: String, refused: &Refused, o
 
 /// A remark for each value that is computed before loops.
 fn tell(ctx: &mut PassContext<'_>, segment: Op, arranged: &Arranged) {
+    if !ctx.wants_remarks() {
+        return;
+    }
     for (kept, before) in &arranged.hoisted {
         let place = ctx.place(ctx.ir.def_op(kept.value).unwrap_or(segment));
         let text = format!(
