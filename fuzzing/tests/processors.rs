@@ -373,6 +373,21 @@ fn extremes_of_rows() {
     }
 }
 
+/// Whole numbers from -3 to 3 in turns that shift, from the one at `first` on, as an input of these axes.
+fn small(dtype: DType, first: u64, axes: &[u64]) -> Input {
+    let value = |n: i64| match dtype {
+        DType::F32 => u64::from((n as f32).to_bits()),
+        DType::BF16 => u64::from(half::bf16::from_f64(n as f64).to_bits()),
+        _ => u64::from(n as i8 as u8),
+    };
+    let count: u64 = axes.iter().product();
+    let place = |i: u64| (first + i + i / 5) % 7;
+    let list: Vec<u64> = (0..count).map(|i| value(place(i) as i64 - 3)).collect();
+    let mut x = input(dtype, cycled(dtype, &list, list.len()));
+    x.axes = axes.iter().map(|&n| (n, false)).collect();
+    x
+}
+
 /// Rows that are shorter than a vector, whose lanes run along the rows: what ends with a row, what goes on along it, what repeats in each.
 /// Whole numbers, so that sums are exact in any order.
 #[test]
@@ -386,13 +401,6 @@ fn rows_shorter_than_a_vector() {
     let runtime = runtime.expect("one thread");
     for dtype in [DType::F32, DType::BF16, DType::I8] {
         let ty = dtype.name();
-        let all: Vec<u64> = (-3..=3)
-            .map(|n: i64| match dtype {
-                DType::F32 => u64::from((n as f32).to_bits()),
-                DType::BF16 => u64::from(half::bf16::from_f64(n as f64).to_bits()),
-                _ => u64::from(n as i8 as u8),
-            })
-            .collect();
         for length in LENGTHS {
             let text = format!(
                 "task.program @f(%x: tensor<[M]x{length}x{ty}>, %w: tensor<1x{length}x{ty}>, %z: tensor<{length}x[M]x{ty}>) -> \
@@ -407,27 +415,54 @@ fn rows_shorter_than_a_vector() {
             let mut case = case(&text, Vec::new());
             let programs = compiled(&case, &all_processors());
             for rows in ROWS {
-                let cycle = |first: u64, count: u64| -> Vec<u64> {
-                    let place = |i: u64| ((first + i + i / 5) % all.len() as u64) as usize;
-                    (0..count).map(|i| all[place(i)]).collect()
-                };
-                let tensor = |first: u64, axes: &[u64]| {
-                    let count: u64 = axes.iter().product();
-                    let list = cycle(first, count);
-                    let mut x = input(dtype, cycled(dtype, &list, list.len()));
-                    x.axes = axes.iter().map(|&n| (n, false)).collect();
-                    x
-                };
                 case.inputs = vec![
-                    tensor(0, &[rows, length]),
-                    tensor(3, &[1, length]),
-                    tensor(5, &[length, rows]),
+                    small(dtype, 0, &[rows, length]),
+                    small(dtype, 3, &[1, length]),
+                    small(dtype, 5, &[length, rows]),
                 ];
                 let expected = execute::expected(&case).expect("these are defined everywhere");
                 for (name, program) in &programs {
                     let results = run((&runtime, program), &case.inputs, 0, 1);
                     assert_exact(dtype, &results, &expected.results, |i| {
                         format!("{name}: result {i} of {rows} rows of {length} {ty}")
+                    });
+                }
+            }
+        }
+    }
+}
+
+/// Columns of a few elements that end in their sums, and lie beside each other in rows of these few: lanes run along what ends.
+#[test]
+fn columns_of_rows_shorter_than_a_vector() {
+    let runtime = Runtime::new(RuntimeConfig {
+        threads: Some(1),
+        memory_limit: Some(1 << 28),
+    });
+    let runtime = runtime.expect("one thread");
+    for dtype in [DType::F32, DType::BF16, DType::I8] {
+        let ty = dtype.name();
+        for (rows, length) in [(15, 2), (16, 2), (17, 3), (64, 2), (65, 15), (131, 7)] {
+            let shape = format!("[N]x{rows}x{length}x{ty}");
+            let text = format!(
+                "task.program @f(%x: tensor<{shape}>, %w: tensor<{rows}x{length}x{ty}>) -> (tensor<{shape}>, tensor<[N]x{length}x{ty}>) {{\n  \
+                 %m = fusion.max %x dims [1] keepdim\n  %e = fusion.expand %m shape [[N], {rows}, {length}]\n  \
+                 %d = fusion.sub %x, %e\n  %s = fusion.sum %d dims [1]\n  \
+                 %b = fusion.broadcast %w dims [1, 2] shape [[N], {rows}, {length}]\n  %y = fusion.mul %d, %b\n  \
+                 task.return %y, %s\n}}\n"
+            );
+            let mut case = case(&text, Vec::new());
+            let programs = compiled(&case, &all_processors());
+            for count in [0, 1, 5] {
+                case.inputs = vec![
+                    small(dtype, 0, &[count, rows, length]),
+                    small(dtype, 3, &[rows, length]),
+                ];
+                let expected = execute::expected(&case).expect("these are defined everywhere");
+                for (name, program) in &programs {
+                    let results = run((&runtime, program), &case.inputs, 0, 1);
+                    assert_exact(dtype, &results, &expected.results, |i| {
+                        format!("{name}: result {i} of {count} times {rows} rows of {length} {ty}")
                     });
                 }
             }

@@ -355,7 +355,7 @@ fn distance(body: &Body, order: &[usize], axis: usize) -> Option<u64> {
 }
 
 /// The axis of the rows along which the lanes of a CPU run where rows are too short for a vector: along the contiguous axis `along` they
-/// have a few elements, which lie beside those of the next row. None where rows are walked as one with what is in them, and then fill
+/// have a few elements, which lie beside those of the next row. Steps go over the rows, or hold them all. None where rows are walked as one with what is in them, and then fill
 /// vectors; nor where shuffling costs more than it saves: in a light sweep whose rows have sixteen bytes, or end in nothing while a vector has
 /// fewer than sixteen elements.
 fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> Option<usize> {
@@ -381,8 +381,13 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
         let distance = distance(body, m.order, rows);
         m.stored & row == 0 || distance.is_some_and(|d| d <= NEAR)
     };
-    let free = |n: &Node| (n.reduced | n.scanned) & row == 0 && n.touches.is_none();
-    let fits = draft.outer & row != 0 && body.extents[rows] >= LEAST;
+    // Rows that a step holds whole may end in it: their lanes are combined.
+    let held = draft.outer & row == 0;
+    let free = |n: &Node| {
+        let ends = n.scanned | if held { 0 } else { n.reduced };
+        ends & row == 0 && n.touches.is_none()
+    };
+    let fits = body.extents[rows] >= LEAST;
     if !fits || !memory(body, draft).all(near) || !nodes().all(free) {
         return None;
     }
