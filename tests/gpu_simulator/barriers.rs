@@ -15,8 +15,11 @@ use regex::Regex;
 
 use super::programs::{Program, examples};
 
-/// The versions of a program: those for the lengths that it is given and those for any; and, where no executor runs products, the first one for the
-/// given lengths: in others a product of long rows, as loops, takes the simulator hours.
+/// Most blocks of the launches whose blocks take several iterations of the grid. With as many as a GPU has no block would take another one.
+const FEW: u64 = 5;
+
+/// The versions of a program: those for the lengths that it is given and those for any, of which one for grids of any length is made for [`FEW`] blocks; and,
+/// where no executor runs products, the first one for the given lengths: in others a product of long rows, as loops, takes the simulator hours.
 fn versions(program: &Program, target: &str) -> Vec<Artifact> {
     let session = Session::new(Default::default()).unwrap();
     let (ir, module, _) = session.parse(0, "f.fir", &program.text).unwrap();
@@ -33,12 +36,23 @@ fn versions(program: &Program, target: &str) -> Vec<Artifact> {
         executors: "none".to_owned(),
         ..given.clone()
     };
+    let mut few = any.clone();
+    few.target.grid_blocks = FEW;
+    let all = usize::MAX;
     let mut versions = Vec::<Artifact>::new();
-    for (options, most) in [(given, usize::MAX), (any, usize::MAX), (alone, 1)] {
+    for (options, most) in [(given, all), (any, all), (alone, 1), (few, all)] {
         let compiled = compile(&ir, module, &options).unwrap().artifact;
+        let blocks = options.target.grid_blocks;
+        let bounded = |version: &Artifact| {
+            let mut bounds = version.requires.iter();
+            bounds.any(|bound| bound.at_most == blocks)
+        };
+        let named = compiled.versions().any(bounded);
         for version in compiled.versions().take(most) {
+            // Behind those whose grids must fit into a launch stands one for any.
+            let strides = named && !bounded(version);
             let mut known = versions.iter();
-            if !known.any(|known| known.kernels == version.kernels) {
+            if strides == (blocks == FEW) && !known.any(|known| known.kernels == version.kernels) {
                 versions.push(version.clone());
             }
         }
@@ -304,7 +318,12 @@ fn a_barrier_of_a_cluster_is_found_missing() {
 }
 
 /// The programs that take minutes, which have a test each.
-const LONG: [&str; 2] = ["gpt2_block_backward", "llama_block_backward"];
+const LONG: [&str; 4] = [
+    "gpt2_block_backward",
+    "llama_block_backward",
+    "attention",
+    "attention_backward",
+];
 
 /// Leaves out every barrier of some programs on two GPUs, all of which must be needed.
 fn leave_out(wanted: impl Fn(&str) -> bool) {
@@ -347,4 +366,16 @@ fn every_barrier_of_a_gpt2_block_backward_is_found_missing() {
 #[ignore = "two minutes"]
 fn every_barrier_of_a_llama_block_backward_is_found_missing() {
     leave_out(|name| name == LONG[1]);
+}
+
+#[test]
+#[ignore = "two minutes"]
+fn every_barrier_of_attention_is_found_missing() {
+    leave_out(|name| name == LONG[2]);
+}
+
+#[test]
+#[ignore = "four minutes"]
+fn every_barrier_of_an_attention_backward_is_found_missing() {
+    leave_out(|name| name == LONG[3]);
 }
