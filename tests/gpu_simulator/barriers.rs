@@ -234,7 +234,12 @@ fn steps(program: &Program, version: &Artifact, extents: &[i64], machine: &str) 
 pub fn mutate(program: &Program, target: &str) -> (usize, Vec<String>) {
     let machines = ORDERS.map(|order| format!("{target},{order}"));
     let (mut found, mut redundant) = (0, Vec::new());
-    for version in versions(program, target) {
+    // Others have no barrier to leave out, and rows that take the simulator minutes.
+    let waits = |version: &Artifact| {
+        let mut kernels = 0..version.kernels.len();
+        kernels.any(|kernel| without(version, kernel, 0).is_some())
+    };
+    for version in versions(program, target).into_iter().filter(waits) {
         let lengths = extents(program, &version).into_iter();
         let memory = lengths.map(|extents| {
             let steps = steps(program, &version, &extents, &machines[0]);
@@ -351,7 +356,7 @@ pub fn leave_out_of(program: &Program) -> usize {
 }
 
 #[test]
-#[ignore = "five minutes"]
+#[ignore = "two minutes"]
 fn every_barrier_is_found_missing() {
     leave_out(|name| !LONG.contains(&name));
 }
