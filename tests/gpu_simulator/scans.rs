@@ -241,6 +241,24 @@ fn lines_that_threads_walk_are_taken_in_parts() {
     assert_eq!(kernels(&program(text, 0)).len(), 1);
 }
 
+/// Each thread of a warp folds a row of its own: a word of shared memory for each thread at once, written and read.
+#[test]
+fn all_threads_of_a_warp_fold_rows() {
+    let text = "task.program @f(%x: tensor<4096x64xi32>) -> tensor<4096xi32> {
+  %y = fusion.fold %x dim 1 init [0] {
+  ^bb0(%a: i32, %e: i32):
+    %s = fusion.sub %e, %a
+    fusion.yield %s
+  }
+  task.return %y
+}";
+    let program = program(text, 0);
+    assert_eq!(counts(&program)["wavefronts"], 2 * 4096 * 64 / 32);
+    let orders = ["sm_90", "sm_80,order=reverse", "sm_90,order=random,seed=6"];
+    let runs = orders.map(|order| (&program, order));
+    assert_eq!(failures(&runs), Vec::<String>::new());
+}
+
 /// Of nothing but `-0` all steps along a column are `-0`, which reciprocals tell.
 #[test]
 fn a_column_of_negative_zeros_stays_one() {

@@ -81,7 +81,7 @@ impl Counts {
                     self.ideal_wavefronts += 1;
                 }
             }
-            Space::Constant => {}
+            Space::Constant | Space::Parameter => {}
         }
     }
 }

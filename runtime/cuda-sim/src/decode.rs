@@ -1,5 +1,5 @@
-//! A kernel is decoded once, from statements to a compact form: registers are numbers, constants and parameters are registers with a
-//! value, labels are positions, and functions are copied to where they are called.
+//! A kernel is decoded once, from statements to a compact form: registers are numbers, constants are registers with a value, labels are
+//! positions, and functions are copied to where they are called, with registers for their parameters. Those of the kernel are memory of a space of its own.
 //!
 //! An instruction that does several things at once becomes several steps (`add.cc` writes its sum and the carry); the first counts.
 
@@ -44,15 +44,6 @@ pub struct Kernel {
 pub enum Given {
     /// Bits.
     Constant(u64),
-    /// Bytes of a parameter.
-    Parameter {
-        /// The parameter's number.
-        index: usize,
-        /// The first byte.
-        offset: usize,
-        /// Their count.
-        bytes: usize,
-    },
     /// `%tid` along an axis.
     Thread(usize),
     /// `%ntid`
@@ -119,6 +110,15 @@ pub enum Space {
     Cluster,
     /// Constants of the module.
     Constant,
+    /// Parameters of the kernel, each in a range of addresses of its own ([`PARAMETER_BITS`]).
+    Parameter,
+}
+
+impl Space {
+    /// True for memory that no thread writes.
+    pub const fn is_fixed(self) -> bool {
+        matches!(self, Space::Constant | Space::Parameter)
+    }
 }
 
 /// Directions of a shuffle.
@@ -313,6 +313,8 @@ struct Scope<'a> {
     declared: Vec<(&'a str, u32, Option<u32>)>,
     /// Registers in use, with their bits.
     registers: BTreeMap<&'a str, (Register, u32)>,
+    /// The registers that stand for parameters of a call, which have no address.
+    passed: BTreeMap<&'a str, Register>,
 }
 
 struct Decoder<'a, 'm> {
@@ -340,6 +342,14 @@ struct Frame<'a> {
     branches: Vec<(usize, &'a str, u32)>,
     /// Branches to the end of a called function; none in a kernel.
     returns: Option<Vec<usize>>,
+}
+
+impl Frame<'_> {
+    /// The register that stands for the parameter of that name of a call.
+    fn passed(&self, name: &str) -> Option<Register> {
+        let mut scopes = self.scopes.iter().rev();
+        scopes.find_map(|scope| scope.passed.get(name)).copied()
+    }
 }
 
 /// Decodes the kernel `kernel` of a module.
@@ -472,7 +482,12 @@ impl<'a> Decoder<'a, '_> {
         line: u32,
         class: Option<Class>,
     ) -> Result<()> {
-        if self.arrived && !matches!(action, Action::Compute { .. }) {
+        let orders_nothing = match &action {
+            Action::Compute { .. } => true,
+            Action::Load { space, .. } => space.is_fixed(),
+            _ => false,
+        };
+        if self.arrived && !orders_nothing {
             return Err(PtxFault::Instruction("barrier.cluster.arrive".into()).at(line));
         }
         if self.steps.len() >= MOST_STEPS {
@@ -526,10 +541,9 @@ impl<'a> Decoder<'a, '_> {
             }
             StatementKind::Variable(variable) if variable.space == "param" => {
                 let register = self.new_register();
-                let entry = (variable.name, (register, variable.size * 8));
                 let scope = frame.scopes.last_mut();
                 scope.into_iter().for_each(|s| {
-                    s.registers.insert(entry.0, entry.1);
+                    s.passed.insert(variable.name, register);
                 });
             }
             StatementKind::Variable(_) => {}
@@ -597,12 +611,11 @@ impl<'a> Decoder<'a, '_> {
                 if let Some(given) = special(name) {
                     return Ok(self.given(given));
                 }
-                let address = self
-                    .shared
-                    .get(name)
-                    .or(self.variables.at.get(*name))
-                    .copied();
-                match address {
+                let own = |p: &Variable<'_>| frame.returns.is_none() && p.name == *name;
+                let parameters = &self.kernel.parameters;
+                let address = self.shared.get(name).or(self.variables.at.get(*name));
+                let address = address.copied();
+                match address.or_else(|| parameters.iter().position(own).map(parameter)) {
                     Some(address) => Ok(self.constant(address)),
                     None => Ok(self.register(frame, name, line)?.0),
                 }
@@ -661,11 +674,9 @@ impl<'a> Decoder<'a, '_> {
                 self.step(this.guard, barrier, this.line, Some(Class::Barrier))
             }
             (["call"] | ["call", "uni"], operands) => self.call(frame, this, operands),
-            (["ld", "param", kind], [to, Operand::Address(name, offset)]) => {
-                self.load_parameter(frame, this, kind, to, name, *offset)
-            }
             (["st", "param", _], [Operand::Address(name, 0), from]) => {
-                let to = self.register(frame, name, this.line)?.0;
+                let other = || PtxFault::Operand((*name).to_owned()).at(this.line);
+                let to = frame.passed(name).ok_or_else(other)?;
                 let from = self.value(frame, from, this.line)?;
                 self.compute(this, Some(Class::Move), compute::same, to, &[from])
             }
@@ -934,33 +945,6 @@ impl<'a> Decoder<'a, '_> {
         Ok(())
     }
 
-    fn load_parameter(
-        &mut self,
-        frame: &mut Frame<'a>,
-        this: Instruction<'a, '_>,
-        kind: &str,
-        to: &Operand<'a>,
-        name: &'a str,
-        offset: i64,
-    ) -> Result<()> {
-        let (to, _) = self.target(frame, to, this.line)?;
-        let (size, _) = element(kind)
-            .ok_or_else(|| PtxFault::Instruction(this.name.to_owned()).at(this.line))?;
-        let mut parameters = self.kernel.parameters.iter();
-        let own = frame.returns.is_none();
-        let index = parameters.position(|p| own && p.name == name);
-        let from = match (index, usize::try_from(offset)) {
-            (Some(index), Ok(offset)) => self.given(Given::Parameter {
-                index,
-                offset,
-                bytes: size,
-            }),
-            (None, Ok(0)) => self.register(frame, name, this.line)?.0,
-            _ => return Err(PtxFault::Operand(name.to_owned()).at(this.line)),
-        };
-        self.compute(this, Some(Class::Move), compute::same, to, &[from])
-    }
-
     fn load(
         &mut self,
         frame: &mut Frame<'a>,
@@ -975,6 +959,10 @@ impl<'a> Decoder<'a, '_> {
             size,
             signed,
         } = access(this, rest)?;
+        if let (Space::Parameter, Some(from), 0) = (space, frame.passed(address.0), address.1) {
+            let to = self.target(frame, to, this.line)?.0;
+            return self.compute(this, Some(Class::Move), compute::same, to, &[from]);
+        }
         let operands = match to {
             Operand::Vector(parts) => parts.as_slice(),
             one => std::slice::from_ref(one),
@@ -1016,7 +1004,7 @@ impl<'a> Decoder<'a, '_> {
             Operand::Vector(parts) => parts.as_slice(),
             one => std::slice::from_ref(one),
         };
-        if operands.len() != count || matches!(space, Space::Constant | Space::Cluster) {
+        if operands.len() != count || space.is_fixed() || space == Space::Cluster {
             return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
         }
         let from = operands
@@ -1175,10 +1163,15 @@ impl<'a> Decoder<'a, '_> {
         let mut scope = Scope::default();
         let declared = function.results.iter().chain(&function.parameters);
         for (variable, operand) in declared.zip(results.iter().chain(parameters)) {
-            let register = self.value(frame, operand, this.line)?;
-            scope
-                .registers
-                .insert(variable.name, (register, variable.size * 8));
+            let passed = match operand {
+                Operand::Name(name) => frame.passed(name),
+                _ => None,
+            };
+            let register = match passed {
+                Some(register) => register,
+                None => self.value(frame, operand, this.line)?,
+            };
+            scope.passed.insert(variable.name, register);
         }
         let called = Frame {
             scopes: vec![scope, Scope::default()],
@@ -1214,6 +1207,14 @@ fn special(name: &str) -> Option<Given> {
     })
 }
 
+/// The address of the parameter of that number.
+const fn parameter(number: usize) -> u64 {
+    (number as u64 + 1) << PARAMETER_BITS
+}
+
+/// Bits of an address within a parameter, which are more than any has bytes; those above are 1 more than its number.
+pub const PARAMETER_BITS: u32 = 32;
+
 /// Bits of an address of shared memory; those above are 0 for the block's own, and 1 more than the number of a block of its cluster.
 pub const SHARED_BITS: u32 = 32;
 
@@ -1239,6 +1240,7 @@ fn class_of_space(space: Space) -> Class {
     match space {
         Space::Global | Space::Constant => Class::Global,
         Space::Shared | Space::Cluster => Class::Shared,
+        Space::Parameter => Class::Move,
     }
 }
 
@@ -1273,6 +1275,7 @@ fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
         "shared" => Space::Shared,
         "shared::cluster" => Space::Cluster,
         "const" => Space::Constant,
+        "param" => Space::Parameter,
         _ => return Err(unknown()),
     };
     let (size, signed) = element(kind).ok_or_else(unknown)?;

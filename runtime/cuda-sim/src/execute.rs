@@ -10,7 +10,9 @@ use std::collections::BTreeMap;
 use fuser_random::SplitMix;
 
 use crate::count::Counts;
-use crate::decode::{Action, Class, Given, Kernel, Register, SHARED_BITS, Shuffle, Space, Step};
+use crate::decode::{
+    Action, Class, Given, Kernel, PARAMETER_BITS, Register, SHARED_BITS, Shuffle, Space, Step,
+};
 use crate::finding::{Finding, FindingKind};
 use crate::matrix;
 use crate::memory::{Clash, Epoch, Global, Readers, Released, Uses};
@@ -43,6 +45,25 @@ pub struct Launch<'a> {
     pub seed: u64,
     /// True if races and shared memory that nobody wrote are no findings.
     pub unchecked: bool,
+}
+
+impl<'a> Launch<'a> {
+    /// Bytes of memory that no thread writes, if they are there.
+    fn fixed(&self, space: Space, address: u64, size: usize) -> Option<&'a [u8]> {
+        let bytes: &[u8] = match space {
+            Space::Parameter => {
+                let number = (address >> PARAMETER_BITS).checked_sub(1)?;
+                self.parameters.get(usize::try_from(number).ok()?)?
+            }
+            _ => self.constants,
+        };
+        let within = match space {
+            Space::Parameter => address & ((1 << PARAMETER_BITS) - 1),
+            _ => address,
+        };
+        let start = usize::try_from(within).ok()?;
+        bytes.get(start..start.checked_add(size)?)
+    }
 }
 
 /// A register's values in all lanes.
@@ -185,15 +206,6 @@ impl Warp {
         let [x, y, _] = launch.block;
         match given {
             Given::Constant(bits) => bits,
-            Given::Parameter {
-                index,
-                offset,
-                bytes,
-            } => {
-                let parameter = launch.parameters.get(index);
-                let found = parameter.and_then(|p| p.get(offset..offset.saturating_add(bytes)));
-                little_endian(found.unwrap_or_default())
-            }
             Given::Thread(0) => (thread % x).into(),
             Given::Thread(1) => (thread / x % y).into(),
             Given::Thread(_) => (thread / x / y).into(),
@@ -646,7 +658,7 @@ impl Machine<'_> {
         let place = self.rank_of(space, address, size);
         let readers = &mut self.readers;
         let clash = match space {
-            Space::Constant => None,
+            Space::Constant | Space::Parameter => None,
             Space::Shared | Space::Cluster => {
                 let Some((rank, start)) = place else {
                     return Err(self.finding(line, thread, outside));
@@ -690,7 +702,7 @@ impl Machine<'_> {
                 let (rank, start) = place.unwrap_or_default();
                 self.shared[rank].0.get_mut(start..start + size)
             }
-            Space::Global | Space::Constant => {
+            Space::Global | Space::Constant | Space::Parameter => {
                 let found = self.memory.find(address, size, !writes);
                 found.and_then(|(allocation, at)| allocation.bytes.get_mut(at..at + size))
             }
@@ -720,12 +732,8 @@ impl Machine<'_> {
             let (thread, address) = (warp.first + lane as u32, addresses[lane]);
             touched.push(address);
             let bytes: &[u8] = match space {
-                Space::Constant => {
-                    let start = usize::try_from(address).unwrap_or(usize::MAX);
-                    let found = self
-                        .launch
-                        .constants
-                        .get(start..start.saturating_add(whole));
+                Space::Constant | Space::Parameter => {
+                    let found = self.launch.fixed(*space, address, whole);
                     let kind = FindingKind::OutOfBounds {
                         space: *space,
                         address,

@@ -108,6 +108,7 @@ fn name(space: Space) -> &'static str {
         Space::Shared => "shared",
         Space::Cluster => "the cluster's shared",
         Space::Constant => "constant",
+        Space::Parameter => "parameter",
     }
 }
 

@@ -502,9 +502,85 @@ fn ptx_that_is_not_known_is_refused_by_name() {
         failure.text,
         "line 1: the code is for sm_90, the device is sm_80"
     );
+    let passed = ".func f(.param .b32 x) {\n.reg .b64 %rd<2>;\nmov.b64 %rd1, x;\nret;\n}\n\
+        .entry k() {\n.param .b32 x;\nst.param.b32 [x], 1;\ncall f, (x);\n}";
+    let failure = run("", passed, &[0], 1, 1).unwrap_err();
+    assert_eq!(failure.text, "line 3: 'x' is not declared");
     let endless = ".func f() {\ncall f;\nret;\n}\n.entry k() {\ncall f;\n}";
     let failure = run("", endless, &[0], 1, 1).unwrap_err();
     assert_eq!(failure.text, "line 2: calls of 'f' are nested too deeply");
+}
+
+/// Threads choose between the addresses of two parameters, and load what they chose; an access that leaves its parameter, or lies between two elements,
+/// is found. The parameters of a call have registers and no addresses.
+#[test]
+fn parameters_are_memory() {
+    let ptx = |load: &str| {
+        format!(
+            ".target sm_80\n.entry k(.param .u64 p, .param .align 8 .b8 a[16], .param .align 8 .b8 b[12]) {{\n.reg .pred %p<2>;\n.reg .b32 %r<9>;\n\
+             .reg .b64 %rd<9>;\nld.param.b64 %rd1, [p];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd2, %r1, 4;\nadd.s64 %rd3, %rd1, %rd2;\n\
+             mov.b64 %rd4, a;\nmov.b64 %rd5, b;\nsetp.lt.u32 %p1, %r1, 2;\nselp.b64 %rd6, %rd4, %rd5, %p1;\n{load}\n\
+             add.s32 %r4, %r2, %r3;\nst.global.b32 [%rd3], %r4;\nret;\n}}"
+        )
+    };
+    let run = |load: &str| {
+        let mut device = Device::new(Options::default());
+        let module = device.load(&ptx(load))?;
+        let function = device.function(module, "k")?;
+        let buffer = device.allocate(16)?;
+        let words =
+            |from: u32, count: u32| (from..from + count).flat_map(u32::to_le_bytes).collect();
+        let parameters = [buffer.to_le_bytes().to_vec(), words(10, 4), words(20, 3)];
+        device.launch(function, [1; 3], [4, 1, 1], 0, &parameters)?;
+        let bytes = device.bytes(buffer, 16)?.chunks_exact(4);
+        let words = bytes.map(|word| u32::from_le_bytes(word.try_into().unwrap()));
+        Ok::<Vec<u32>, Failure>(words.collect())
+    };
+    for (load, [one, other]) in [
+        ("ld.param.v2.b32 {%r2, %r3}, [%rd6];", [10 + 11, 20 + 21]),
+        ("ld.param.b32 %r2, [%rd6+8];\nmov.b32 %r3, 0;", [12, 22]),
+        (
+            "ld.param.s8 %r2, [%rd6+4];\nld.param.b32 %r3, [b+8];",
+            [11 + 22, 21 + 22],
+        ),
+    ] {
+        assert_eq!(run(load), Ok(vec![one, one, other, other]), "{load}");
+    }
+    for (load, code, text) in [
+        (
+            "ld.param.b32 %r2, [%rd6+12];",
+            Code::IllegalAddress,
+            "out of bounds in parameter memory (kernel 'k', line 14, block (0, 0, 0), thread 2)",
+        ),
+        (
+            "ld.param.b32 %r2, [%rd6+-4];",
+            Code::IllegalAddress,
+            "out of bounds in parameter memory",
+        ),
+        (
+            "ld.param.b32 %r2, [a+16];",
+            Code::IllegalAddress,
+            "out of bounds in parameter memory",
+        ),
+        (
+            "ld.param.b32 %r2, [%rd6+2];",
+            Code::MisalignedAddress,
+            "misaligned in parameter memory",
+        ),
+        (
+            "ld.param.b32 %r2, [q];",
+            Code::InvalidPtx,
+            "line 14: 'q' is not declared",
+        ),
+        (
+            "st.param.b32 [%rd6], %r2;",
+            Code::InvalidPtx,
+            "line 14: the operand '%rd6' does not fit",
+        ),
+    ] {
+        let found = run(load).unwrap_err();
+        assert!(found.code == code && found.text.contains(text), "{found:?}");
+    }
 }
 
 #[test]

@@ -91,6 +91,8 @@ pub struct Member {
     pub reduced: Vec<usize>,
     /// The loops along which its results are stored.
     pub stored: Vec<usize>,
+    /// The loops along which it writes to memory.
+    pub written: Vec<usize>,
     /// The loops that it walks in order.
     pub scanned: Vec<usize>,
     /// True if it reads at other indices than those of the walk.
@@ -144,6 +146,7 @@ impl Walk {
         self.vector = self.lanes();
         self.cut(target);
         self.share_vectors(target);
+        self.fill_warps();
         let threads = self.threads(target);
         let (groups, threads) = self.thread_groups(threads, target);
         let summed = |(n, l): (usize, &Loop)| l.role == Role::Grid && self.is_reduced(n);
@@ -320,6 +323,21 @@ impl Walk {
             if saved <= sums * EXCHANGE || threads > target.workers * STANDING {
                 return;
             }
+            self.vector /= 2;
+        }
+    }
+    /// Halves the vectors of lines that threads fold, each of them its own, until all threads of a warp have one: a step is an instruction for each
+    /// element of a thread's vector, whether the other threads have lines or not. Steps that are written are turned in vectors.
+    fn fill_warps(&mut self) {
+        let last = self.loops.len().wrapping_sub(1);
+        let walked = |n: &usize| self.members.iter().any(|m| m.scanned.contains(n));
+        let written = |n: &usize| self.members.iter().any(|m| m.written.contains(n));
+        let mut folds = (0..last).filter(walked);
+        if self.loops.is_empty() || folds.clone().any(|n| written(&n)) || folds.next().is_none() {
+            return;
+        }
+        let lines = self.loops[last].size();
+        while self.vector > 1 && lines.div_ceil(self.vector) < WARP {
             self.vector /= 2;
         }
     }

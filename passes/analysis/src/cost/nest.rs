@@ -54,10 +54,12 @@ impl Nest {
             .collect();
         loops.sort_by_key(|(axes, l)| (tiles.runs_within(*axes), l.role));
         let (axes, loops): (Vec<Mask>, Vec<Loop>) = loops.into_iter().unzip();
-        let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
-        let members = nodes.map(|node| Member {
+        let members = draft.body.iter().map(|n| (n, &body.nodes[*n as usize]));
+        let writes = |n| draft.stores.contains(n) || draft.keeps.contains(n);
+        let members = members.map(|(n, node)| Member {
             reduced: numbers(&axes, node.reduced),
             stored: numbers(&axes, node.stored),
+            written: numbers(&axes, if writes(n) { node.stored } else { 0 }),
             scanned: numbers(&axes, node.scanned),
             windows: node.touches.is_some(),
             flops: node.flops,

@@ -16,14 +16,14 @@
 //! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
 //! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
 //! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines or scans over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. `kernel.last` holds its own. Stores with
-//! `kernel.once` say that none of them writes what another one does.
+//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. So does `kernel.last` with what its count
+//! was. Stores with `kernel.once` say that none of them writes what another one does.
 //!
 //! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
 //! leave without work is dropped, those of the innermost loops first.
 //!
-//! Iterations of the grid that one block takes have nothing in common but memory of the block: if there is any, each ends with a barrier.
+//! Iterations of the grid that one block takes are those of a loop, and have nothing in common but memory of the block.
 
 mod place;
 mod walk;
@@ -88,6 +88,8 @@ enum Shared {
     Partials(Op),
     /// The totals of warps that scan together.
     Totals(Op),
+    /// The number that a count of the grid's iterations gave.
+    Counted(Op),
 }
 
 impl Shared {
@@ -101,7 +103,7 @@ impl Shared {
                     ..
                 }
             ),
-            Shared::Partials(_) | Shared::Totals(_) => true,
+            Shared::Partials(_) | Shared::Totals(_) | Shared::Counted(_) => true,
         }
     }
 }
@@ -130,6 +132,21 @@ struct Access {
     over: Option<Op>,
     /// The iterations of the loop around that make it, where they are told from others.
     turn: Option<Turn>,
+}
+
+impl Access {
+    /// An access by any thread, in any place.
+    fn of_any(memory: Shared, writes: bool) -> Access {
+        Access {
+            memory,
+            writes,
+            once: false,
+            by: By::Any,
+            place: None,
+            over: None,
+            turn: None,
+        }
+    }
 }
 
 /// Iterations of a loop.
@@ -165,16 +182,6 @@ impl Event {
             _ => None,
         }
     }
-    /// True where threads of a block use what they alone share.
-    fn is_of_block(&self, ir: &Ir) -> bool {
-        match self {
-            Event::Access(_, state) | Event::Behind(state) => {
-                state.iter().any(|access| access.memory.is_of_block(ir))
-            }
-            Event::Barrier => true,
-            _ => false,
-        }
-    }
 }
 
 /// The ops of `func` before which all threads must wait, in program order.
@@ -185,16 +192,7 @@ fn waits(ir: &Ir, func: Op, overlap: bool) -> Vec<Op> {
     }
     let mut places = Places::new(ir, threads);
     let events = flatten(&mut places, func, threads, overlap);
-    let next = strided(ir, func).filter(|_| events.iter().any(|event| event.is_of_block(ir)));
-    let mut waits = walk::waits(places, &events);
-    waits.extend(next);
-    waits
-}
-
-/// The end of an iteration of the grid where a block goes on to another one.
-fn strided(ir: &Ir, func: Op) -> Option<Op> {
-    let grid = kernel::grid_loop(ir, func).filter(|&op| ir.int_of(op, "blocks").is_some())?;
-    ir.terminator(ir.body(grid, 0)?)
+    walk::waits(places, &events)
 }
 
 /// A step of the flattening that is yet to be done.
@@ -205,6 +203,7 @@ enum Pending {
 
 fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Vec<Event> {
     let ir = places.ir;
+    let strided = |op: Op| ir.int_of(op, "blocks").is_some();
     let first = |op: Op, region: usize| {
         Pending::Ops(ir.body(op, region).and_then(|block| ir.first_op(block)))
     };
@@ -232,14 +231,21 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
             ]);
         } else if ir.is(op, &kernel::LAST) {
             // What other blocks are to read is stored by all threads before the block counts; a barrier is before the body.
-            events.push(Event::Access(op, handed_on(ir, op, overlap)));
-            events.extend([Event::Barrier, Event::IfBegin]);
+            let mut before = handed_on(ir, op, overlap);
+            before.insert(Access::of_any(Shared::Counted(op), true));
+            let behind = State::from([Access::of_any(Shared::Counted(op), false)]);
+            events.extend([
+                Event::Access(op, before),
+                Event::Barrier,
+                Event::Behind(behind),
+                Event::IfBegin,
+            ]);
             let skip = [Pending::Event(Event::IfEnd), Pending::Event(Event::Else)];
             pending.extend(skip.into_iter().chain([first(op, 0)]));
-        } else if ir.is(op, &kernel::FOR) && (map == "grid" || map == "group") {
+        } else if ir.is(op, &kernel::FOR) && (map == "group" || map == "grid" && !strided(op)) {
             // A block runs one iteration, and a group.
             pending.push(first(op, 0));
-        } else if ir.is(op, &kernel::FOR) && map == "seq" {
+        } else if ir.is(op, &kernel::FOR) && (map == "seq" || map == "grid") {
             events.push(Event::LoopBegin(op));
             pending.extend([Pending::Event(Event::LoopEnd), first(op, 0)]);
         } else {
@@ -287,22 +293,13 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         events.extend((!state.is_empty()).then_some(Event::Access(op, state)));
         return;
     }
-    let handed_on = |memory, writes| Access {
-        memory,
-        writes,
-        once: false,
-        by: By::Any,
-        place: None,
-        over: None,
-        turn: None,
-    };
     if scan::scans(ir, op) {
         // Each turn holds a barrier, in the midst of the loop.
         let (mut before, mut behind) = (state.clone(), std::mem::take(&mut state));
         let rounds = Rounds::of(ir, op, threads);
         if rounds.is_none_or(|rounds| !scan::hands_on_apart(ir, op, &rounds)) {
-            before.insert(handed_on(Shared::Totals(op), true));
-            behind.insert(handed_on(Shared::Totals(op), false));
+            before.insert(Access::of_any(Shared::Totals(op), true));
+            behind.insert(Access::of_any(Shared::Totals(op), false));
         }
         let some = rounds.is_some_and(|rounds| rounds.count > 0);
         events.extend((!some).then_some(Event::IfBegin));
@@ -316,8 +313,8 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
         }
     }
     if scan::reduces(ir, op) {
-        state.insert(handed_on(Shared::Partials(op), true));
-        let behind = State::from([handed_on(Shared::Partials(op), false)]);
+        state.insert(Access::of_any(Shared::Partials(op), true));
+        let behind = State::from([Access::of_any(Shared::Partials(op), false)]);
         events.extend([
             Event::Access(op, state),
             Event::Barrier,
@@ -342,19 +339,8 @@ fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
             }
         )
     });
-    let access = |memory| Access {
-        memory,
-        writes: false,
-        once: false,
-        by: By::Any,
-        place: None,
-        over: None,
-        turn: None,
-    };
-    global
-        .filter_map(|v| shared(ir, v, overlap))
-        .map(access)
-        .collect()
+    let memory = global.filter_map(|v| shared(ir, v, overlap));
+    memory.map(|memory| Access::of_any(memory, false)).collect()
 }
 
 /// The memory that an access names, if threads share it.

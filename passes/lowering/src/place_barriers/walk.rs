@@ -202,9 +202,14 @@ impl Analysis<'_> {
     }
 }
 
-/// Notes the accesses that one iteration of the loop `op` leaves to the next among those that are known; true if there are new ones.
+/// Notes the accesses that one iteration of the loop `op` leaves to the next among those that are known; true if there are new ones. One of the grid
+/// leaves those of memory of the block.
 fn carry(places: &Places<'_>, carried: &mut State, op: Op, left: &State) -> bool {
-    let left = left.iter().map(|access| match access.place {
+    let (ir, of_grid) = (places.ir, is_of_grid(places.ir, op));
+    let left = left
+        .iter()
+        .filter(|access| !of_grid || access.memory.is_of_block(ir));
+    let left = left.map(|access| match access.place {
         Some(id) if places.changes(id, op) => Access {
             over: Some(op),
             ..*access
@@ -216,8 +221,15 @@ fn carry(places: &Places<'_>, carried: &mut State, op: Op, left: &State) -> bool
     carried.len() != before
 }
 
-/// The iterations that a loop has for sure, as far as they count: 0, 1 or 2, which stands for more as well.
+fn is_of_grid(ir: &Ir, op: Op) -> bool {
+    ir.str_of(op, "map") == Some("grid")
+}
+
+/// The iterations that a block or a thread runs of a loop for sure, as far as they count: 0, 1 or 2, which stands for more as well.
 fn iterations(ir: &Ir, op: Op) -> u8 {
+    if is_of_grid(ir, op) {
+        return 0;
+    }
     let [lower, upper, step] = [0, 1, 2].map(|n| rounds::literal(ir, ir.operand(op, n)));
     match (lower, upper, step) {
         (Some(lower), Some(upper), Some(step)) if upper.saturating_sub(lower) > step => 2,

@@ -34,8 +34,10 @@ impl Draft<'_> {
         }
     }
     fn member(&self, op: Op, loops: &[LoopAxis]) -> Member {
-        let results = self.ir.results(op).iter();
-        let stored: Vec<_> = results.flat_map(|&v| self.axes.stored(v)).collect();
+        let results = self.ir.results(op);
+        let stored: Vec<_> = results.iter().flat_map(|&v| self.axes.stored(v)).collect();
+        let written = results.iter().filter(|v| self.memory.contains(v));
+        let written: Vec<_> = written.flat_map(|&v| self.axes.stored(v)).collect();
         let scanned = self.axes.scanned(op).as_slice().to_vec();
         let along = |set: &[_]| {
             let walks = |n: &usize| loops[*n].axes.iter().any(|a| set.contains(a));
@@ -44,6 +46,7 @@ impl Draft<'_> {
         Member {
             reduced: along(self.axes.reduced(op)),
             stored: along(&stored),
+            written: along(&written),
             scanned: along(&scanned),
             windows: self.axes.window(op).is_some(),
             flops: flops(self.ir, self.axes, op),
