@@ -182,7 +182,16 @@ impl<'s> Reader<'s> {
     fn finish(mut self, name: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
         let mut results = Vec::new();
         let mut aliases = Vec::new();
-        for (value, alias) in std::mem::take(&mut self.outputs) {
+        let outputs = std::mem::take(&mut self.outputs);
+        // An input that is overwritten is returned as what it is overwritten with.
+        let over = outputs.iter().filter_map(|(value, alias)| {
+            let input = self.arguments.get(usize::try_from((*alias)?).ok()?)?;
+            Some((*input, *value))
+        });
+        let over: HashMap<Value, Value> = over.collect();
+        for (value, alias) in outputs {
+            let returned = over.get(&value).filter(|_| alias.is_none());
+            let value = returned.copied().unwrap_or(value);
             match self.draft.stored(value) {
                 Ok(value) => results.push(value),
                 Err(fault) => self.draft.tell("", Span::default(), fault),
