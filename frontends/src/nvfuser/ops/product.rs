@@ -192,6 +192,13 @@ fn sum(r: &mut Reader<'_>, x: Value, dim: i64) -> Made {
     Ok(b.value(&fusion::SUM, &[x], &dims)?)
 }
 
+/// The elements of a tensor, or its parts along the first axis, at indices.
+pub fn at(r: &mut Reader<'_>, x: Value, indices: Value) -> Made {
+    let mut b = r.draft.builder();
+    let dim = [b.int("dim", 0)];
+    Ok(b.value(&fusion::TAKE, &[x, indices], &dim)?)
+}
+
 /// The group of each place along an axis.
 fn group(r: &mut Reader<'_>, offsets: Value, length: Extent) -> Made {
     let shape = [length, r.extents(offsets)[0]];
@@ -210,11 +217,7 @@ fn by_rows(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
     agree(r, (offsets, 0), (b.value, 0))?;
     let rows = r.extents(a.value)[0];
     let group = group(r, offsets, rows)?;
-    let b = b.map(|x| {
-        let mut b = r.draft.builder();
-        let dim = [b.int("dim", 0)];
-        Ok(b.value(&fusion::TAKE, &[x, group], &dim)?)
-    })?;
+    let b = b.map(|x| at(r, x, group))?;
     let (a, b) = (a.scaled(r)?, b.scaled(r)?);
     let shape = r.extents(b);
     let a = r.draft.broadcast(a, &[0, 1], &shape)?;
