@@ -159,6 +159,10 @@ fn gradients_leave_out_what_attention_did() {
         let [seed, offset] = other.map(|n| vec![n]);
         assert_ne!(gradient(&two, [seed, offset]), found[4]);
     }
+    let three = own.clone() + &list.replace("[2]", "[3]") + backward;
+    let told = load(&session, Format::NvFuser, "f.py", &definition(&three)).err();
+    let told = told.unwrap_or_else(|| panic!("three numbers are read"));
+    assert!(told.contains("an axis has extent 3 and 2"), "{told}");
     // Another draw of the same definition leaves out other parts.
     let again = forward(0.5) + &forward(0.5).replace("T2, T3, T4, T5", "T6, T7, T8, T9");
     let twice = results(&session, &(again + &outputs(&["T2", "T6"])), &state);

@@ -257,7 +257,16 @@ fn elementwise<'s>(
     }
     let values = r.operands(&given, config)?;
     let dtype = values.first().map(|value| r.draft.dtype(*value));
-    one(r.draft.make(on(def, dtype.unwrap_or(DType::F32)), &values))
+    let def = on(def, dtype.unwrap_or(DType::F32));
+    match *values {
+        // Tensors only are copied.
+        [x] if std::ptr::eq(def, &fusion::COPY) && is_scalar(r, x) => one(Ok(x)),
+        _ => one(r.draft.make(def, &values)),
+    }
+}
+
+fn is_scalar(r: &Reader<'_>, x: Value) -> bool {
+    r.draft.ir.value_kind(x).as_tensor().is_none()
 }
 
 /// The ops that are others on truth values, as C++ computes with `bool`.

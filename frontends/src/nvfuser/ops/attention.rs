@@ -222,6 +222,11 @@ fn state(r: &mut Reader<'_>, args: &Args<'_>) -> Made<[Value; 2]> {
     if r.draft.dims(seed).is_empty() {
         parts[1] = args.tensor(9, &["philox_offset"])?;
     } else {
+        let mut dims = r.draft.dims(seed);
+        if let Some(dim) = dims.first_mut() {
+            dim.extent = r.unify(dim.extent, Extent::Static(2))?;
+        }
+        r.settle(seed, dims);
         for (at, part) in parts.iter_mut().enumerate() {
             let int = r.draft.ir.scalar(DType::I64);
             let at = r.draft.number(at as f64, int)?;
