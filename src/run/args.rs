@@ -229,7 +229,7 @@ static FLAGS: &[Flag] = &[
         names: &["shape"],
         value: Some("B=64,S=128"),
         doc: "lengths of named extents; may be given several times",
-        set: |config, value| tool::lengths(&mut config.shapes, value),
+        set: |config, value| tool::lengths(&mut config.shapes, value, "LENGTH"),
     },
     Flag {
         names: &["executors"],

@@ -85,10 +85,11 @@ pub fn value_behind<'a>(
     }
 }
 
-/// Reads `NAME=LENGTH,...` into `lengths`.
+/// Reads `NAME=LENGTH,...` into `lengths`; `what` is the word for a length where it may be another number, too.
 pub fn lengths<N>(
     lengths: &mut std::collections::BTreeMap<String, N>,
     value: &str,
+    what: &str,
 ) -> Result<(), String>
 where
     N: std::str::FromStr + PartialEq + Copy + std::fmt::Display,
@@ -97,7 +98,7 @@ where
         let pair = item.split_once('=');
         let pair = pair.and_then(|(name, length)| Some((name.trim(), length.trim().parse().ok()?)));
         let (name, length) =
-            pair.ok_or_else(|| format!("'{item}' is not of the form NAME=LENGTH"))?;
+            pair.ok_or_else(|| format!("'{item}' is not of the form NAME={what}"))?;
         match lengths.insert(name.to_string(), length) {
             Some(other) if other != length => {
                 return Err(format!("'{name}' is given as {other} and as {length}"));

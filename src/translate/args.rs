@@ -283,7 +283,7 @@ fn config(
                 }
             },
             "shape" => {
-                let told = tool::lengths(&mut config.lengths, &value).err();
+                let told = tool::lengths(&mut config.lengths, &value, "NUMBER").err();
                 errors.extend(told.map(|message| format!("--shape: {message}")));
             }
             "target" => config.wanted.name = Some(value),

@@ -10,7 +10,11 @@ import re
 import sys
 from pathlib import Path
 
+import numpy as np
 import torch
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fuzzing/evaluator"))
+from randoms import block  # noqa: E402
 
 HEAD = "def nvfuser_fusion_id{n}(fd : FusionDefinition) -> None :\n"
 TEXTS = {
@@ -341,6 +345,91 @@ fd.add_output(T13)
 fd.add_output(T14)
 """,
     ),
+    "rows": (
+        [(5, 3), ((2, 4), "int64"), (3, 2, 4), ((2, 1, 4), "int64"), (2, 1, 4), ((), "float32"), ((1, 2, 1), "int64"), ((2, 3), "bool"), ((2, 3), "int32")],
+        """
+T0 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Int)
+T2 = fd.define_tensor(shape=[3, 2, 4], contiguity=[True, True, True], dtype=DataType.Float)
+T3 = fd.define_tensor(shape=[2, 1, 4], contiguity=[True, None, True], dtype=DataType.Int)
+T4 = fd.define_tensor(shape=[2, 1, 4], contiguity=[True, None, True], dtype=DataType.Float)
+T5 = fd.define_tensor(shape=[], contiguity=[], dtype=DataType.Float)
+T6 = fd.define_tensor(shape=[1, 2, 1], contiguity=[None, True, None], dtype=DataType.Int)
+T7 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Bool)
+T8 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Int32)
+T9 = fd.ops.embedding_fwd(T1, T0, None, 1.5, None, None, None)
+T10 = fd.ops.embedding_fwd(T1, T0, -2, 2.0, 1.0, False, False)
+T11 = fd.ops.embedding_fwd(T1, T0, None, max_norm=1.0, norm_type=float("inf"))
+T12 = fd.ops.embedding_fwd(T1, T0, None, T5, 3.0)
+T13 = fd.ops.scatter(T2, T3, T4, 0)
+T14 = fd.ops.scatter(T2, T3, 0.5, 0)
+T15 = fd.ops.scatter(T2, T6, T2, dim=2)
+T16 = fd.ops.take_along_axis(T2, T3, dim=0)
+T17 = fd.ops.take_along_axis(T4, T6, dim=2)
+T18 = fd.ops.argsort(T5, dim=0, descending=True, stable=True)
+T19 = fd.ops.add(T7, T7)
+T20 = fd.ops.mul(T7, fd.ops.logical_not(T7))
+T21 = fd.ops.abs(T7)
+T22 = fd.ops.ceil(T8)
+T23 = fd.ops.broadcast(T2, is_broadcast_dim=[False, True, False, False])
+T24 = fd.ops.matmul(T23, fd.ops.permute(T4, [0, 2, 1]))
+fd.add_output(T9)
+fd.add_output(T10)
+fd.add_output(T11)
+fd.add_output(T12)
+fd.add_output(T13)
+fd.add_output(T14)
+fd.add_output(T15)
+fd.add_output(T16)
+fd.add_output(T17)
+fd.add_output(T18)
+fd.add_output(T19)
+fd.add_output(T20)
+fd.add_output(T21)
+fd.add_output(T22)
+fd.add_output(T24)
+""",
+    ),
+    "dropout": (
+        [(2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 4), (2, 3, 5, 4), (5, 7)],
+        """
+T0 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T3 = fd.define_tensor(shape=[-1, -1, -1, -1], contiguity=[True, True, True, True], dtype=DataType.Float)
+T4 = fd.define_tensor(shape=[-1, -1], contiguity=[True, True], dtype=DataType.Float)
+T5, T6, T7, T8 = fd.ops.sdpfa_fwd(T0, T1, T2, dropout_p=0.3, is_causal=True, scale=None)
+T9, T10, T11 = fd.ops.sdpfa_bwd(T3, T0, T1, T2, T5, T6, 0.3, True, T7, T8, None)
+T12, T13, T14, T15 = fd.ops.sdpfa_fwd(T0, T1, T2, bias=T4, dropout_p=0.5, scale=0.25)
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(T7)
+fd.add_output(T9)
+fd.add_output(T10)
+fd.add_output(T11)
+fd.add_output(T12)
+""",
+    ),
+    "grouped_blocks": (
+        [(6, 32), (15, 32), (3,)],
+        """
+T0 = fd.define_tensor(shape=[6, 32], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[15, 32], contiguity=[True, True], dtype=DataType.Float)
+T2 = fd.define_tensor(shape=[-1], contiguity=[True], dtype=DataType.Float)
+T3 = fd.ops.iota(3, 0, 2, DataType.Int32)
+T4 = fd.ops.iota(3, 0, 128, DataType.Int32)
+T5 = fd.ops.iota(3, 0, 5, DataType.Int32)
+T6, T7 = fd.ops.nv_grouped_block_quantize(T0, T3, T4)
+T8, T9 = fd.ops.nv_block_quantize(T1)
+T10 = fd.ops.preprocess_grouped_matmul_input_sf(T9, T5, T4)
+T11 = fd.ops.reshape(T10, new_shape=[3, 128, 4])
+T12 = fd.ops.permute(fd.ops.reshape(T8, new_shape=[3, 5, 32]), dims=[0, 2, 1])
+T13 = fd.ops.cutlass_nvfp4_grouped_mm(T6, T12, T7, T11, T2, None, T3, T4, DataType.Float)
+T14 = fd.ops.cutlass_nvfp4_grouped_mm(T6, T12, T7, T11, T2, None, T3, T4, DataType.BFloat16)
+fd.add_output(T13)
+fd.add_output(T14)
+""",
+    ),
 }
 
 
@@ -401,9 +490,16 @@ class Ops:
     def _squeeze(self, x, dims): return x.squeeze(tuple(dims))
     def _expand(self, x, shape): return x.expand(shape)
     def _index_select(self, x, i, dim): return x.index_select(dim, i)
-    def _take_along_axis(self, x, i, dim): return x.gather(dim, i)
+    def _take_along_axis(self, x, i, dim): return torch.take_along_dim(x, i, dim)
+    def _ceil(self, x): return x.ceil() if x.is_floating_point() else x
+    def _abs(self, x): return x if x.dtype == torch.bool else x.abs()
     def _select(self, x, i, dim): return x.select(dim, i)
-    def _embedding_fwd(self, i, w): return w[i]
+    def _embedding_fwd(self, i, w, padding=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+        if max_norm is None:
+            return w[i]
+        norm = w.double().norm(2.0 if norm_type is None else norm_type, 1).float()
+        limit = torch.as_tensor(max_norm).float()
+        return (w * torch.where(norm > limit, limit / (norm + 1e-7), 1.0)[:, None])[i]
     def _argsort(self, x, dim, descending=False, stable=False): return torch.argsort(x, dim=dim, descending=descending, stable=stable)
     def _topk(self, x, k, dim=-1, largest=True, sorted=False): return torch.topk(x, k, dim, largest, sorted)
     def _scatter(self, x, i, src, dim): return x.scatter(dim, i, src)
@@ -424,20 +520,35 @@ class Ops:
             parts = zip(x, y.split(sizes, 1)) if axis else zip(x.split(sizes, 0), y)
             out = torch.cat([p @ q for p, q in parts], axis)
         return out.to(a.dtype) if scale1 is None else ((alpha * out + beta * bias).to(dtype), None, None)
-    def sdpfa_fwd(self, q, k, v, bias=0.0, mask=True, scale=None):
-        q, k, v, to = q.double(), k.double(), v.double(), q.dtype
-        scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
-        scores = scores + bias + torch.where(torch.as_tensor(mask), 0.0, -torch.inf)
-        return (scores.softmax(-1) @ v).to(to), scores.logsumexp(-1).to(to), None, None
+    draws = 0
+    def sdpfa_fwd(self, q, k, v, bias=0.0, mask=True, dropout_p=0.0, is_causal=False, scale=None):
+        scores = scored(q, k, is_causal, scale) + bias + torch.where(torch.as_tensor(mask), 0.0, -torch.inf)
+        state = torch.tensor([SEED, OFFSET + Ops.draws])
+        parts = scores.softmax(-1) * kept(scores.shape, dropout_p, state)
+        Ops.draws += dropout_p != 0
+        return (parts @ v.double()).to(q.dtype), scores.logsumexp(-1).to(q.dtype), state, None
+    def sdpfa_bwd(self, grad, q, k, v, out, lse, dropout_p, is_causal, state, offset, scale):
+        inputs = [x.double().requires_grad_() for x in (q, k, v)]
+        scores = scored(*inputs[:2], is_causal, scale)
+        made = (scores.softmax(-1) * kept(scores.shape, dropout_p, state)) @ inputs[2]
+        made.backward(grad.double())
+        return tuple(x.grad.to(q.dtype) for x in inputs)
     def _scaled_mm(self, a, b, s, t, alpha=1.0, bias=None, beta=1.0, dtype=torch.bfloat16):
         a, b, blocks = a.double(), b.double(), s.dtype == torch.float8_e4m3fn and s.shape[1] > 1
         s, t = (plain(x, n.shape[0], 16) for x, n in ((s, a), (t, b.T))) if blocks else (s, t)
         out = alpha * ((a * s) @ (b * (t.T if blocks else t)))
         return (out if bias is None else out + beta * bias).to(dtype), None, None
-    def _nv_block_quantize(self, x, scale, turned=False, size=16):
+    def _nv_block_quantize(self, x, scale=1.0, turned=False, size=16):
         blocks = x.reshape(x.shape[0], -1, size)
         scales = (blocks.abs().amax(-1) / 6 * scale).clamp(2.0**-6, 448).to(torch.float8_e4m3fn)
         return of_4_bits(blocks / (scales.float() / scale)[..., None]).reshape(x.shape), tiles(scales) if turned else scales
+    def _nv_grouped_block_quantize(self, x, starts, places):
+        values, scales = self._nv_block_quantize(x)
+        return values, self._preprocess_grouped_matmul_input_sf(scales, starts, places)
+    def _preprocess_grouped_matmul_input_sf(self, x, starts, places):
+        return torch.cat([tiles(part) for part in x.tensor_split(starts[1:].long())])
+    def _cutlass_nvfp4_grouped_mm(self, a, b, s, t, alpha, sizes, starts, places, dtype):
+        return scaled_by_groups(a, b, s, t, alpha, starts, places).to(dtype)
 
 
 def of_4_bits(x):
@@ -455,10 +566,37 @@ def tiles(scales):
     return parts.permute(0, 3, 2, 1, 4).reshape(whole.shape).to(scales.dtype)
 
 
-def plain(scales, rows, block):
+def plain(scales, rows, block, columns=5):
     """A number for each element of the scales that tiles hold."""
     parts = scales.double().reshape(scales.shape[0] // 128, -1, 32, 4, 4)
-    return parts.permute(0, 3, 2, 1, 4).reshape(scales.shape)[:rows, :5].repeat_interleave(block, 1)
+    return parts.permute(0, 3, 2, 1, 4).reshape(scales.shape)[:rows, :columns].repeat_interleave(block, 1)
+
+
+def scaled_by_groups(a, b, s, t, alpha, starts, places):
+    """Rows times the matrix of their group, both with scales in tiles, a group at a time."""
+    rows, columns, made = a.double().tensor_split(starts[1:].long()), a.shape[1] // 16, []
+    for n, (x, y, first) in enumerate(zip(rows, b.double(), places.tolist())):
+        own, other = plain(s[first:first + 128], x.shape[0], 16, columns), plain(t[n], y.shape[1], 16, columns)
+        made.append((x * own) @ (y * other.T) * alpha[n].double())
+    return torch.cat(made)
+
+
+SEED, OFFSET = 7, 3
+
+
+def scored(q, k, causal, scale):
+    """Scores in f64."""
+    scores = q.double() @ k.double().transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    return scores.masked_fill(~torch.ones(scores.shape[-2:]).tril().bool(), -torch.inf) if causal else scores
+
+
+def kept(shape, p, state):
+    """What dropout multiplies by: 0, or one over the share of what is kept, by Philox of the evaluator."""
+    seed, offset = state.tolist()
+    count = int(np.prod(shape))
+    words = block(np.arange(count), *(np.full(count, n) for n in (seed, offset)))
+    part = torch.from_numpy((words[0] >> np.uint64(8)).astype(np.float64).reshape(shape)) * 2.0**-24
+    return torch.where(part < torch.tensor(1 - p).float(), 1 / (1 - p) if p < 1 else 0.0, 0.0)
 
 
 class Fusion:
@@ -505,6 +643,9 @@ def main(folder):
         scope = {"DataType": DataType}
         exec(code, scope)
         scope[f"nvfuser_fusion_id{n}"](fd)
+        if "dropout" in body:
+            # Seed and offset are inputs behind the others.
+            args += [torch.tensor(SEED), torch.tensor(OFFSET)]
         lines = [f"# sizes: {' '.join(map(str, a.shape))}".rstrip() for a in args]
         lines += [f"# in: {elements(a)}" for a in args] + [f"# out: {elements(r)}" for r in fd.outputs]
         Path(folder, f"{name}.py").write_text(text + "\n" + "\n".join(lines) + "\n")

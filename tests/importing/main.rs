@@ -4,6 +4,7 @@
 //! JAX (`texts.py`) and by PyTorch (`definitions.py`). The interpreter's results and the CPU's are held to those, within the bound that the
 //! interpreter derives.
 
+mod dropout;
 mod models;
 mod mutations;
 mod ops;

@@ -15,9 +15,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fuzzing/evaluator"))
 from randoms import block  # noqa: E402
 
-from definitions import DataType, elements
+from definitions import DataType, elements, of_4_bits, scaled_by_groups, tiles
 
-TYPES = {"f": ("Float", torch.float32), "q": ("Float8_e4m3fn", torch.float8_e4m3fn), "i": ("Int", torch.int64), "b": ("Bool", torch.bool)}
+TYPES = {"f": ("Float", torch.float32), "q": ("Float8_e4m3fn", torch.float8_e4m3fn), "i": ("Int", torch.int64), "b": ("Bool", torch.bool), "n": ("Float4_e2m1fn", torch.float32)}
 F, UNIT, OVER, COUNT, TRUTH = "f2x4", "unit2x4", "over2x4", "i2x4", "b2x4"
 
 
@@ -86,6 +86,7 @@ GROUPS = {
         "embedding_fwd": ("i2x3 f4x3", "fd.ops.embedding_fwd(T0, T1)"),
         "topk": ("f3x6", "fd.ops.topk(T0, 2, dim=-1, largest=True, sorted=True)", 2),
         "argsort": ("f3x6", "fd.ops.argsort(T0, dim=1, descending=True, stable=True)"),
+        "index_put_accumulate": ("f4x3 i5x1 f5x3", "fd.ops.index_put_accumulate(T0, T1, T2)"),
     },
     "product": {
         "matmul": ("f2x3 f3x4", "fd.ops.matmul(T0, T1)"),
@@ -94,19 +95,19 @@ GROUPS = {
         "sdpfa_bwd": (f"f1x2x3x4 {SDPA} out lse", "fd.ops.sdpfa_bwd(T0, T1, T2, T3, T4, T5, 0.0, True, None, None, None)", 3),
         "grouped_mm": ("f4x3 f3x3x5 ends3", "fd.ops.grouped_mm(T0, T1, T2)"),
         "scaled_mm": ("q2x3 q3x4 f2x1 f1x4", "fd.ops.scaled_mm(T0, T1, T2, T3, dtype=DataType.Float)", 1, 3),
-        "cutlass_nvfp4_grouped_mm": ("f2x3", "fd.ops.cutlass_nvfp4_grouped_mm(T0, T0, T0, T0, T0, T0, T0, T0)"),
-        "preprocess_grouped_matmul_input_sf": ("f2x3", "fd.ops.preprocess_grouped_matmul_input_sf(T0, T0, T0)"),
+        "cutlass_nvfp4_grouped_mm": (
+            "n6x32 n2x32x6 q256x4 q2x128x4 f2 i2x3 rows2 tiles2",
+            "fd.ops.cutlass_nvfp4_grouped_mm(T0, T1, T2, T3, T4, T5, T6, T7, DataType.BFloat16)",
+        ),
+        "preprocess_grouped_matmul_input_sf": ("q6x2 rows2 tiles2", "fd.ops.preprocess_grouped_matmul_input_sf(T0, T1, T2)"),
         "nv_block_quantize": ("range2x64", "fd.ops.nv_block_quantize(T0, None, False, 32, DataType.Float8_e4m3fn)", 2),
-        "nv_grouped_block_quantize": ("f2x16", "fd.ops.nv_grouped_block_quantize(T0, T0, T0)"),
+        "nv_block_quantize_to_nvfp4": ("f3x32", "fd.ops.cast(fd.ops.nv_block_quantize_to_nvfp4(T0, 2.0, 16), dtype=DataType.Float)"),
+        "nv_grouped_block_quantize": ("f6x32 rows2 tiles2", "fd.ops.cast(fd.ops.nv_grouped_block_quantize(T0, T1, T2), dtype=DataType.Float)"),
     },
     "random": {
         "uniform": ("", "fd.ops.uniform(-1.0, 2.0, shape=[4, 8], rng_seed=7, rng_offset=3, dtype=DataType.Float)"),
         "normal": ("", "fd.ops.normal(1.0, 0.5, shape=[4, 8], rng_seed=7, rng_offset=3, dtype=DataType.Float)"),
     },
-}
-REFUSED = {
-    "cutlass_nvfp4_grouped_mm", "preprocess_grouped_matmul_input_sf",
-    "nv_grouped_block_quantize",
 }
 
 
@@ -193,6 +194,16 @@ class Ops:
         exponent = (blocks.abs().amax(-1) * torch.tensor(1 / 448)).view(torch.int32) >> 23
         factor = torch.where(exponent == 0, 1.0, 2.0 ** (127 - exponent)).float()[..., None]
         return (blocks * factor).reshape(x.shape).to(dtype), exponent.to(torch.uint8).view(torch.float8_e8m0fnu)
+    def nv_block_quantize_to_nvfp4(self, x, scale=1.0, size=16):
+        blocks = x.reshape(x.shape[0], -1, size)
+        scales = (blocks.abs().amax(-1) / 6 * scale).clamp(2.0**-6, 448).to(torch.float8_e4m3fn)
+        return of_4_bits(blocks / (scales.float() / scale)[..., None]).reshape(x.shape)
+    def nv_grouped_block_quantize(self, x, starts, tiles): return self.nv_block_quantize_to_nvfp4(x)
+    def preprocess_grouped_matmul_input_sf(self, x, starts, places):
+        return torch.cat([tiles(x[:starts[1]]), tiles(x[starts[1]:])])
+    def cutlass_nvfp4_grouped_mm(self, a, b, s, t, alpha, sizes, starts, places, dtype):
+        return scaled_by_groups(a, b, s, t, alpha, starts, places).to(dtype)
+    def index_put_accumulate(self, x, i, rows): return x.index_put([i[:, 0]], rows, accumulate=True)
     def sdpfa_fwd(self, q, k, v, bias, mask, dropout, causal, scale):
         out, lse = attention(q, k, v, causal)
         return out.float(), lse.float()
@@ -213,10 +224,15 @@ def tensor(word, made, draw):
         return torch.randint(0, 2, shape, generator=draw).bool(), name
     if kind == "i":
         return torch.randint(1, 3, shape, generator=draw), name
+    if kind in ("rows", "tiles"):
+        # Groups of one row and of the others, and the tiles of their scales.
+        return torch.tensor([0, 1 if kind == "rows" else 128], dtype=torch.int32), "Int32"
     if kind == "ends":
         # Groups of 1, of none, and of 3.
         return torch.tensor([1, 1, 4], dtype=torch.int32), "Int32"
     x = torch.randint(-8, 9, shape, generator=draw) / 4 + 0.125
+    if kind == "n":
+        return of_4_bits(2 * x), name
     if kind == "gamma":
         ends = [torch.inf, -torch.inf, torch.nan, 0.0, -0.0, 1e-45, -1e-30, 3e38, -1e9, 1.0, 2.0, -3.0]
         x = torch.tensor([*ends, 1.0000001, 7.9999995, 8.0, -2.457024812698364, -0.5, 171.3])
@@ -253,8 +269,6 @@ def definition(name, words, call, kept=1, given=None):
     lines += [f"fd.add_output({result})" for result in names[:kept]]
     text = f"def nvfuser_fusion_{name}(fd : FusionDefinition) -> None :\n" + "".join(f"    {line}\n" for line in lines)
     text += "".join(f"# sizes: {' '.join(map(str, x.shape))}\n# in: {elements(x)}\n" for x in made)
-    if name in REFUSED:
-        return text + "# refused\n"
     if name.startswith("rand"):
         # Seed and offset are inputs behind it.
         text += "# sizes:\n# in: 7\n# sizes:\n# in: 3\n"

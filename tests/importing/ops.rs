@@ -23,18 +23,14 @@ struct Definition {
     text: String,
 }
 
-/// The outcome of one.
-enum Found {
-    Runs {
-        /// The ops of the program.
-        ops: Vec<String>,
-        /// The number of elements that agree with PyTorch.
-        compared: usize,
-        /// True if something is to be computed.
-        kernels: bool,
-    },
-    /// The advice.
-    Refused(String),
+/// The program of one.
+struct Found {
+    /// The ops of the program.
+    ops: Vec<String>,
+    /// The number of elements that agree with PyTorch.
+    compared: usize,
+    /// True if something is to be computed.
+    kernels: bool,
 }
 
 fn definitions() -> Vec<Definition> {
@@ -89,17 +85,11 @@ fn ptx(session: &Session, definition: &Definition) -> bool {
 fn found(session: &Session, definition: &Definition, wrong: &mut String) -> Found {
     let Definition { op, text, .. } = definition;
     let loaded = load(session, Format::NvFuser, op, text);
-    if text.contains("# refused") {
-        let told = loaded.err().unwrap_or_else(|| panic!("{op} is read"));
-        assert!(told.contains(&format!("`fd.ops.{op}`")), "{told}");
-        let help = told.lines().find_map(|line| line.strip_prefix("help: "));
-        return Found::Refused(help.unwrap_or_else(|| panic!("{told}")).to_owned());
-    }
     let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
     let (compared, beyond) = agrees(session, op, &loaded, text, "#");
     assert!(compared > 0, "{op}: nothing is compared");
     *wrong += &beyond;
-    Found::Runs {
+    Found {
         ops: ops(&loaded),
         // Half of them are the CPU's.
         compared: compared / 2,
@@ -121,7 +111,6 @@ A test holds all of it to be so. What the ops here are tested with besides, [tes
 fn page(all: &[(Definition, Found)]) -> String {
     let mut page = HEAD.to_owned();
     let mut group = "";
-    let mut refused = String::new();
     for (definition, found) in all {
         let Definition { op, group: own, .. } = definition;
         if *own != group {
@@ -130,32 +119,25 @@ fn page(all: &[(Definition, Found)]) -> String {
             page += &format!("\n## {}{rest}\n\n", first.to_uppercase());
             page += "| op | here | interpreter | CPU | PTX | tests |\n|---|---|---|---|---|---|\n";
         }
-        match found {
-            Found::Runs {
-                ops,
-                compared,
-                kernels,
-            } => {
-                let ops = match ops.is_empty() {
-                    true => "its operand".to_owned(),
-                    false => format!("`{}`", ops.join("`, `")),
-                };
-                let ptx = match kernels {
-                    true => "yes",
-                    false => "no kernel: nothing moves",
-                };
-                let tests = tests(op);
-                page += &format!(
-                    "| `{op}` | {ops} | {compared} agree | {compared} agree | {ptx} | {tests} |\n"
-                );
-            }
-            Found::Refused(help) => {
-                page += &format!("| `{op}` | refused | none | none | none | the refusal |\n");
-                refused += &format!("- `{op}`: {help}.\n");
-            }
-        }
+        let Found {
+            ops,
+            compared,
+            kernels,
+        } = found;
+        let ops = match ops.is_empty() {
+            true => "its operand".to_owned(),
+            false => format!("`{}`", ops.join("`, `")),
+        };
+        let ptx = match kernels {
+            true => "yes",
+            false => "no kernel: nothing moves",
+        };
+        let tests = tests(op);
+        page += &format!(
+            "| `{op}` | {ops} | {compared} agree | {compared} agree | {ptx} | {tests} |\n"
+        );
     }
-    page + "\n## What is refused, and why\n\n" + &refused
+    page
 }
 
 /// The texts that hold an op to PyTorch's results, beside its own definition.
@@ -171,7 +153,7 @@ fn tests(op: &str) -> String {
 }
 
 #[test]
-fn every_op_of_nvfuser_is_read_and_runs_or_is_refused_with_a_reason() {
+fn every_op_of_nvfuser_is_read_and_runs() {
     let session = session();
     let mut wrong = String::new();
     let mut all = Vec::new();

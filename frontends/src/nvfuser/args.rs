@@ -222,7 +222,7 @@ impl<'s> Reader<'s> {
         Ok(values)
     }
     /// The tensor with axes of extent 1 before its own, `rank` in all; a tensor of rank 0 stays as it is.
-    fn leading(&mut self, value: Value, rank: usize) -> Made {
+    pub fn leading(&mut self, value: Value, rank: usize) -> Made {
         let dims = self.draft.dims(value);
         if dims.is_empty() || dims.len() == rank {
             return Ok(value);

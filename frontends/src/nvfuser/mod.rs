@@ -182,7 +182,16 @@ impl<'s> Reader<'s> {
     fn finish(mut self, name: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
         let mut results = Vec::new();
         let mut aliases = Vec::new();
-        for (value, alias) in std::mem::take(&mut self.outputs) {
+        let outputs = std::mem::take(&mut self.outputs);
+        // An input that is overwritten is returned as what it is overwritten with.
+        let over = outputs.iter().filter_map(|(value, alias)| {
+            let input = self.arguments.get(usize::try_from((*alias)?).ok()?)?;
+            Some((*input, *value))
+        });
+        let over: HashMap<Value, Value> = over.collect();
+        for (value, alias) in outputs {
+            let returned = over.get(&value).filter(|_| alias.is_none());
+            let value = returned.copied().unwrap_or(value);
             match self.draft.stored(value) {
                 Ok(value) => results.push(value),
                 Err(fault) => self.draft.tell("", Span::default(), fault),
@@ -264,6 +273,11 @@ impl<'s> Reader<'s> {
         }
         let number = text.parse();
         let number = number.map_err(|()| Fault::form("is no number").at(span))?;
+        if let Number::Int(n) = number
+            && !(i64::MIN.into()..=u64::MAX.into()).contains(&n)
+        {
+            return Err(Fault::new(&TYPE, "is beyond the integers of 64 bits").at(span));
+        }
         Ok(Val::Number(number, None))
     }
     fn path(&mut self, path: &[Span]) -> Made<Val<'s>> {
@@ -442,15 +456,18 @@ impl<'s> Reader<'s> {
             _ => None,
         };
         match value {
-            Some(Val::Number(number, _)) => Ok(Val::Number(number, stated)),
+            Some(Val::Number(number, _)) => {
+                let dtype = stated.unwrap_or(number.dtype());
+                if matches!(number, Number::Int(_)) && dtype.is_int() && dtype != DType::I1 {
+                    of_type(number, dtype)?;
+                }
+                Ok(Val::Number(number, stated))
+            }
             None | Some(Val::Nothing) => {
                 self.open.insert(name.to_owned());
                 let dtype = stated.unwrap_or(DType::F64);
                 if let Some(number) = self.numbers.get(name) {
-                    let text = || format!("is {number}, which is no `{}`", dtype.name());
-                    let own = number.of_kind(dtype);
-                    let own = own.ok_or_else(|| Fault::new(&TYPE, text()))?;
-                    return Ok(Val::Number(own, stated));
+                    return Ok(Val::Number(of_type(*number, dtype)?, stated));
                 }
                 let ty = self.draft.ir.scalar(dtype);
                 let value = self.draft.argument(ty, name);
@@ -546,6 +563,13 @@ fn layout(order: &[i64], rank: usize) -> Made<Option<Order>> {
             "has a stride order that does not number all axes",
         )),
     }
+}
+
+/// The number as one of a type; an error where it is none.
+fn of_type(number: Number, dtype: DType) -> Made<Number> {
+    let text = || format!("is {number}, which is no `{}`", dtype.name());
+    let own = number.of_kind(dtype);
+    own.ok_or_else(|| Fault::new(&TYPE, text()))
 }
 
 /// A type that nothing computes with.

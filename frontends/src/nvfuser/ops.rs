@@ -1,6 +1,7 @@
 //! The table of `fd.ops`: what each is in the fusion dialect, and how it promotes.
 
 mod attention;
+mod blocks;
 mod compute;
 mod fold;
 mod index;
@@ -37,14 +38,10 @@ pub enum Meaning {
     Scan(&'static OpDef),
     /// Several ops, or arguments of another kind.
     By(Read),
-    /// None: the advice.
-    Refused(&'static str),
 }
 
 use Config::{Default, Float, Keep};
-use Meaning::{By, Ew, Fold, Refused, Scan, Test, Truth};
-
-const NARROW: &str = "there are no grouped products of scaled operands: compute it outside of the program, and give it as an input";
+use Meaning::{By, Ew, Fold, Scan, Test, Truth};
 
 /// The ops, by name.
 pub static OPS: &[(&str, Meaning)] = &[
@@ -78,7 +75,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("cummin", Scan(&fusion::CUMMIN)),
     ("cumprod", Scan(&fusion::CUMPROD)),
     ("cumsum", Scan(&fusion::CUMSUM)),
-    ("cutlass_nvfp4_grouped_mm", Refused(NARROW)),
+    ("cutlass_nvfp4_grouped_mm", By(blocks::nvfp4_grouped_mm)),
     ("div", Ew(&fusion::DIV, Default)),
     ("embedding_fwd", By(index::embedding)),
     ("eq", Test("eq")),
@@ -100,6 +97,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("grouped_mm", By(product::grouped_mm)),
     ("gt", Test("gt")),
     ("imag", Ew(&fusion::IMAG, Keep)),
+    ("index_put_accumulate", By(index::index_put_accumulate)),
     ("index_select", By(index::index_select)),
     ("iota", By(shapes::iota)),
     ("isfinite", By(compute::is_finite)),
@@ -133,11 +131,21 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("nextafter", Ew(&fusion::NEXTAFTER, Default)),
     ("normal", By(random::normal)),
     ("nv_block_quantize", By(narrow::block_quantize)),
-    ("nv_grouped_block_quantize", Refused(NARROW)),
+    (
+        "nv_block_quantize_to_nvfp4",
+        By(narrow::block_quantize_to_nvfp4),
+    ),
+    (
+        "nv_grouped_block_quantize",
+        By(blocks::grouped_block_quantize),
+    ),
     ("pad", By(shapes::pad)),
     ("permute", By(shapes::permute)),
     ("pow", Ew(&fusion::POW, Default)),
-    ("preprocess_grouped_matmul_input_sf", Refused(NARROW)),
+    (
+        "preprocess_grouped_matmul_input_sf",
+        By(blocks::grouped_scales),
+    ),
     ("prod", Fold(&fusion::PROD, true)),
     ("rand_like", By(random::uniform_like)),
     ("randn_like", By(random::normal_like)),
@@ -184,7 +192,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("where", By(compute::choose)),
 ];
 
-/// The names of all ops of `fd.ops` that are known, those among them that are refused too; ascending.
+/// The names of all ops of `fd.ops` that are known; ascending.
 pub fn op_names() -> impl Iterator<Item = &'static str> {
     OPS.iter().map(|(name, _)| *name)
 }
@@ -226,7 +234,6 @@ pub fn read<'s>(r: &mut Reader<'s>, name: &str, args: &Args<'s>) -> Made<Vec<Val
             one(Ok(b.value(def, &[x], &clause)?))
         }
         By(read) => read(r, args),
-        Refused(help) => Err(Fault::new(&UNSUPPORTED, "has no counterpart in Fuser").help(*help)),
     }
 }
 
@@ -249,7 +256,43 @@ fn elementwise<'s>(
         )));
     }
     let values = r.operands(&given, config)?;
-    one(r.draft.make(def, &values))
+    let dtype = values.first().map(|value| r.draft.dtype(*value));
+    let def = on(def, dtype.unwrap_or(DType::F32));
+    match *values {
+        // Tensors only are copied.
+        [x] if std::ptr::eq(def, &fusion::COPY) && is_scalar(r, x) => one(Ok(x)),
+        _ => one(r.draft.make(def, &values)),
+    }
+}
+
+fn is_scalar(r: &Reader<'_>, x: Value) -> bool {
+    r.draft.ir.value_kind(x).as_tensor().is_none()
+}
+
+/// The ops that are others on truth values, as C++ computes with `bool`.
+static OF_TRUTHS: &[(&OpDef, &OpDef)] = &[
+    (&fusion::ABS, &fusion::COPY),
+    (&fusion::ADD, &fusion::OR),
+    (&fusion::MUL, &fusion::AND),
+];
+
+/// The ops that leave integers and truth values as they are.
+static OF_FRACTIONS: &[&OpDef] = &[
+    &fusion::CEIL,
+    &fusion::FLOOR,
+    &fusion::ROUND,
+    &fusion::TRUNC,
+];
+
+/// The op that `def` is on elements of a type.
+fn on(def: &'static OpDef, dtype: DType) -> &'static OpDef {
+    let whole = dtype.is_int() && OF_FRACTIONS.iter().any(|op| std::ptr::eq(*op, def));
+    let other = OF_TRUTHS.iter().find(|(op, _)| std::ptr::eq(*op, def));
+    match other {
+        _ if whole => &fusion::COPY,
+        Some((_, other)) if dtype == DType::I1 => other,
+        _ => def,
+    }
 }
 
 fn truths<'s>(r: &mut Reader<'s>, def: &'static OpDef, args: &Args<'s>) -> Made<Vec<Val<'s>>> {

@@ -89,14 +89,18 @@ impl Number {
             _ => None,
         }
     }
-    /// The number where it is one of a type, or becomes one without loss of its kind: an integer is a float, no float is an integer.
+    /// The number where it is one of a type, or becomes one without loss of its kind: an integer is a float, no float is an integer, and no
+    /// integer is beyond the type's range.
     pub fn of_kind(self, dtype: DType) -> Option<Self> {
         match self {
             Number::Bool(_) => (dtype == DType::I1).then_some(self),
             Number::Int(n) if dtype == DType::I1 => {
                 (n == 0 || n == 1).then_some(Number::Bool(n == 1))
             }
-            Number::Int(_) if dtype.is_int() => Some(self),
+            Number::Int(n) if dtype.is_int() => {
+                let (low, high) = dtype.int_range();
+                (low..=high).contains(&n).then_some(self)
+            }
             Number::Int(_) | Number::Float(_) => {
                 let float = dtype.is_float() || dtype.is_complex();
                 float.then(|| Number::Float(self.float()))

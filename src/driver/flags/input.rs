@@ -96,7 +96,7 @@ pub static FLAGS: &[Flag] = &[
         Value("B=64,S=128"),
         G::Passes,
         "lengths of named extents that passes decide for; others count as 1024",
-        |c, v| tool::lengths(&mut c.shapes, v.unwrap_or_default()),
+        |c, v| tool::lengths(&mut c.shapes, v.unwrap_or_default(), "LENGTH"),
     ),
     flag(
         "executors",

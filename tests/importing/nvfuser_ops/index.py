@@ -81,3 +81,17 @@ def nvfuser_fusion_argsort(fd : FusionDefinition) -> None :
 # sizes: 3 6
 # in: -0.875 1.625 1.875 -0.125 2.125 -1.375 -1.125 1.625 -0.375 0.875 0.375 -1.875 -0.125 0.125 0.625 0.625 0.125 -0.125
 # out: 4 2 1 3 0 5 1 3 4 2 0 5 2 3 1 4 0 5
+
+def nvfuser_fusion_index_put_accumulate(fd : FusionDefinition) -> None :
+    T0 = fd.define_tensor(shape=[4, 3], contiguity=[True, True], dtype=DataType.Float)
+    T1 = fd.define_tensor(shape=[5, 1], contiguity=[True, True], dtype=DataType.Int)
+    T2 = fd.define_tensor(shape=[5, 3], contiguity=[True, True], dtype=DataType.Float)
+    T3 = fd.ops.index_put_accumulate(T0, T1, T2)
+    fd.add_output(T3)
+# sizes: 4 3
+# in: 2.125 -0.375 -1.125 -1.875 -0.875 -1.125 -0.375 -0.375 0.625 -1.375 -1.625 1.375
+# sizes: 5 1
+# in: 2 1 2 1 1
+# sizes: 5 3
+# in: 0.625 1.375 0.875 -1.375 1.125 0.375 -0.375 2.125 1.125 1.875 -0.875 -0.625 -0.125 -0.875 0.375
+# out: 2.125 -0.375 -1.125 -1.5 -1.5 -1.0 -0.125 3.125 2.625 -1.375 -1.625 1.375

@@ -1,11 +1,14 @@
-//! `sdpfa_fwd`: attention, of whose results the seed and offset of dropout are nothing here; `sdpfa_bwd`: its gradients.
+//! `sdpfa_fwd`: attention; `sdpfa_bwd`: its gradients.
 //!
-//! The logarithms of the sums and the gradients are compositions of products and elementwise ops in the type that products accumulate in.
+//! Attention with dropout, the logarithms of the sums and the gradients are compositions of products and elementwise ops in the type that
+//! products accumulate in. Dropout leaves a part of the softmax out where `fusion.bernoulli` says so, which numbers parts by their place among
+//! the scores; PyTorch's kernels number them by the threads that compute them. Seed and offset are results of the one and operands of the
+//! other, so that both leave out the same; without dropout they are nothing.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
 use fuser_ir::Value;
-use fuser_ir::types::{DType, Extent};
+use fuser_ir::types::{DType, Dim, Extent};
 
 use super::index::agree;
 use crate::nvfuser::Reader;
@@ -16,7 +19,7 @@ use crate::program::{Fault, Made};
 /// The number of values that the call gives: the result, the logarithms of the sums, and the seed and offset of dropout.
 const RESULTS: usize = 4;
 
-/// Attention without dropout. Older definitions have no bias and no mask: there a number comes fourth.
+/// Attention. Older definitions have no bias and no mask: there a number comes fourth.
 pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let mut operands = vec![
         args.tensor(0, &["query"])?,
@@ -31,11 +34,29 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         _ => None,
     });
     let number = |at: usize, name: &str| known(args, behind + at, name);
-    no_dropout(number(0, "dropout_p")?)?;
+    let dropout = dropout(number(0, "dropout_p")?)?;
     joined(r, &operands)?;
     operands.extend(together(r, &operands, added)?);
     let scale = number(2, "scale")?;
     let causal = number(1, "is_causal")?.is_some_and(|causal| causal != 0.0);
+    let scored = |r: &mut Reader<'_>| -> Made<(Value, Value)> {
+        let mut scores = scores(r, [operands[0], operands[1]], scale, causal)?;
+        if let Some(added) = operands.get(3) {
+            scores = added_to(r, scores, *added)?;
+        }
+        Ok((scores, log_sum_exp(r, scores)?))
+    };
+    if let Some(dropout) = dropout {
+        let (scores, lse) = scored(r)?;
+        let state = super::random::next(r)?;
+        let made = with_dropout(r, (scores, lse), operands[2], (dropout, state))?;
+        let mut values = vec![Val::Tensor(made), Val::Tensor(lse)];
+        if r.wanted(2) || r.wanted(3) {
+            values.extend(stored(r, state)?.map(Val::Tensor));
+        }
+        values.resize(RESULTS, Val::Nothing);
+        return Ok(values);
+    }
     let wide = r.draft.dtype(operands[0]).accumulate();
     let mut b = r.draft.builder();
     let ty = b.ir.scalar(wide);
@@ -49,11 +70,8 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let made = b.value(&fusion::SDPA, &operands, &clauses)?;
     let mut values = vec![Val::Tensor(made)];
     if r.wanted(1) {
-        let mut scores = scores(r, [operands[0], operands[1]], scale, causal)?;
-        if let Some(added) = operands.get(3) {
-            scores = added_to(r, scores, *added)?;
-        }
-        values.push(Val::Tensor(log_sum_exp(r, scores)?));
+        let (_, lse) = scored(r)?;
+        values.push(Val::Tensor(lse));
     }
     values.resize(RESULTS, Val::Nothing);
     Ok(values)
@@ -115,12 +133,108 @@ fn known(args: &Args<'_>, at: usize, name: &str) -> Made<Option<f64>> {
     }
 }
 
-fn no_dropout(probability: Option<f64>) -> Made<()> {
-    if probability.is_some_and(|p| p != 0.0) {
-        let fault = Fault::form("draws random numbers, which other generators draw otherwise");
-        return Err(fault.help("leave out the dropout"));
+/// The probability with which parts are left out, if some are.
+fn dropout(probability: Option<f64>) -> Made<Option<f64>> {
+    match probability {
+        None | Some(0.0) => Ok(None),
+        Some(p) if (0.0..=1.0).contains(&p) => Ok(probability),
+        Some(p) => Err(Fault::form(format!(
+            "has the dropout {p}, which is no probability"
+        ))),
     }
-    Ok(())
+}
+
+/// A probability, and the seed and the offset of its numbers.
+type Dropout = (f64, [Value; 2]);
+
+/// The products of values and the parts of the softmax that are kept, of scores and the logarithms of their sums.
+fn with_dropout(
+    r: &mut Reader<'_>,
+    (scores, lse): (Value, Value),
+    value: Value,
+    dropout: Dropout,
+) -> Made {
+    // A query that no key is left for has parts of 0.
+    let wide = r.draft.dtype(scores);
+    let scalar = r.draft.ir.scalar(wide);
+    let [least, zero] = [f64::NEG_INFINITY, 0.0].map(|n| r.draft.number(n, scalar));
+    let empty = r.draft.builder().compare("eq", lse, least?)?;
+    let lse = r.draft.make(&fusion::WHERE, &[empty, zero?, lse])?;
+    let parts = parts(r, scores, lse)?;
+    let drawn = drawn(r, parts, dropout)?;
+    let kept = kept(r, parts, drawn, dropout.0)?;
+    let narrow = r.draft.dtype(value);
+    let value = r.draft.cast(value, wide)?;
+    let made = r.draft.make(&fusion::MATMUL, &[kept, value])?;
+    r.draft.cast(made, narrow)
+}
+
+/// The parts of the softmax, of scores and the logarithms of their sums.
+fn parts(r: &mut Reader<'_>, scores: Value, lse: Value) -> Made {
+    let extents = r.extents(scores);
+    let rows: Vec<i64> = (0..extents.len() as i64 - 1).collect();
+    let lse = r.draft.broadcast(lse, &rows, &extents)?;
+    let below = r.draft.make(&fusion::SUB, &[scores, lse])?;
+    r.draft.make(&fusion::EXP, &[below])
+}
+
+/// True for each element of `x` that dropout keeps.
+fn drawn(r: &mut Reader<'_>, x: Value, (left_out, [seed, offset]): Dropout) -> Made {
+    let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
+    let scalar = r.draft.ir.scalar(r.draft.dtype(x));
+    let share = r.draft.number(1.0 - left_out, scalar)?;
+    let mut b = r.draft.builder();
+    let clause = [b.shape("shape", &dims)];
+    Ok(b.value(&fusion::BERNOULLI, &[share, seed, offset], &clause)?)
+}
+
+/// The elements that are kept, divided by the share of them, and 0 for others.
+fn kept(r: &mut Reader<'_>, x: Value, drawn: Value, left_out: f64) -> Made {
+    let scalar = r.draft.ir.scalar(r.draft.dtype(x));
+    let [factor, zero] = [1.0 / (1.0 - left_out), 0.0].map(|n| r.draft.number(n, scalar));
+    let x = r.draft.make(&fusion::MUL, &[x, factor?])?;
+    r.draft.make(&fusion::WHERE, &[drawn, x, zero?])
+}
+
+/// Seed and offset as PyTorch gives them: both in one list, and a number that nothing reads.
+fn stored(r: &mut Reader<'_>, state: [Value; 2]) -> Made<[Value; 2]> {
+    let mut filled = |value: Value, dims: &[Dim]| -> Made {
+        let mut b = r.draft.builder();
+        let clause = [b.shape("shape", dims)];
+        Ok(b.value(&fusion::FULL, &[value], &clause)?)
+    };
+    let one = [Dim::new(Extent::Static(1))];
+    let lists = [filled(state[0], &one)?, filled(state[1], &one)?];
+    let none = filled(state[1], &[])?;
+    let mut b = r.draft.builder();
+    let clause = [b.int("dim", 0)];
+    let both = b.value(&fusion::CAT, &lists, &clause)?;
+    Ok([
+        r.draft.cast(both, DType::U64)?,
+        r.draft.cast(none, DType::U64)?,
+    ])
+}
+
+/// Seed and offset of what `stored` made, or of two numbers, as PyTorch gave them before 2.7.
+fn state(r: &mut Reader<'_>, args: &Args<'_>) -> Made<[Value; 2]> {
+    let seed = args.tensor(8, &["philox_seed"])?;
+    let mut parts = [seed, seed];
+    if r.draft.dims(seed).is_empty() {
+        parts[1] = args.tensor(9, &["philox_offset"])?;
+    } else {
+        let mut dims = r.draft.dims(seed);
+        if let Some(dim) = dims.first_mut() {
+            dim.extent = r.unify(dim.extent, Extent::Static(2))?;
+        }
+        r.settle(seed, dims);
+        for (at, part) in parts.iter_mut().enumerate() {
+            let int = r.draft.ir.scalar(DType::I64);
+            let at = r.draft.number(at as f64, int)?;
+            *part = super::product::at(r, seed, at)?;
+        }
+    }
+    let [seed, offset] = parts.map(|part| r.draft.cast(part, DType::I64));
+    Ok([seed?, offset?])
 }
 
 /// Makes the extents of queries, keys and values one where they must be: batch axes, the last one of queries and keys, the one before of
@@ -247,7 +361,7 @@ pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let [grad, query, key, value, output, lse] = given[..] else {
         return Err(Fault::form("has other than six tensors"));
     };
-    no_dropout(known(args, 6, "dropout_p")?)?;
+    let dropout = dropout(known(args, 6, "dropout_p")?)?;
     joined(r, &[query, key, value])?;
     let rank = r.draft.dims(query).len();
     for axis in 0..rank {
@@ -273,13 +387,17 @@ pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let [grad, query, key, value, output, lse] = cast[..] else {
         return Err(Fault::form("has other than six tensors"));
     };
-    let lse = r.draft.broadcast(lse, &rows, &extents)?;
-    let below = r.draft.make(&fusion::SUB, &[scores, lse])?;
-    let p = r.draft.make(&fusion::EXP, &[below])?;
-    let p_turned = turned(r, p)?;
-    let of_value = r.draft.make(&fusion::MATMUL, &[p_turned, grad])?;
+    let p = parts(r, scores, lse)?;
     let value = turned(r, value)?;
-    let of_p = r.draft.make(&fusion::MATMUL, &[grad, value])?;
+    let (mut used, mut of_p) = (p, r.draft.make(&fusion::MATMUL, &[grad, value])?);
+    if let Some(dropout) = dropout {
+        let state = state(r, args)?;
+        let drawn = drawn(r, p, (dropout, state))?;
+        used = kept(r, p, drawn, dropout)?;
+        of_p = kept(r, of_p, drawn, dropout)?;
+    }
+    let turned_used = turned(r, used)?;
+    let of_value = r.draft.make(&fusion::MATMUL, &[turned_used, grad])?;
     let product = r.draft.make(&fusion::MUL, &[grad, output])?;
     let mut b = r.draft.builder();
     let clause = [b.ints("dims", &[extents.len() as i64 - 1])];

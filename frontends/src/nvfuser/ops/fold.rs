@@ -27,7 +27,9 @@ const RULES: &[Rule] = &[
         |a, _| a.abs(),
     ),
     rule("add", Config::Default, i128::checked_add, |a, b| a + b),
+    rule("ceil", Config::Keep, |a, _| Some(a), |a, _| a.ceil()),
     rule("div", Config::Default, i128::checked_div, |a, b| a / b),
+    rule("floor", Config::Keep, |a, _| Some(a), |a, _| a.floor()),
     rule("fmod", Config::Default, i128::checked_rem, |a, b| a % b),
     rule("maximum", Config::Default, |a, b| Some(a.max(b)), greater),
     rule(
@@ -40,8 +42,15 @@ const RULES: &[Rule] = &[
     rule("mul", Config::Default, i128::checked_mul, |a, b| a * b),
     rule("neg", Config::Default, |a, _| a.checked_neg(), |a, _| -a),
     rule("reciprocal", Config::Float, |_, _| None, |a, _| 1.0 / a),
+    rule(
+        "round",
+        Config::Keep,
+        |a, _| Some(a),
+        |a, _| a.round_ties_even(),
+    ),
     rule("sub", Config::Default, i128::checked_sub, |a, b| a - b),
     rule("truediv", Config::Float, |_, _| None, |a, b| a / b),
+    rule("trunc", Config::Keep, |a, _| Some(a), |a, _| a.trunc()),
 ];
 
 const fn rule(

@@ -1,6 +1,6 @@
 //! Ops of `fd.ops` that read or write at indices, sorts, and products of matrices.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::{DType, Dim, Extent};
@@ -8,7 +8,7 @@ use fuser_ir::types::{DType, Dim, Extent};
 use super::one;
 use crate::nvfuser::Reader;
 use crate::nvfuser::args::{Args, axis_of};
-use crate::nvfuser::value::Val;
+use crate::nvfuser::value::{Number, Val};
 use crate::program::{Fault, Made};
 
 /// Indices of a type that ops read.
@@ -53,15 +53,90 @@ pub fn select<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 
 pub fn embedding<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (input, weight) = (args.tensor(0, &["input"])?, args.tensor(1, &["weight"])?);
-    if !matches!(args.get(3, &["max_norm"]), None | Some(Val::Nothing)) {
-        return Err(Fault::form("changes rows of the table (`max_norm`)"));
+    let rows = taken(r, &fusion::TAKE, weight, input, 0)?;
+    let limit = args.get(3, &["max_norm"]);
+    match (limit, rows.as_slice()) {
+        (Some(Val::Tensor(_) | Val::Number(..)), [Val::Tensor(rows)]) => {
+            one(limited(r, *rows, args))
+        }
+        _ => Ok(rows),
     }
-    taken(r, &fusion::TAKE, weight, input, 0)
 }
 
+/// Rows, of which those with a norm above `max_norm` are scaled to it: what `torch.embedding_renorm_` makes of the rows of a table that are read
+/// (ATen/native/cuda/Embedding.cu). The table stays as it is.
+fn limited<'s>(r: &mut Reader<'s>, rows: Value, args: &Args<'s>) -> Made {
+    let narrow = r.draft.dtype(rows);
+    let wide = narrow.accumulate();
+    let extents = r.extents(rows);
+    let x = r.draft.cast(rows, wide)?;
+    let norm = norm(r, x, args.get(4, &["norm_type"]))?;
+    let limit = r.typed(args.value(3, &["max_norm"])?, wide)?;
+    let scalar = r.draft.ir.scalar(wide);
+    let [least, one] = [1e-7, 1.0].map(|number| r.draft.number(number, scalar));
+    let divisor = r.draft.make(&fusion::ADD, &[norm, least?])?;
+    let factor = r.draft.make(&fusion::DIV, &[limit, divisor])?;
+    let above = r.draft.builder().compare("gt", norm, limit)?;
+    let factor = r.draft.builder().choose(above, factor, one?)?;
+    let factor = r.draft.cast(factor, narrow)?;
+    let kept: Vec<i64> = (0..extents.len() as i64 - 1).collect();
+    let factor = r.draft.broadcast(factor, &kept, &extents)?;
+    r.draft.make(&fusion::MUL, &[rows, factor])
+}
+
+/// The norms of lines along the last axis: the Euclidean ones, or those of another exponent.
+fn norm<'s>(r: &mut Reader<'s>, x: Value, kind: Option<&Val<'s>>) -> Made {
+    let two = Val::Number(Number::Float(2.0), None);
+    let kind = match kind {
+        None | Some(Val::Nothing) => &two,
+        Some(kind) => kind,
+    };
+    let known = match kind {
+        Val::Number(number, _) => number.float(),
+        _ => f64::NAN,
+    };
+    if known == 2.0 {
+        let squares = r.draft.make(&fusion::MUL, &[x, x])?;
+        let sum = folded(r, &fusion::SUM, squares)?;
+        return r.draft.make(&fusion::SQRT, &[sum]);
+    }
+    let size = r.draft.make(&fusion::ABS, &[x])?;
+    if known == f64::INFINITY {
+        return folded(r, &fusion::MAX, size);
+    }
+    let kind = r.typed(kind, r.draft.dtype(x))?;
+    let powers = r.draft.make(&fusion::POW, &[size, kind])?;
+    let sum = folded(r, &fusion::SUM, powers)?;
+    let root = r.draft.make(&fusion::RECIPROCAL, &[kind])?;
+    r.draft.make(&fusion::POW, &[sum, root])
+}
+
+/// A reduction along the last axis.
+fn folded(r: &mut Reader<'_>, def: &'static OpDef, x: Value) -> Made {
+    let last = r.draft.dims(x).len() as i64 - 1;
+    let mut b = r.draft.builder();
+    let clause = [b.ints("dims", &[last])];
+    Ok(b.value(def, &[x], &clause)?)
+}
+
+/// The tensor with axes but `dim` of extent 1 where `shape` has more, stretched.
+fn stretched(r: &mut Reader<'_>, x: Value, shape: &[Extent], dim: i64) -> Made {
+    let mut own = r.extents(x);
+    for (axis, (own, wanted)) in own.iter_mut().zip(shape).enumerate() {
+        if axis as i64 != dim && *own == Extent::Static(1) {
+            *own = *wanted;
+        }
+    }
+    r.draft.expand(x, &own)
+}
+
+/// Axes of extent 1 but `dim` stretch in both.
 pub fn take_along_axis<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
-    let dim = args.axis(2, &["dim"], r.draft.dims(x).len())?;
+    let shapes = [x, index].map(|value| r.extents(value));
+    let dim = args.axis(2, &["dim"], shapes[0].len())?;
+    let x = stretched(r, x, &shapes[1], dim)?;
+    let index = stretched(r, index, &shapes[0], dim)?;
     along(r, x, index, dim)
 }
 
@@ -77,77 +152,135 @@ fn along<'s>(r: &mut Reader<'s>, x: Value, index: Value, dim: i64) -> Made<Vec<V
     taken(r, &fusion::TAKE_ALONG, x, index, dim)
 }
 
+/// The first elements along axes on which the tensor is longer than `shape`, as far as both lengths are numbers.
+fn first(r: &mut Reader<'_>, x: Value, shape: &[Extent]) -> Made {
+    let own = r.extents(x);
+    let part = own
+        .iter()
+        .zip(shape)
+        .map(|(own, wanted)| match (own, wanted) {
+            (Extent::Static(own), Extent::Static(wanted)) => Extent::Static(*own.min(wanted)),
+            (own, _) => *own,
+        });
+    let part: Vec<Extent> = part.collect();
+    if part == own || shape.len() != own.len() {
+        return Ok(x);
+    }
+    let dims: Vec<Dim> = part.into_iter().map(Dim::new).collect();
+    let mut b = r.draft.builder();
+    let clauses = [
+        b.ints("starts", &vec![0; dims.len()]),
+        b.shape("shape", &dims),
+    ];
+    Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
+}
+
 /// As `take_along_axis`, of the first elements along the axes on which the index is shorter.
 pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
-    let (mut x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
-    let dim = args.axis(2, &["dim"], r.draft.dims(x).len())?;
-    let (own, at) = (r.extents(x), r.extents(index));
-    let first = |(axis, (own, at)): (usize, (&Extent, &Extent))| match (own, at) {
-        (Extent::Static(own), Extent::Static(at)) if axis as i64 != dim => {
-            Extent::Static(*own.min(at))
-        }
-        (own, _) => *own,
-    };
-    let part: Vec<Extent> = own.iter().zip(&at).enumerate().map(first).collect();
-    if part != own {
-        let dims: Vec<Dim> = part.into_iter().map(Dim::new).collect();
-        let mut b = r.draft.builder();
-        let clauses = [
-            b.ints("starts", &vec![0; dims.len()]),
-            b.shape("shape", &dims),
-        ];
-        x = b.value(&fusion::SLICE, &[x], &clauses)?;
+    let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
+    let own = r.extents(x);
+    let dim = args.axis(2, &["dim"], own.len())?;
+    let mut shape = r.extents(index);
+    if let (Some(own), Some(wanted)) = (own.get(dim as usize), shape.get_mut(dim as usize)) {
+        *wanted = *own;
     }
+    let x = first(r, x, &shape)?;
     along(r, x, index, dim)
 }
 
-/// The elements of `src`, a tensor or one for all, put at their indices; of those at one index the last.
+/// The elements of `src`, a tensor or one for all, put at their indices; of those at one index the last. Where the index is shorter along other
+/// axes, nothing is put beyond it.
 pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
-    let (mut own, at) = (r.draft.dims(x), r.draft.dims(index));
+    let dtype = r.draft.dtype(x);
+    let mut source = r.typed(args.value(2, &["src"])?, dtype)?;
+    let (own, at) = (r.extents(x), r.extents(index));
     let dim = args.axis(3, &["dim"], own.len())?;
-    for (axis, (own, index)) in own.iter_mut().zip(&at).enumerate() {
-        if axis as i64 != dim {
-            own.extent = r.unify(own.extent, index.extent)?;
+    let mut more = vec![0; at.len()];
+    for (axis, (own, at)) in own.iter().zip(&at).enumerate() {
+        match (own, at) {
+            _ if axis as i64 == dim => {}
+            (Extent::Static(own), Extent::Static(at)) if at < own => {
+                more[axis] = (own - at) as i64;
+            }
+            _ => agree(r, (x, axis), (index, axis))?,
         }
     }
-    r.settle(x, own);
-    let dtype = r.draft.dtype(x);
-    let source = r.typed(args.value(2, &["src"])?, dtype)?;
-    let source = match r.draft.ir.value_kind(source).as_tensor() {
-        Some(_) => {
-            for axis in 0..at.len() {
-                agree(r, (source, axis), (index, axis))?;
-            }
-            source
+    let whole = r.draft.ir.value_kind(source).as_tensor().is_some();
+    if whole {
+        source = first(r, source, &at)?;
+        for axis in 0..at.len() {
+            agree(r, (source, axis), (index, axis))?;
         }
-        None => {
-            let mut b = r.draft.builder();
-            let clause = [b.shape("shape", &at)];
-            b.value(&fusion::FULL, &[source], &clause)?
+    }
+    let mut index = indices(r, index)?;
+    if more.iter().any(|more| *more > 0) {
+        // An index below 0 puts nothing anywhere.
+        index = behind(r, index, &more, -1.0)?;
+        if whole {
+            source = behind(r, source, &more, 0.0)?;
         }
-    };
-    let index = indices(r, index)?;
+    }
+    if !whole {
+        let dims = r.draft.dims(index);
+        let mut b = r.draft.builder();
+        let clause = [b.shape("shape", &dims)];
+        source = b.value(&fusion::FULL, &[source], &clause)?;
+    }
     let mut b = r.draft.builder();
     let clauses = [b.int("dim", dim), b.word("combine", "set")];
-    one(Ok(b.value(
-        &fusion::SCATTER,
-        &[x, index, source],
-        &clauses,
-    )?))
+    let operands = [x, index, source];
+    one(Ok(b.value(&fusion::SCATTER, &operands, &clauses)?))
 }
 
-/// Always a stable sort: what asks for none takes any order of equal elements.
+/// The tensor with so many elements more behind each axis, which are `number`.
+fn behind(r: &mut Reader<'_>, x: Value, more: &[i64], number: f64) -> Made {
+    let scalar = r.draft.ir.scalar(r.draft.dtype(x));
+    let number = r.draft.number(number, scalar)?;
+    let mut b = r.draft.builder();
+    let clauses = [b.ints("low", &vec![0; more.len()]), b.ints("high", more)];
+    Ok(b.value(&fusion::PAD, &[x, number], &clauses)?)
+}
+
+/// The sums of rows and of all that are put on them.
+pub fn index_put_accumulate<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let (x, mut index) = (args.tensor(0, &["acc"])?, args.tensor(1, &["index"])?);
+    let dtype = r.draft.dtype(x);
+    let rows = r.typed(args.value(2, &["value"])?, dtype)?;
+    // A second axis, of extent 1, was asked for once.
+    if let [length, Extent::Static(1)] = r.extents(index)[..] {
+        index = r.draft.reshape(index, &[length])?;
+    }
+    agree(r, (rows, 0), (index, 0))?;
+    for axis in 1..r.draft.dims(x).len() {
+        agree(r, (rows, axis), (x, axis))?;
+    }
+    let index = indices(r, index)?;
+    let mut b = r.draft.builder();
+    let clauses = [b.int("dim", 0), b.word("combine", "add")];
+    let operands = [x, index, rows];
+    one(Ok(b.value(&fusion::INDEX_PUT, &operands, &clauses)?))
+}
+
+/// Always a stable sort: what asks for none takes any order of equal elements. What has no axes is sorted as a line of one element.
 pub fn argsort<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
-    let x = args.tensor(0, &["arg"])?;
-    let dim = args.axis(1, &["dim"], r.draft.dims(x).len())?;
+    let mut x = args.tensor(0, &["arg"])?;
+    let rank = r.draft.dims(x).len();
+    let dim = args.axis(1, &["dim"], rank.max(1))?;
+    if rank == 0 {
+        x = r.draft.reshape(x, &[Extent::Static(1)])?;
+    }
     let descending = args.flag(2, &["descending"]);
     let mut b = r.draft.builder();
     let mut clauses = vec![b.int("dim", dim), b.dtype("of", DType::I64)];
     if descending {
         clauses.push(b.flag("descending"));
     }
-    one(Ok(b.value(&fusion::ARGSORT, &[x], &clauses)?))
+    let order = b.value(&fusion::ARGSORT, &[x], &clauses)?;
+    match rank {
+        0 => one(r.draft.reshape(order, &[])),
+        _ => one(Ok(order)),
+    }
 }
 
 /// Always in order: what asks for none takes any.
@@ -198,7 +331,27 @@ pub fn matmul<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         (a, ranks[0].saturating_sub(1)),
         (b, ranks[1].saturating_sub(2)),
     )?;
-    one(r.draft.make(&fusion::MATMUL, &[a, b]))
+    let operands = match ranks.iter().all(|rank| *rank > 2) {
+        true => batched(r, [a, b])?,
+        false => [a, b],
+    };
+    one(r.draft.make(&fusion::MATMUL, &operands))
+}
+
+/// Factors of one rank, whose axes of extent 1 before the last two stretch to those of the other one.
+fn batched(r: &mut Reader<'_>, factors: [Value; 2]) -> Made<[Value; 2]> {
+    let rank = factors.map(|value| r.draft.dims(value).len());
+    let rank = rank[0].max(rank[1]);
+    let [a, b] = factors.map(|value| r.leading(value, rank));
+    let (a, b) = (a?, b?);
+    let shapes = [a, b].map(|value| r.extents(value));
+    let batch = rank - 2;
+    let a = stretched(r, a, &shapes[1][..batch], -1)?;
+    let b = stretched(r, b, &shapes[0][..batch], -1)?;
+    for axis in 0..batch {
+        agree(r, (a, axis), (b, axis))?;
+    }
+    Ok([a, b])
 }
 
 pub fn linear<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {

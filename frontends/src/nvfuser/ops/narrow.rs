@@ -91,30 +91,73 @@ fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     Ok(b.value(&fusion::BITCAST, &[x], &clause)?)
 }
 
-/// Elements in blocks along the last axis, each with a scale. Of `Float8_e4m3fn` a block has 32, and its scale is the power of two not
-/// above the greatest magnitude divided by 448; of `Float4_e2m1fn` it has 16, and its scale is the `Float8_e4m3fn` nearest to the greatest
-/// magnitude divided by 6, times the global scale where there is one. Scales may come as tensor cores read them.
+/// A tensor, and how it is quantized.
+pub struct Quantization {
+    /// The tensor.
+    pub x: Value,
+    /// The scale of all elements.
+    pub global: Option<Value>,
+    /// True for scales as tensor cores read them.
+    pub turned: bool,
+    /// The number of elements that have a scale.
+    pub block: i64,
+    /// The type of the elements.
+    pub dtype: DType,
+}
+
+impl Quantization {
+    /// The wishes of a call: its first argument, and a global scale, a swizzle, a length of blocks and a type at these places.
+    pub fn read<'s>(r: &mut Reader<'s>, args: &Args<'s>, places: [usize; 4]) -> Made<Self> {
+        let [global, turned, block, dtype] = places;
+        let global = match args.get(global, &["global_scale"]) {
+            None | Some(Val::Nothing) => None,
+            Some(value) => Some(r.typed(value, DType::F32)?),
+        };
+        Ok(Self {
+            x: args.tensor(0, &["input"])?,
+            global,
+            turned: args.flag(turned, &["swizzle_block_scales"]),
+            block: args.int(block, &["block_size"], 16)?,
+            dtype: args.dtype(dtype, &["dtype"])?.unwrap_or(DType::F4E2M1FN),
+        })
+    }
+}
+
 pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
-    let x = args.tensor(0, &["input"])?;
+    let wanted = Quantization::read(r, args, [1, 2, 3, 4])?;
+    Ok(quantized(r, &wanted)?.map(Val::Tensor).into())
+}
+
+/// The former name of `nv_block_quantize`, without a swizzle.
+pub fn block_quantize_to_nvfp4<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let wanted = Quantization::read(r, args, [1, usize::MAX, 2, 3])?;
+    Ok(quantized(r, &wanted)?.map(Val::Tensor).into())
+}
+
+/// Elements in blocks along the last axis, each with a scale, and these. Of `Float8_e4m3fn` a block has 32, and its scale is the power of two
+/// not above the greatest magnitude divided by 448; of `Float4_e2m1fn` it has 16, and its scale is the `Float8_e4m3fn` nearest to the greatest
+/// magnitude divided by 6, times the global scale where there is one.
+pub fn quantized(r: &mut Reader<'_>, wanted: &Quantization) -> Made<[Value; 2]> {
+    let Quantization {
+        x,
+        global,
+        turned,
+        dtype,
+        ..
+    } = *wanted;
     let refused = |what: &str| {
         let fault = Fault::new(&UNSUPPORTED, format!("{what} has no counterpart in Fuser"));
         Err(fault.help("blocks of 32 of `DataType.Float8_e4m3fn` and of 16 of `DataType.Float4_e2m1fn` are read, those of 16 with a global scale or swizzled"))
     };
-    let dtype = args.dtype(4, &["dtype"])?.unwrap_or(DType::F4E2M1FN);
     let block = match dtype {
         DType::F8E4M3FN => 32,
         DType::F4E2M1FN => 16,
         _ => return refused("a result of this type"),
     };
-    let global = match args.get(1, &["global_scale"]) {
-        None | Some(Val::Nothing) => None,
-        Some(value) => Some(r.typed(value, DType::F32)?),
-    };
-    let turned = args.flag(2, &["swizzle_block_scales"]);
     if dtype != DType::F4E2M1FN && (global.is_some() || turned) {
         return refused("a global scale or a swizzle of scales that are powers of two");
     }
-    if args.int(3, &["block_size"], 16)? != block as i64 {
+    if wanted.block != block as i64 {
         return refused("a block of another length");
     }
     let shape = r.extents(x);
@@ -150,7 +193,7 @@ pub fn block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'
     if turned {
         scales = swizzled(r, scales)?;
     }
-    Ok([quantized, scales].map(Val::Tensor).into())
+    Ok([quantized, scales])
 }
 
 /// The op that takes elements to what is rounded, its other operand, and the scales.
@@ -186,11 +229,17 @@ fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Sc
 }
 
 /// A tile of scales as tensor cores read them: rows and columns of it, and the rows that lie between neighbours of a column in memory.
-const TILE: [u64; 2] = [128, 4];
+pub const TILE: [u64; 2] = [128, 4];
 const STRIDE: u64 = 32;
 
+/// An extent of scales up to whole tiles; an error where there is no such number.
+pub fn whole(extent: u64, tile: u64) -> Made<u64> {
+    let whole = extent.checked_next_multiple_of(tile);
+    whole.ok_or_else(|| Fault::form("has too great an extent"))
+}
+
 /// The extents of rows and columns of scales; an error where they are named.
-fn scale_extents(r: &mut Reader<'_>, x: Value) -> Made<[u64; 2]> {
+pub fn scale_extents(r: &mut Reader<'_>, x: Value) -> Made<[u64; 2]> {
     match r.extents(x)[..] {
         [Extent::Static(rows), Extent::Static(columns)] => Ok([rows, columns]),
         _ => {
@@ -208,9 +257,9 @@ fn tiles_turned(r: &mut Reader<'_>, x: Value, parts: [u64; 5], extents: [u64; 2]
 }
 
 /// Scales of whole tiles, one behind the other: a tile has its rows 0, 32, 64 and 96 side by side, then 1, 33, 65 and 97. What fills up a tile is 0.
-fn swizzled(r: &mut Reader<'_>, x: Value) -> Made {
+pub fn swizzled(r: &mut Reader<'_>, x: Value) -> Made {
     let own = scale_extents(r, x)?;
-    let whole = [0, 1].map(|axis| own[axis].next_multiple_of(TILE[axis]));
+    let whole = [whole(own[0], TILE[0])?, whole(own[1], TILE[1])?];
     let mut x = x;
     if whole != own {
         let zero = beside(&mut r.draft, x, 0.0)?;
@@ -225,7 +274,7 @@ fn swizzled(r: &mut Reader<'_>, x: Value) -> Made {
 }
 
 /// The scales of so many rows and columns that tiles hold.
-fn unswizzled(r: &mut Reader<'_>, x: Value, extents: [u64; 2]) -> Made {
+pub fn unswizzled(r: &mut Reader<'_>, x: Value, extents: [u64; 2]) -> Made {
     let whole = scale_extents(r, x)?;
     let tiles = [0, 1].map(|axis| whole[axis] / TILE[axis]);
     let parts = [tiles[0], tiles[1], STRIDE, TILE[0] / STRIDE, TILE[1]];
@@ -261,7 +310,7 @@ pub fn scaled_in_blocks(r: &mut Reader<'_>, x: Value, scale: Value) -> Made {
     let found = r.extents(scale);
     let mut dims = Vec::new();
     for (axis, &extent) in found.iter().enumerate() {
-        let whole = own[axis].next_multiple_of(TILE[axis]);
+        let whole = whole(own[axis], TILE[axis])?;
         dims.push(Dim::new(r.unify(extent, Extent::Static(whole))?));
     }
     r.settle(scale, dims);

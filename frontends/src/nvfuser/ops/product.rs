@@ -22,10 +22,11 @@ use crate::program::{Fault, Made};
 
 /// A factor of a product.
 #[derive(Clone, Copy)]
-struct Factor {
-    value: Value,
-    /// Shared by all elements along an axis that has extent 1 in it.
-    scale: Option<Value>,
+pub struct Factor {
+    /// Its elements.
+    pub value: Value,
+    /// Their scale, shared by all elements along an axis that has extent 1 in it.
+    pub scale: Option<Value>,
 }
 
 impl Factor {
@@ -105,10 +106,10 @@ pub fn grouped_mm<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>>
         return Err(Fault::form("`offsets` has not one axis"));
     }
     let product = match [a, b].map(|x| r.draft.dims(x.value).len()) {
-        [2, 3] => by_rows(r, a, b, offsets)?,
+        [2, 3] => of_ends(r, a, b, offsets)?,
         [3, 2] => {
             let (a, b) = (a.turned(r)?, b.turned(r)?);
-            let turned = by_rows(r, b, a, offsets)?;
+            let turned = of_ends(r, b, a, offsets)?;
             r.draft.permute(turned, &[1, 0])?
         }
         [2, 2] => by_terms(r, a, b, offsets)?,
@@ -175,7 +176,7 @@ fn finished<'s>(
 }
 
 /// Numbers from 0 on along an axis.
-fn places(r: &mut Reader<'_>, length: Extent) -> Made {
+pub fn places(r: &mut Reader<'_>, length: Extent) -> Made {
     let mut b = r.draft.builder();
     let clauses = [
         b.int("dim", 0),
@@ -185,41 +186,55 @@ fn places(r: &mut Reader<'_>, length: Extent) -> Made {
     Ok(b.value(&fusion::IOTA, &[], &clauses)?)
 }
 
-/// The sum along an axis.
-fn sum(r: &mut Reader<'_>, x: Value, dim: i64) -> Made {
+/// The sum along axes.
+fn sum(r: &mut Reader<'_>, x: Value, dims: &[i64]) -> Made {
     let mut b = r.draft.builder();
-    let dims = [b.ints("dims", &[dim])];
+    let dims = [b.ints("dims", dims)];
     Ok(b.value(&fusion::SUM, &[x], &dims)?)
 }
 
-/// The group of each place along an axis.
-fn group(r: &mut Reader<'_>, offsets: Value, length: Extent) -> Made {
-    let shape = [length, r.extents(offsets)[0]];
-    let at = places(r, length)?;
-    let at = r.draft.broadcast(at, &[0], &shape)?;
-    let ends = r.draft.cast(offsets, DType::I64)?;
-    let ends = r.draft.broadcast(ends, &[1], &shape)?;
-    let passed = r.draft.builder().compare("ge", at, ends)?;
-    let passed = r.draft.cast(passed, DType::I64)?;
-    sum(r, passed, 1)
+/// The elements of a tensor, or its parts along the first axis, at indices.
+pub fn at(r: &mut Reader<'_>, x: Value, indices: Value) -> Made {
+    let mut b = r.draft.builder();
+    let dim = [b.int("dim", 0)];
+    Ok(b.value(&fusion::TAKE, &[x, indices], &dim)?)
 }
 
-/// Each row of `a` times the matrix of `b` for its group.
-fn by_rows(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
+/// The number of `offsets` that are not above each of `places`, both lists.
+pub fn passed(r: &mut Reader<'_>, offsets: Value, places: Value) -> Made {
+    let shape = [r.extents(places)[0], r.extents(offsets)[0]];
+    let places = r.draft.broadcast(places, &[0], &shape)?;
+    let ends = r.draft.cast(offsets, DType::I64)?;
+    let ends = r.draft.broadcast(ends, &[1], &shape)?;
+    let passed = r.draft.builder().compare("ge", places, ends)?;
+    let passed = r.draft.cast(passed, DType::I64)?;
+    sum(r, passed, &[1])
+}
+
+/// The group of each place along an axis, of groups with these ends.
+fn group(r: &mut Reader<'_>, offsets: Value, length: Extent) -> Made {
+    let places = places(r, length)?;
+    passed(r, offsets, places)
+}
+
+/// Each row of `a` times the matrix of `b` for its group, of groups with these ends.
+fn of_ends(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
     agree(r, (a.value, 1), (b.value, 1))?;
     agree(r, (offsets, 0), (b.value, 0))?;
     let rows = r.extents(a.value)[0];
     let group = group(r, offsets, rows)?;
-    let b = b.map(|x| {
-        let mut b = r.draft.builder();
-        let dim = [b.int("dim", 0)];
-        Ok(b.value(&fusion::TAKE, &[x, group], &dim)?)
-    })?;
+    by_rows(r, a, b, group)
+}
+
+/// Each row of `a` times what `b` has for its group; terms lie along all axes of `a` but the first.
+pub fn by_rows(r: &mut Reader<'_>, a: Factor, b: Factor, group: Value) -> Made {
+    let b = b.map(|x| at(r, x, group))?;
     let (a, b) = (a.scaled(r)?, b.scaled(r)?);
+    let axes: Vec<i64> = (0..r.draft.dims(a).len() as i64).collect();
     let shape = r.extents(b);
-    let a = r.draft.broadcast(a, &[0, 1], &shape)?;
+    let a = r.draft.broadcast(a, &axes, &shape)?;
     let terms = r.draft.make(&fusion::MUL, &[a, b])?;
-    sum(r, terms, 1)
+    sum(r, terms, axes.get(1..).unwrap_or_default())
 }
 
 /// A product for each group of the axis that is summed, beyond which both factors are 0.

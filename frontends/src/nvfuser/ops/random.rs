@@ -92,7 +92,7 @@ fn drawn<'s>(
 }
 
 /// Seed and offset of a draw that states none.
-fn next(r: &mut Reader<'_>) -> Made<[Value; 2]> {
+pub fn next(r: &mut Reader<'_>) -> Made<[Value; 2]> {
     let [seed, offset] = r.random_inputs([SEED, OFFSET]);
     let number = Val::Number(Number::Int(r.draws.into()), None);
     r.draws += 1;
