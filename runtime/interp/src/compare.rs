@@ -128,6 +128,13 @@ fn bounded(actual: f64, expected: crate::Bounded, rules: &Rules) -> Option<Devia
     if expected.is_undecided() {
         return None;
     }
+    let zeros = actual == 0.0 && expected.v == 0.0;
+    let turned = actual.is_sign_negative() != expected.v.is_sign_negative();
+    // What is certain is so with the sign of a zero.
+    if zeros && turned && expected.e == 0.0 {
+        let (error, allowed) = (f64::INFINITY, 0.0);
+        return Some(Deviation { error, allowed });
+    }
     let same = actual == expected.v || (actual.is_nan() && expected.v.is_nan());
     let distance = (actual - expected.v).abs();
     let error = match (same, distance.is_nan()) {

@@ -2,7 +2,7 @@
 //!
 //! Running error analysis: every operation derives the bound of its result from the operands' bounds and from the
 //! rounding of the type in which the compiled program computes ([`Rules`]). `e == 0` says that the compiled program has
-//! exactly `v`, infinities and NaN included; `e == inf` that nothing is known ("undecided"): an operand lay within its
+//! exactly `v`, infinities, NaN and the sign of a zero included; `e == inf` that nothing is known ("undecided"): an operand lay within its
 //! bound of a discontinuity. Bounds are first computed in f64 and may be low by some 2^-50 of themselves, which the
 //! factor in the comparison covers many times over.
 
@@ -32,6 +32,15 @@ impl Bounded {
             v,
             e: f64::INFINITY,
         }
+    }
+    /// A value that is certain, the sign of a zero aside unless `signed`.
+    pub fn of_sign(v: f64, signed: bool) -> Self {
+        let e = if v == 0.0 && !signed {
+            f64::from_bits(1)
+        } else {
+            0.0
+        };
+        Self { v, e }
     }
     /// True if nothing is known of the value.
     pub fn is_undecided(self) -> bool {
@@ -119,7 +128,11 @@ pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v / b.v;
     let open = b.may_cross_zero() || (b.v == 0.0 && a.may_cross_zero());
     if let Some(result) = special(a, b, v, open) {
-        return result;
+        // A number divided by an infinity is a zero of its sign.
+        return match result.e == 0.0 && a.may_cross_zero() {
+            true => Bounded::of_sign(v, false),
+            false => result,
+        };
     }
     if b.v == 0.0 {
         return Bounded::exact(v);
@@ -235,7 +248,11 @@ pub fn step(x: Bounded, rules: &Rules, f: impl Fn(f64) -> f64) -> Bounded {
     if x.is_undecided() || f(low) != f(high) {
         return Bounded::undecided(v);
     }
-    rules.known(v)
+    let known = rules.known(v);
+    Bounded::of_sign(
+        known.v,
+        f(low).is_sign_negative() == f(high).is_sign_negative(),
+    )
 }
 
 /// The tangent: monotone between its poles.
@@ -386,11 +403,41 @@ pub fn select(condition: super::Int, a: Bounded, b: Bounded) -> Bounded {
         return chosen;
     }
     if chosen.v == other.v {
-        return Bounded::new(chosen.v, a.e.max(b.e));
+        let signed = chosen.v.is_sign_negative() == other.v.is_sign_negative();
+        let own = Bounded::of_sign(chosen.v, signed);
+        return Bounded::new(chosen.v, a.e.max(b.e).max(own.e));
     }
     let e = (a.v - b.v).abs() + other.e;
     if e.is_finite() && chosen.e.is_finite() {
         return Bounded::new(chosen.v, e.max(chosen.e));
     }
     Bounded::undecided(chosen.v)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fuser_ir::DType;
+
+    /// A zero whose sign hangs on an error is not certain, so that nothing follows from its sign.
+    #[test]
+    fn the_sign_of_a_zero_is_certain_or_the_zero_is_not() {
+        let rules = Rules::of(DType::F32);
+        let near = Bounded::new(1e-9, 1e-8);
+        let far = Bounded::new(0.25, 1e-8);
+        let infinity = Bounded::exact(f64::INFINITY);
+        let zeros = [0.0, -0.0].map(Bounded::exact);
+        let unsure = super::super::Int { v: 1, unsure: true };
+        for (zero, certain) in [
+            (step(near, &rules, f64::trunc), false),
+            (step(far, &rules, f64::trunc), true),
+            (div(near, infinity, &rules), false),
+            (div(far, infinity, &rules), true),
+            (select(unsure, zeros[0], zeros[1]), false),
+            (select(unsure, zeros[0], zeros[0]), true),
+        ] {
+            assert_eq!((zero.v, zero.e == 0.0), (0.0, certain), "{zero:?}");
+        }
+        assert!(div(Bounded::exact(1.0), step(near, &rules, f64::trunc), &rules).is_undecided());
+    }
 }

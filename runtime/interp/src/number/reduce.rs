@@ -300,7 +300,7 @@ fn product(state: BoundedState, rules: &Rules) -> Bounded {
         return Bounded::undecided(v);
     }
     if state.special || (v == 0.0 && state.size == 0.0) {
-        return Bounded::exact(v);
+        return Bounded::of_sign(v, !state.near_zero);
     }
     let whole = state.grain >= 0 && state.large <= rules.exact_integers();
     if state.result.e == 0.0 && (whole || state.count <= 1.0) {
