@@ -50,10 +50,10 @@ fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
     )
 }
 
-/// Whether all layers were drawn as one; what is drawn is what the search draws.
+/// Whether all layers were drawn as one; what is drawn is what the search draws, and what rematerialization leaves of it.
 fn drawn_as_one(text: &str) -> bool {
-    let with = run(text, &[("segment", "")]);
-    let without = run(text, &[("segment", "layers=false")]);
+    let with = run(text, &[("segment", ""), ("remat", "")]);
+    let without = run(text, &[("segment", "layers=false"), ("remat", "")]);
     assert_eq!(with.errors, Vec::<String>::new());
     assert_eq!(with.text, without.text, "{text}");
     let told = |remarks: &[String]| remarks.iter().any(|r| r.starts_with("layers "));

@@ -107,6 +107,9 @@ fn recompute(ctx: &mut PassContext<'_>, planner: &mut Planner) {
         arithmetic: ctx.options.count("arithmetic"),
         work: ctx.options.count("max-work"),
     };
+    if config == Config::DEFAULT && planner.solutions.is_settled(ctx.ir, &planner.model) {
+        return;
+    }
     positions::note(ctx.ir, ctx.op);
     let outcome = improve(ctx.ir, ctx.op, planner, &config);
     positions::settle(ctx.ir, ctx.op);

@@ -1,10 +1,13 @@
 //! Solutions of problems that were solved before. The rounds of segmentation look ahead at the problem that the pass is given later, and
-//! two looks ahead may be one.
+//! two looks ahead may be one. Of equal layers the rounds see a few; if nothing is to be gained there, the pass does not ask about all.
 //!
 //! A problem is plain data, so two programs with equal problems have equal solutions. What is found is what the search would find,
 //! and is paid for from the budget like that.
 
 use std::collections::VecDeque;
+
+use fuser_analysis::cost::Model;
+use fuser_ir::Ir;
 
 use super::problem::{Problem, Solution};
 use super::search::{Search, solve};
@@ -32,9 +35,20 @@ impl Known {
 pub(crate) struct Solutions {
     known: VecDeque<Known>,
     size: usize,
+    /// The program in which nothing is to be gained under the usual prices, by the edits it has had, and the model.
+    settled: Option<(u64, Model)>,
 }
 
 impl Solutions {
+    /// Remembers that nothing is to be gained in `ir` as it is now.
+    pub fn settle(&mut self, ir: &Ir, model: &Model) {
+        self.settled = Some((ir.edits(), model.clone()));
+    }
+    /// True if nothing is to be gained in `ir`, and nobody edited it since.
+    pub fn is_settled(&self, ir: &Ir, model: &Model) -> bool {
+        let settled = self.settled.as_ref();
+        settled.is_some_and(|(edits, of)| *edits == ir.edits() && of == model)
+    }
     /// The same as [`solve`].
     pub(super) fn solve(
         &mut self,

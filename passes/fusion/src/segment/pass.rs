@@ -16,7 +16,7 @@ use super::graph::Graph;
 use super::labels;
 use super::layers::Layers;
 use super::record::{Action, Record};
-use super::rounds::{prices, rounds};
+use super::rounds::{prices, rematerialize, rounds};
 use super::search::{Options, Segmentation, segment};
 use crate::planner::Planner;
 
@@ -285,11 +285,15 @@ fn search(
         Some(layers) => draw_layers(ctx, block, &layers, &mut planner, &options)?,
         None => None,
     };
+    let settled = drawn.as_ref().is_some_and(|(_, settled)| *settled);
     let (records, remarks) = match drawn {
-        Some(drawn) => drawn,
+        Some((decided, _)) => decided,
         None => draw_whole(ctx, block, &mut planner, &options)?,
     };
     positions::settle(ctx.ir, ctx.op);
+    if settled {
+        planner.solutions.settle(ctx.ir, &planner.model);
+    }
     remarks.into_iter().for_each(|remark| ctx.remark(remark));
     count(ctx, &records, &planner);
     // Rematerialization begins with what rounds looked ahead at.
@@ -300,18 +304,19 @@ fn search(
 /// Decisions, and what is to be told of them.
 type Decided = (Vec<Record>, Vec<Remark>);
 
-/// Draws the segments of a program by those of a part of its layers; `None`, with the program as it was, where these are not all alike.
+/// Draws the segments of a program by those of a part of its layers, and says whether rematerialization leaves these as they are; `None`, with the
+/// program as it was, where they are not all alike.
 fn draw_layers(
     ctx: &mut PassContext<'_>,
     block: Block,
     layers: &Layers,
     planner: &mut Planner,
     options: &Options,
-) -> Result<Option<Decided>, Diagnostics> {
+) -> Result<Option<(Decided, bool)>, Diagnostics> {
     let whole = ctx.ir.clone();
     layers.shorten(ctx.ir, block);
     let found = draw_whole(ctx, block, planner, options);
-    let shortened = std::mem::replace(ctx.ir, whole);
+    let mut shortened = std::mem::replace(ctx.ir, whole);
     let (mut records, mut remarks) = found?;
     let graph = Graph::build(ctx.ir, block, &planner.model.bindings);
     let Some(draws) = layers.extend(&graph, &shortened, ctx.op) else {
@@ -322,7 +327,8 @@ fn draw_layers(
     records.push(layers.record(ctx.ir, &graph));
     remarks.extend(tell(ctx, &records[records.len() - 1..]));
     draw(ctx.ir, block, &draws, &graph.free_ops());
-    Ok(Some((records, remarks)))
+    let settled = !rematerialize(&mut shortened, ctx.op, planner);
+    Ok(Some(((records, remarks), settled)))
 }
 
 /// Draws the segments that the search finds.

@@ -85,7 +85,7 @@ pub(super) fn rounds(
 }
 
 /// Rematerializes, and pays for it with questions; says whether something changed.
-fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
+pub(super) fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
     let outcome = improve(ir, program, planner, &Config::DEFAULT);
     planner.budget.spend(outcome.work / Budget::PER_QUESTION);
     outcome.changed
