@@ -6,6 +6,7 @@
 use fuser_artifact::abi::CpuEntry;
 
 use crate::run_plan::PlannedStep;
+use crate::sort::{Sort, Stage};
 use crate::team::Effort;
 use crate::workers::{Workers, bound};
 
@@ -143,9 +144,16 @@ impl Machine<'_> {
                     },
                 );
             }
-            PlannedStep::Sort { sort, calls } => {
+            PlannedStep::Sort {
+                sort,
+                calls,
+                stages,
+            } => {
                 let addresses = sort.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
+                if !stages.is_empty() {
+                    return self.sort_together(sort, stages, addresses);
+                }
                 self.spread(
                     *calls,
                     Effort::Unknown,
@@ -167,6 +175,30 @@ impl Machine<'_> {
                         unsafe { scatter.call(call, addresses) }
                     }
                 });
+            }
+        }
+    }
+
+    /// Sorts lines one after the other, each by all workers. There are several, whose scratch memory has room for a line each.
+    fn sort_together(&self, sort: &Sort, stages: &[Stage], addresses: [Address; 2]) {
+        let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
+        for line in 0..sort.line_count() {
+            let mut words = [0, 1].map(|place| Address::of(scratch.at(place * stride)));
+            for &stage in stages {
+                self.spread(
+                    sort.pieces(stage),
+                    Effort::Heavy,
+                    &move |_: usize, begin, end| {
+                        for piece in begin..end {
+                            // SAFETY: the plan has compared the loops with the buffers; pieces write to disjoint parts of the result and of the words,
+                            // and a stage is over when `spread` is.
+                            unsafe { sort.piece((stage, piece), line, addresses, words) }
+                        }
+                    },
+                );
+                if matches!(stage, Stage::Merge(_)) {
+                    words.reverse();
+                }
             }
         }
     }

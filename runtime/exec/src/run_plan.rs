@@ -17,7 +17,7 @@ use crate::plan::{self, Lifetime};
 use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
 use crate::scatter::Scatter;
-use crate::sort::Sort;
+use crate::sort::{Sort, Stage};
 use crate::tensor::{Axis, TensorError, stored_bytes};
 
 /// A run that cannot be planned for these extents.
@@ -159,22 +159,15 @@ pub enum PlannedStep {
         bits: u64,
     },
     /// So many calls of a library.
-    Product {
-        product: Product,
-        calls: i64,
-    },
+    Product { product: Product, calls: i64 },
     /// So many calls of our own, which call a library.
-    Attention {
-        attention: Attention,
-        calls: i64,
-    },
+    Attention { attention: Attention, calls: i64 },
     /// So many calls of our own.
-    Scatter {
-        scatter: Scatter,
-        calls: i64,
-    },
+    Scatter { scatter: Scatter, calls: i64 },
     Sort {
         sort: Sort,
+        /// The stages in which all workers sort a line; none where each sorts lines of its own.
+        stages: Vec<Stage>,
         calls: i64,
     },
 }
@@ -505,7 +498,12 @@ impl Planner<'_> {
                 let sort = Sort::new(*descending, *values, tensors, &axes);
                 let sort = sort.ok_or(PlanError::Call { step: index })?;
                 let calls = sort.calls().ok_or(PlanError::TooLarge)?;
-                Ok(PlannedStep::Sort { sort, calls })
+                let stages = sort.stages(self.workers);
+                Ok(PlannedStep::Sort {
+                    sort,
+                    stages,
+                    calls,
+                })
             }
         }
     }

@@ -4,7 +4,13 @@
 //! numbers, in place, in a worker's scratch memory, and equal elements keep their order. Where only the first are wanted, those that cannot be among
 //! them are passed over.
 //!
+//! A long line that is wanted whole, of which there are fewer than workers, is sorted by all of them, stage by stage ([`Stage`]): runs are sorted,
+//! then merged two by two, and each piece of what a merge gives finds where it begins in both runs (Odeh, Green, Mwassi, Shmueli and Birk: Merge path,
+//! IPDPS workshops 2012). Numbers differ from each other, so there is one order, whatever the pieces.
+//!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
+
+use std::ops::Range;
 
 use fuser_artifact::{DType, Factor};
 use half::{bf16, f16};
@@ -14,6 +20,20 @@ use crate::tensor::{Axis, strides};
 
 /// Elements of the lines that one call sorts, as far as there are lines.
 const ELEMENTS: usize = 4096;
+
+/// Elements of a piece of a line that all workers sort, and the fewest of such a line's runs.
+const PIECE: usize = 1 << 15;
+
+/// A stage of the sort of one line by all workers, piece by piece. Words lie in one of two places, each of which has room for the line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Words of a run, sorted. Pieces are runs of so many elements.
+    Runs(usize),
+    /// Two runs of so many elements each as one, in the other place.
+    Merge(usize),
+    /// The results.
+    Results,
+}
 
 /// One loop: its length, and how far each step moves in the operand and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +135,53 @@ impl Sort {
         (ELEMENTS / self.line[0].max(1)).max(1)
     }
 
+    /// The stages of the sort of each line by so many workers; none where workers sort lines of their own.
+    pub fn stages(&self, workers: usize) -> Vec<Stage> {
+        let length = self.line[0];
+        let lines = self.lines().unwrap_or(0);
+        let runs = workers.next_power_of_two().min(length / PIECE);
+        if lines >= workers || runs < 2 || room(length, self.kept[0]) < length {
+            return Vec::new();
+        }
+        let run = length.div_ceil(runs);
+        let merges = std::iter::successors(Some(run), |run| Some(2 * run));
+        let merges = merges.take_while(|&run| run < length).map(Stage::Merge);
+        let first = std::iter::once(Stage::Runs(run));
+        first.chain(merges).chain([Stage::Results]).collect()
+    }
+
+    /// The number of pieces of a stage.
+    pub fn pieces(&self, stage: Stage) -> i64 {
+        let (length, piece) = match stage {
+            Stage::Runs(run) => (self.line[0], run),
+            Stage::Merge(_) => (self.line[0], PIECE),
+            Stage::Results => (self.kept[0], PIECE),
+        };
+        length.div_ceil(piece) as i64
+    }
+
+    /// The number of lines, each of which has the stages.
+    pub fn line_count(&self) -> usize {
+        self.lines().unwrap_or(0)
+    }
+
+    /// Does a piece of a stage of a line; words lie in the first place, and a merge puts them into the second.
+    ///
+    /// # Safety
+    /// As for `call`; both places are as large as [`Sort::scratch_bytes`] says. All pieces of a stage are done before those of the next one begin.
+    pub(crate) unsafe fn piece(
+        &self,
+        (stage, piece): (Stage, i64),
+        line: usize,
+        addresses: [Address; 2],
+        words: [Address; 2],
+    ) {
+        let [from, to] = self.places(line, addresses);
+        let work = Work::Piece(stage, usize::try_from(piece).unwrap_or(0), words);
+        // SAFETY: the caller's word.
+        unsafe { self.line(from, to, work) }
+    }
+
     /// Makes call number `call`.
     ///
     /// # Safety
@@ -124,37 +191,42 @@ impl Sort {
         let first = usize::try_from(call).unwrap_or(0) * self.share();
         let end = self.lines().unwrap_or(0).min(first + self.share());
         for number in first..end {
-            let (mut rest, mut at) = (number, [0; 2]);
-            for own in self.batch.iter().rev() {
-                let index = rest % own.extent.max(1);
-                rest /= own.extent.max(1);
-                let steps = at.iter_mut().zip(own.strides);
-                steps.for_each(|(at, stride)| *at += index * stride);
-            }
-            let place = |which: usize| addresses[which].at(at[which] * self.dtypes[which].bytes());
+            let [from, to] = self.places(number, addresses);
             // SAFETY: the caller's word.
-            unsafe { self.line(place(0), place(1), scratch) }
+            unsafe { self.line(from, to, Work::Line(scratch)) }
         }
+    }
+
+    /// The beginnings of a line in the operand and in the result.
+    fn places(&self, line: usize, addresses: [Address; 2]) -> [*mut u8; 2] {
+        let (mut rest, mut at) = (line, [0; 2]);
+        for own in self.batch.iter().rev() {
+            let index = rest % own.extent.max(1);
+            rest /= own.extent.max(1);
+            let steps = at.iter_mut().zip(own.strides);
+            steps.for_each(|(at, stride)| *at += index * stride);
+        }
+        [0, 1].map(|which| addresses[which].at(at[which] * self.dtypes[which].bytes()))
     }
 
     /// # Safety
     /// As for `call`; a line begins at each address.
-    unsafe fn line(&self, from: *const u8, to: *mut u8, scratch: Address) {
+    unsafe fn line(&self, from: *const u8, to: *mut u8, work: Work) {
         // SAFETY: the caller's word; the element types are those of the buffers.
         unsafe {
             match self.dtypes[0] {
-                DType::F64 => self.of::<f64>(from, to, scratch),
-                DType::F32 => self.of::<f32>(from, to, scratch),
-                DType::F16 => self.of::<f16>(from, to, scratch),
-                DType::Bf16 => self.of::<bf16>(from, to, scratch),
-                DType::I64 | DType::Index => self.of::<i64>(from, to, scratch),
-                DType::I32 => self.of::<i32>(from, to, scratch),
-                DType::I16 => self.of::<i16>(from, to, scratch),
-                DType::I8 => self.of::<i8>(from, to, scratch),
-                DType::U64 => self.of::<u64>(from, to, scratch),
-                DType::U32 => self.of::<u32>(from, to, scratch),
-                DType::U16 => self.of::<u16>(from, to, scratch),
-                DType::U8 | DType::I1 => self.of::<u8>(from, to, scratch),
+                DType::F64 => self.of::<f64>(from, to, work),
+                DType::F32 => self.of::<f32>(from, to, work),
+                DType::F16 => self.of::<f16>(from, to, work),
+                DType::Bf16 => self.of::<bf16>(from, to, work),
+                DType::I64 | DType::Index => self.of::<i64>(from, to, work),
+                DType::I32 => self.of::<i32>(from, to, work),
+                DType::I16 => self.of::<i16>(from, to, work),
+                DType::I8 => self.of::<i8>(from, to, work),
+                DType::U64 => self.of::<u64>(from, to, work),
+                DType::U32 => self.of::<u32>(from, to, work),
+                DType::U16 => self.of::<u16>(from, to, work),
+                DType::U8 | DType::I1 => self.of::<u8>(from, to, work),
                 // They have no order: `new` takes none.
                 DType::F8E4M3FN | DType::F8E5M2 | DType::F8E8M0FNU | DType::F4E2M1FN => {}
                 DType::C64 | DType::C128 => {}
@@ -164,16 +236,28 @@ impl Sort {
 
     /// # Safety
     /// As for `line`.
-    unsafe fn of<T: Key>(&self, from: *const u8, to: *mut u8, scratch: Address) {
+    unsafe fn of<T: Key>(&self, from: *const u8, to: *mut u8, work: Work) {
+        // SAFETY: the caller's word.
+        unsafe {
+            match self.is_short() {
+                true => self.by::<T, u64>(from, to, work),
+                false => self.by::<T, u128>(from, to, work),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As for `line`.
+    unsafe fn by<T: Key, W: Word>(&self, from: *const u8, to: *mut u8, work: Work) {
         let ([length, step], [kept, stride]) = (self.line, self.kept);
         let from: *const T = from.cast();
-        let key = |index: usize| {
+        let word = |index: usize| {
             // SAFETY: the plan has checked that the line has the element.
             let key = unsafe { from.wrapping_add(index * step).read() }.key();
-            if self.descending { !key } else { key }
+            W::of(if self.descending { !key } else { key }, index)
         };
-        let put = |place: usize, index: usize| {
-            let at = place * stride;
+        let put = |(place, word): (usize, &W)| {
+            let (at, index) = (place * stride, word.index());
             // SAFETY: the plan has checked that the elements are there, and this call alone writes these.
             unsafe {
                 match (self.values, self.dtypes[1]) {
@@ -186,23 +270,104 @@ impl Sort {
                 }
             }
         };
-        if self.is_short() {
-            // SAFETY: the caller's word: there is room for a word for each element, aligned as all scratch memory is.
-            let room = unsafe { words::<u64>(scratch, room(length, kept)) };
-            let word = |index: usize| (key(index) >> 32 << 32) | index as u64;
-            let found = first(room, kept, (0..length).map(word)).iter();
-            found
-                .enumerate()
-                .for_each(|(place, word)| put(place, *word as u32 as usize));
-        } else {
-            // SAFETY: as above.
-            let room = unsafe { words::<u128>(scratch, room(length, kept)) };
-            let word = |index: usize| (u128::from(key(index)) << 64) | index as u128;
-            let found = first(room, kept, (0..length).map(word)).iter();
-            found
-                .enumerate()
-                .for_each(|(place, word)| put(place, *word as u64 as usize));
+        match work {
+            Work::Line(scratch) => {
+                // SAFETY: the caller's word: there is room for a word for each element, aligned as all scratch memory is.
+                let room = unsafe { words::<W>(scratch, 0..room(length, kept)) };
+                let found = first(room, kept, (0..length).map(word)).iter();
+                found.enumerate().for_each(put);
+            }
+            Work::Piece(Stage::Runs(run), piece, [own, _]) => {
+                let part = piece * run..length.min((piece + 1) * run);
+                // SAFETY: as above; pieces are disjoint.
+                let run = unsafe { words::<W>(own, part.clone()) };
+                run.iter_mut()
+                    .zip(part.map(word))
+                    .for_each(|(to, word)| *to = word);
+                run.sort_unstable();
+            }
+            Work::Piece(Stage::Merge(run), piece, [own, other]) => {
+                let part = piece * PIECE..length.min((piece + 1) * PIECE);
+                // SAFETY: as above; the stage before wrote all words, and nobody writes them in this one.
+                let from = unsafe { std::slice::from_raw_parts(own.at(0).cast::<W>(), length) };
+                // SAFETY: as above.
+                let to = unsafe { words::<W>(other, part.clone()) };
+                merge(from, run, part.start, to);
+            }
+            Work::Piece(Stage::Results, piece, [own, _]) => {
+                let part = piece * PIECE..kept.min((piece + 1) * PIECE);
+                // SAFETY: as above: the stage before wrote all words.
+                let words = unsafe { std::slice::from_raw_parts(own.at(0).cast::<W>(), length) };
+                part.map(|place| (place, &words[place])).for_each(put);
+            }
         }
+    }
+}
+
+/// The work on a line.
+#[derive(Clone, Copy)]
+enum Work {
+    /// All of it, in this memory.
+    Line(Address),
+    /// A piece of a stage, of words in the first place, which a merge puts into the second.
+    Piece(Stage, usize, [Address; 2]),
+}
+
+/// A key with an index below it.
+trait Word: Ord + Copy + Default {
+    fn of(key: u64, index: usize) -> Self;
+    fn index(self) -> usize;
+}
+
+impl Word for u64 {
+    fn of(key: u64, index: usize) -> Self {
+        (key >> 32 << 32) | index as u64
+    }
+    fn index(self) -> usize {
+        self as u32 as usize
+    }
+}
+
+impl Word for u128 {
+    fn of(key: u64, index: usize) -> Self {
+        (u128::from(key) << 64) | index as u128
+    }
+    fn index(self) -> usize {
+        self as u64 as usize
+    }
+}
+
+/// The words from `start` on of what `from` is with each two neighbouring runs, of `run` words, in one order.
+fn merge<W: Word>(from: &[W], run: usize, start: usize, to: &mut [W]) {
+    let mut done = 0;
+    while done < to.len() {
+        let at = start + done;
+        let pair = &from[at / (2 * run) * (2 * run)..];
+        let pair = &pair[..pair.len().min(2 * run)];
+        let (a, b) = pair.split_at(run.min(pair.len()));
+        let before = at % (2 * run);
+        // As many of the first words of `a` and of `b` come before as are less than what is behind them in the other.
+        let (mut least, mut most) = (before.saturating_sub(b.len()), before.min(a.len()));
+        while least < most {
+            let middle = least.midpoint(most);
+            match a[middle] < b[before - middle - 1] {
+                true => least = middle + 1,
+                false => most = middle,
+            }
+        }
+        let (mut a, mut b) = (&a[least..], &b[before - least..]);
+        let count = (pair.len() - before).min(to.len() - done);
+        for to in &mut to[done..done + count] {
+            let next = match (a.first(), b.first()) {
+                (Some(x), Some(y)) if x < y => &mut a,
+                (Some(_), None) => &mut a,
+                _ => &mut b,
+            };
+            if let Some((&word, rest)) = next.split_first() {
+                (*to, *next) = (word, rest);
+            }
+        }
+        done += count;
     }
 }
 
@@ -211,12 +376,15 @@ fn room(length: usize, kept: usize) -> usize {
     length.min(kept.saturating_mul(2).max(256))
 }
 
-/// Scratch memory as zeros.
+/// A part of scratch memory as zeros.
 ///
 /// # Safety
-/// There is room for `length` of them, aligned, and nobody else uses it while the slice lives.
-unsafe fn words<'a, T: Default>(scratch: Address, length: usize) -> &'a mut [T] {
-    let start: *mut T = scratch.at(0).cast();
+/// There is room for them, aligned, and nobody else uses it while the slice lives.
+unsafe fn words<'a, T: Default>(scratch: Address, part: Range<usize>) -> &'a mut [T] {
+    let (start, length) = (
+        scratch.at(part.start * size_of::<T>()).cast::<T>(),
+        part.len(),
+    );
     for index in 0..length {
         // SAFETY: the caller's word.
         unsafe { start.wrapping_add(index).write(T::default()) }
@@ -351,5 +519,58 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Runs of all lengths, the last one short or alone, from every start.
+    #[test]
+    fn merges_begin_anywhere() {
+        for length in [1usize, 2, 5, 16, 17, 31, 64] {
+            for run in [1, 2, 5, 8, 16, 40] {
+                let mut words: Vec<u64> = (0..length as u64)
+                    .map(|i| i * 7919 % 101 * 256 + i)
+                    .collect();
+                words.chunks_mut(run).for_each(<[u64]>::sort_unstable);
+                let mut whole = words.clone();
+                whole.chunks_mut(2 * run).for_each(<[u64]>::sort_unstable);
+                for start in 0..length {
+                    for end in start..=length {
+                        let mut part = vec![0; end - start];
+                        merge(&words, run, start, &mut part);
+                        assert_eq!(part, whole[start..end], "{length} {run} {start}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_long_lines_are_sorted_together() {
+        let sort = |lines: usize, length: usize, kept: usize| Sort {
+            buffers: [0, 1],
+            descending: false,
+            values: true,
+            dtypes: [DType::F32; 2],
+            batch: vec![Loop {
+                extent: lines,
+                strides: [length, kept],
+            }],
+            line: [length, 1],
+            kept: [kept, 1],
+        };
+        let stages = |lines, length, kept, workers| sort(lines, length, kept).stages(workers);
+        assert_eq!(
+            stages(1, 3 * PIECE, 3 * PIECE, 2),
+            [
+                Stage::Runs(3 * PIECE / 2),
+                Stage::Merge(3 * PIECE / 2),
+                Stage::Results
+            ]
+        );
+        assert_eq!(stages(2, 9 * PIECE, 9 * PIECE, 5).len(), 5);
+        // Lines enough, one worker, a short line, few of many.
+        assert!(stages(2, 3 * PIECE, 3 * PIECE, 2).is_empty());
+        assert!(stages(1, 3 * PIECE, 3 * PIECE, 1).is_empty());
+        assert!(stages(1, 2 * PIECE - 1, 2 * PIECE - 1, 2).is_empty());
+        assert!(stages(1, 3 * PIECE, 5, 2).is_empty());
     }
 }
