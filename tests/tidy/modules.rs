@@ -22,7 +22,7 @@ const MAY_NAME: [(&str, &[&str]); 9] = [
         "passes/fusion/src/segment/",
         &["budget", "planner", "report"],
     ),
-    ("passes/lowering/src/lower/", &["spec"]),
+    ("passes/lowering/src/lower/", &["form", "spec"]),
     ("passes/lowering/src/protect_updates/", &["spec"]),
     ("passes/lowering/src/schedule/", &["form", "spec", "trial"]),
 ];

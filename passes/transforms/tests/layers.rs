@@ -50,7 +50,7 @@ fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
     )
 }
 
-/// Whether all layers were drawn as one; what is drawn is what the search draws, and what rematerialization leaves of it.
+/// True if all layers were drawn as one. Asserts that what is drawn, and what rematerialization leaves of it, is what the search draws.
 fn drawn_as_one(text: &str) -> bool {
     let with = run(text, &[("segment", ""), ("remat", "")]);
     let without = run(text, &[("segment", "layers=false"), ("remat", "")]);
