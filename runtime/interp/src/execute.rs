@@ -37,7 +37,8 @@ pub(crate) fn execute(
         (Code::Slice, [x]) => slice(machine, site, x),
         (Code::Flip, [x]) => machine.flip(x, &axes(site, x)?),
         (Code::Pad, [x, value]) => {
-            machine.pad(x, value, &site.amounts("low")?, &site.amounts("high")?)
+            let amounts = [site.amounts("low")?, site.amounts("high")?];
+            machine.pad(x, value, &amounts, &site.repeats(0)?)
         }
         (Code::Cat, operands) => {
             let operands: Vec<&Tensor> = operands.iter().collect();

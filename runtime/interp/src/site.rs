@@ -94,6 +94,17 @@ impl<'a> Site<'a> {
             .map(|(extent, dim)| Axis::new(extent, dim.broadcast))
             .collect())
     }
+    /// True for each axis of result `index` along which its type says that it is stored once.
+    pub fn repeats(&self, index: usize) -> Result<Vec<bool>> {
+        let value = self.ir.results(self.op).get(index).copied();
+        let value = value.ok_or_else(|| InterpError::invalid("a result is missing"))?;
+        let wanted = Wanted::of(self.ir, self.extents, self.ir.value_type(value))?;
+        Ok(wanted
+            .axes
+            .iter()
+            .map(|&(_, broadcast)| broadcast)
+            .collect())
+    }
     /// Element type and axes of result `index`, all of them known.
     pub fn result(&self, index: usize) -> Result<(DType, Vec<Axis>)> {
         let value = self.ir.results(self.op).get(index).copied();

@@ -24,7 +24,7 @@
 //! Axes that the order does not have, as the operand is stored once along them, come outermost.
 //!
 //! Stated choices stay: a result whose type in the signature, or whose value's type, states a layout, row-major
-//! included (`[0, 1]`); a result that overwrites an argument; an argument that is returned. A result that a `reshape`
+//! included (`[0, 1]`); a result that overwrites an argument; an argument that is returned; floats of four bits. A result that a `reshape`
 //! reads stays row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not
 //! written. Changes what callers receive and no element of it: the tools follow the type. Of the values that are not
 //! returned only those that a result is another shape of get the layout that makes it the same memory. One walk over
@@ -32,8 +32,8 @@
 
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion::maps;
-use fuser_dialects::task::updates;
 use fuser_dialects::task::verify::signature;
+use fuser_dialects::task::{packed, updates};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
@@ -137,7 +137,10 @@ fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usi
         results[i] == value && (states(ty) || overwrites)
     };
     let reshapes = |op| ir.def(op).is_some_and(|d| d.has_maps(&maps::RESHAPE));
-    made && !layout::is_stated(ir, value)
+    // Two elements of four bits share a byte of the axis that is innermost in the text.
+    let packed = ir.value_kind(value).dtype() == Some(packed::DTYPE);
+    made && !packed
+        && !layout::is_stated(ir, value)
         && !ir.users(value).any(reshapes)
         && types.len() == results.len()
         && !types.iter().enumerate().any(said)

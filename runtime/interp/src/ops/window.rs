@@ -147,17 +147,18 @@ impl Machine<'_> {
         }))
     }
 
-    /// `value` around the operand.
+    /// `value` around the operand. The result is stored once along the axes that `repeats`; a named amount may be 0 along others.
     pub(crate) fn pad(
         &mut self,
         x: &Tensor,
         value: &Tensor,
-        low: &[usize],
-        high: &[usize],
+        [low, high]: &[Vec<usize>; 2],
+        repeats: &[bool],
     ) -> Result<Tensor> {
         let rank = x.axes().len();
         if low.len() != rank
             || high.len() != rank
+            || repeats.len() != rank
             || value.stored_len() != 1
             || value.dtype() != x.dtype()
         {
@@ -166,19 +167,20 @@ impl Machine<'_> {
             ));
         }
         let mut axes = x.axes().to_vec();
-        for (axis, (low, high)) in axes.iter_mut().zip(low.iter().zip(high)) {
+        let amounts = low.iter().zip(high).zip(repeats);
+        for (axis, ((low, high), repeats)) in axes.iter_mut().zip(amounts) {
             let grown = low
                 .checked_add(*high)
                 .and_then(|n| n.checked_add(axis.extent));
             let grown = grown.ok_or_else(|| InterpError::invalid("a padded extent overflows"))?;
-            if grown != axis.extent {
+            if !repeats || grown != axis.extent {
                 *axis = Axis::plain(grown);
             }
         }
         let piece = Piece {
             x,
             strides: x.strides(),
-            low: low.to_vec(),
+            low: low.clone(),
         };
         self.assemble(axes, &[piece], Some(value))
     }
