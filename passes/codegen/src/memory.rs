@@ -136,7 +136,8 @@ fn store_instruction<'ctx>(
     }
 }
 
-fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'ctx>>, align: u32) {
+/// Gives an instruction that touches memory an address that `align` divides.
+pub fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'ctx>>, align: u32) {
     let Some(instruction) = instruction else {
         return;
     };

@@ -11,7 +11,7 @@ super::lazy::stubs! {
     LLVMBuildAtomicRMW LLVMBuildBinOp LLVMBuildBitCast LLVMBuildBr LLVMBuildCall2 LLVMBuildCallWithOperandBundles LLVMBuildCast
     LLVMBuildCondBr LLVMBuildExtractElement LLVMBuildExtractValue LLVMBuildFCmp LLVMBuildFNeg LLVMBuildFence LLVMBuildFree LLVMBuildGEP2 LLVMBuildGlobalString
     LLVMBuildICmp LLVMBuildInsertElement LLVMBuildInvoke2 LLVMBuildLoad2 LLVMBuildMemCpy LLVMBuildMemMove LLVMBuildMemSet LLVMBuildPhi
-    LLVMBuildRet LLVMBuildRetVoid LLVMBuildSelect LLVMBuildShuffleVector LLVMBuildStore LLVMBuildSwitch LLVMBuildUnreachable
+    LLVMBuildPtrToInt LLVMBuildRet LLVMBuildRetVoid LLVMBuildSelect LLVMBuildShuffleVector LLVMBuildStore LLVMBuildSwitch LLVMBuildUnreachable
     LLVMByteOrder LLVMCallFrameAlignmentOfType LLVMCanValueUseFastMathFlags LLVMClearInsertionPosition LLVMCloneModule LLVMConstAdd
     LLVMConstAddrSpaceCast LLVMConstAllOnes LLVMConstArray2 LLVMConstBitCast LLVMConstExtractElement LLVMConstInt
     LLVMConstIntGetSExtValue LLVMConstIntGetZExtValue LLVMConstIntOfArbitraryPrecision LLVMConstIntOfStringAndSize LLVMConstIntToPtr

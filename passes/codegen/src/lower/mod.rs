@@ -16,6 +16,7 @@ pub mod legal;
 mod parallel;
 pub(crate) mod reduce;
 mod remainder;
+mod shared_lines;
 mod streaming;
 pub mod types;
 

@@ -28,13 +28,41 @@ const ALIGN: u64 = 16;
 /// NVPTX's shared memory.
 pub const SHARED_SPACE: u16 = 3;
 
-/// Halves are combined lane by lane until one is left; of an odd count the middle lane joins the lower half unchanged.
+/// Halves are combined lane by lane until one is left; of an odd count the middle lane joins the lower half unchanged. Extremes of f32 are
+/// those of integers of their order where x86 has them.
 pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) -> Val<'e, 'ctx> {
+    let has_integers = vector.emit().x86.is_some_and(|x86| x86.sse41);
+    type Best = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>;
+    let best: Option<Best> = match combiner {
+        Combiner::Max | Combiner::MaxNum => Some(|a, b| a.smax(b)),
+        Combiner::Min | Combiner::MinNum => Some(|a, b| a.smin(b)),
+        Combiner::Add | Combiner::Mul => None,
+    };
+    match best.filter(|_| has_integers && dtype == DType::F32) {
+        Some(best) => {
+            // A NaN is the best of all where it is the result, else the worst.
+            let nan = match combiner {
+                Combiner::Max | Combiner::MinNum => i32::MAX,
+                _ => i32::MIN,
+            };
+            let keys = ordered(vector.to_bits());
+            let keys = keys.except(vector.is_nan(), i64::from(nan));
+            ordered(as_tree(keys, best)).bits_as(Elem::F32)
+        }
+        None => as_tree(vector, |a, b| combiner.apply(a, b, dtype)),
+    }
+}
+
+/// The lanes of a vector, combined as a balanced tree.
+fn as_tree<'e, 'ctx>(
+    vector: Val<'e, 'ctx>,
+    combine: impl Fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>,
+) -> Val<'e, 'ctx> {
     let mut left = vector;
     while let Some(count @ 2..) = left.lanes() {
         let kept = count.div_ceil(2);
         let (low, high) = (left.slice(0, count - kept), left.slice(kept, count - kept));
-        let reduced = combiner.apply(low, high, dtype);
+        let reduced = combine(low, high);
         left = if count % 2 == 0 {
             reduced
         } else {
@@ -192,7 +220,7 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
 }
 
 /// The bits of an f32 that is no NaN as a signed integer of the same order, `-0` before `+0`, and back: of negative ones all bits but the sign
-/// are flipped.
+/// are flipped. The least and the greatest integer are NaN.
 fn ordered<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     bits.xor(bits.ashr(31).and(i64::from(i32::MAX)))
 }

@@ -23,7 +23,7 @@ use super::prefetch::LINE;
 use super::sweep::{SweepLowering, Unsupported};
 
 /// The fewest vectors of a row that begins at a line: beside as many the short steps do not count.
-const LEAST: i64 = 64;
+const LEAST: i64 = 12;
 
 /// A row of which vectors begin at lines.
 pub(super) struct ByLines {

@@ -19,6 +19,10 @@ use rustc_hash::FxHashSet;
 
 use crate::spec::{LoopAxis, Role, product};
 
+/// The short rows of a step, and the most elements of such a row.
+const SHORT_ROWS: u64 = 16;
+const SHORT: u64 = 32;
+
 /// A sweep before its loops are chosen.
 pub struct Draft<'a> {
     /// The program.
@@ -74,6 +78,7 @@ impl Draft<'_> {
         }
         self.cut(&mut loops, lanes_along, &crossed, target);
         self.share_rows(&mut loops, lanes_along, target);
+        self.alternate_rows(&mut loops, lanes_along, target);
         // The lanes' loop comes last whatever its role: tile loops nest in this order.
         loops.sort_by_key(|l| {
             (
@@ -289,6 +294,35 @@ impl Draft<'_> {
         let many = self.bindings.eval(&rows.extent) >= least;
         if rows.tile == 1 && many && far && (scans || self.memory.iter().any(|v| shared(&v))) {
             rows.tile = count(target.shared_rows);
+        }
+    }
+    /// Gives a step several short rows where something ends along the lanes. What a row computes waits for its own sums, and a processor that
+    /// looks a hundred instructions ahead finds little of the next row behind them: here it finds the same phase of that row.
+    fn alternate_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
+        let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
+            return;
+        };
+        let plain = |op: &Op| {
+            self.axes.scanned(*op).is_none()
+                && self.axes.window(*op).is_none()
+                && !lambda::has_lambda(self.ir, *op)
+        };
+        let mut whole = loops.iter().filter(|l| l.role == Role::Tile);
+        let length = match (whole.next(), whole.next()) {
+            (Some(row), None) if row.axes.contains(&lanes) => row.extent.as_constant(),
+            _ => None,
+        };
+        let length = length.and_then(|length| u64::try_from(length).ok());
+        let around = |l: &&mut LoopAxis| l.role != Role::Tile;
+        let rows = loops.iter_mut().filter(around).max_by_key(|l| rank(l.role));
+        let (true, Some(rows)) = (length.is_some_and(|length| length <= SHORT), rows) else {
+            return;
+        };
+        let summed = rows.axes.iter().any(|&a| self.is_reduced(a));
+        let many = self.bindings.eval(&rows.extent) >= SHORT_ROWS * target.partials;
+        let ends = self.is_reduced(lanes) && !summed;
+        if ends && many && rows.tile == 1 && self.ops.iter().all(plain) {
+            rows.tile = count(SHORT_ROWS);
         }
     }
     /// Elements of a tile along each axis of a transposition, by the rule of the plan.

@@ -213,6 +213,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             memory::stream(emit, value, address, LINE);
             return Ok(());
         }
+        let address = self.in_its_line(memory, value, address)?;
         let stride = self
             .stride(op)
             .filter(|_| value.lanes().is_some_and(|n| n > 1));

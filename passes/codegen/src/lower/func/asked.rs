@@ -1,5 +1,5 @@
 //! Asking ahead: a loop that streams, or that only loads, asks for what it will load of operands beyond the caches, in whole lines that move
-//! with its counter.
+//! with its counter. Not for those of a row that is looked up: behind it lies one that nobody may want.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::around;
@@ -89,20 +89,20 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
     }
 
-    /// True if an index is made of the counter of the loop `of` in it.
+    /// True if an index is made of the counter of the loop `of` in it, and of nothing that is loaded.
     fn moves_with(&self, index: Value, of: Op) -> bool {
         let ir = self.ir;
         let counter = ir.body(of, 0).and_then(|body| ir.args(body).first());
-        let (mut pending, mut seen) = (vec![index], FxHashSet::default());
+        let (mut pending, mut seen, mut moves) = (vec![index], FxHashSet::default(), false);
         while let Some(value) = pending.pop() {
-            if Some(&value) == counter {
-                return true;
-            }
-            let made = ir.def_op(value).filter(|&op| ir.is_inside(op, of));
-            if let Some(op) = made.filter(|_| seen.insert(value)) {
-                pending.extend(ir.operands(op));
+            let made = ir.def_op(value).filter(|_| seen.insert(value));
+            match made {
+                _ if Some(&value) == counter => moves = true,
+                Some(op) if ir.is(op, &kernel::LOAD) => return false,
+                Some(op) => pending.extend(ir.operands(op)),
+                None => {}
             }
         }
-        false
+        moves
     }
 }

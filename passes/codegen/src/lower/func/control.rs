@@ -516,6 +516,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 self.close_if(open, &yielded)
             }
             Some(FrameKind::Function) => {
+                for (_, line) in &self.shared_lines {
+                    line.finish(self.emit)?;
+                }
                 if !self.streamed.is_empty() {
                     // What was streamed is seen by all when the kernel ends.
                     self.emit.intrinsic("llvm.x86.sse.sfence", &[], &[]);

@@ -31,6 +31,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::Options;
 use super::arith::{self, Combiner};
 use super::reduce;
+use super::shared_lines::SharedLine;
 use super::types::{Shape, shape};
 use asked::Asked;
 use control::{Frame, FrameKind, Group, Round, Turn};
@@ -81,6 +82,8 @@ pub struct Lowering<'a, 'ctx> {
     values: FxHashMap<Value, BasicValueEnum<'ctx>>,
     /// The parameters that stores of whole lines stream to.
     streamed: FxHashSet<Value>,
+    /// Those of them whose rows share lines.
+    shared_lines: Vec<(Value, SharedLine<'ctx>)>,
     /// The loops that ask ahead, and for which buffers.
     asked: Asked,
     /// Powers of two that divide indices.
@@ -153,6 +156,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             launch,
             values,
             streamed: far.iter().copied().filter(stored).collect(),
+            shared_lines: Vec::new(),
             asked: Asked::new(ir, func, &far, options.ask_ahead),
             divisors: FxHashMap::default(),
             depths: FxHashMap::default(),
@@ -250,6 +254,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             };
             self.values.insert(arg, value);
         }
+        self.share_lines()?;
         self.unless_grid_is_elsewhere()
     }
 

@@ -9,10 +9,12 @@ use fuser_ir::def::Computes;
 use fuser_ir::{AttrKind, DType, Op, TypeKind, Value};
 
 use super::Lowering;
+use crate::error::CodegenError;
 use crate::expr::Val;
-
-/// Bytes of a cache line of x86.
-pub(super) const LINE: u32 = 64;
+pub(super) use crate::lower::shared_lines::LINE;
+use crate::lower::shared_lines::SharedLine;
+use crate::memory::element_bytes;
+use inkwell::values::PointerValue;
 
 /// The divisor that is given to zero.
 const MOST: u64 = 1 << 62;
@@ -88,5 +90,33 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             && self.streamed.contains(&memory)
             && (self.divisor(index).is_multiple_of(u64::from(lanes))
                 || self.ir.int_of(op, "align") >= Some(i64::from(LINE)))
+    }
+
+    /// Makes a place for the shared lines of each buffer that is streamed to and says itself where its lines begin: its rows are walked by lines.
+    pub(super) fn share_lines(&mut self) -> Result<(), CodegenError> {
+        let says = |&store: &Op| self.ir.int_of(store, "align") >= Some(i64::from(LINE));
+        let mut shared: Vec<Value> = self.streamed.iter().copied().collect();
+        shared.retain(|&memory| self.ir.users(memory).any(|store| says(&store)));
+        shared.sort_unstable();
+        for memory in shared {
+            let line = SharedLine::new(self.emit)?;
+            self.shared_lines.push((memory, line));
+        }
+        Ok(())
+    }
+
+    /// Where to store what belongs to `address` and is no whole line.
+    pub(super) fn in_its_line(
+        &self,
+        memory: Value,
+        value: Val<'a, 'ctx>,
+        address: PointerValue<'ctx>,
+    ) -> Result<PointerValue<'ctx>, CodegenError> {
+        let line = self.shared_lines.iter().find(|(of, _)| *of == memory);
+        let Some((_, line)) = line else {
+            return Ok(address);
+        };
+        let bytes = value.lanes().unwrap_or(1) * element_bytes(value.elem());
+        line.part(self.emit, address, bytes)
     }
 }
