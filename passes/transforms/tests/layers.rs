@@ -4,7 +4,7 @@ use crate::common::{Run, programs, run};
 
 /// Layers of a norm and a column sum that all rows of the next one get, each with a residual: `own` weights for each, a boundary behind each norm,
 /// a result of each layer, a residual from two layers before. Something else stands before and behind them.
-fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
+pub fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
     let ty = "tensor<4096x512xf32>";
     let weights = match own {
         true => (1..=layers).map(|n| format!("%w{n}")).collect(),
