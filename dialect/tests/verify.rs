@@ -140,6 +140,37 @@ fn every_mistake_is_reported() {
     assert_eq!(p.codes(), ["FIR0218", "FIR0401"]);
 }
 
+/// Ops that differ from a sound one in one respect: each is checked for itself, and a mistake that stands twice is reported twice.
+#[test]
+fn ops_that_are_nearly_equal_are_checked_one_by_one() {
+    let mut p = Program::new(&[F4, t(&["5"], DType::F32)]);
+    let (four, five) = (p.arg(0), p.arg(1));
+    let [ty, other] = [four, five].map(|value| p.ir.value_type(value));
+    let y = p.exp(four);
+    let clause = p.ir.int_attr(0);
+    for _ in 0..2 {
+        for (name, operands, types) in [
+            ("fusion.exp", vec![four], vec![ty]),
+            ("fusion.exp", vec![four], vec![other]),
+            ("fusion.exp", vec![five], vec![ty]),
+            ("fusion.exp", vec![four, four], vec![ty]),
+            ("fusion.exp", vec![four], vec![ty, ty]),
+            ("fusion.add", vec![four], vec![ty]),
+        ] {
+            let op = raw(&mut p.ir, name, &operands, &types);
+            p.ir.append_op(p.body, op);
+        }
+        let op = raw(&mut p.ir, "fusion.exp", &[four], &[ty]);
+        p.ir.set_attr(op, "dims", clause);
+        p.ir.append_op(p.body, op);
+    }
+    p.ret(&[y]);
+    let once = [
+        "FIR0218", "FIR0218", "FIR0210", "FIR0217", "FIR0210", "FIR0214",
+    ];
+    assert_eq!(p.codes(), [once, once].concat());
+}
+
 #[test]
 fn a_note_shows_the_definition() {
     let mut p = small();

@@ -434,7 +434,8 @@ impl OpParts<'_> {
 
 /// Types of results.
 pub type ResultTypes = SmallVec<[TypeId; 2]>;
-/// Computes the result types, or says why there are none.
+/// Computes the result types, or says why there are none. They follow from the types of operands, attributes that are not discardable, regions and
+/// stated types: ops without regions that are equal in these have equal ones, whatever values they read.
 pub type InferFn = fn(&mut Ir, OpParts<'_>) -> Result<ResultTypes, OpError>;
 /// Checks what the table cannot say; pushes every mistake. Runs after the generic checks of the same op passed.
 pub type VerifyFn = fn(&Ir, Op, &mut Vec<OpError>);

@@ -4,13 +4,16 @@
 //! Counted from the sweeps, launches or calls, as they stand: one reads each value that it uses from outside the segment
 //! once, and of one that only slices, pads and cats use, the elements that they touch, and nothing where an extent is 0 so that no
 //! result has an element that depends on it; a segment writes its results. Values that
-//! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports.
+//! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports. Of segments of one form one is
+//! described: in the others the values have other names.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
+use fuser_passes::form::{Form, ORIGINS, form_and_inputs};
 use fuser_passes::{cost, report};
+use rustc_hash::FxHashMap;
 
 use super::plan::extent_table;
 use super::size::ExtentTable;
@@ -23,12 +26,57 @@ pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
         .children(program)
         .into_iter()
         .filter(|&op| ir.is(op, &task::SEGMENT));
-    segments
-        .map(|segment| describe_segment(ir, segment, &extents))
-        .collect()
+    // With the numbers of the values that each names, among those that it could.
+    let mut known = FxHashMap::<Form, (SegmentInfo, Vec<usize>)>::default();
+    let describe = |segment| {
+        let (form, inputs) = form_and_inputs(ir, segment, &ORIGINS);
+        let values = named_values(ir, segment, inputs);
+        if let Some((first, numbers)) = known.get(&form) {
+            return renamed(ir, segment, first, numbers.iter().map(|&n| values[n]));
+        }
+        let (info, crossing) = describe_segment(ir, segment, &extents);
+        let number = |value| values.iter().position(|&v| v == value);
+        if let Some(numbers) = crossing.into_iter().map(number).collect() {
+            known.insert(form, (info.clone(), numbers));
+        }
+        info
+    };
+    segments.map(describe).collect()
 }
 
-fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo {
+/// The values that the description of a segment may name, in the order of its form: those from outside, those that it yields, its results.
+fn named_values(ir: &Ir, segment: Op, inputs: Vec<Value>) -> Vec<Value> {
+    let end = ir.body(segment, 0).and_then(|body| ir.terminator(body));
+    let yielded = end.into_iter().flat_map(|end| ir.operands(end));
+    let results = ir.results(segment).iter().copied();
+    inputs.into_iter().chain(yielded).chain(results).collect()
+}
+
+/// The description of a segment of the form of one that is described, with its own values.
+fn renamed(
+    ir: &Ir,
+    segment: Op,
+    first: &SegmentInfo,
+    values: impl Iterator<Item = Value>,
+) -> SegmentInfo {
+    let mut info = first.clone();
+    info.name = segment_name(ir, segment);
+    for (crossing, value) in info.values.iter_mut().zip(values) {
+        crossing.name = value_name(ir, value);
+    }
+    info
+}
+
+fn segment_name(ir: &Ir, segment: Op) -> String {
+    ir.symbol_name(segment).unwrap_or("segment").to_string()
+}
+
+fn value_name(ir: &Ir, value: Value) -> String {
+    ir.value_name(value).unwrap_or("value").to_string()
+}
+
+/// The description of a segment, and the values that it names.
+fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo, Vec<Value>) {
     let walks =
         |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_call(ir, *op);
     let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(walks).collect();
@@ -39,7 +87,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
     };
     let mut values = Vec::new();
     let mut read = Vec::new();
-    let mut seen = Vec::new();
+    let mut crossing = Vec::new();
     for &sweep in &sweeps {
         for report::LiveRead {
             value,
@@ -55,9 +103,9 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
             let one = SizeExpr::constant(1);
             let bytes = needs.fold(bytes, |bytes, name| bytes * name.minimum(one.clone()));
             read.push(bytes.clone());
-            if !seen.contains(&value) {
-                seen.push(value);
-                values.push(crossing(ir, value, Direction::Read, bytes));
+            if !crossing.contains(&value) {
+                crossing.push(value);
+                values.push(segment_value(ir, value, Direction::Read, bytes));
             }
         }
     }
@@ -71,22 +119,24 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> SegmentInfo 
         .map(|&v| stored_bytes(ir, v, extents))
         .collect();
     for (&value, bytes) in results.iter().zip(&written) {
-        values.push(crossing(ir, value, Direction::Write, bytes.clone()));
+        crossing.push(value);
+        values.push(segment_value(ir, value, Direction::Write, bytes.clone()));
     }
-    SegmentInfo {
-        name: ir.symbol_name(segment).unwrap_or("segment").to_string(),
+    let info = SegmentInfo {
+        name: segment_name(ir, segment),
         kind,
         ops: count_ops(ir, segment),
         sweeps: sweeps.len() as u32,
         read_bytes: SizeExpr::sum(read),
         write_bytes: SizeExpr::sum(written),
         values,
-    }
+    };
+    (info, crossing)
 }
 
-fn crossing(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {
+fn segment_value(ir: &Ir, value: Value, direction: Direction, bytes: SizeExpr) -> SegmentValue {
     SegmentValue {
-        name: ir.value_name(value).unwrap_or("value").to_string(),
+        name: value_name(ir, value),
         direction,
         bytes,
     }

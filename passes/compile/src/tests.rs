@@ -8,7 +8,8 @@ use fuser_ir::{Diagnostics, Ir, Op};
 
 use fuser_target::A100;
 
-use super::{CompileOptions, Lowered, Target, find_program, lower};
+use super::segments::describe;
+use super::{CompileOptions, Lowered, Target, find_program, lower, run_passes};
 
 /// `%t` is a transposed `%e`: no walk has both. The constant is needed on both sides of each cut.
 const TEXT: &str = "task.program @f(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) {
@@ -109,4 +110,46 @@ fn halves_of_extents_are_seen_by_nobody() {
         bytes.map(|bytes| bytes.evaluate(&[3, 8]).unwrap())
     });
     assert_eq!(moved.collect::<Vec<_>>(), [[12 + 32, 24]]);
+}
+
+/// Three layers of kernels with windows, several walks and values that these hand to each other and to the caller.
+#[test]
+fn segments_of_one_form_are_described_as_each_is_by_itself() {
+    let (mut body, mut results) = (String::new(), String::new());
+    for n in 0..3 {
+        body += &format!(
+            "%a{n} = fusion.slice %x{n} starts [0, 1] shape [[N], 63]
+             %b{n} = fusion.slice %x{n} starts [0, 0] shape [[N], 63]
+             %d{n} = fusion.sub %a{n}, %b{n}
+             %s{n} = fusion.sum %d{n} dims [1]
+             %r{n} = fusion.broadcast %s{n} dims [0] shape [[N], 64]
+             %y{n} = fusion.mul %x{n}, %r{n}
+             %e{n} = fusion.exp %y{n}
+             %z{n} = fusion.segment_set %e{n}
+             %c{n} = fusion.sum %z{n} dims [0]
+             %v{n} = fusion.broadcast %c{n} dims [1] shape [[N], 64]
+             %u{n} = fusion.mul %z{n}, %v{n}
+             %x{next} = fusion.segment_set %u{n}\n",
+            next = n + 1
+        );
+        results += &format!("%c{n}, ");
+    }
+    let text = format!(
+        "task.program @f(%x0: tensor<[N]x64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>, tensor<[N]x64xf32>) {{
+           {body} task.return {results}%x3
+         }}"
+    );
+    let mut ir = Ir::new(fuser_dialects::registry());
+    let module = parse_str(&mut ir, &text).module.unwrap();
+    let passes = "builtin.module(task.program(segment,remat,schedule))";
+    run_passes(&mut ir, module, passes).unwrap();
+    let program = find_program(&ir, module, None).unwrap();
+    let together = describe(&ir, program);
+    for (segment, number) in ir.children(program).into_iter().zip(0..) {
+        // Nothing else has the form of this one.
+        let mark = ir.int_attr(number);
+        ir.set_attr(segment, "test.mark", mark);
+    }
+    assert_eq!(together, describe(&ir, program));
+    assert_eq!(together.len(), 6);
 }

@@ -12,11 +12,11 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// The parts of an op in program order.
-pub(crate) type Form = Vec<Item>;
+pub type Form = Vec<Item>;
 
 /// A part of an op.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Item {
+pub enum Item {
     Op(OpName),
     /// An operand, as the number of its definition or of its first use.
     Operand(usize),
@@ -39,15 +39,15 @@ enum Step {
 }
 
 /// The attributes that say where an op came from, and nothing of what it is.
-pub(crate) const ORIGINS: [&str; 3] = ["sym_name", positions::POSITION, labels::LABEL];
+pub const ORIGINS: [&str; 3] = ["sym_name", positions::POSITION, labels::LABEL];
 
 /// The form of `root`, without the attributes that are called `without`.
-pub(crate) fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
+pub fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
     form_and_inputs(ir, root, without).0
 }
 
 /// The same, and the values from outside by first use: those of ops of one form stand for each other.
-pub(crate) fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>) {
+pub fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>) {
     let (mut form, mut inputs) = (Form::new(), Vec::new());
     let mut numbers = Numbers::default();
     let mut stack = vec![Step::Visit(root)];

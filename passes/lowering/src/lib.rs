@@ -8,7 +8,7 @@
 //! Never decides which ops share a kernel, but where a segment has none; generates no code.
 #![forbid(unsafe_code)]
 
-mod form;
+pub mod form;
 pub mod form_clusters;
 pub mod keep_in_registers;
 pub mod lower;

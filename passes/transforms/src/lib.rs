@@ -13,7 +13,7 @@ pub use fuser_fusion::{
     segment,
 };
 pub use fuser_lowering::{
-    form_clusters, keep_in_registers, lower, merge_kernels, place_barriers, protect_updates,
+    form, form_clusters, keep_in_registers, lower, merge_kernels, place_barriers, protect_updates,
     schedule, spec, stride_grids, use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;

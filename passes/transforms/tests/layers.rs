@@ -1,10 +1,10 @@
 //! Programs of equal layers: drawn by the groups of a few, they are what the search draws of all.
 
-use crate::common::{programs, run};
+use crate::common::{Run, programs, run};
 
 /// Layers of a norm and a column sum that all rows of the next one get, each with a residual: `own` weights for each, a boundary behind each norm,
 /// a result of each layer, a residual from two layers before. Something else stands before and behind them.
-fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
+pub fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
     let ty = "tensor<4096x512xf32>";
     let weights = match own {
         true => (1..=layers).map(|n| format!("%w{n}")).collect(),
@@ -50,15 +50,32 @@ fn network(layers: usize, [own, boundary, gives, far]: [bool; 4]) -> String {
     )
 }
 
-/// True if all layers were drawn as one. Asserts that what is drawn, and what rematerialization leaves of it, is what the search draws.
+/// A pass before the search, and options that leave more to rematerialization. Behind `cse` layers share a broadcast, which each computes for itself in
+/// the end.
+const SEARCHES: [(&str, &str); 3] = [("dce", ""), ("cse", ""), ("cse", "refine=false rounds=0")];
+
+/// True if all layers were drawn as one. Asserts that what is drawn, and what rematerialization leaves of it, is what the search draws, and that
+/// rematerialization did not search for it again.
 fn drawn_as_one(text: &str) -> bool {
-    let with = run(text, &[("segment", ""), ("remat", "")]);
-    let without = run(text, &[("segment", "layers=false"), ("remat", "")]);
-    assert_eq!(with.errors, Vec::<String>::new());
-    assert_eq!(with.text, without.text, "{text}");
     let told = |remarks: &[String]| remarks.iter().any(|r| r.starts_with("layers "));
-    assert!(!told(&without.remarks));
-    told(&with.remarks)
+    let drawn = SEARCHES.map(|(before, options)| {
+        let [with, without] = ["", " layers=false"].map(|layers| {
+            let options = format!("{options}{layers}");
+            run(text, &[(before, ""), ("segment", &options), ("remat", "")])
+        });
+        assert_eq!(with.errors, Vec::<String>::new());
+        assert_eq!(with.text, without.text, "{before}, {options}: {text}");
+        let count = |run: &Run, of: &str| run.statistics[&format!("remat.{of}")];
+        for of in ["recomputed", "vanished", "bytes-after"] {
+            let counts = (count(&with, of), count(&without, of));
+            assert_eq!(counts.0, counts.1, "{of}");
+        }
+        assert!(!told(&without.remarks) && count(&without, "work") > 0);
+        assert_eq!(count(&with, "work") == 0, told(&with.remarks));
+        told(&with.remarks)
+    });
+    assert!(drawn.iter().all(|&one| one == drawn[0]), "{text}");
+    drawn[0]
 }
 
 #[test]
@@ -103,4 +120,21 @@ fn more_layers_are_no_more_questions() {
         run(&text, &[("segment", "")]).statistics["segment.questions"]
     };
     assert_eq!(questions(20), questions(40));
+}
+
+/// In the whole pipeline rematerialization changes each layer, and searches none of those that segmentation did not see. Of the first layer the broadcast
+/// is that of all: the others are alike.
+#[test]
+fn layers_that_the_search_does_not_see_are_not_rematerialized_one_by_one() {
+    for (layers, seen) in [(16, true), (17, false), (128, false)] {
+        let run = run(
+            &network(layers, [false, true, false, false]),
+            &[("fuse", "")],
+        );
+        assert_eq!(run.errors, Vec::<String>::new());
+        let count = |of: &str| run.statistics[&format!("remat.{of}")];
+        assert_eq!([count("recomputed"), count("vanished")], [layers as u64, 1]);
+        let searched = [count("work"), count("steps")].map(|count| count > 0);
+        assert_eq!(searched, [seen; 2], "{layers} layers");
+    }
 }

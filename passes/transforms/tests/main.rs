@@ -4,5 +4,6 @@ mod common;
 mod figures;
 mod layers;
 mod random_programs;
+mod repeats;
 mod scaling;
 mod sink_windows;

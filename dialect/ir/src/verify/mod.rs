@@ -33,7 +33,7 @@ mod regions;
 mod scope;
 mod structure;
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 use crate::attr::{AttrId, AttrKind};
@@ -41,6 +41,7 @@ use crate::check;
 use crate::def::{At, ClauseKind, OpDef, OpError, OpParts, Traits};
 use crate::describe;
 use crate::diag::{Diagnostic, Diagnostics, Place};
+use crate::entity::Entity;
 use crate::intern::Sym;
 use crate::ir::{Block, Def, Ir, Op, Region, Value};
 use crate::suggest;
@@ -75,6 +76,10 @@ struct Verifier<'a> {
     /// The symbols of the tables around the walk, innermost last.
     tables: Vec<(Option<Region>, FxHashMap<Sym, Op>)>,
     diagnostics: Diagnostics,
+    /// Ops that were found to fit their table: names, types of operands and results, attributes that say what an op is.
+    sound: FxHashSet<Box<[u32]>>,
+    /// That of the op at hand.
+    key: Vec<u32>,
 }
 
 impl<'a> Verifier<'a> {
@@ -85,6 +90,8 @@ impl<'a> Verifier<'a> {
             ir,
             scope,
             diagnostics: Diagnostics::default(),
+            sound: FxHashSet::default(),
+            key: Vec::new(),
         }
     }
 
@@ -152,7 +159,8 @@ impl<'a> Verifier<'a> {
         self.symbol_clauses(op, def);
     }
 
-    /// The table's checks, and inference if the regions that it may read are sound.
+    /// The table's checks, and inference if the regions that it may read are sound. What they say of an op without regions they say of each that is
+    /// the same but for its operands.
     fn table(
         &mut self,
         op: Op,
@@ -170,13 +178,40 @@ impl<'a> Verifier<'a> {
             regions: &regions,
             stated: Some(&types),
         };
+        let may_be_known = regions.is_empty();
+        if may_be_known && self.is_known(op, parts) {
+            return Vec::new();
+        }
         let errors = check::against_table(self.ir, def, parts);
         if !errors.is_empty() || !sound {
             return errors;
         }
-        check::inferred(self.ir, def, parts)
-            .err()
-            .unwrap_or_default()
+        let inferred = check::inferred(self.ir, def, parts);
+        if may_be_known && inferred.is_ok() {
+            self.sound.insert(self.key.as_slice().into());
+        }
+        inferred.err().unwrap_or_default()
+    }
+    /// True if an op was sound that the table's checks cannot tell from this one, which has no regions. Leaves all that they ask as numbers.
+    fn is_known(&mut self, op: Op, parts: OpParts<'_>) -> bool {
+        let (ir, key) = (&*self.ir, &mut self.key);
+        key.clear();
+        let mut push = |number: usize| key.push(number as u32);
+        push(ir.name_id(op).index());
+        push(parts.operands.len());
+        for &value in parts.operands {
+            push(ir.value_type(value).index());
+        }
+        let results = parts.stated.unwrap_or_default();
+        push(results.len());
+        for ty in results {
+            push(ty.index());
+        }
+        for (name, attr) in ir.inherent_attrs(op) {
+            push(name.index());
+            push(attr.index());
+        }
+        self.sound.contains(key.as_slice())
     }
 
     fn unknown_op(&mut self, op: Op) {

@@ -10,7 +10,8 @@ use fuser_ir::{Ir, Op, Sym, Traits, TypeId, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::problem::{OpInfo, Problem, ValueInfo};
+use super::problem::{OpInfo, Problem, Solution, ValueInfo};
+use super::solutions::Contents;
 
 /// A problem and what its numbers stand for.
 #[derive(Clone, Debug, Default)]
@@ -155,6 +156,25 @@ impl Extract {
             price: price(ir, op, model, prices),
             pinned,
         });
+    }
+
+    /// The solution in which the segments compute these ops, if there is one.
+    pub fn solution(&self, ir: &Ir, contents: &Contents) -> Option<Solution> {
+        let class = |&op: &Op| {
+            let value = self.class.get(ir.results(op).first()?)?;
+            self.problem.values[*value as usize].producer
+        };
+        let classes = |ops: &Option<Vec<Op>>| match ops {
+            Some(ops) => {
+                let mut classes: Vec<u32> = ops.iter().map(class).collect::<Option<_>>()?;
+                classes.sort_unstable();
+                classes.dedup();
+                Some(Some(classes))
+            }
+            None => Some(None),
+        };
+        let computes = contents.iter().map(classes).collect::<Option<_>>()?;
+        self.problem.solution(computes)
     }
 
     /// For each value the one that stands for its class.

@@ -12,6 +12,7 @@ use super::cost_cache::{CostCache, drawn};
 use super::extract::{Extract, Prices};
 use super::problem::{Kernel, Solution};
 use super::search::Search;
+use super::solutions::Contents;
 use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
@@ -75,8 +76,14 @@ pub(crate) struct Outcome {
     pub barred: u64,
 }
 
-/// Rematerializes the segments of `program`.
-pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &Config) -> Outcome {
+/// Rematerializes the segments of `program`. If it is known what they compute in the end, nothing is searched.
+pub(crate) fn improve(
+    ir: &mut Ir,
+    program: Op,
+    planner: &mut Planner,
+    config: &Config,
+    contents: Option<&Contents>,
+) -> Outcome {
     let mut outcome = Outcome::default();
     let prices = prices(&planner.model, config);
     let Some(mut extract) = Extract::build(ir, program, &planner.model, prices) else {
@@ -104,11 +111,15 @@ pub(crate) fn improve(ir: &mut Ir, program: Op, planner: &mut Planner, config: &
     let budget = Budget::remat(config.work, extract.problem.ops.len());
     let mut search = Search::new(budget);
     let mut made = Made::new(extract.segments.len());
+    let known = contents.and_then(|contents| extract.solution(ir, contents));
+    let mut known = known.filter(|solution| solution.cost < extract.cost);
     // Kernels know one value under several names: one of each class stands for all.
     let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
         let solutions = &mut costs.planner.solutions;
-        let solution = solutions.solve(&extract.problem, &extract.written, &mut search);
+        let solution = known
+            .take()
+            .or_else(|| solutions.solve(&extract.problem, &extract.written, &mut search));
         outcome.work = search.budget.spent();
         outcome.steps = search.steps;
         outcome.solved = search.solved;

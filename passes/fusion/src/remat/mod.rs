@@ -40,4 +40,4 @@ pub(crate) use improve::{Config, improve};
 pub use pass::REMAT;
 pub use problem::{Kernel, OpInfo, Problem, Solution, ValueInfo};
 pub use search::{Search, solve};
-pub(crate) use solutions::Solutions;
+pub(crate) use solutions::{Contents, Foreseen, Solutions};

@@ -7,6 +7,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind
 use serde::Serialize;
 
 use super::improve::{Config, Outcome, improve};
+use super::solutions::Foreseen;
 use crate::planner::Planner;
 
 /// `remat`
@@ -107,11 +108,14 @@ fn recompute(ctx: &mut PassContext<'_>, planner: &mut Planner) {
         arithmetic: ctx.options.count("arithmetic"),
         work: ctx.options.count("max-work"),
     };
-    if config == Config::DEFAULT && planner.solutions.is_settled(ctx.ir, &planner.model) {
-        return;
-    }
+    let foreseen = planner.solutions.foreseen(ctx.ir, &planner.model);
+    let contents = match foreseen.filter(|_| config == Config::DEFAULT) {
+        Some(Foreseen::Nothing) => return,
+        Some(Foreseen::Computes(contents)) => Some(contents),
+        None => None,
+    };
     positions::note(ctx.ir, ctx.op);
-    let outcome = improve(ctx.ir, ctx.op, planner, &config);
+    let outcome = improve(ctx.ir, ctx.op, planner, &config, contents.as_ref());
     positions::settle(ctx.ir, ctx.op);
     ctx.count("work", outcome.work);
     ctx.count("steps", outcome.steps);

@@ -182,6 +182,68 @@ impl Problem {
         let info = &self.values[value as usize];
         info.producer.is_none() || (written[value as usize] && info.writer < kernel)
     }
+    /// The solution in which the kernels compute these ops, ascending, and load what else they read; `None` stands for one that vanishes. What is
+    /// loaded or returned is written, and nothing else. There is none if a kernel would do what it may not, or for nothing.
+    pub fn solution(&self, computes: Vec<Option<Vec<u32>>>) -> Option<Solution> {
+        if computes.len() != self.kernels as usize {
+            return None;
+        }
+        let mut written: Vec<bool> = self.values.iter().map(|v| v.is_output).collect();
+        let mut kernels = Vec::with_capacity(computes.len());
+        for (computes, number) in computes.into_iter().zip(0..) {
+            let kernel = computes.map(|computes| self.kernel(number, computes));
+            for &load in kernel.iter().flat_map(|kernel| &kernel.loads) {
+                written[load as usize] |= self.values[load as usize].producer.is_some();
+            }
+            kernels.push(kernel.map(Rc::new));
+        }
+        let mut cost = self.write_bytes(&written);
+        for (kernel, number) in kernels.iter().zip(0..) {
+            let wanted = self.wanted(number, &written);
+            let Some(kernel) = kernel else {
+                wanted.is_empty().then_some(())?;
+                continue;
+            };
+            let may_compute = kernel
+                .computes
+                .iter()
+                .all(|&op| self.may_compute(op, number));
+            let mut loads = kernel.loads.iter();
+            let may_load = loads.all(|&value| self.may_load(value, number, &written));
+            let makes = wanted
+                .iter()
+                .all(|&value| self.makes(&kernel.computes, value));
+            (may_compute && may_load && makes && !wanted.is_empty()).then_some(())?;
+            cost = cost.saturating_add(kernel.cost);
+            cost = cost.saturating_add(self.launch_of(number));
+        }
+        Some(Solution {
+            written,
+            kernels,
+            cost,
+        })
+    }
+    /// The work of `number` if it computes these ops.
+    fn kernel(&self, number: u32, computes: Vec<u32>) -> Kernel {
+        let reads = computes.iter().flat_map(|&op| &self.ops[op as usize].reads);
+        let mut loads: Vec<u32> = reads.copied().collect();
+        loads.retain(|&value| !self.makes(&computes, value));
+        loads.sort_unstable();
+        loads.dedup();
+        let foreign = computes.iter().filter(|&&op| !self.is_native(op, number));
+        let prices = foreign.map(|&op| self.ops[op as usize].price);
+        let prices = prices.chain(loads.iter().map(|&v| self.load_bytes(v, number)));
+        Kernel {
+            cost: prices.fold(0, u64::saturating_add),
+            loads,
+            computes,
+        }
+    }
+    /// True if one of `computes`, ascending, makes `value`.
+    fn makes(&self, computes: &[u32], value: u32) -> bool {
+        let producer = self.values[value as usize].producer;
+        producer.is_some_and(|op| computes.binary_search(&op).is_ok())
+    }
     /// The values that `kernel` has to write.
     pub fn wanted(&self, kernel: u32, written: &[bool]) -> Vec<u32> {
         let mine = self.by_writer[kernel as usize].iter().copied();

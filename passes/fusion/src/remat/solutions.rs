@@ -1,5 +1,5 @@
 //! Solutions of problems that were solved before. The rounds of segmentation look ahead at the problem that the pass is given later, and
-//! two looks ahead may be one. Of equal layers the rounds see a few; if nothing is to be gained there, the pass does not ask about all.
+//! two looks ahead may be one. Of equal layers the rounds see a few; what becomes of these becomes of all, and the pass does not ask again.
 //!
 //! A problem is plain data, so two programs with equal problems have equal solutions. What is found is what the search would find,
 //! and is paid for from the budget like that.
@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use fuser_analysis::cost::Model;
-use fuser_ir::Ir;
+use fuser_ir::{Ir, Op};
 
 use super::problem::{Problem, Solution};
 use super::search::{Search, solve};
@@ -30,24 +30,37 @@ impl Known {
     }
 }
 
+/// The ops that each segment computes, in any order; `None` for one that vanishes.
+pub(crate) type Contents = Vec<Option<Vec<Op>>>;
+
+/// The rematerialization of a program, known before.
+#[derive(Clone, Debug)]
+pub(crate) enum Foreseen {
+    /// Nothing is to be gained.
+    Nothing,
+    /// The segments compute this.
+    Computes(Contents),
+}
+
 /// Problems with their solutions, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Solutions {
     known: VecDeque<Known>,
     size: usize,
-    /// The program in which nothing is to be gained under the usual prices, by the edits it has had, and the model.
-    settled: Option<(u64, Model)>,
+    /// The rematerialization of a program under the usual prices; it is known by the edits it has had, and the model.
+    foreseen: Option<(u64, Model, Foreseen)>,
 }
 
 impl Solutions {
-    /// Remembers that nothing is to be gained in `ir` as it is now.
-    pub fn settle(&mut self, ir: &Ir, model: &Model) {
-        self.settled = Some((ir.edits(), model.clone()));
+    /// Remembers the rematerialization of `ir` as it is now.
+    pub fn foresee(&mut self, ir: &Ir, model: &Model, foreseen: Foreseen) {
+        self.foreseen = Some((ir.edits(), model.clone(), foreseen));
     }
-    /// True if nothing is to be gained in `ir`, and nobody edited it since.
-    pub fn is_settled(&self, ir: &Ir, model: &Model) -> bool {
-        let settled = self.settled.as_ref();
-        settled.is_some_and(|(edits, of)| *edits == ir.edits() && of == model)
+    /// The rematerialization of `ir`, if it is known and nobody edited that since.
+    pub fn foreseen(&mut self, ir: &Ir, model: &Model) -> Option<Foreseen> {
+        let known = self.foreseen.take();
+        let known = known.filter(|(edits, of, _)| *edits == ir.edits() && of == model);
+        known.map(|(_, _, foreseen)| foreseen)
     }
     /// The same as [`solve`].
     pub(super) fn solve(

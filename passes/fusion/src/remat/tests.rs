@@ -2,11 +2,12 @@
 //! and on random programs.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use fuser_testing::Random;
 
 use super::cut::{Cutter, Given};
-use super::problem::{OpInfo, Problem, ValueInfo};
+use super::problem::{Kernel, OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
 use crate::budget::Budget;
 
@@ -319,6 +320,49 @@ fn a_kernel_that_looks_the_same_is_solved_the_same() {
     }
     println!("{solved} of {all} kernels solved");
     assert!(solved * 4 < all, "{solved} of {all} kernels solved");
+}
+
+/// The ops that kernels compute say the whole solution, and there is none in which a kernel does what it may not.
+#[test]
+fn a_solution_follows_from_what_kernels_compute() {
+    let (mut all, mut vanished) = (0, 0);
+    for seed in 0..300 {
+        let (problem, now) = match seed % 2 {
+            0 => random(seed),
+            _ => layered(seed, 5),
+        };
+        let mut search = Search::new(Budget::remat(1000, problem.ops.len()));
+        let found = solve(&problem, &now, &mut search).expect("feasible");
+        let computes = |k: &Option<Rc<Kernel>>| k.as_ref().map(|k| k.computes.clone());
+        let computes: Vec<Option<Vec<u32>>> = found.kernels.iter().map(computes).collect();
+        vanished += computes.iter().filter(|k| k.is_none()).count();
+        for kernel in 0..computes.len() {
+            all += 1;
+            // The kernel of a value that is needed, gone.
+            let mut fewer = computes.clone();
+            fewer[kernel].take();
+            assert_eq!(
+                problem.solution(fewer).is_none(),
+                computes[kernel].is_some()
+            );
+            // An op of a kernel behind it.
+            let (mut more, last) = (computes.clone(), problem.ops.len() - 1);
+            let later = problem.ops[last].homes[0] > kernel as u32;
+            if let Some(more) = more[kernel].as_mut().filter(|_| later) {
+                more.push(last as u32);
+            }
+            let refused = later && computes[kernel].is_some();
+            assert_eq!(problem.solution(more).is_none(), refused, "seed {seed}");
+        }
+        assert_eq!(
+            problem.solution(computes).as_ref(),
+            Some(&found),
+            "seed {seed}"
+        );
+        assert_eq!(problem.solution(Vec::new()), None);
+    }
+    println!("{vanished} of {all} kernels vanish");
+    assert!(vanished > 0);
 }
 
 #[test]

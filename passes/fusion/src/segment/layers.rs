@@ -9,6 +9,9 @@
 //!                                         it drew for 4 what it drew for 3: so 4 to 123 are drawn as 3, and 124 to 127 as 4 to 7
 //! ```
 //!
+//! What rematerialization makes of the shortened program it makes of the whole one: the ops that a segment computes in the end are extended the
+//! same way, and left to the pass (`remat/solutions.rs`).
+//!
 //! Guarantees: every op is in a segment, and segments have an order in which they run; where that does not follow, there is no result, and the
 //! whole program is searched. The search costs what it does for so few layers.
 
@@ -23,6 +26,7 @@ use super::apply::Draw;
 use super::graph::{Graph, Index};
 use super::order::{needs, run_order};
 use super::record::{Action, Record, name_of};
+use super::rounds::Contents;
 use crate::planner::Planner;
 
 /// The layers that the search sees: the groups of the first and of the last ones are their own.
@@ -46,11 +50,20 @@ pub(super) struct Layers {
 }
 
 /// A drawn segment.
-#[derive(Clone)]
 struct Segment {
+    name: String,
     kind: &'static str,
     /// The positions of its ops in the whole program, ascending.
     ops: Vec<usize>,
+}
+
+/// The segments of a whole program, by those of the shortened one.
+pub(super) struct Extended {
+    layers: Layers,
+    /// Those of the shortened one.
+    drawn: Vec<Segment>,
+    /// In run order: the number of one of these, and how many layers later it stands.
+    all: Vec<(usize, usize)>,
 }
 
 impl Layers {
@@ -110,38 +123,95 @@ impl Layers {
         }
     }
 
-    /// The segments to draw for those that `program` has in `shortened`, if they are as they have to be. `graph` is that of the whole program.
-    pub fn extend(&self, graph: &Graph, shortened: &Ir, program: Op) -> Option<Vec<Draw>> {
+    /// The segments of the whole program, of which `graph` is, by those that `program` has in `shortened`, if they are as they have to be.
+    pub fn extend(&self, graph: &Graph, shortened: &Ir, program: Op) -> Option<Extended> {
         let drawn = segments(shortened, program)?;
-        let of = |layer: usize| drawn.iter().filter(move |s| self.layer(s) == layer);
-        let (middle, next): (Vec<_>, Vec<_>) = (of(MIDDLE).collect(), of(MIDDLE + 1).collect());
-        let alike = |(a, b): (&&Segment, &&Segment)| {
-            let inside = a.ops.iter().all(|&op| op < self.end_of_kept());
-            inside && a.kind == b.kind && self.later(a, 1).ops == b.ops
-        };
-        if middle.len() != next.len() || !middle.iter().zip(&next).all(alike) {
+        let all: Vec<Option<&Segment>> = drawn.iter().map(Some).collect();
+        if !self.are_alike(&drawn, &all) {
             return None;
         }
-        let own = |segment| match self.layer(segment) > MIDDLE {
-            true => self.later(segment, self.unseen()),
-            false => segment.clone(),
-        };
-        let unseen =
-            (1..=self.unseen()).flat_map(|by| middle.iter().map(move |s| self.later(s, by)));
-        in_run_order(graph, drawn.iter().map(own).chain(unseen).collect())
+        let own = (0..drawn.len()).map(|n| match self.layer(&drawn[n]) > MIDDLE {
+            true => (n, self.unseen()),
+            false => (n, 0),
+        });
+        let middle = self.of(&drawn, MIDDLE);
+        let unseen = (1..=self.unseen()).flat_map(|by| middle.iter().map(move |&n| (n, by)));
+        let all: Vec<(usize, usize)> = own.chain(unseen).collect();
+        let lists = all.iter().map(|&(n, by)| self.later(&drawn[n].ops, by));
+        let order = in_run_order(graph, lists)?;
+        Some(Extended {
+            layers: *self,
+            all: order.into_iter().map(|n| all[n]).collect(),
+            drawn,
+        })
     }
-    /// A segment so many layers later. What is in no layer stays.
-    fn later(&self, segment: &Segment, layers: usize) -> Segment {
+    /// True if the segments of the two layers in the middle are one thing, a layer apart. Of each of `drawn`, `now` says what it is or has become.
+    fn are_alike(&self, drawn: &[Segment], now: &[Option<&Segment>]) -> bool {
+        let (middle, next) = (self.of(drawn, MIDDLE), self.of(drawn, MIDDLE + 1));
+        let alike = |(&a, &b): (&usize, &usize)| match (now[a], now[b]) {
+            (Some(a), Some(b)) => {
+                let inside = a.ops.iter().all(|&op| op < self.end_of_kept());
+                inside && a.kind == b.kind && self.later(&a.ops, 1) == b.ops
+            }
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        middle.len() == next.len() && middle.iter().zip(&next).all(alike)
+    }
+    /// The numbers of the segments of a layer.
+    fn of(&self, drawn: &[Segment], layer: usize) -> Vec<usize> {
+        let all = 0..drawn.len();
+        all.filter(|&n| self.layer(&drawn[n]) == layer).collect()
+    }
+    /// The ops so many layers later. What is in no layer stays.
+    fn later(&self, ops: &[usize], layers: usize) -> Vec<usize> {
         let (kept, by) = (self.start..self.end_of_kept(), layers * self.length);
         let later = |&op: &usize| if kept.contains(&op) { op + by } else { op };
-        let mut ops: Vec<usize> = segment.ops.iter().map(later).collect();
+        let mut ops: Vec<usize> = ops.iter().map(later).collect();
         ops.sort_unstable();
-        Segment { ops, ..*segment }
+        ops
     }
     /// The layer of the first op of a segment that stands in one; of what has none the first, or one behind all.
     fn layer(&self, segment: &Segment) -> usize {
         let first = segment.ops.iter().find(|&&op| op >= self.start);
         first.map_or(0, |&op| (op - self.start) / self.length)
+    }
+}
+
+impl Extended {
+    /// The segments to draw.
+    pub fn draws(&self, graph: &Graph) -> Vec<Draw> {
+        let draw = |(number, &(n, by)): (usize, &(usize, usize))| {
+            let ops = self.layers.later(&self.drawn[n].ops, by);
+            Draw {
+                name: format!("s{number}"),
+                kind: self.drawn[n].kind,
+                ops: graph.ops_at(&graph.with_free(&own(graph, &ops))),
+            }
+        };
+        self.all.iter().enumerate().map(draw).collect()
+    }
+    /// The ops that each segment of `program` computes once it is rematerialized as `shortened` was; `None` where the two layers in the
+    /// middle became different things.
+    pub fn rematerialized(&self, ir: &Ir, program: Op, shortened: &Ir) -> Option<Contents> {
+        let left = segments(shortened, program)?;
+        let left: FxHashMap<&str, &Segment> = left.iter().map(|s| (s.name.as_str(), s)).collect();
+        let now = |segment: &Segment| left.get(segment.name.as_str()).copied();
+        let now: Vec<Option<&Segment>> = self.drawn.iter().map(now).collect();
+        if !self.layers.are_alike(&self.drawn, &now) {
+            return None;
+        }
+        let ops = ir.walk(program).into_iter();
+        let at: FxHashMap<usize, Op> = ops.filter_map(|op| Some((position(ir, op)?, op))).collect();
+        let computes = |&(n, by): &(usize, usize)| match now[n] {
+            Some(segment) => {
+                let ops = self.layers.later(&segment.ops, by).into_iter();
+                ops.map(|op| at.get(&op).copied())
+                    .collect::<Option<_>>()
+                    .map(Some)
+            }
+            None => Some(None),
+        };
+        self.all.iter().map(computes).collect()
     }
 }
 
@@ -159,33 +229,35 @@ fn segments(ir: &Ir, program: Op) -> Option<Vec<Segment>> {
             .find(|&known| known == kind)?;
         let ops = ir.children(segment).into_iter();
         let ops = ops.filter(|&op| !ir.is(op, &task::YIELD));
-        let position = |op| usize::try_from(ir.int_of(op, POSITION)?).ok();
-        let mut ops: Vec<usize> = ops.map(position).collect::<Option<_>>()?;
+        let mut ops: Vec<usize> = ops.map(|op| position(ir, op)).collect::<Option<_>>()?;
         ops.sort_unstable();
         ops.dedup();
-        Some(Segment { kind, ops })
+        let name = ir.symbol_name(segment)?.to_owned();
+        Some(Segment { name, kind, ops })
     };
     drawn.map(segment).collect()
 }
 
-/// The segments in an order in which they can run, if there is one and each op is in a segment.
-fn in_run_order(graph: &Graph, all: Vec<Segment>) -> Option<Vec<Draw>> {
-    let own = |segment: &Segment| {
-        let ops = segment.ops.iter().map(|&op| op as Index);
-        ops.filter(|&op| !graph.free[op as usize]).collect()
-    };
-    let lists: Vec<Vec<Index>> = all.iter().map(own).collect();
+/// The position that was noted of an op.
+fn position(ir: &Ir, op: Op) -> Option<usize> {
+    usize::try_from(ir.int_of(op, POSITION)?).ok()
+}
+
+/// The ops at these positions but for those that belong to no segment.
+fn own(graph: &Graph, ops: &[usize]) -> Vec<Index> {
+    let ops = ops.iter().map(|&op| op as Index);
+    ops.filter(|&op| !graph.free[op as usize]).collect()
+}
+
+/// An order in which segments of these ops can run, by number, if there is one and each op is in a segment.
+fn in_run_order(graph: &Graph, all: impl Iterator<Item = Vec<usize>>) -> Option<Vec<usize>> {
+    let lists: Vec<Vec<Index>> = all.map(|ops| own(graph, &ops)).collect();
     let lists: Vec<&[Index]> = lists.iter().map(Vec::as_slice).collect();
     let covered: FxHashSet<Index> = lists.iter().copied().flatten().copied().collect();
     let order = run_order(&needs(graph, &lists), |n| lists[n].first().copied());
     let bound = graph.free.iter().filter(|free| !**free).count();
-    let draw = |(number, at): (usize, usize)| Draw {
-        name: format!("s{number}"),
-        kind: all[at].kind,
-        ops: graph.ops_at(&graph.with_free(lists[at])),
-    };
-    let whole = covered.len() == bound && order.len() == all.len();
-    whole.then(|| order.into_iter().enumerate().map(draw).collect())
+    let whole = covered.len() == bound && order.len() == lists.len();
+    whole.then_some(order)
 }
 
 /// The ops of a block, and their sorts.

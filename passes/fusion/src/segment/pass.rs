@@ -16,7 +16,7 @@ use super::graph::Graph;
 use super::labels;
 use super::layers::Layers;
 use super::record::{Action, Record};
-use super::rounds::{prices, rematerialize, rounds};
+use super::rounds::{Foreseen, prices, rematerialize, rounds};
 use super::search::{Options, Segmentation, segment};
 use crate::planner::Planner;
 
@@ -285,14 +285,13 @@ fn search(
         Some(layers) => draw_layers(ctx, block, &layers, &mut planner, &options)?,
         None => None,
     };
-    let settled = drawn.as_ref().is_some_and(|(_, settled)| *settled);
-    let (records, remarks) = match drawn {
-        Some((decided, _)) => decided,
-        None => draw_whole(ctx, block, &mut planner, &options)?,
+    let ((records, remarks), foreseen) = match drawn {
+        Some(drawn) => drawn,
+        None => (draw_whole(ctx, block, &mut planner, &options)?, None),
     };
     positions::settle(ctx.ir, ctx.op);
-    if settled {
-        planner.solutions.settle(ctx.ir, &planner.model);
+    if let Some(foreseen) = foreseen {
+        planner.solutions.foresee(ctx.ir, &planner.model, foreseen);
     }
     remarks.into_iter().for_each(|remark| ctx.remark(remark));
     count(ctx, &records, &planner);
@@ -304,31 +303,36 @@ fn search(
 /// Decisions, and what is to be told of them.
 type Decided = (Vec<Record>, Vec<Remark>);
 
-/// Draws the segments of a program by those of a part of its layers, and says whether rematerialization leaves these as they are; `None`, with the
-/// program as it was, where they are not all alike.
+/// Draws the segments of a program by those of a part of its layers, and says what rematerialization makes of them where these say it; `None`, with
+/// the program as it was, where they are not all alike.
 fn draw_layers(
     ctx: &mut PassContext<'_>,
     block: Block,
     layers: &Layers,
     planner: &mut Planner,
     options: &Options,
-) -> Result<Option<(Decided, bool)>, Diagnostics> {
+) -> Result<Option<(Decided, Option<Foreseen>)>, Diagnostics> {
     let whole = ctx.ir.clone();
     layers.shorten(ctx.ir, block);
     let found = draw_whole(ctx, block, planner, options);
     let mut shortened = std::mem::replace(ctx.ir, whole);
     let (mut records, mut remarks) = found?;
     let graph = Graph::build(ctx.ir, block, &planner.model.bindings);
-    let Some(draws) = layers.extend(&graph, &shortened, ctx.op) else {
+    let Some(extended) = layers.extend(&graph, &shortened, ctx.op) else {
         return Ok(None);
     };
     // What was made for fewer layers is gone.
     records.retain(|record| record.is_of(ctx.ir));
     records.push(layers.record(ctx.ir, &graph));
     remarks.extend(tell(ctx, &records[records.len() - 1..]));
-    draw(ctx.ir, block, &draws, &graph.free_ops());
-    let settled = !rematerialize(&mut shortened, ctx.op, planner);
-    Ok(Some(((records, remarks), settled)))
+    draw(ctx.ir, block, &extended.draws(&graph), &graph.free_ops());
+    let foreseen = match rematerialize(&mut shortened, ctx.op, planner) {
+        true => extended
+            .rematerialized(ctx.ir, ctx.op, &shortened)
+            .map(Foreseen::Computes),
+        false => Some(Foreseen::Nothing),
+    };
+    Ok(Some(((records, remarks), foreseen)))
 }
 
 /// Draws the segments that the search finds.

@@ -21,6 +21,8 @@ use crate::budget::Budget;
 use crate::planner::Planner;
 use crate::remat::{Config, drawn, improve};
 
+pub(super) use crate::remat::{Contents, Foreseen};
+
 /// Questions that rematerialization of so many ops may be worth. A program for which the share of all rounds would not suffice gets
 /// no round.
 fn worth(ops: u64) -> u64 {
@@ -86,7 +88,7 @@ pub(super) fn rounds(
 
 /// Rematerializes, and pays for it with questions; says whether something changed.
 pub(super) fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
-    let outcome = improve(ir, program, planner, &Config::DEFAULT);
+    let outcome = improve(ir, program, planner, &Config::DEFAULT, None);
     planner.budget.spend(outcome.work / Budget::PER_QUESTION);
     outcome.changed
 }

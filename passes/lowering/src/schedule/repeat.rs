@@ -1,7 +1,8 @@
 //! Segments of one form: the first is scheduled, the others get copies of its sweeps.
 //!
-//! The layers of a network give the same segment again and again, and a plan depends on nothing outside of its segment. In the copy each op has the
-//! names, the place and the position of the op that it stands for.
+//! The layers of a network give the same segment again and again, and a plan depends on nothing outside of its segment, but for one thing: whether what
+//! it permutes is an argument (`is_permute` of `axes`). There the first of a form speaks for all. In the copy each op has the names, the place and the
+//! position of the op that it stands for.
 
 use fuser_dialects::task;
 use fuser_dialects::task::{labels, positions};
@@ -88,7 +89,7 @@ impl Repeats {
             let number = position.and_then(|position| first.numbers.get(&position));
             match number.map(|&number| origins[number]) {
                 Some(origin) => take_origin(ir, op, origin),
-                None => name_results(ir, op),
+                None => take_origin_of_content(ir, op),
             }
         }
         old.into_iter().rev().for_each(|op| ir.erase(op));
@@ -114,12 +115,17 @@ fn take_origin(ir: &mut Ir, copy: Op, origin: Op) {
     }
 }
 
-/// Calls the results of a boundary as what it yields.
-fn name_results(ir: &mut Ir, boundary: Op) {
+/// Gives a copy of a boundary the place of the last op in it, and calls its results as what it yields.
+fn take_origin_of_content(ir: &mut Ir, boundary: Op) {
     let end = ir.body(boundary, 0).and_then(|body| ir.terminator(body));
     let Some(end) = end.filter(|&end| ir.is(end, &task::YIELD)) else {
         return;
     };
+    if let Some(last) = ir.prev_op(end) {
+        let loc = ir.op_loc(last);
+        ir.set_loc(boundary, loc);
+        ir.set_loc(end, loc);
+    }
     for index in 0..ir.results(boundary).len().min(ir.operand_count(end)) {
         let name = ir.value_name_sym(ir.operand(end, index));
         ir.set_value_name(ir.result(boundary, index), name);
