@@ -48,8 +48,9 @@ impl<'a> SweepLowering<'a> {
     pub(super) fn is_small(&self, loops: &[usize]) -> bool {
         let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
         let lanes = self.lanes().unwrap_or(1) as i64;
+        let threads = self.spec.threads / self.spec.groups.max(1);
         let short = loops.last().is_some_and(|&l| match self.inner_size(l) {
-            Idx::Const(size) => size / lanes < self.spec.threads,
+            Idx::Const(size) => size / lanes < threads,
             Idx::Value(_) => false,
         });
         self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known) && short
