@@ -12,7 +12,7 @@
 //! %var  = fusion.div %ss, %n
 //! ```
 //!
-//! `var_mean` is two passes over the data, as it is defined, of parts where fast memory does not hold all; 16-bit inputs are widened first and each result is rounded once.
+//! `var_mean` is two passes over the data, as it is defined, of parts where fast memory does not hold all, or a GPU's threads share columns; 16-bit inputs are widened first and each result is rounded once.
 //! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
 //! Never changes a bit of a result where sums are formed in the same order. `decompose/variance.rs` has means and variances, `decompose/product.rs` products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
 
@@ -51,7 +51,7 @@ pub static DECOMPOSE: PassDef = PassDef {
     name: "decompose",
     summary: "takes composite ops apart",
     doc: "Replaces `fusion.var_mean` by sums, so that its two walks over the data are ops of their own that segmentation and \
-          scheduling can place, and on a CPU by sums of parts where fast memory does not hold what a mean is of; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
+          scheduling can place, and by sums of parts on a CPU where fast memory does not hold what a mean is of, and on a GPU where it is of columns; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
           lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \

@@ -32,11 +32,13 @@ const WARPS: u64 = 8;
 /// Rows that each of them has at least.
 const ROWS: u64 = 8;
 /// Rows that a thread asks for at once, where they are all that it has.
-const ROWS_AT_ONCE: u64 = 16;
+pub(super) const ROWS_AT_ONCE: u64 = 16;
+/// Simple operations of a thread for all rows that it has, where it reads the same elements with several: their code is written out.
+const WRITTEN: u64 = 512;
 /// Vectors of a line of memory, of which a block reads no part.
 const LINE: u64 = 8;
 /// Threads that stand on a multiprocessor at once.
-const STANDING: u64 = 1536;
+pub(super) const STANDING: u64 = 1536;
 /// Simple operations in the time of an exchange between the threads of a warp: it takes 24 cycles, and four operations, one behind the other in
 /// two or three chains, take nine.
 const EXCHANGE: u64 = 11;
@@ -99,6 +101,8 @@ pub struct Member {
     pub windows: bool,
     /// Simple operations of an element.
     pub flops: u64,
+    /// True if it is a sum that another op of the walk reads.
+    pub read: bool,
 }
 
 /// A walk whose roles and tiles are chosen, but for what a GPU's blocks share.
@@ -108,10 +112,10 @@ pub struct Walk {
     pub loops: Vec<Loop>,
     /// Its ops.
     pub members: Vec<Member>,
+    /// The loops along which each value that it loads or stores varies.
+    pub memory: Vec<Vec<usize>>,
     /// Lanes of a vector, at most.
     pub vector: u64,
-    /// True if no op reads what another one reduces.
-    pub sums_leave: bool,
 }
 
 /// The columns of a block, where sums keep the lanes' loop.
@@ -148,7 +152,10 @@ impl Walk {
         self.share_vectors(target);
         self.fill_warps();
         let threads = self.threads(target);
-        let (groups, threads) = self.thread_groups(threads, target);
+        let (groups, threads) = match self.share_rows(target) {
+            Some(shared) => shared,
+            None => self.thread_groups(threads, target),
+        };
         let summed = |(n, l): (usize, &Loop)| l.role == Role::Grid && self.is_reduced(n);
         let shares = match self.loops.iter().enumerate().any(summed) {
             true => self.shares(groups, target),
@@ -199,11 +206,12 @@ impl Walk {
                 row.role = Role::Tile;
             }
         }
-        if !self.sums_leave {
+        if !self.sums_leave() {
             return;
         }
         let columns = self.columns(target);
-        let is_cut = |l: &&mut Loop| l.role == Role::Tile || l.tile == target.tile;
+        let in_parts = self.part().is_some();
+        let is_cut = |l: &&mut Loop| in_parts || l.role == Role::Tile || l.tile == target.tile;
         if let Some((last, columns)) = self.loops.last_mut().filter(is_cut).zip(columns) {
             (last.role, last.tile) = (Role::Grid, columns.tile);
             // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
@@ -359,7 +367,8 @@ impl Walk {
             // Warps with few rows have more to put together than to add.
             let least = 2 * target.workers * ROWS;
             let all: Vec<Loop> = self.loops.iter().map(|l| l.in_grid()).collect();
-            let work = grid_steps(&all).saturating_mul(size);
+            let rows = grid_steps(&all).saturating_mul(self.part().unwrap_or(1));
+            let work = rows.saturating_mul(size);
             let halves = std::iter::successors(Some(WARPS), |warps| Some(warps / 2));
             let warps = halves
                 .take_while(|&warps| warps > 1)
@@ -380,9 +389,43 @@ impl Walk {
             groups => (groups, all),
         }
     }
+    /// Gives each thread several rows where it reads the same elements with all of them: it has these in registers then, and asks for its rows at once.
+    /// Each multiprocessor is to have a block, and a warp no idle threads. Groups of threads, and all of these.
+    fn share_rows(&mut self, target: &Target) -> Option<(u64, u64)> {
+        let (last, others) = self.loops.split_last()?;
+        let (rows, around) = others.split_last()?;
+        let (along, at) = (others.len(), others.len() - 1);
+        let plain = |m: &Member| m.reduced.is_empty() && m.scanned.is_empty() && !m.windows;
+        let shared = |varies: &Vec<usize>| varies.contains(&along) && !varies.contains(&at);
+        let fits = last.role != Role::Stream
+            && others.iter().all(|l| l.role == Role::Grid && l.tile == 1)
+            && self.members.iter().all(plain)
+            && self.memory.iter().any(shared);
+        let vectors = last.constant.filter(|_| fits)?;
+        let vectors = Some(vectors).filter(|n| n.is_multiple_of(self.vector))? / self.vector;
+        let full = |n: &u64| vectors.is_multiple_of(*n) && 8 * n >= 7 * n.next_power_of_two();
+        let threads = (LINE..=vectors.min(WARP)).rev().find(full)?;
+        let flops = self.members.iter().map(|m| m.flops);
+        let row = flops.fold(0, u64::saturating_add).max(1) * self.vector;
+        let warps = grid_steps(around).saturating_mul(rows.length) * vectors / WARP;
+        let most = (WRITTEN / row).min(warps / (target.workers * WARPS));
+        let most = most.min(ROWS_AT_ONCE).min(rows.length);
+        let even = |n: &u64| {
+            rows.constant
+                .is_some_and(|length| length.is_multiple_of(*n))
+        };
+        let share = (most / 2..=most).rev().find(even).unwrap_or(most);
+        if share < 2 {
+            return None;
+        }
+        let size = threads.next_power_of_two();
+        (self.loops[along].role, self.loops[along].tile) = (Role::Grid, threads * self.vector);
+        self.loops[at].tile = share;
+        Some((WARPS * WARP / size, WARPS * WARP))
+    }
     /// The columns by which the last loop is cut, if it is.
     fn cut_columns(&self, target: &Target) -> Option<Columns> {
-        let last = self.loops.last().filter(|_| self.sums_leave)?;
+        let last = self.loops.last().filter(|_| self.sums_leave())?;
         self.columns(target)
             .filter(|columns| columns.tile == last.tile)
     }
@@ -394,13 +437,18 @@ impl Walk {
         let streams: Vec<usize> = (0..self.loops.len())
             .filter(|&n| self.loops[n].role == Role::Stream)
             .collect();
+        let part = self.part();
         let along = |m: &Member| {
-            m.reduced.is_empty() || streams.iter().all(|stream| m.reduced.contains(stream))
+            m.reduced.is_empty()
+                || part.is_some() && self.is_own(m)
+                || streams.iter().all(|stream| m.reduced.contains(stream))
         };
         let kept = |m: &Member| m.reduced.is_empty() || m.stored.contains(&at);
         let fits = last.role != Role::Stream
             && !self.is_reduced(at)
-            && rows.iter().all(|l| l.role != Role::Tile && l.tile == 1)
+            && rows
+                .iter()
+                .all(|l| (l.role != Role::Tile || part.is_some()) && l.tile == 1)
             && (0..at).any(|n| self.is_reduced(n))
             && self
                 .members
@@ -423,7 +471,8 @@ impl Walk {
             size: threads.next_power_of_two(),
             groups: None,
         };
-        if let Some(complete) = self.complete(vectors, target) {
+        let complete = self.complete(vectors, target);
+        if let Some(complete) = complete.filter(|_| part.is_none()) {
             return Some(complete);
         }
         let least = vectors.clamp(1, WARP / 2);
@@ -467,6 +516,29 @@ impl Walk {
             })
         })
     }
+    /// True if no op reads what another one reduces, but for sums of a part.
+    fn sums_leave(&self) -> bool {
+        self.members.iter().all(|m| !m.read) || self.part().is_some()
+    }
+    /// The rows of a part, where sums of columns are of parts that a thread asks for at once: it has the sums of each for itself, which others
+    /// read and put together.
+    fn part(&self) -> Option<u64> {
+        let (_, rows) = self.loops.split_last()?;
+        let tiles = rows.iter().filter(|l| l.role == Role::Tile);
+        let part = tiles.map(|l| l.constant).product::<Option<u64>>()?;
+        let of_parts = |m: &Member| m.reduced.iter().any(|&n| self.loops[n].role != Role::Tile);
+        let fits = (2..=ROWS_AT_ONCE).contains(&part)
+            && self.members.iter().any(|m| m.read)
+            && self.members.iter().all(|m| !m.read || self.is_own(m))
+            && self.members.iter().any(of_parts);
+        fits.then_some(part)
+    }
+    /// True for a sum of what lies in a step for each lane.
+    fn is_own(&self, sum: &Member) -> bool {
+        let last = self.loops.len().wrapping_sub(1);
+        let inside = |&n: &usize| n < last && self.loops[n].role == Role::Tile;
+        !sum.reduced.is_empty() && sum.reduced.iter().all(inside) && sum.stored.contains(&last)
+    }
     /// Indices of those of the first `count` loops that are summed.
     fn rows(&self, count: usize) -> u64 {
         let rows = (0..count).filter(|&n| self.is_reduced(n));
@@ -493,10 +565,12 @@ impl Walk {
             || shared.iter().any(|l| l.constant == Some(0));
         let rows = grid_steps(&shared);
         let of_columns = known && self.columns(target).is_some();
-        let steps = match known {
-            true if of_columns => rows / ROWS,
-            true => rows,
-            false => most,
+        let part = self.part().filter(|_| of_columns);
+        let steps = match (known, part) {
+            (true, Some(part)) => rows.min(rows.saturating_mul(part) / ROWS),
+            (true, None) if of_columns => rows / ROWS,
+            (true, None) => rows,
+            (false, _) => most,
         };
         let shares = steps.clamp(1, most).next_multiple_of(groups);
         // Of few rows, a number that is known then, a thread asks for all at once.

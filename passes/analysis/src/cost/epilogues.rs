@@ -68,7 +68,7 @@ pub(super) fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
 }
 
 /// The walks behind a sweep, the first ones, that the last block of a GPU does where it puts the sums over the blocks together: elementwise
-/// ops at the elements of sums that lie alike, and so are complete together.
+/// ops at the elements of sums that lie alike, and so are complete together, and of what earlier sweeps computed.
 pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> usize {
     // Of each sum over the blocks, and of each op that folds, the elements at which the last block has it.
     let sums = draft
@@ -92,7 +92,8 @@ pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Tar
                 && (node.stored == 0 || node.stored == stored)
                 && node.elsewhere.is_empty()
                 && node.crossed.is_empty()
-                && producers(body, i).all(|p| known.get(&p) == Some(&elements))
+                && producers(body, i)
+                    .all(|p| known.get(&p) == Some(&elements) || draft.epilogue_ready.contains(&p))
         })
     };
     match target.is_gpu() {

@@ -10,6 +10,7 @@
 
 use fuser_ir::{DType, Op};
 use fuser_target::Target;
+use rustc_hash::FxHashSet;
 
 use super::blocks::{Blocks, Loop, Member, Walk};
 use super::body::{Body, Mask, Node};
@@ -56,6 +57,7 @@ impl Nest {
         let (axes, loops): (Vec<Mask>, Vec<Loop>) = loops.into_iter().unzip();
         let members = draft.body.iter().map(|n| (n, &body.nodes[*n as usize]));
         let writes = |n| draft.stores.contains(n) || draft.keeps.contains(n);
+        let read = read_sums(body, draft);
         let members = members.map(|(n, node)| Member {
             reduced: numbers(&axes, node.reduced),
             stored: numbers(&axes, node.stored),
@@ -63,11 +65,13 @@ impl Nest {
             scanned: numbers(&axes, node.scanned),
             windows: node.touches.is_some(),
             flops: node.flops,
+            read: read.contains(n),
         });
+        let memory = tiles::memory(body, draft);
         let walk = Walk {
             members: members.collect(),
+            memory: memory.map(|m| numbers(&axes, m.stored)).collect(),
             vector: vector(body, draft, target),
-            sums_leave: sums_leave(body, draft),
             loops,
         };
         let blocks = walk.spread(target);
@@ -382,12 +386,14 @@ fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
     body::lanes(bytes, target)
 }
 
-/// True if no op of a sweep reads what another one reduces.
-fn sums_leave(body: &Body, draft: &Draft) -> bool {
+/// The sums of a sweep that its ops read, or have another name for.
+fn read_sums(body: &Body, draft: &Draft) -> FxHashSet<u32> {
     let names = draft.epilogue.iter().copied();
-    let mut names = names.filter(|&i| epilogues::is_name(body, draft, i));
-    let sum = |p: &u32| draft.body.binary_search(p).is_ok() && body.nodes[*p as usize].reduced != 0;
-    let mut ops = draft.body.iter().map(|&n| &body.nodes[n as usize]);
-    names.next().is_none()
-        && ops.all(|n| !n.sources.iter().filter_map(|s| s.node()).any(|p| sum(&p)))
+    let names = names.filter(|&i| epilogues::is_name(body, draft, i));
+    let ops = draft.body.iter().copied().chain(names);
+    let read = ops.flat_map(|n| &body.nodes[n as usize].sources);
+    let sum = |p: &u32| body.nodes[*p as usize].reduced != 0;
+    read.filter_map(|source| source.node())
+        .filter(sum)
+        .collect()
 }

@@ -383,7 +383,8 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
         let scan = roles::refuse_scan(body, d, target);
         let held = scan.or_else(|| roles::refuse_held(body, d, target));
         let empty = held.or_else(|| roles::refuse_empty(body, d));
-        empty.or_else(|| roles::refuse_parts(body, d, target))
+        let rows = empty.or_else(|| roles::refuse_rows(body, d, target).filter(|_| tile != 0));
+        rows.or_else(|| roles::refuse_parts(body, d, target))
     };
     let refusal = refusal.or_else(|| drafts.iter().find_map(serial));
     let mut cost = Cost {

@@ -64,6 +64,15 @@ pub enum Refusal {
         /// Those of the value, as far as there are workers.
         least: u64,
     },
+    /// Rows of a sum of columns would be walked by a thread for each column, one behind the other, and the threads of a GPU are more.
+    RowsSerial {
+        /// The sum.
+        op: Op,
+        /// Threads that would have columns.
+        grid: u64,
+        /// Those that hide that the others wait.
+        least: u64,
+    },
     /// A sweep would write a value inside of loops along which it does not vary and which may have no index: it would never be computed.
     MayBeEmpty {
         /// The op that makes it.
@@ -126,6 +135,7 @@ impl Refusal {
             Self::ScanAgain { .. } => "scan-again",
             Self::ScanSerial { .. } => "scan-serial",
             Self::HeldSerial { .. } => "held-serial",
+            Self::RowsSerial { .. } => "rows-serial",
             Self::MayBeEmpty { .. } => "may-be-empty",
             Self::PartsUncounted { .. } => "parts-uncounted",
             Self::Barrier { .. } => "barrier",
@@ -149,7 +159,8 @@ impl Refusal {
             | Self::MayBeEmpty { op }
             | Self::PartsUncounted { op }
             | Self::ScanSerial { op, .. }
-            | Self::HeldSerial { op, .. } => Some(*op),
+            | Self::HeldSerial { op, .. }
+            | Self::RowsSerial { op, .. } => Some(*op),
             Self::Barrier { value } | Self::HintApart { value } => ir.def_op(*value),
             _ => None,
         }
@@ -173,6 +184,11 @@ impl Refusal {
                 least: *least,
             },
             Self::HeldSerial { op: o, grid, least } => Self::HeldSerial {
+                op: op(*o)?,
+                grid: *grid,
+                least: *least,
+            },
+            Self::RowsSerial { op: o, grid, least } => Self::RowsSerial {
                 op: op(*o)?,
                 grid: *grid,
                 least: *least,
@@ -215,7 +231,9 @@ impl Refusal {
             | Self::PartsUncounted { op } => {
                 format!("{name} {{ at: {} }}", first_text(ir, *op))
             }
-            Self::ScanSerial { op, grid, least } | Self::HeldSerial { op, grid, least } => format!(
+            Self::ScanSerial { op, grid, least }
+            | Self::HeldSerial { op, grid, least }
+            | Self::RowsSerial { op, grid, least } => format!(
                 "{name} {{ at: {}, grid: {grid}, least: {least} }}",
                 first_text(ir, *op)
             ),

@@ -2,11 +2,18 @@
 
 use fuser_target::Target;
 
+use super::blocks;
 use super::body::{Body, Mask, Node, bits};
 use super::nest::{self, Nest};
 use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
+
+/// One thread of so many that a GPU's multiprocessors have room for, with a few loads under way, and the others wait no longer for it than memory takes
+/// for what two more walks over it would read.
+const WAITING: u64 = 8;
+/// Columns of a thread.
+const LANES: u64 = 4;
 
 /// The role of an axis in a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -111,6 +118,24 @@ pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option
         let alone = body.elements(value.stored & !value.scanned);
         let (op, least) = (value.op, alone.min(target.workers));
         (grid < least).then_some(Refusal::HeldSerial { op, grid, least })
+    })
+}
+
+/// The reason against a sweep on a GPU that sums columns of more rows than a thread asks for at once in its steps: a thread walks those of its columns
+/// one behind the other, and there are too few others to compute while it waits.
+pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
+    let tiles = Tiles::of(body, draft, target);
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let mut sums = nodes.filter(|n| {
+        let inside = n.reduced != 0 && n.reduced & draft.outer == 0 && n.scanned == 0;
+        inside && target.is_gpu() && !tiles.runs_within(n.reduced)
+    });
+    let least = target.workers * blocks::STANDING / WAITING;
+    sums.find_map(|sum| {
+        let columns = body.elements(draft.space & !sum.reduced);
+        let (op, grid) = (sum.op, columns / LANES);
+        let serial = body.elements(sum.reduced) > blocks::ROWS_AT_ONCE && grid < least;
+        serial.then_some(Refusal::RowsSerial { op, grid, least })
     })
 }
 

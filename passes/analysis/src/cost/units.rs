@@ -43,6 +43,8 @@ pub(super) struct Draft {
     pub epilogue_loads: Vec<u32>,
     /// Results of earlier sweeps, and of its own accumulators, that its epilogue loads.
     pub epilogue_fetches: Vec<u32>,
+    /// Those of them that sweeps of a smaller level compute.
+    pub epilogue_ready: Vec<u32>,
     /// Results that it writes because a later sweep fetches them.
     pub keeps: Vec<u32>,
     /// Ops with outputs that it writes.
@@ -391,6 +393,9 @@ impl<'a> Units<'a> {
                 Source::Input(input) => loads.push(input),
                 Source::Node(p) if self.crosses(p, unit) && !self.finishes_in(p, unit) => {
                     fetches.push(p);
+                    if unit % 2 == 1 && self.home[p as usize] / 2 < draft.level {
+                        draft.epilogue_ready.push(p);
+                    }
                 }
                 Source::Node(_) => {}
             }
@@ -421,9 +426,14 @@ impl<'a> Units<'a> {
         let nodes = || content.iter().map(|&i| &self.body.nodes[i as usize]);
         let spaces = || nodes().map(|n| n.space);
         let volume = spaces().map(|s| self.body.elements(s)).max().unwrap_or(1);
-        let reduced = self.body.nodes.iter().map(|n| n.reduced);
+        let all = self.body.nodes.iter().map(|n| n.reduced);
+        let own = nodes().map(|n| n.reduced | n.scanned);
+        let reduced = match self.target.is_gpu() {
+            true => own.fold(0, |m, axes| m | axes),
+            false => all.fold(0, |m, axes| m | axes),
+        };
         let elsewhere = nodes().flat_map(|n| &n.elsewhere).map(|e| e.1);
-        let held = reduced.chain(elsewhere).fold(0, |m, axes| m | axes);
+        let held = elsewhere.fold(reduced, |m, axes| m | axes);
         let mut outer = space & !(self.tile & held);
         for space in spaces() {
             while self.body.elements(space | outer) > volume {

@@ -48,8 +48,9 @@ impl<'a> SweepLowering<'a> {
     pub(super) fn is_small(&self, loops: &[usize]) -> bool {
         let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
         let lanes = self.lanes().unwrap_or(1) as i64;
+        let threads = self.spec.threads / self.spec.groups.max(1);
         let short = loops.last().is_some_and(|&l| match self.inner_size(l) {
-            Idx::Const(size) => size / lanes < self.spec.threads,
+            Idx::Const(size) => size / lanes < threads,
             Idx::Value(_) => false,
         });
         self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known) && short
@@ -79,7 +80,7 @@ impl<'a> SweepLowering<'a> {
     fn read_strip(&self, nest: &Nest) -> i64 {
         let operands = nest.ops.iter().flat_map(|&op| self.ir().operands(op));
         let stored = nest.effects.iter().filter_map(|effect| match effect {
-            Effect::Store(value) | Effect::Keep(value) => Some(*value),
+            Effect::Store(value) | Effect::Keep(value) | Effect::Turn(value) => Some(*value),
             Effect::Reduce(_) => None,
         });
         let read = operands.chain(stored);

@@ -17,6 +17,23 @@
 //! In parts only where fast memory does not hold what a mean is of: the second walk over a part finds it there, and slow memory is read once. The squares
 //! about a mean are those about the means of parts, and how far these lie from it: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
 //! computing sample variances" (1979). Elsewhere there is one part. 16-bit inputs are widened first, and each result is rounded once.
+//!
+//! On a GPU parts are of columns: as many rows as a thread asks for at once, which it has in registers when it knows their mean. The squares of all parts are one
+//! sum, as parts are many, and only the means of parts are handed on:
+//!
+//! ```text
+//! %var, %mean = fusion.var_mean %x dims [0] correction 0      // 25088x256, f32
+//!   =>
+//! %p    = fusion.reshape %x shape [1568, 16, 256]
+//! %s    = fusion.sum %p dims [1]
+//! %m    = fusion.div %s, 16.0
+//! %c    = fusion.sub %p, (fusion.broadcast %m dims [0, 2] shape [1568, 16, 256])
+//! %q    = fusion.sum (fusion.mul %c, %c) dims [0, 1]
+//! %mean = fusion.div (fusion.sum %s dims [0]), 25088.0
+//! %d    = fusion.sub %m, (fusion.broadcast %mean dims [1] shape [1568, 256])
+//! %ss   = fusion.add %q, (fusion.mul 16.0, (fusion.sum (fusion.mul %d, %d) dims [0]))
+//! %var  = fusion.div %ss, 25088.0
+//! ```
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
@@ -31,6 +48,11 @@ use super::{Parts, count};
 const FEWEST: u64 = 32;
 /// Parts that fast memory would hold at once: the second walk has what it reads beside it.
 const SHARE: u64 = 8;
+
+/// Rows of a part on a GPU: as many as a thread asks for at once, so that it has all of them when it knows their mean, or half as many.
+const ROWS: [u64; 2] = [16, 8];
+/// Rows that a GPU takes in parts, at least: fewer are read again from its caches.
+const LONG: u64 = 256;
 
 /// The axes of a tensor that one mean is taken along, those within a part last.
 #[derive(Default)]
@@ -53,17 +75,61 @@ impl Walk {
         }
     }
 
-    /// The innermost of `dims` as a part, where fast memory holds such but not all of them; else one part.
+    /// Parts of `dims`, where there are such on the target; else one part.
     fn new(ir: &Ir, tensor: &TensorType, dims: &[i64], target: &Target) -> Walk {
-        let mut walk = Walk::whole(tensor, dims);
         let mut axes: Vec<usize> = dims.iter().map(|&axis| axis as usize).collect();
         axes.sort_unstable();
-        let length = |axis: &usize| match tensor.dims.get(*axis)?.extent {
+        let length = |axis: usize| match tensor.dims.get(axis)?.extent {
             Extent::Static(length) => Some(length),
             _ => None,
         };
+        let plain = layout::is_row_major(ir, tensor) && !tensor.dims.iter().any(|d| d.broadcast);
+        let empty = axes.iter().any(|&axis| length(axis) == Some(0));
+        let parts = match target.is_gpu() {
+            _ if empty => None,
+            true => Walk::of_rows(tensor, &axes, &length, plain),
+            false => Walk::of_caches(tensor, &axes, &length, plain, target),
+        };
+        parts.unwrap_or_else(|| Walk::whole(tensor, dims))
+    }
+
+    /// On a GPU: so many indices of an axis as a thread asks for at once, where what is beside them is contiguous. Their number is a power of two, so
+    /// that means are exact where sums are.
+    fn of_rows(
+        tensor: &TensorType,
+        axes: &[usize],
+        length: &dyn Fn(usize) -> Option<u64>,
+        plain: bool,
+    ) -> Option<Walk> {
+        let all = |axes: &mut dyn Iterator<Item = usize>| {
+            let lengths = axes.map(|axis| length(axis).unwrap_or(u64::MAX));
+            lengths.fold(1, u64::saturating_mul)
+        };
+        let beside = *axes.last()? + 1..tensor.dims.len();
+        let known = !beside.is_empty() && beside.clone().all(|axis| length(axis).is_some());
+        if !plain || !known || all(&mut axes.iter().copied()) < LONG {
+            return None;
+        }
+        let cut = |rows: u64| {
+            let mut axes = axes.iter().enumerate().rev();
+            let whole = |axis| length(axis).is_some_and(|n| n > rows && n.is_multiple_of(rows));
+            axes.find(|(_, axis)| whole(**axis))
+                .map(|(at, _)| (at, rows))
+        };
+        let (at, rows) = ROWS.into_iter().find_map(cut)?;
+        Some(Walk::whole(tensor, &[]).cut(axes, &[], (axes[at], length(axes[at])?, rows)))
+    }
+
+    /// On a CPU: the innermost of `axes`, and a piece of the next one, where fast memory holds such but not all of them.
+    fn of_caches(
+        tensor: &TensorType,
+        axes: &[usize],
+        length: &dyn Fn(usize) -> Option<u64>,
+        plain: bool,
+        target: &Target,
+    ) -> Option<Walk> {
         let product = |axes: &[usize]| {
-            let all = axes.iter().map(|axis| length(axis).unwrap_or(u64::MAX));
+            let all = axes.iter().map(|&axis| length(axis).unwrap_or(u64::MAX));
             all.fold(1, u64::saturating_mul)
         };
         let beside: Vec<usize> = (0..tensor.dims.len())
@@ -72,14 +138,13 @@ impl Walk {
         let columns = product(&beside);
         let size = tensor.dtype.compute().bytes();
         let held = target.tile_bytes / size;
-        let long = product(&axes).saturating_mul(columns.min(target.narrow_tile)) > held;
-        if target.is_gpu() || !long || axes.iter().any(|axis| length(axis) == Some(0)) {
-            return walk;
+        if product(axes).saturating_mul(columns.min(target.narrow_tile)) <= held {
+            return None;
         }
         let most = (held / SHARE / columns.clamp(1, target.tile)).max(FEWEST);
         let mut within = 1;
         let mut first = axes.len();
-        while let Some(n) = first.checked_sub(1).and_then(|i| length(&axes[i])) {
+        while let Some(n) = first.checked_sub(1).and_then(|i| length(axes[i])) {
             if n.saturating_mul(within) > most {
                 break;
             }
@@ -89,29 +154,40 @@ impl Walk {
         let (outer, inner) = axes.split_at(first);
         let cut = outer
             .last()
-            .and_then(|axis| length(axis).map(|n| (*axis, n)));
-        let plain = layout::is_row_major(ir, tensor) && !tensor.dims.iter().any(|d| d.broadcast);
+            .and_then(|&axis| length(axis).map(|n| (axis, n)));
         let piece = cut.filter(|_| plain).and_then(|(axis, n)| {
             let mut pieces = (2..=most / within).rev();
             pieces.find(|p| n.is_multiple_of(*p)).map(|p| (axis, n, p))
         });
-        let (cut, n, piece) = piece.unwrap_or((usize::MAX, 1, 1));
-        if outer.is_empty() || within * piece < FEWEST {
-            return walk;
+        let piece = piece.unwrap_or((usize::MAX, 1, 1));
+        if outer.is_empty() || within * piece.2 < FEWEST {
+            return None;
         }
+        Some(Walk::whole(tensor, &[]).cut(outer, inner, piece))
+    }
+
+    /// The walk over parts of the axes `inner`, and of pieces of the length `piece` of the axis `cut`, which has `n` indices and is one of `outer`.
+    fn cut(mut self, outer: &[usize], inner: &[usize], (cut, n, piece): (usize, u64, u64)) -> Walk {
         let moved = |axes: &[usize]| -> Vec<i64> {
             axes.iter()
                 .map(|&axis| axis as i64 + i64::from(axis > cut))
                 .collect()
         };
-        walk.outer = moved(outer);
-        walk.inner = moved(inner);
+        self.outer = moved(outer);
+        self.inner = moved(inner);
         if piece > 1 {
-            walk.shape
+            self.shape
                 .splice(cut..=cut, [Dim::fixed(n / piece), Dim::fixed(piece)]);
-            walk.inner.insert(0, cut as i64 + 1);
+            self.inner.insert(0, cut as i64 + 1);
         }
-        walk
+        self
+    }
+
+    /// The axes that a mean is taken along.
+    fn all(&self) -> Vec<i64> {
+        let mut all = [&self.outer[..], &self.inner].concat();
+        all.sort_unstable();
+        all
     }
 
     /// The axes of the shape that are not of a part.
@@ -207,18 +283,29 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
     let mut sum = b.reduce(&fusion::SUM, x, &walk.inner)?;
     let (mean, squares) = if walk.outer.is_empty() {
         let mean = b.div(sum, n)?;
-        (mean, squares(&mut b, x, mean, &walk, None)?)
+        (mean, squares(&mut b, x, mean, (&walk, &walk.inner), None)?)
     } else {
         let parts = walk.parts();
         let length = count(&mut b, &walk.lengths(&walk.inner), compute)?;
         let means = b.div(sum, length)?;
-        let within = squares(&mut b, x, means, &walk, None)?;
+        let along = match target.is_gpu() {
+            true => walk.all(),
+            false => walk.inner.clone(),
+        };
+        let within = squares(&mut b, x, means, (&walk, &along), None)?;
         sum = b.reduce(&fusion::SUM, sum, &parts.inner)?;
         let mean = b.div(sum, n)?;
-        (
-            mean,
-            squares(&mut b, means, mean, &parts, Some((length, within)))?,
-        )
+        let of_parts =
+            |b: &mut Builder<'_>, own| squares(b, means, mean, (&parts, &parts.inner), own);
+        let squares = match target.is_gpu() {
+            true => {
+                let between = of_parts(&mut b, None)?;
+                let between = b.mul(between, length)?;
+                b.add(within, between)?
+            }
+            false => of_parts(&mut b, Some((length, within)))?,
+        };
+        (mean, squares)
     };
     let var = variance(&mut b, squares, n, correction, compute)?;
     let mut out = vec![var, mean];
@@ -238,7 +325,7 @@ fn squares(
     b: &mut Builder<'_>,
     x: Value,
     mean: Value,
-    walk: &Walk,
+    (walk, along): (&Walk, &[i64]),
     parts: Option<(Value, Value)>,
 ) -> Built {
     let wide = b.broadcast(mean, &walk.kept(), &walk.shape)?;
@@ -249,7 +336,7 @@ fn squares(
         squares = b.mul(length, squares)?;
         squares = b.add(within, squares)?;
     }
-    b.reduce(&fusion::SUM, squares, &walk.inner)
+    b.reduce(&fusion::SUM, squares, along)
 }
 
 /// `squares / (count - correction)`, NaN where that is not positive.

@@ -332,10 +332,13 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn is_written(&self, op: Op, count: Count<'ctx>, length: i64) -> bool {
         let ir = self.ir;
         let iterations = length / count.stride;
-        if self.emit.gpu || iterations == 1 {
-            return !self.emit.gpu;
-        }
         let ops = ir.walk(op);
+        if self.emit.gpu {
+            return self.is_unrolled(count, iterations, &ops);
+        }
+        if iterations == 1 {
+            return true;
+        }
         let loops = ops[1..].iter().any(|&op| ir.is(op, &kernel::FOR));
         let touched = |what, operand| {
             let all = ops.iter().filter(move |&&op| ir.is(op, what));
@@ -349,6 +352,19 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         few && small
             && !loops
             && around(ir, op).is_some_and(|outer| around(ir, outer).is_some() || !keeps)
+    }
+
+    /// True for a short loop of a GPU over what threads have one iteration of: they ask for what all of its iterations read at once then.
+    fn is_unrolled(&self, count: Count<'ctx>, iterations: i64, ops: &[Op]) -> bool {
+        let loops = ops[1..].iter().filter(|&&op| self.ir.is(op, &kernel::FOR));
+        let once = |&op: &Op| self.ir.str_of(op, "map") == Some("thread") && self.runs_once(op);
+        let mut once = loops.map(once).peekable();
+        let small = (ops.len() as i64).saturating_mul(iterations) <= MOST_OPS as i64;
+        count.map == Map::Seq
+            && (2..=MOST_ITERATIONS[0]).contains(&iterations)
+            && small
+            && once.peek().is_some()
+            && once.all(|once| once)
     }
 
     /// Ends an iteration that yields `next`, and the loop where none follows.
