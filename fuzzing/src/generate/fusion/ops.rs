@@ -300,13 +300,18 @@ fn arg(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     maker.emit(def, &[slot], &clauses, Some(axes), Some(fact))
 }
 
-/// A scan along some axis. A partial result is put together from no more elements than the last.
+/// A scan along some axis; nothing where the exact tier must not have it, as a GPU puts groups of elements together. A partial result is
+/// of no more elements than the last.
 fn scan(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let source = maker.slots[slot].clone();
     let at = (!source.axes.is_empty()).then(|| maker.source.index(source.axes.len()))?;
     let count = source.axes[at].length.max(1);
-    let fact = facts::reduction(def, source.dtype, source.fact, count).unwrap_or(None);
+    let fact = match facts::reduction(def, source.dtype, source.fact, count) {
+        Ok(fact) => fact,
+        Err(_) if maker.is_exact() => return None,
+        Err(_) => None,
+    };
     let mut axes = source.axes;
     axes[at] = plain(axes[at]);
     let dim = ("dim", maker.ir.int_attr(at as i64));

@@ -19,7 +19,7 @@
 //! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. So does `kernel.last` with what its count
 //! was. Stores with `kernel.once` say that none of them writes what another one does.
 //!
-//! A barrier stands as far out as it does: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
+//! A barrier stands as far out as it does, and in no loop over groups, of which one runs an iteration: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
 //! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
 //! leave without work is dropped, those of the innermost loops first.
 //!
@@ -242,10 +242,10 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
             ]);
             let skip = [Pending::Event(Event::IfEnd), Pending::Event(Event::Else)];
             pending.extend(skip.into_iter().chain([first(op, 0)]));
-        } else if ir.is(op, &kernel::FOR) && (map == "group" || map == "grid" && !strided(op)) {
-            // A block runs one iteration, and a group.
+        } else if ir.is(op, &kernel::FOR) && map == "grid" && !strided(op) {
+            // A block runs one iteration.
             pending.push(first(op, 0));
-        } else if ir.is(op, &kernel::FOR) && (map == "seq" || map == "grid") {
+        } else if ir.is(op, &kernel::FOR) && matches!(map, "seq" | "grid" | "group") {
             events.push(Event::LoopBegin(op));
             pending.extend([Pending::Event(Event::LoopEnd), first(op, 0)]);
         } else {

@@ -99,9 +99,10 @@ impl Analysis<'_> {
                 Event::LoopBegin(op) => {
                     let walked = loops.iter().filter(|open| open.turn.is_some()).count();
                     let alone = walked < MAX_TURNS && self.places.tells(*op);
+                    let once = runs_once(&self.places, *op);
                     let known = self.carried.len().max(number + 1);
                     self.carried.resize(known, State::new());
-                    let turn = (alone && !self.places.is_single(*op)).then_some(Turn::First);
+                    let turn = (alone && !once).then_some(Turn::First);
                     loops.push(Open {
                         op: *op,
                         begin: at,
@@ -119,7 +120,7 @@ impl Analysis<'_> {
                 Event::LoopEnd => {
                     let open = loops.last_mut()?;
                     // A loop of one iteration leaves nothing to another one.
-                    if !self.places.is_single(open.op) {
+                    if !runs_once(&self.places, open.op) {
                         grew |= carry(
                             &self.places,
                             &mut self.carried[open.number],
@@ -225,9 +226,14 @@ fn is_of_grid(ir: &Ir, op: Op) -> bool {
     ir.str_of(op, "map") == Some("grid")
 }
 
+/// True if a thread runs at most one iteration of a loop: of one over groups, that of its group.
+fn runs_once(places: &Places<'_>, op: Op) -> bool {
+    places.ir.str_of(op, "map") == Some("group") || places.is_single(op)
+}
+
 /// The iterations that a block or a thread runs of a loop for sure, as far as they count: 0, 1 or 2, which stands for more as well.
 fn iterations(ir: &Ir, op: Op) -> u8 {
-    if is_of_grid(ir, op) {
+    if matches!(ir.str_of(op, "map"), Some("grid" | "group")) {
         return 0;
     }
     let [lower, upper, step] = [0, 1, 2].map(|n| rounds::literal(ir, ir.operand(op, n)));

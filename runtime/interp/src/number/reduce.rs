@@ -271,7 +271,7 @@ fn sums_exactly(state: &BoundedState, rules: &Rules) -> bool {
         return true;
     }
     let scaled = state.size / 2f64.powi(state.grain.clamp(-1000, 1000));
-    state.grain > -900 && scaled <= rules.exact_integers()
+    rules.keeps_whole_numbers() && state.grain > -900 && scaled <= rules.exact_integers()
 }
 
 fn push_factor(state: &mut BoundedState, x: Bounded) {

@@ -131,6 +131,8 @@ pub struct Rules {
     store: Option<Format>,
     /// True where each step of a sum may cut it off at the last place of its greatest term.
     cuts: bool,
+    /// True where a sum is known by the means of its parts, which are no whole numbers where the terms are.
+    parts: bool,
 }
 
 impl Rules {
@@ -151,11 +153,19 @@ impl Rules {
             compute,
             store,
             cuts: false,
+            parts: false,
         }
     }
     /// The same with sums that are cut off, not rounded.
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
+    }
+    /// The same with sums that may be put together from the means of parts.
+    pub fn of_parts(self) -> Self {
+        Self {
+            parts: true,
+            ..self
+        }
     }
     /// The steps of a sum of so many terms, each off by half a place of the sum of their magnitudes: one less than there are terms, or
     /// two for each where sums are cut off.
@@ -183,6 +193,10 @@ impl Rules {
     /// From where on a value of the computing type is infinite.
     pub fn overflow(&self) -> f64 {
         self.compute.overflow
+    }
+    /// True if sums of whole numbers that the computing type holds are such numbers, however they are put together.
+    pub fn keeps_whole_numbers(&self) -> bool {
+        !self.parts
     }
     /// Bits of precision of the computing type, as the largest exactly held integer.
     pub fn exact_integers(&self) -> f64 {

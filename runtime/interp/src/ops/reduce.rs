@@ -228,7 +228,8 @@ impl Machine<'_> {
             self.draft(x.dtype(), axes.clone())?,
             self.draft(x.dtype(), axes)?,
         );
-        let rules = Rules::of(x.dtype());
+        // Variances are put together from those of parts, by their means.
+        let rules = Rules::of(x.dtype()).of_parts();
         with_lane!(self.kind(x.dtype()), L => {
             let variance = self.fill(variance, |part| {
                 blocks::<L>(part, |begin, out, lanes| {
