@@ -21,8 +21,9 @@ use crate::memory;
 pub const LINE: u32 = 64;
 /// Bytes of a line and the two addresses.
 const PLACE: u32 = LINE + 16;
-/// Where the addresses lie, in words: that of the first byte that the line holds, and that behind the last.
+/// The word with the address of the first byte that the line holds.
 const FIRST: i64 = 8;
+/// The word with that of the byte behind the last.
 const NEXT: i64 = 9;
 
 /// The place where parts of a buffer's lines are put together.
@@ -67,7 +68,7 @@ impl<'ctx> SharedLine<'ctx> {
         Ok(SharedLine(place))
     }
 
-    /// Where to store a part of `bytes` bytes that belongs to `address`.
+    /// The place to store a part of `bytes` bytes that belongs to `address`.
     pub fn part(
         &self,
         emit: &Emit<'ctx>,

@@ -105,7 +105,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// Where to store what belongs to `address` and is no whole line.
+    /// The place to store what belongs to `address` and is no whole line.
     pub(super) fn in_its_line(
         &self,
         memory: Value,
