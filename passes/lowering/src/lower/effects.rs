@@ -24,8 +24,6 @@ pub(super) enum Effect {
     Store(Value),
     /// A value is kept for later phases.
     Keep(Value),
-    /// A sweep output is kept in rows that are turned, from which it is written as it lies.
-    Turn(Value),
     /// A reduction.
     Reduce(Reduction),
 }
@@ -204,12 +202,9 @@ impl SweepLowering<'_> {
             .rposition(|l| varies.contains(l))
             .map_or(0, |p| p + 1)
     }
-    /// Lanes of the innermost loop: one where an access along it is of elements that lie far apart, or of a row that is turned.
+    /// Lanes of the innermost loop: one where an access along it is of elements that lie far apart.
     pub(super) fn nest_lanes(&self, nest: &Nest) -> Option<u64> {
         let &last = nest.loops.last()?;
-        if nest.effects.iter().any(|e| matches!(e, Effect::Turn(_))) {
-            return None;
-        }
         let global = nest
             .loads
             .iter()
@@ -262,7 +257,7 @@ impl Effect {
     /// The value that the effect consumes.
     pub(super) fn needs(&self) -> Value {
         match self {
-            Effect::Store(v) | Effect::Keep(v) | Effect::Turn(v) => *v,
+            Effect::Store(v) | Effect::Keep(v) => *v,
             Effect::Reduce(r) => r.input,
         }
     }

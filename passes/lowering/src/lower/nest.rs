@@ -110,13 +110,7 @@ impl SweepLowering<'_> {
         mut effects: Vec<Effect>,
     ) -> Result<(), Unsupported> {
         let mut later = Vec::new();
-        let turned = self.turned_stores(&loops, &effects);
         for effect in &mut effects {
-            if let Effect::Store(value) = effect
-                && turned.iter().any(|t| t.0 == *value)
-            {
-                *effect = Effect::Turn(*value);
-            }
             if let Effect::Reduce(r) = effect {
                 r.carried_from = carried_from(&loops, &r.inner);
                 if r.carried_from.is_none() && r.accumulator.is_none() {
@@ -129,9 +123,6 @@ impl SweepLowering<'_> {
         }
         let nest = self.plan_nest(loops, effects)?;
         self.emit_nest(nest)?;
-        for (value, order) in turned {
-            self.store_turned(value, &order)?;
-        }
         for effect in later {
             let Effect::Store(value) = effect else {
                 continue;
@@ -161,11 +152,6 @@ impl SweepLowering<'_> {
         for effect in &nest.effects {
             let (value, loops) = match effect {
                 Effect::Keep(value) => (*value, nest.loops.clone()),
-                Effect::Turn(value) => {
-                    let dtype = self.ir().value_kind(*value).dtype().unwrap_or(DType::F32);
-                    self.allocate_padded(*value, &nest.loops, dtype);
-                    continue;
-                }
                 Effect::Reduce(Reduction {
                     op,
                     carried_from: Some(from @ 1..),
@@ -541,7 +527,7 @@ impl SweepLowering<'_> {
                     };
                     self.store_output(*output, value, ivs, &[])?;
                 }
-                Effect::Keep(kept) | Effect::Turn(kept) => {
+                Effect::Keep(kept) => {
                     let value = self.k.splat(value, lanes);
                     if let Some((_, resident)) =
                         self.pending.iter().find(|(v, _)| v == kept).cloned()

@@ -80,7 +80,7 @@ impl<'a> SweepLowering<'a> {
     fn read_strip(&self, nest: &Nest) -> i64 {
         let operands = nest.ops.iter().flat_map(|&op| self.ir().operands(op));
         let stored = nest.effects.iter().filter_map(|effect| match effect {
-            Effect::Store(value) | Effect::Keep(value) | Effect::Turn(value) => Some(*value),
+            Effect::Store(value) | Effect::Keep(value) => Some(*value),
             Effect::Reduce(_) => None,
         });
         let read = operands.chain(stored);

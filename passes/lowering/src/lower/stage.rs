@@ -4,8 +4,6 @@
 //! written to a tile with `i` innermost, in squares that a CPU transposes in registers; the nest then reads the tile along `i`. Each
 //! element is read from slow memory once, as it lies. So is what a window reads where it is one load.
 //!
-//! Outputs that a GPU's threads walk so are written the other way round: a nest leaves them in a tile, and threads write the rows of that.
-//!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
 use fuser_analysis::cost::MAX_STAGE_BYTES;
@@ -14,7 +12,6 @@ use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
-use super::effects::Effect;
 use super::spread::{Indices, STRIP};
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
@@ -96,66 +93,6 @@ impl SweepLowering<'_> {
     fn may_stage(&self, loops: &[usize]) -> bool {
         let empty = loops.iter().any(|&l| self.inner_size(l).is(0));
         !empty && (self.lanes().is_some() || self.target.is_gpu())
-    }
-    /// The outputs that a nest over `loops` writes across a GPU's threads, each with the loops of the walk that writes it as it lies.
-    pub(super) fn turned_stores(
-        &mut self,
-        loops: &[usize],
-        effects: &[Effect],
-    ) -> Vec<(Value, Vec<usize>)> {
-        let own = self.target.is_gpu() && self.spec.groups == 1 && self.may_stage(loops);
-        let Some(&last) = loops.last().filter(|_| own) else {
-            return Vec::new();
-        };
-        let stored = effects.iter().filter_map(|effect| match effect {
-            Effect::Store(value) => Some(*value),
-            _ => None,
-        });
-        let kept = |value| {
-            effects
-                .iter()
-                .any(|e| matches!(e, Effect::Keep(v) if *v == value))
-        };
-        let mut turned = Vec::new();
-        for value in stored {
-            let Some(along) = self.crossing_axis(value, loops, last) else {
-                continue;
-            };
-            let others = loops.iter().copied().filter(|&l| l != along);
-            let order: Vec<usize> = others.chain([along]).collect();
-            if !kept(value) && self.is_small(&order) {
-                turned.push((value, order));
-            }
-        }
-        turned
-    }
-    /// Writes an output that a nest left in a tile, along the last of the loops `order`: neighbouring threads write neighbouring elements.
-    pub(super) fn store_turned(
-        &mut self,
-        value: Value,
-        order: &[usize],
-    ) -> Result<(), Unsupported> {
-        let Some(resident) = self.resident.remove(&value) else {
-            return self.refuse_sweep("an output that is turned has no tile");
-        };
-        let along = order.last().copied();
-        // From one element of a row to the next lies what a tile has of the other loops.
-        let inside = resident.dims.iter().rev();
-        let inside = inside.take_while(|dim| Some(dim.0) != along);
-        let apart = inside.fold(Idx::Const(1), |all, dim| self.k.mul(all, dim.1));
-        let (lanes, apart) = match apart {
-            Idx::Const(apart) => (self.lanes(), apart),
-            Idx::Value(_) => (None, 1),
-        };
-        let around = std::mem::replace(&mut self.innermost, along);
-        let store = &mut |s: &mut Self, ivs: &mut Indices, lanes| {
-            let at = s.resident_index(&resident, ivs);
-            let row = s.k.load_strided(resident.memory, at, lanes, apart);
-            s.store_output(value, row, ivs, &[])
-        };
-        self.spread_tile(order, (STRIP, lanes), &mut Indices::default(), store)?;
-        self.innermost = around;
-        Ok(())
     }
     fn stage(&mut self, value: Value, loops: &[usize], along: usize) -> Result<(), Unsupported> {
         let varies = self.varies(value);
