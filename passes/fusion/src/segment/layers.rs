@@ -9,8 +9,8 @@
 //!                                         it drew for 4 what it drew for 3: so 4 to 123 are drawn as 3, and 124 to 127 as 4 to 7
 //! ```
 //!
-//! What rematerialization makes of the shortened program it makes of the whole one: the ops that a segment computes in the end are extended the
-//! same way, and left to the pass (`remat/solutions.rs`).
+//! Rematerialization solves the shortened program: the ops that a segment computes in the end are extended to the whole one the same way, and left
+//! to the pass (`remat/solutions.rs`).
 //!
 //! Guarantees: every op is in a segment, and segments have an order in which they run; where that does not follow, there is no result, and the
 //! whole program is searched. The search costs what it does for so few layers.
