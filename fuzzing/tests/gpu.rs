@@ -17,18 +17,18 @@ use fuser_runtime::{RunOptions, Runtime};
 /// Bytes that a run may hold.
 const MEMORY: u64 = 1 << 30;
 
-/// Compiles a case for the device, with launches of so many blocks, and runs it there; false where a stated limit is met.
+/// Compiles a case for the device, a target that `change` has changed, and runs it there; false where a stated limit is met.
 fn agrees(
     case: &Case,
     runtime: &Runtime,
     device: &CudaDevice,
-    blocks: Option<u64>,
+    change: fn(&mut Target),
 ) -> Result<bool, String> {
-    let Ok(expected) = execute::expected(case) else {
+    let mut target = Target::of_capability(device.sm().into()).unwrap();
+    change(&mut target);
+    let Ok(expected) = execute::expected_of(case, target.contract != 0) else {
         return Ok(false);
     };
-    let mut target = Target::of_capability(device.sm().into()).unwrap();
-    target.grid_blocks = blocks.unwrap_or(target.grid_blocks);
     let options = CompileOptions {
         target,
         ..CompileOptions::default()
@@ -51,7 +51,7 @@ fn agrees(
     expected.fault(&outputs).map_or(Ok(true), Err)
 }
 
-fn random_programs(count: u64, blocks: Option<u64>) {
+fn random_programs(count: u64, change: fn(&mut Target)) {
     let order = format!("sm_90,order={},seed=1", Order::Random.name());
     let machine = std::env::var("FUSER_TEST_GPU").unwrap_or(order);
     let simulator = (machine != "real").then(|| machine.clone());
@@ -65,7 +65,7 @@ fn random_programs(count: u64, blocks: Option<u64>) {
     for seed in 0..count {
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
         let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier).seeded(seed));
-        match agrees(&case, &runtime, &device, blocks) {
+        match agrees(&case, &runtime, &device, change) {
             Ok(run) => ran += u64::from(run),
             Err(what) => {
                 failures.push(format!("seed {seed} on {machine}: {what}"));
@@ -84,23 +84,29 @@ fn random_programs(count: u64, blocks: Option<u64>) {
 
 #[test]
 fn random_programs_agree_on_the_simulated_gpu() {
-    random_programs(60, None);
+    random_programs(60, |_| {});
 }
 
 #[test]
 #[ignore = "minutes"]
 fn two_thousand_random_programs_agree_on_the_simulated_gpu() {
-    random_programs(2000, None);
+    random_programs(2000, |_| {});
 }
 
 /// Launches of few blocks, each of which takes several iterations of a grid.
 #[test]
 fn random_programs_agree_in_launches_of_few_blocks() {
-    random_programs(60, Some(3));
+    random_programs(60, |target| target.grid_blocks = 3);
 }
 
 #[test]
 #[ignore = "minutes"]
 fn two_thousand_random_programs_agree_in_launches_of_few_blocks() {
-    random_programs(2000, Some(3));
+    random_programs(2000, |target| target.grid_blocks = 3);
+}
+
+/// Products may be a part of sums.
+#[test]
+fn contracted_random_programs_agree_on_the_simulated_gpu() {
+    random_programs(60, |target| target.contract = 1);
 }

@@ -2,6 +2,7 @@
 
 mod casts;
 mod complex;
+mod contracted;
 mod coverage;
 mod gpu;
 mod model;

@@ -141,6 +141,10 @@ impl Config {
             ..CompileOptions::default()
         }
     }
+    /// True if compiled code runs whose products may be a part of sums.
+    pub fn contracts(&self) -> bool {
+        self.device != Device::Interp && self.target.contract != 0
+    }
     /// A rule for every input: what was said, else small whole numbers.
     pub fn whole_specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {
         let made = signature.inputs.iter().map(|input| {

@@ -234,7 +234,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     progress.step("checking with the interpreter");
     let check = match config.check {
-        true => Some(session.check_execution(loaded, &inputs, &execution)?),
+        true => Some(session.check_execution(loaded, &inputs, &execution, config.contracts())?),
         false => None,
     };
     progress.step("checking with small whole numbers");
@@ -295,7 +295,7 @@ fn check_whole(
         ..config.clone()
     };
     let (execution, inputs) = subject.execute(session, &once, inputs, true)?;
-    session.check_execution(loaded, &inputs, &execution)
+    session.check_execution(loaded, &inputs, &execution, config.contracts())
 }
 
 fn execute(

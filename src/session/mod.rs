@@ -135,6 +135,26 @@ impl Execution {
     }
 }
 
+/// What the interpreter finds: results to the bit, or bounds for those of compiled code.
+#[derive(Clone, Copy, Default)]
+struct Reference {
+    bounds: bool,
+    /// Tensor cores ran.
+    tensor_cores: bool,
+    /// Products may be a part of sums.
+    contracted: bool,
+}
+
+impl Reference {
+    /// Bounds for code that rounds as the ops are defined.
+    fn bounded() -> Self {
+        Self {
+            bounds: true,
+            ..Self::default()
+        }
+    }
+}
+
 impl Session {
     /// A session with so many threads and so much memory.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
@@ -189,7 +209,7 @@ impl Session {
     /// Runs the program with the interpreter, exactly as its ops are defined.
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
-        let outputs = self.interpreted(loaded, inputs, [false, false])?;
+        let outputs = self.interpreted(loaded, inputs, Reference::default())?;
         Ok(Execution {
             outputs: outputs.into_runtime(self.runtime.heap())?,
             time_ms: start.elapsed().as_secs_f64() * 1e3,
@@ -199,11 +219,12 @@ impl Session {
     }
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        Ok(self.interpreted(loaded, inputs, [true, false])?.tensors)
+        Ok(self
+            .interpreted(loaded, inputs, Reference::bounded())?
+            .tensors)
     }
-    /// The program's results by the interpreter, as reference where that is asked for, and for tensor cores where these ran; the copies of
-    /// its inputs are gone.
-    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: [bool; 2]) -> Result<Held> {
+    /// The program's results by the interpreter; the copies of its inputs are gone.
+    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: Reference) -> Result<Held> {
         let heap = self.runtime.heap();
         let given = Held::copies(heap, &inputs.tensors)?;
         // What these take is no longer there.
@@ -214,44 +235,46 @@ impl Session {
     }
     /// Compares outputs with the reference's.
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
-        self.compared(loaded, inputs, outputs, false)
+        self.compared(loaded, inputs, outputs, Reference::bounded())
     }
-    /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off.
+    /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off, and where the
+    /// code is `contracted`, as its target asks, by that of products that are a part of sums.
     pub fn check_execution(
         &self,
         loaded: &Loaded,
         inputs: &Inputs,
         execution: &Execution,
+        contracted: bool,
     ) -> Result<Check> {
-        let tensor_cores = execution.used_tensor_cores();
-        self.compared(loaded, inputs, &execution.outputs, tensor_cores)
+        let reference = Reference {
+            tensor_cores: execution.used_tensor_cores(),
+            contracted,
+            ..Reference::bounded()
+        };
+        self.compared(loaded, inputs, &execution.outputs, reference)
     }
     fn compared(
         &self,
         loaded: &Loaded,
         inputs: &Inputs,
         outputs: &[HostTensor],
-        tensor_cores: bool,
+        reference: Reference,
     ) -> Result<Check> {
         let heap = self.runtime.heap();
-        let reference = self.interpreted(loaded, inputs, [true, tensor_cores])?;
+        let reference = self.interpreted(loaded, inputs, reference)?;
         let names = &loaded.signature.output_names;
         check::outputs(heap, names, outputs, &reference.tensors)
     }
-    fn options(
-        &self,
-        loaded: &Loaded,
-        inputs: &Inputs,
-        [reference, tensor_cores]: [bool; 2],
-    ) -> Options {
+    fn options(&self, loaded: &Loaded, inputs: &Inputs, how: Reference) -> Options {
         let heap = self.runtime.heap();
         Options {
-            reference,
+            reference: how.bounds,
             fuel: u64::MAX,
             memory: heap.limit().saturating_sub(heap.in_use()),
             threads: self.runtime.workers().count(),
             math: promised_ulps(),
-            tensor_cores,
+            tensor_cores: how.tensor_cores,
+            contracted: how.contracted,
             extents: loaded
                 .signature
                 .extents

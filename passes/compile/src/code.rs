@@ -73,6 +73,7 @@ fn codegen_options(target: &Target) -> Options {
         stream_beyond: target.last_cache_bytes,
         ask_ahead: target.ask_ahead_bytes,
         approximate: target.approximate != 0,
+        contract: target.contract != 0,
         multiprocessor: Multiprocessor {
             number: target.workers,
             shared_bytes: target.shared_per_sm,

@@ -169,6 +169,7 @@ figures! {
     "partial-results" partials Count None, 1 ..= COUNTS, "workers that keep partial results of their own";
     "narrowing" narrowing Count None, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";
     "approximate" approximate Flag CUDA, 0 ..= 1, "elementary functions and quotients of f32 are the hardware's approximations";
+    "contract" contract Flag None, 0 ..= 1, "a product and a sum or difference with it are rounded once, where the processor has fused multiply-adds";
     "hoist-above" hoist_above Count None, 0 ..= 1_000_000, "a value that no step changes is kept where computing it takes more operations";
 }
 

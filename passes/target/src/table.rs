@@ -66,6 +66,7 @@ pub const GENERIC: Target = Target {
     partials: 64,
     narrowing: 6,
     approximate: 0,
+    contract: 0,
     hoist_above: 3,
 };
 
@@ -108,6 +109,7 @@ pub const A100: Target = Target {
     partials: 256,
     narrowing: 0,
     approximate: 0,
+    contract: 0,
     hoist_above: 8,
 };
 

@@ -58,6 +58,8 @@ pub struct Options {
     pub math: MathUlps,
     /// Reference mode: products of 16-bit floats may be summed on tensor cores, which cut sums off where others round them to nearest.
     pub tensor_cores: bool,
+    /// Reference mode: products of f32 and f64 may be a part of sums, rounded once with them (fused multiply-adds), or not.
+    pub contracted: bool,
     /// Values of named extents that no input gives. Those that inputs give must agree.
     pub extents: BTreeMap<String, i64>,
 }
@@ -71,6 +73,7 @@ impl Default for Options {
             threads: 1,
             math: MathUlps::default(),
             tensor_cores: false,
+            contracted: false,
             extents: BTreeMap::new(),
         }
     }

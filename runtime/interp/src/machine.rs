@@ -66,6 +66,7 @@ impl<'o> Machine<'o> {
         Env {
             dtype,
             rules: Rules::of(dtype),
+            contracted: self.options.contracted && matches!(dtype, DType::F32 | DType::F64),
             ulps: match self.is_reference() {
                 true => self.options.math.of(name, dtype.compute()),
                 false => 0.0,

@@ -378,3 +378,43 @@ fn comparisons_tell_what_differs() {
     assert!(compare_exact(&i32s(&[3], &[7, 7, 7]), &once).ok);
     assert!(!compare_exact(&i32s(&[3], &[7, 8, 7]), &once).ok);
 }
+
+#[test]
+fn products_in_sums_may_be_rounded_once() {
+    let mut random = Random(9);
+    for dtype in [DType::F64, DType::F32] {
+        let mut x = [(); 3].map(|()| drawn(&mut random, dtype, 301, -2.0, 2.0));
+        let made = program(
+            |ir| x.iter().map(|t| type_of(ir, t)).collect(),
+            |b, args| {
+                let product = b.op(&fusion::MUL, &args[..2], &[]).unwrap();
+                let product = b.ir.result(product, 0);
+                let sum = b.op(&fusion::SUB, &[product, args[2]], &[]).unwrap();
+                vec![b.ir.result(sum, 0)]
+            },
+        );
+        let contracted = Options {
+            contracted: true,
+            ..reference()
+        };
+        // A sum of three numbers, and a product less what it is rounded to: all that is left is the rounding.
+        for cancels in [false, true] {
+            if cancels {
+                x[2] = apply("mul", &[], &x[..2]).remove(0);
+            }
+            let [a, b, c] = [0, 1, 2].map(|n| values(&x[n]));
+            let once = (0..a.len()).map(|i| match dtype {
+                DType::F32 => f64::from((a[i] as f32).mul_add(b[i] as f32, -c[i] as f32)),
+                _ => a[i].mul_add(b[i], -c[i]),
+            });
+            let once = tensor(dtype, &[a.len()], &once.collect::<Vec<f64>>());
+            let twice = made.run(&x, &Options::default()).unwrap().values;
+            let bounds = made.run(&x, &contracted).unwrap().values;
+            within(&once, &bounds[0], "once");
+            within(&twice[0], &bounds[0], "twice");
+            let defined = made.run(&x, &reference()).unwrap().values;
+            assert!(compare(&twice[0], &defined[0]).ok);
+            assert!(!compare(&once, &defined[0]).ok);
+        }
+    }
+}

@@ -75,6 +75,8 @@ pub struct Emit<'ctx> {
     pub has_bf16: bool,
     /// True if elementary functions of f32 may be the approximations of a GPU.
     pub approximate: bool,
+    /// True if there are products that may become a part of sums: see [`Val::contracted`].
+    pub contract: bool,
     /// The features of the x86 processor, if the module is for one.
     pub x86: Option<X86>,
     failure: RefCell<Option<CodegenError>>,
@@ -121,6 +123,7 @@ impl<'ctx> Emit<'ctx> {
             gpu: target.is_gpu(),
             has_bf16: target.has_bf16(),
             approximate: false,
+            contract: false,
             x86: target.x86(),
             failure: RefCell::new(None),
         }

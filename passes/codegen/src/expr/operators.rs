@@ -2,9 +2,10 @@
 
 use std::ops::{Add, Mul, Neg, Sub};
 
-use inkwell::values::{BasicValueEnum, InstructionOpcode as Op};
+use inkwell::values::{BasicValueEnum, FastMathFlags, InstructionOpcode as Op};
 
 use super::{Elem, Operand, Val};
+use crate::error::CodegenError;
 
 /// The sign of each byte of a word.
 const SIGNS: i64 = 0x8080_8080_u32 as i32 as i64;
@@ -26,6 +27,25 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         };
         let whole = rest.xor(signs.and(SIGNS));
         Some(whole.reinterpret(self.raw.get_type()))
+    }
+}
+
+impl<'e, 'ctx> Val<'e, 'ctx> {
+    /// This sum, difference or product of a program: as a product it may become a part of a sum, as a sum take a product in, and the two are
+    /// rounded once, where the target asks for it. Those that functions are made of never are: their bounds are of the roundings that they have.
+    pub fn contracted(self) -> Self {
+        use BasicValueEnum::{FloatValue, VectorValue};
+        let made = match self.raw {
+            _ if !self.emit.contract || !matches!(self.elem(), Elem::F32 | Elem::F64) => None,
+            FloatValue(value) => value.as_instruction(),
+            VectorValue(value) => value.as_instruction(),
+            _ => None,
+        };
+        let contract = FastMathFlags::AllowContract;
+        if let Some(Err(error)) = made.map(|made| made.set_fast_math_flags(contract)) {
+            self.emit.fail(CodegenError::internal(error));
+        }
+        self
     }
 }
 

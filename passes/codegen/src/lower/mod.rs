@@ -21,13 +21,13 @@ mod streaming;
 pub mod types;
 
 use fuser_artifact::{Code, KernelCode};
-use fuser_dialects::kernel;
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::kernel::rounds::literal;
 use fuser_dialects::kernel::scan;
+use fuser_dialects::{fusion, kernel};
 use fuser_ir::def::At;
 use fuser_ir::diag::{CodeDef, Diagnostic, Diagnostics};
-use fuser_ir::{Ir, Op, Place};
+use fuser_ir::{DType, Ir, Op, Place};
 use inkwell::AddressSpace;
 use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::context::Context;
@@ -62,6 +62,8 @@ pub struct Options {
     pub ask_ahead: u64,
     /// Elementary functions and quotients of f32 are approximations of a GPU.
     pub approximate: bool,
+    /// A product and a sum or difference with it are rounded once.
+    pub contract: bool,
     /// The multiprocessor of a GPU, whose room blocks share.
     pub multiprocessor: Multiprocessor,
 }
@@ -119,6 +121,7 @@ impl Default for Options {
             stream_beyond: u64::MAX,
             ask_ahead: 0,
             approximate: false,
+            contract: false,
             multiprocessor: Multiprocessor::default(),
         }
     }
@@ -382,6 +385,19 @@ fn with_module<R>(
         }
         Ok(())
     };
+    let product = |op: Op| {
+        let dtype = ir.value_kind(ir.result(op, 0)).dtype();
+        matches!(dtype, Some(DType::F32 | DType::F64))
+    };
+    let products = || {
+        ir.walk(func)
+            .into_iter()
+            .filter(|&op| ir.is(op, &fusion::MUL))
+    };
+    let options = Options {
+        contract: options.contract && products().any(product),
+        ..options
+    };
     in_module(symbol, target, options, build, finish).map_err(|error| failure(ir, func, &error))
 }
 
@@ -415,6 +431,7 @@ fn in_module<R>(
     let context = Context::create();
     let mut emit = Emit::new(&context, symbol, target);
     emit.approximate = options.approximate && target.is_gpu();
+    emit.contract = options.contract;
     emit.module.set_triple(&machine.get_triple());
     emit.module
         .set_data_layout(&machine.get_target_data().get_data_layout());

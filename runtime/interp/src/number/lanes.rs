@@ -19,6 +19,8 @@ pub struct Env {
     pub dtype: DType,
     /// Error rules of that type.
     pub rules: Rules,
+    /// True where products may be a part of sums.
+    pub contracted: bool,
     /// Promised error of the function at hand, in units in the last place.
     pub ulps: f64,
 }
@@ -351,6 +353,7 @@ impl Number for Bounded {
         match op {
             Binary::Add => zip(a, b, |a, b| bounded::add(a, b, rules)),
             Binary::Sub => zip(a, b, |a, b| bounded::sub(a, b, rules)),
+            Binary::Mul if env.contracted => zip(a, b, |a, b| bounded::term(a, b, rules)),
             Binary::Mul => zip(a, b, |a, b| bounded::mul(a, b, rules)),
             Binary::Div => zip(a, b, |a, b| bounded::div(a, b, rules)),
             Binary::Rem => zip(a, b, |a, b| bounded::rem(a, b, rules)),

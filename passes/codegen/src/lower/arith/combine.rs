@@ -36,7 +36,7 @@ impl Combiner {
 
     fn rule(self) -> Rule {
         match self {
-            Combiner::Add => Rule::NumericPair(|a, b| a + b, |a, b, _| a + b),
+            Combiner::Add => Rule::NumericPair(|a, b| (a + b).contracted(), |a, b, _| a + b),
             Combiner::Mul => Rule::NumericPair(|a, b| a * b, |a, b, _| a * b),
             Combiner::Max => Rule::NumericPair(maximum, max_int),
             Combiner::Min => Rule::NumericPair(minimum, min_int),

@@ -131,9 +131,18 @@ pub static RULES: &[(&OpDef, Rule)] = &[
     (&fusion::NOT, Rule::Bits(|x| x.flip())),
     (&fusion::ISNAN, Rule::Test(|x| x.is_nan())),
     (&fusion::ISFINITE, Rule::Test(|x| x.abs().lt(f64::INFINITY))),
-    (&fusion::ADD, Rule::ClosePair(|a, b| a + b, |a, b, _| a + b)),
-    (&fusion::SUB, Rule::ClosePair(|a, b| a - b, |a, b, _| a - b)),
-    (&fusion::MUL, Rule::ClosePair(|a, b| a * b, |a, b, _| a * b)),
+    (
+        &fusion::ADD,
+        Rule::ClosePair(|a, b| (a + b).contracted(), |a, b, _| a + b),
+    ),
+    (
+        &fusion::SUB,
+        Rule::ClosePair(|a, b| (a - b).contracted(), |a, b, _| a - b),
+    ),
+    (
+        &fusion::MUL,
+        Rule::ClosePair(|a, b| (a * b).contracted(), |a, b, _| a * b),
+    ),
     (
         &fusion::DIV,
         Rule::NumericPair(approximate::quotient, div_int),
@@ -215,7 +224,10 @@ pub fn emit<'e, 'ctx>(
         (Rule::Clamp, [x, low, high]) => clamp(*x, *low, *high, dtype),
         (Rule::Cast, [x]) => convert(*x, format(dtype), format(result.dtype)),
         (Rule::Bitcast, [x]) => x.bits_as(register(result.dtype)),
-        (Rule::Math("exp"), [x]) if ir.get_attr(op, kernel::NONPOSITIVE).is_some() => {
+        // Where products are rounded with sums, what is computed again as its greatest was may be greater.
+        (Rule::Math("exp"), [x])
+            if ir.get_attr(op, kernel::NONPOSITIVE).is_some() && !emit.contract =>
+        {
             let own = math::exp::exp_of_nonpositive;
             let function = approximate::find(emit, "exp", format(dtype).elem).unwrap_or(own);
             in_compute_type(&[*x], dtype, |v| function(v[0]))
