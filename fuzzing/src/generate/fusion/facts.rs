@@ -186,6 +186,11 @@ mod tests {
             reduction(&fusion::PROD, DType::F32, Some(2), 25),
             Err(OrderMatters)
         );
+        // So are those of a scan, which threads put together in groups.
+        assert_eq!(
+            reduction(&fusion::CUMPROD, DType::F32, None, 2),
+            Err(OrderMatters)
+        );
         assert_eq!(reduction(&fusion::MAX, DType::F16, None, 5), Ok(None));
         // 8 * 100,000 is no f16.
         assert_eq!(

@@ -14,7 +14,7 @@ use fuser_ir::{
 use smallvec::SmallVec;
 
 use super::Config;
-use super::facts::Fact;
+use super::facts::{self, Fact, OrderMatters};
 use super::shapes::{self, Axis, Names};
 use crate::Source;
 use crate::generate::case::{Case, Tier, set_aliases};
@@ -91,6 +91,13 @@ impl<'s> Maker<'s> {
     /// True if results must not depend on the order of sums.
     pub fn is_exact(&self) -> bool {
         self.config.tier == Tier::Exact
+    }
+    /// The fact of a reduction over `count` elements; `None` where the exact tier must not have that reduction.
+    pub fn reduced(&self, def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Option<Fact> {
+        match facts::reduction(def, dtype, fact, count) {
+            Err(OrderMatters) if self.is_exact() => None,
+            fact => Some(fact.ok().flatten()),
+        }
     }
     /// The builder at the end of the program.
     pub fn build(&mut self) -> Builder<'_> {

@@ -251,11 +251,8 @@ pub fn reduce_axes(
         .filter(|i| is_reduced(*i))
         .map(|i| source.axes[i])
         .collect();
-    let fact = match facts::reduction(def, source.dtype, source.fact, shapes::elements(&gone)) {
-        Ok(fact) => fact,
-        Err(_) if maker.is_exact() => return None,
-        Err(_) => None,
-    };
+    let count = shapes::elements(&gone);
+    let fact = maker.reduced(def, source.dtype, source.fact, count)?;
     let one = Axis {
         dim: Dim::fixed(1),
         length: 1,
@@ -307,11 +304,7 @@ fn scan(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let source = maker.slots[slot].clone();
     let at = (!source.axes.is_empty()).then(|| maker.source.index(source.axes.len()))?;
     let count = source.axes[at].length.max(1);
-    let fact = match facts::reduction(def, source.dtype, source.fact, count) {
-        Ok(fact) => fact,
-        Err(_) if maker.is_exact() => return None,
-        Err(_) => None,
-    };
+    let fact = maker.reduced(def, source.dtype, source.fact, count)?;
     let mut axes = source.axes;
     axes[at] = plain(axes[at]);
     let dim = ("dim", maker.ir.int_attr(at as i64));

@@ -4,7 +4,6 @@ use fuser_dialects::fusion;
 use fuser_ir::DType;
 use fuser_ir::def::OpDef;
 
-use super::facts;
 use super::maker::{Maker, Slot};
 use super::operands::plain;
 use super::ops::tensor;
@@ -64,11 +63,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         true => source.dtype.accumulate(),
         false => source.dtype,
     };
-    let fact = match facts::reduction(&fusion::SUM, to, term, count) {
-        Ok(fact) => fact,
-        Err(_) if maker.is_exact() => return None,
-        Err(_) => None,
-    };
+    let fact = maker.reduced(&fusion::SUM, to, term, count)?;
     let mut clauses = Vec::new();
     if wide {
         clauses.push(maker.dtype_clause("to", to));

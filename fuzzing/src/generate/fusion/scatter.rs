@@ -4,7 +4,6 @@ use fuser_dialects::fusion;
 use fuser_ir::DType;
 use fuser_ir::def::OpDef;
 
-use super::facts;
 use super::gather::beside;
 use super::maker::Maker;
 use super::operands::plain;
@@ -50,11 +49,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let terms = walked.length.saturating_add(1);
     let fact = match word {
         "set" => each,
-        _ => match facts::reduction(reduce, source.dtype, each, terms) {
-            Ok(fact) => fact,
-            Err(_) if maker.is_exact() => return None,
-            Err(_) => None,
-        },
+        _ => maker.reduced(reduce, source.dtype, each, terms)?,
     };
     let clauses = [
         ("dim", maker.ir.int_attr(dim as i64)),
