@@ -135,7 +135,7 @@ impl Execution {
     }
 }
 
-/// What the interpreter finds: results to the bit, or bounds for those of compiled code.
+/// The interpreter's task: results to the bit, or bounds for those of compiled code.
 #[derive(Clone, Copy, Default)]
 struct Reference {
     bounds: bool,

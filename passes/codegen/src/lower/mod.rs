@@ -21,11 +21,11 @@ mod streaming;
 pub mod types;
 
 use fuser_artifact::{Code, KernelCode};
+use fuser_dialects::kernel;
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::kernel::rounds::literal;
 use fuser_dialects::kernel::scan;
-use fuser_dialects::{fusion, kernel};
-use fuser_ir::def::At;
+use fuser_ir::def::{At, Computes};
 use fuser_ir::diag::{CodeDef, Diagnostic, Diagnostics};
 use fuser_ir::{DType, Ir, Op, Place};
 use inkwell::AddressSpace;
@@ -385,17 +385,12 @@ fn with_module<R>(
         }
         Ok(())
     };
-    let product = |op: Op| {
-        let dtype = ir.value_kind(ir.result(op, 0)).dtype();
-        matches!(dtype, Some(DType::F32 | DType::F64))
-    };
-    let products = || {
-        ir.walk(func)
-            .into_iter()
-            .filter(|&op| ir.is(op, &fusion::MUL))
+    let multiplies = |op: Op| {
+        let dtype = || ir.value_kind(ir.result(op, 0)).dtype();
+        ir.computes(op) == Some(Computes::Mul) && matches!(dtype(), Some(DType::F32 | DType::F64))
     };
     let options = Options {
-        contract: options.contract && products().any(product),
+        contract: options.contract && ir.walk(func).into_iter().any(multiplies),
         ..options
     };
     in_module(symbol, target, options, build, finish).map_err(|error| failure(ir, func, &error))
