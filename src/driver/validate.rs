@@ -16,6 +16,7 @@ use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
 use fuser_random::SplitMix;
 
 use super::codes;
+use crate::compile::PLACE_BARRIERS;
 use crate::tool::files;
 
 /// Element operations of one run: a second or two. Larger programs are for `fuser-run --check`.
@@ -36,6 +37,8 @@ struct Case {
 /// The instrument.
 pub struct Validator {
     count: u32,
+    /// True if barriers have been placed in the kernels.
+    placed: bool,
     /// Cases by the symbol of the program.
     cases: BTreeMap<String, Vec<Case>>,
 }
@@ -45,6 +48,7 @@ impl Validator {
     pub fn new(count: u32) -> Self {
         Self {
             count,
+            placed: false,
             cases: BTreeMap::new(),
         }
     }
@@ -61,7 +65,7 @@ impl Validator {
     fn check(&self, ir: &Ir, program: Op, pass: &str) -> Option<Diagnostic> {
         let cases = self.cases.get(&symbol(ir, program))?;
         let mut cases = cases.iter().enumerate();
-        let why = cases.find_map(|(number, case)| differs(ir, program, number, case))?;
+        let why = cases.find_map(|(number, case)| differs(ir, program, number, case, self.placed))?;
         let name = symbol(ir, program);
         let message = format!("pass '{pass}' changed the result of @{name}: {why}");
         let mut error = Diagnostic::error(&codes::VALIDATE, place_of(ir, program), message);
@@ -78,6 +82,7 @@ impl Instrument for Validator {
     }
     fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
         let pass = run.step.pass.name;
+        self.placed |= pass == PLACE_BARRIERS.name;
         let touched = programs(ir, run.op).into_iter();
         touched.filter_map(|p| self.check(ir, p, pass)).collect()
     }
@@ -97,17 +102,18 @@ fn symbol(ir: &Ir, op: Op) -> String {
     ir.symbol_name(op).unwrap_or_default().to_owned()
 }
 
-fn options(reference: bool) -> Options {
+fn options(reference: bool, races: bool) -> Options {
     Options {
         reference,
+        races,
         fuel: FUEL,
         ..Options::default()
     }
 }
 
 /// The first output that is beyond its bound, as text.
-fn differs(ir: &Ir, program: Op, number: usize, case: &Case) -> Option<String> {
-    let outputs = match interpret(ir, program, &case.inputs, &options(false)) {
+fn differs(ir: &Ir, program: Op, number: usize, case: &Case, races: bool) -> Option<String> {
+    let outputs = match interpret(ir, program, &case.inputs, &options(false, races)) {
         Ok(outputs) => outputs.values,
         Err(error) if is_limit(&error) => return None,
         Err(error) => return Some(format!("it cannot be interpreted any more: {error}")),
@@ -148,7 +154,7 @@ fn case(ir: &Ir, program: Op, number: u32) -> Result<Case, String> {
     if largest.saturating_mul(ir.walk(program).len() as u64) > FUEL {
         return Err("it is too large to be interpreted".into());
     }
-    let outputs = interpret(ir, program, &inputs, &options(true)).map_err(|e| e.to_string())?;
+    let outputs = interpret(ir, program, &inputs, &options(true, false)).map_err(|e| e.to_string())?;
     Ok(Case {
         inputs,
         expected: outputs.values,

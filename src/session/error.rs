@@ -36,7 +36,7 @@ fuser_ir::codes! {
         fuser_pass::example!("fuser-run missing.fir");
     /// The interpreter stopped.
     INTERPRETER = "FIR1006", "the interpreter cannot run the program",
-        "The op has no meaning for the interpreter, breaks its own definition, or, in a kernel, reaches outside of a buffer.",
+        "The op has no meaning for the interpreter, breaks its own definition, or, in a kernel, reaches outside of a buffer or does what its threads do in no order.",
         "$ fuser-run x.fir --device=interp\n\
          task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
          %y = task.segment @s kind \"kernel\" {\n    \
@@ -135,7 +135,7 @@ fn runtime(error: &RuntimeError) -> Diagnostic {
 }
 
 fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
-    use fuser_interp::ErrorKind;
+    use fuser_interp::{ErrorKind, Race};
     let place = error
         .op
         .map_or(Place::Unknown, |op| fuser_pass::place_of(ir, op));
@@ -147,5 +147,14 @@ fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
         }
         _ => &INTERPRETER,
     };
-    Diagnostic::error(code, place, format!("the interpreter: {error}"))
+    let diagnostic = Diagnostic::error(code, place, format!("the interpreter: {error}"));
+    match error.kind {
+        ErrorKind::Race(Race::Elements { first, .. }) => {
+            let first = fuser_pass::place_of(ir, first);
+            diagnostic
+                .note(first, "the other access")
+                .help("`place-barriers` puts barriers where threads must wait for each other")
+        }
+        _ => diagnostic,
+    }
 }

@@ -135,26 +135,6 @@ impl Execution {
     }
 }
 
-/// The interpreter's task: results to the bit, or bounds for those of compiled code.
-#[derive(Clone, Copy, Default)]
-struct Reference {
-    bounds: bool,
-    /// Tensor cores ran.
-    tensor_cores: bool,
-    /// Products may be a part of sums.
-    contracted: bool,
-}
-
-impl Reference {
-    /// Bounds for code that rounds as the ops are defined.
-    fn bounded() -> Self {
-        Self {
-            bounds: true,
-            ..Self::default()
-        }
-    }
-}
-
 impl Session {
     /// A session with so many threads and so much memory.
     pub fn new(config: RuntimeConfig) -> Result<Self> {
@@ -209,7 +189,7 @@ impl Session {
     /// Runs the program with the interpreter, exactly as its ops are defined.
     pub fn interpret(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Execution> {
         let start = Instant::now();
-        let outputs = self.interpreted(loaded, inputs, Reference::default())?;
+        let outputs = self.interpreted(loaded, inputs, Options::default())?;
         Ok(Execution {
             outputs: outputs.into_runtime(self.runtime.heap())?,
             time_ms: start.elapsed().as_secs_f64() * 1e3,
@@ -219,12 +199,10 @@ impl Session {
     }
     /// Runs the program as reference, with a bound for each element of the outputs.
     pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        Ok(self
-            .interpreted(loaded, inputs, Reference::bounded())?
-            .tensors)
+        Ok(self.interpreted(loaded, inputs, bounded())?.tensors)
     }
     /// The program's results by the interpreter; the copies of its inputs are gone.
-    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: Reference) -> Result<Held> {
+    fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: Options) -> Result<Held> {
         let heap = self.runtime.heap();
         let given = Held::copies(heap, &inputs.tensors)?;
         // What these take is no longer there.
@@ -235,7 +213,7 @@ impl Session {
     }
     /// Compares outputs with the reference's.
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
-        self.compared(loaded, inputs, outputs, Reference::bounded())
+        self.compared(loaded, inputs, outputs, bounded())
     }
     /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off, and where the
     /// code is `contracted`, as its target asks, by that of products that are a part of sums.
@@ -246,10 +224,10 @@ impl Session {
         execution: &Execution,
         contracted: bool,
     ) -> Result<Check> {
-        let reference = Reference {
+        let reference = Options {
             tensor_cores: execution.used_tensor_cores(),
             contracted,
-            ..Reference::bounded()
+            ..bounded()
         };
         self.compared(loaded, inputs, &execution.outputs, reference)
     }
@@ -258,23 +236,20 @@ impl Session {
         loaded: &Loaded,
         inputs: &Inputs,
         outputs: &[HostTensor],
-        reference: Reference,
+        reference: Options,
     ) -> Result<Check> {
         let heap = self.runtime.heap();
         let reference = self.interpreted(loaded, inputs, reference)?;
         let names = &loaded.signature.output_names;
         check::outputs(heap, names, outputs, &reference.tensors)
     }
-    fn options(&self, loaded: &Loaded, inputs: &Inputs, how: Reference) -> Options {
+    /// The interpreter's options with what this session and the inputs decide.
+    fn options(&self, loaded: &Loaded, inputs: &Inputs, how: Options) -> Options {
         let heap = self.runtime.heap();
         Options {
-            reference: how.bounds,
-            fuel: u64::MAX,
             memory: heap.limit().saturating_sub(heap.in_use()),
             threads: self.runtime.workers().count(),
             math: promised_ulps(),
-            tensor_cores: how.tensor_cores,
-            contracted: how.contracted,
             extents: loaded
                 .signature
                 .extents
@@ -282,6 +257,7 @@ impl Session {
                 .cloned()
                 .zip(inputs.extents.iter().copied())
                 .collect(),
+            ..how
         }
     }
 
@@ -459,6 +435,14 @@ impl Session {
         };
         model.bindings.named = named.collect();
         Ok(report::report(&ir, loaded.program, &model))
+    }
+}
+
+/// The interpreter as reference.
+fn bounded() -> Options {
+    Options {
+        reference: true,
+        ..Options::default()
     }
 }
 

@@ -49,14 +49,19 @@ pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpErro
     })
 }
 
-/// Executes some later form of a case exactly as its ops are defined, if `fuel` is enough.
+/// Executes some later form of a case exactly as its ops are defined, if `fuel` is enough; with `races`, kernels in which barriers are placed.
 pub fn exact(
     ir: &Ir,
     program: Op,
     inputs: &[Input],
     fuel: u64,
+    races: bool,
 ) -> Result<Vec<Tensor>, InterpError> {
-    let outputs = interpret(ir, program, &tensors(inputs), &options(false, fuel))?;
+    let options = Options {
+        races,
+        ..options(false, fuel)
+    };
+    let outputs = interpret(ir, program, &tensors(inputs), &options)?;
     Ok(outputs.values)
 }
 

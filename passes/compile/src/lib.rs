@@ -342,6 +342,7 @@ fn placeholder(target: &Target) -> fuser_artifact::Target {
 
 #[cfg(feature = "codegen")]
 pub use code::{compile, emit};
+pub use fuser_passes::place_barriers::PLACE_BARRIERS;
 pub use fuser_passes::schedule::OTHER_PLAN;
 pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};

@@ -17,6 +17,7 @@ use crate::machine::Machine;
 use crate::memory::Memory;
 use crate::ops::code::{Code, code};
 use crate::site::{Site, Wanted};
+use crate::team::{Shared, Team};
 use crate::tensor::Tensor;
 
 /// The meaning of an op name.
@@ -66,6 +67,7 @@ pub(crate) struct Repeat {
     pub index: i64,
     pub upper: i64,
     pub step: i64,
+    pub shared: Shared,
 }
 
 /// The source of extents that the caller gives, for messages.
@@ -79,6 +81,7 @@ pub(crate) struct Engine<'a> {
     /// Extents as the caller gives them.
     given: &'a BTreeMap<String, i64>,
     pub memory: Memory,
+    pub team: Team,
     /// The iterations that came to each `kernel.last`, by the number of the count.
     pub counts: BTreeMap<(Op, i64), i64>,
     values: Vec<Option<Slot>>,
@@ -98,6 +101,7 @@ impl<'a> Engine<'a> {
             extents: Extents::default(),
             given: &options.extents,
             memory: Memory::default(),
+            team: Team::new(options.races),
             counts: BTreeMap::default(),
             values: vec![None; ir.value_slots()],
             uses: SecondaryMap::default(),
@@ -291,9 +295,14 @@ impl<'a> Engine<'a> {
             {
                 Some(index) => {
                     repeat.index = index;
+                    repeat.shared.next();
                     return self.repeat(frame, values);
                 }
-                None => self.loops -= 1,
+                None => {
+                    self.loops -= 1;
+                    let ended = self.team.end(&repeat.shared);
+                    ended.map_err(|e| frame.owner.map_or(e.clone(), |op| e.at(op)))?;
+                }
             }
         }
         match frame.owner {
@@ -303,7 +312,10 @@ impl<'a> Engine<'a> {
                     .map_or(Ok(()), |l| self.finish_launch(op, &l))
                     .map_err(|e| e.at(op))
             }
-            Some(op) => self.bind_results(op, values).map_err(|e| e.at(op)),
+            Some(op) => {
+                self.team.end_last(op);
+                self.bind_results(op, values).map_err(|e| e.at(op))
+            }
             None => {
                 self.returned = values;
                 Ok(())
@@ -315,6 +327,9 @@ impl<'a> Engine<'a> {
     pub fn repeat(&mut self, mut frame: Frame, values: Vec<Tensor>) -> Result<()> {
         self.machine.budget.burn(1)?;
         let index = frame.repeat.as_ref().map_or(0, |r| r.index);
+        if let Some(repeat) = &frame.repeat {
+            self.team.iterate(&repeat.shared);
+        }
         let args = self.ir.args(frame.block);
         if args.len() != values.len() + 1 {
             return Err(InterpError::invalid(
@@ -370,6 +385,7 @@ impl<'a> Engine<'a> {
     fn bind_input(&mut self, parameter: Value, input: &Tensor, name: &str) -> Result<()> {
         if let TypeKind::MemRef { dtype, .. } = self.ir.value_kind(parameter) {
             let number = self.memory.adopt(&mut self.machine, *dtype, input, name)?;
+            self.team.share(number, input.stored_len(), false);
             self.set(parameter, Slot::Memory(number));
             return Ok(());
         }

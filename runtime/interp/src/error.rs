@@ -65,6 +65,8 @@ pub enum ErrorKind {
         /// Elements of the buffer.
         length: usize,
     },
+    /// Threads of a kernel do what has no order.
+    Race(Race),
     /// The fuel ran out.
     OutOfFuel(u64),
     /// More memory than the limit would be needed.
@@ -78,6 +80,34 @@ pub enum ErrorKind {
     },
     /// The system has no such memory, though the limit would allow it: so many bytes.
     NoMemory(u64),
+}
+
+/// A mistake of a kernel with threads.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Race {
+    /// Two accesses to an element of a buffer, one of which writes.
+    Elements {
+        /// Who does what to an element that who did what to before.
+        what: String,
+        /// The op of the first access.
+        first: Op,
+    },
+    /// An op hands values from thread to thread again, and some may still read those of last time.
+    Again,
+    /// Not all threads come to a barrier.
+    Divergent,
+}
+
+impl std::fmt::Display for Race {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Elements { what, .. } => write!(f, "a race: {what}"),
+            Self::Again => f.write_str(
+                "a race: threads hand values to each other while others may still read those of the last time",
+            ),
+            Self::Divergent => f.write_str("a barrier that not all threads of the block come to"),
+        }
+    }
 }
 
 /// The result of everything here.
@@ -147,6 +177,7 @@ impl std::fmt::Display for ErrorKind {
                 f,
                 "access to {count} elements at {index} of a buffer of {length} elements"
             ),
+            Self::Race(race) => race.fmt(f),
             Self::OutOfFuel(fuel) => write!(f, "stopped after {fuel} element operations"),
             Self::NoMemory(bytes) => {
                 write!(f, "{bytes} bytes more are needed, the system has none")

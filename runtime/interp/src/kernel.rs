@@ -1,6 +1,6 @@
-//! The ops of the `kernel` dialect, with their sequential meaning: loops run in order, barriers do nothing.
+//! The ops of the `kernel` dialect, with their sequential meaning: loops run in order. Who of the threads would run what is noted beside (`team`).
 
-use fuser_ir::types::{Extent, TypeKind};
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value, layout};
 
 use crate::engine::{Engine, Repeat, Slot};
@@ -20,7 +20,8 @@ pub(crate) enum Action {
     Load,
     LoadWithin,
     Store,
-    /// An op without a meaning where all runs in order.
+    Barrier,
+    /// An op without a meaning.
     Hint,
     Splat,
     Iota,
@@ -42,7 +43,8 @@ pub(crate) fn action(name: &str) -> Option<Action> {
         "load" => Action::Load,
         "load_within" => Action::LoadWithin,
         "store" => Action::Store,
-        "prefetch" | "barrier" => Action::Hint,
+        "barrier" => Action::Barrier,
+        "prefetch" => Action::Hint,
         "splat" => Action::Splat,
         "iota" => Action::Iota,
         "extract" => Action::Extract,
@@ -80,6 +82,7 @@ impl Engine<'_> {
             Action::Load => self.load(op),
             Action::LoadWithin => self.load_within(op),
             Action::Store => self.store(op),
+            Action::Barrier => self.team.barrier(),
             Action::Hint => Ok(()),
             Action::Splat | Action::Iota => self.lanes(op, action),
             Action::Extract => self.extract(op),
@@ -117,16 +120,19 @@ impl Engine<'_> {
         if self.stack.iter().any(|frame| frame.launch.is_some()) {
             return Err(InterpError::invalid("a kernel launches a kernel"));
         }
-        let body = self.body(self.callee(op)?, 0)?;
+        let callee = self.callee(op)?;
+        let body = self.body(callee, 0)?;
         self.counts.clear();
+        self.team.begin(ir, callee);
         let first = self.memory.next();
         for index in 0..ir.operand_count(op) {
             let mut input = self.operand(op, index)?;
             if let Some(order) = order(ir, ir.operand(op, index)) {
                 input = self.machine.permute(&input, &order)?;
             }
-            self.memory
-                .adopt(&mut self.machine, input.dtype(), &input, "")?;
+            let memory = &mut self.memory;
+            let number = memory.adopt(&mut self.machine, input.dtype(), &input, "")?;
+            self.team.share(number, input.stored_len(), false);
         }
         let outputs = self.memory.next();
         let extents = std::mem::take(&mut self.extents);
@@ -156,7 +162,8 @@ impl Engine<'_> {
             let length = crate::tensor::product(axes.iter().map(|a| a.stored()));
             let length =
                 length.ok_or_else(|| InterpError::invalid("the number of elements overflows"))?;
-            self.memory.allocate(&mut self.machine, dtype, length)?;
+            let number = self.memory.allocate(&mut self.machine, dtype, length)?;
+            self.team.share(number, length, false);
         }
         Ok(())
     }
@@ -217,6 +224,7 @@ impl Engine<'_> {
             values.push(self.machine.permute(&stored, &back)?);
         }
         self.memory.free_from(launch.first);
+        self.team.free_from(launch.first);
         self.bind_results(op, values)
     }
 
@@ -228,7 +236,13 @@ impl Engine<'_> {
         let carried = (3..count)
             .map(|i| self.operand(op, i))
             .collect::<Result<Vec<_>>>()?;
-        if lower >= upper || step < 1 {
+        let iterations = match lower < upper && step > 0 {
+            true => (upper.abs_diff(lower) - 1) / step.unsigned_abs() + 1,
+            false => 0,
+        };
+        let shared = self.team.meets(self.ir, op, iterations);
+        if iterations == 0 {
+            self.team.end(&shared)?;
             return self.bind_results(op, carried);
         }
         let body = self.body(op, 0)?;
@@ -236,6 +250,7 @@ impl Engine<'_> {
             index: lower,
             upper,
             step,
+            shared,
         };
         self.enter(Some(op), body, Some(repeat));
         match self.stack.pop() {
@@ -262,12 +277,14 @@ impl Engine<'_> {
         if !(0..places).contains(&at) {
             return Err(InterpError::invalid("there is no such count"));
         }
+        self.team.count(op, at)?;
         let counted = self.counts.entry((op, at)).or_default();
         *counted += 1;
         if *counted < count {
             return Ok(());
         }
         *counted = 0;
+        self.team.begin_last(op, at);
         let body = self.body(op, 0)?;
         self.enter(Some(op), body, None);
         Ok(())
@@ -277,7 +294,7 @@ impl Engine<'_> {
         let ir = self.ir;
         let missing = || InterpError::invalid("the allocation has no buffer type");
         let &result = ir.results(op).first().ok_or_else(missing)?;
-        let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(result) else {
+        let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(result) else {
             return Err(missing());
         };
         let length = match dims.as_slice() {
@@ -295,6 +312,9 @@ impl Engine<'_> {
             Some(number) => number,
             None => self.memory.allocate(&mut self.machine, *dtype, length)?,
         };
+        if old.is_none() && *space == MemSpace::Tile {
+            self.team.share(number, length, true);
+        }
         self.set(result, Slot::Memory(number));
         Ok(())
     }
@@ -325,7 +345,16 @@ impl Engine<'_> {
                 self.machine.cat(&parts.iter().collect::<Vec<_>>(), 0)?
             }
         };
+        // What lies between lanes may be read.
+        let last = lane_address(index, lanes.unwrap_or(1).saturating_sub(1), self.stride(op))?;
+        self.touch(op, memory, (index, last.abs_diff(index) as usize + 1), false)?;
         self.bind_results(op, vec![value])
+    }
+
+    /// Notes an access of the thread that runs.
+    fn touch(&mut self, op: Op, memory: usize, range: (i64, usize), writes: bool) -> Result<()> {
+        let budget = &mut self.machine.budget;
+        self.team.touch(budget, (memory, op), range, writes)
     }
 
     /// Elements from one lane of an access to the next.
@@ -350,7 +379,9 @@ impl Engine<'_> {
             let part = if first <= number && number < end {
                 let at = index.checked_add(number);
                 let at = at.ok_or_else(|| InterpError::invalid("an address overflows"))?;
-                self.memory.load(memory, at, Some(1))?
+                let element = self.memory.load(memory, at, Some(1))?;
+                self.touch(op, memory, (at, 1), false)?;
+                element
             } else {
                 self.machine.slice(&fill, &[lane], &[1], &[1])?
             };
@@ -372,12 +403,16 @@ impl Engine<'_> {
         let index = self.index_operand(op, 2)?;
         self.machine.budget.burn(value.stored_len())?;
         match self.stride(op) {
-            1 => self.memory.store(memory, index, &value),
+            1 => {
+                self.memory.store(memory, index, &value)?;
+                self.touch(op, memory, (index, value.stored_len()), true)
+            }
             stride => {
                 for lane in 0..value.stored_len() {
                     let at = lane_address(index, lane, stride)?;
                     let part = self.machine.slice(&value, &[lane], &[1], &[1])?;
                     self.memory.store(memory, at, &part)?;
+                    self.touch(op, memory, (at, 1), true)?;
                 }
                 Ok(())
             }
@@ -441,11 +476,24 @@ impl Engine<'_> {
         }
     }
 
+    /// Notes that a scan goes on over threads, if it does: from what the loop around it carries.
+    fn hand_on_totals(&mut self, op: Op) -> Result<()> {
+        let frame = self.stack.last();
+        let carried = frame.map_or(&[][..], |frame| self.ir.args(frame.block));
+        let goes_on = carried.contains(&self.ir.operand(op, 1));
+        let shared = frame.and_then(|frame| Some(frame.repeat.as_ref()?.shared));
+        match shared.filter(|_| goes_on) {
+            Some(shared) => self.team.scan(op, &shared),
+            None => Ok(()),
+        }
+    }
+
     /// Each lane is combined with what the lanes before it gave; a scalar is one lane.
     fn scan_lanes(&mut self, op: Op) -> Result<()> {
         let (combine, name) = self.combine(op)?;
         let lanes = self.operand(op, 0)?;
         let before = self.operand(op, 1)?;
+        self.hand_on_totals(op)?;
         if self.result_lanes(op).is_none() {
             let step = self.machine.binary(combine, name, &before, &lanes)?;
             return self.bind_results(op, vec![step]);

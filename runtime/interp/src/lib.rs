@@ -8,6 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `engine.rs`, `execute.rs`, `kernel.rs` | control, one `fusion` op, one `kernel` op |
+//! | `team.rs` | who of a kernel's threads would do it, and races between them |
 //! | `ops/` | what the `fusion` ops do |
 //! | `number/` | arithmetic on single elements, exact and bounded |
 //! | `tensor.rs`, `view.rs`, `memory.rs` | values, index arithmetic, a kernel's buffers |
@@ -31,6 +32,7 @@ mod ops;
 mod packed;
 mod pairs;
 mod site;
+mod team;
 pub mod tensor;
 mod view;
 
@@ -39,7 +41,7 @@ use std::collections::BTreeMap;
 use fuser_ir::types::TypeKind;
 use fuser_ir::{Ir, Op, Value};
 
-pub use error::{ErrorKind, InterpError, Result};
+pub use error::{ErrorKind, InterpError, Race, Result};
 pub use number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps};
 pub use tensor::{Axis, Data, Tensor};
 
@@ -60,6 +62,8 @@ pub struct Options {
     pub tensor_cores: bool,
     /// Reference mode: products of f32 and f64 may be a part of sums, rounded once with them (fused multiply-adds), or not.
     pub contracted: bool,
+    /// What threads of a kernel do without an order is an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
+    pub races: bool,
     /// Values of named extents that no input gives. Those that inputs give must agree.
     pub extents: BTreeMap<String, i64>,
 }
@@ -74,6 +78,7 @@ impl Default for Options {
             math: MathUlps::default(),
             tensor_cores: false,
             contracted: false,
+            races: true,
             extents: BTreeMap::new(),
         }
     }
@@ -106,6 +111,7 @@ pub fn interpret(ir: &Ir, op: Op, inputs: &[Tensor], options: &Options) -> Resul
     let inputs = pairs::inside(ir, op, inputs);
     let inputs = packed::inside(ir, op, parameters, inputs).map_err(|e| e.at(op))?;
     engine.extents.halves = packed::halves(ir, op);
+    engine.team.begin(ir, op);
     engine
         .bind_inputs(parameters, &inputs)
         .map_err(|e| e.at(op))?;
