@@ -44,14 +44,14 @@ pub static DIALECT: DialectDef = DialectDef {
     name: "kernel",
     doc: "One `kernel.func` is one launch. Arithmetic is that of the elementwise `fusion` ops, on scalars and vectors; index \
           arithmetic is theirs on `index`. Memory is flat: a memref has one axis and is addressed by element.\n\n\
-          **Sequential meaning.** Run every loop in order and ignore barriers: that is what a kernel means, and what the \
-          interpreter does. `map` only permits more: iterations of a `grid` or `thread` loop do not depend on each other but \
-          through `combine`.\n\n\
+          **Sequential meaning.** Run every loop in order: what that gives is what a kernel means. `map` only permits more: iterations of a \
+          `grid` or `thread` loop do not depend on each other but through `combine`. The interpreter runs loops in order, and refuses two accesses to an element that \
+          the threads of a GPU would make in no order (FIR1006).\n\n\
           **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
           where a thread loop combines or scans over more than one warp, between writing partial results to memory of its own and reading \
           them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. \
           With `cluster`, the threads are those of so many blocks, which do all of this together and have no tile memory. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
-          that lacks one has a race, which the simulated GPU finds.\n\n\
+          that lacks one has a race, which the interpreter and the simulated GPU find.\n\n\
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \
           The compiler makes no such kernel.",
     ops: &[

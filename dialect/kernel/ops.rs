@@ -189,7 +189,7 @@ pub static LAST: OpDef = OpDef {
     doc: "Counts the iterations of the grid loop that come here, those with the same `at`, from 0 to `places - 1`, together. The one that \
           makes a count `count` runs the body, and the count begins anew at 0. Every place gets a multiple of `count` iterations in a \
           launch, and `places` is known where the function begins.\n\n\
-          The body may read what all counted iterations stored. On a GPU the threads of a block wait for each other between count and \
+          The body may read what all counted iterations stored before the last barrier before they were counted. On a GPU the threads of a block wait for each other between count and \
           body, which all of them run; which block comes last is not known, so that the body computes the same whichever it is. It stands \
           in no other loop than that of the grid. The counts lie in memory that the launch brings along. On a CPU, where an iteration does not know whether others have ended, \
           there is none (FIR0811).",

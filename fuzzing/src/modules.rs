@@ -17,6 +17,8 @@ use crate::{Source, Stats};
 
 /// The passes run on modules of kernels and tasks, each followed by checks.
 const SIMPLIFY: &str = "dce,cse,canonicalize,cse";
+/// The barriers that kernels with threads need.
+const BARRIERS: &str = "place-barriers";
 /// Takes all boundaries away.
 const INLINE: &str = "inline-tasks{kinds='segment,sweep,phase,pattern'}";
 /// The passes before scheduling of a program whose kernels are written already.
@@ -81,7 +83,7 @@ pub fn kernels(
 
 /// Everything that a program of launches goes through.
 pub fn launched(case: &mut Case, effort: Effort, stats: &mut Stats) -> Vec<Finding> {
-    let mut findings = checked(case, &[SIMPLIFY], effort, stats);
+    let mut findings = checked(case, &[SIMPLIFY, BARRIERS], effort, stats);
     if !findings.is_empty() {
         return findings;
     }

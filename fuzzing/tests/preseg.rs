@@ -164,7 +164,7 @@ fn no_pass_before_segmentation_changes_a_bit() {
         let case = program(seed);
         let mut ir = case.ir.clone();
         let text = print(&ir, case.module, &PrintOptions::default());
-        let run = |ir: &Ir| exact(ir, case.program, &case.inputs, FUEL, true);
+        let run = |ir: &Ir| exact(ir, case.program, &case.inputs, FUEL, false);
         let run = |ir: &Ir| run(ir).unwrap_or_else(|e| panic!("seed {seed}: {e:?}\n{text}"));
         let size = |ir: &Ir| ir.walk(case.module).len();
         let maxima = |ir: &Ir| {

@@ -65,7 +65,8 @@ impl Validator {
     fn check(&self, ir: &Ir, program: Op, pass: &str) -> Option<Diagnostic> {
         let cases = self.cases.get(&symbol(ir, program))?;
         let mut cases = cases.iter().enumerate();
-        let why = cases.find_map(|(number, case)| differs(ir, program, number, case, self.placed))?;
+        let why =
+            cases.find_map(|(number, case)| differs(ir, program, number, case, self.placed))?;
         let name = symbol(ir, program);
         let message = format!("pass '{pass}' changed the result of @{name}: {why}");
         let mut error = Diagnostic::error(&codes::VALIDATE, place_of(ir, program), message);
@@ -154,7 +155,8 @@ fn case(ir: &Ir, program: Op, number: u32) -> Result<Case, String> {
     if largest.saturating_mul(ir.walk(program).len() as u64) > FUEL {
         return Err("it is too large to be interpreted".into());
     }
-    let outputs = interpret(ir, program, &inputs, &options(true, false)).map_err(|e| e.to_string())?;
+    let outputs =
+        interpret(ir, program, &inputs, &options(true, false)).map_err(|e| e.to_string())?;
     Ok(Case {
         inputs,
         expected: outputs.values,

@@ -61,7 +61,7 @@ fn versions(program: &Program, target: &str) -> Vec<Artifact> {
 }
 
 /// The bytes of an input: small numbers of any type.
-fn input(bytes: usize) -> Vec<u8> {
+pub fn input(bytes: usize) -> Vec<u8> {
     // Bits that are small floats of 16, 32 and 64 bits at once.
     let word = |n: usize| [0x00, 0x3F + (n * 7 % 3) as u8, 0x80, 0x3F + (n % 2) as u8];
     (0..bytes.div_ceil(4)).flat_map(word).take(bytes).collect()

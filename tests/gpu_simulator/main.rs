@@ -8,6 +8,7 @@ mod library;
 mod products;
 mod programs;
 mod scans;
+mod texts;
 mod variances;
 
 use std::collections::BTreeMap;

@@ -16,6 +16,7 @@ fn options(reference: bool, fuel: u64) -> Options {
         reference,
         fuel,
         memory: MEMORY,
+        races: false,
         ..Options::default()
     }
 }

@@ -84,7 +84,7 @@ pub fn check(
     if let Some(finding) = verify::check(&mut case.ir, case.module, &stage) {
         return vec![finding];
     }
-    let interpreted = || exact(&case.ir, case.program, &case.inputs, FUEL, true);
+    let interpreted = || exact(&case.ir, case.program, &case.inputs, FUEL, false);
     let results = match guard::run(&stage, interpreted) {
         Err(finding) => return vec![finding],
         Ok(Err(error)) => {

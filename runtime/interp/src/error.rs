@@ -87,7 +87,7 @@ pub enum ErrorKind {
 pub enum Race {
     /// Two accesses to an element of a buffer, one of which writes.
     Elements {
-        /// Who does what to an element that who did what to before.
+        /// The accesses as text.
         what: String,
         /// The op of the first access.
         first: Op,

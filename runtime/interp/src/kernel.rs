@@ -347,7 +347,12 @@ impl Engine<'_> {
         };
         // What lies between lanes may be read.
         let last = lane_address(index, lanes.unwrap_or(1).saturating_sub(1), self.stride(op))?;
-        self.touch(op, memory, (index, last.abs_diff(index) as usize + 1), false)?;
+        self.touch(
+            op,
+            memory,
+            (index, last.abs_diff(index) as usize + 1),
+            false,
+        )?;
         self.bind_results(op, vec![value])
     }
 

@@ -62,7 +62,7 @@ pub struct Options {
     pub tensor_cores: bool,
     /// Reference mode: products of f32 and f64 may be a part of sums, rounded once with them (fused multiply-adds), or not.
     pub contracted: bool,
-    /// What threads of a kernel do without an order is an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
+    /// Threads of a kernel that touch an element in no order are an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
     pub races: bool,
     /// Values of named extents that no input gives. Those that inputs give must agree.
     pub extents: BTreeMap<String, i64>,

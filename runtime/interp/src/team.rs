@@ -8,7 +8,7 @@
 //! | two accesses to an element, one of which writes | have an order |
 //! |---|---|
 //! | of one iteration of the grid | by one thread, or in two epochs |
-//! | to a global buffer, of two iterations | in the body of a `kernel.last` that counted the other one, when that was stored |
+//! | to a global buffer, of two iterations | in the body of a `kernel.last` that counted the other one, in a later epoch than that of the access |
 //! | to a tile, of two iterations | as of one where a block runs several; else they are of two tiles |
 //!
 //! Those without an order are an error, at the second one. Found is what a run does, whatever it stores; of what loops hand from warp to warp in memory
@@ -319,7 +319,7 @@ impl Team {
             let read = Some((touches.read, false)).filter(|_| writes);
             for (before, wrote) in std::iter::once((touches.write, true)).chain(read) {
                 if before.races(now, buffer.tile, counted) {
-                    let what = told(element, (before, wrote), (now, writes));
+                    let what = told(element, (before, wrote), (now, writes), buffer.tile);
                     let first = before.op;
                     return Err(race(Race::Elements { what, first }));
                 }
@@ -343,12 +343,10 @@ impl Touch {
             let alone = self.thread == now.thread && now.thread != SEVERAL;
             return self.epoch == now.epoch && !alone;
         }
-        let handed_on = counted.is_some_and(|counted| {
+        !counted.is_some_and(|counted| {
             let at = counted.get(&self.block);
-            let before = |&at: &u32| self.epoch < at || self.epoch == at && self.thread == 0;
-            self.block == SEVERAL || at.is_some_and(before)
-        });
-        !handed_on
+            self.block == SEVERAL || at.is_some_and(|&at| self.epoch < at)
+        })
     }
     /// An earlier read and this one as one.
     fn and(self, next: Touch, tile: bool) -> Touch {
@@ -371,15 +369,15 @@ impl Touch {
     }
 }
 
-/// Two accesses to an element, each with whether it writes, as text.
-fn told(element: i64, before: (Touch, bool), now: (Touch, bool)) -> String {
+/// Two accesses to an element, of a tile or a global buffer, each with whether it writes, as text.
+fn told(element: i64, before: (Touch, bool), now: (Touch, bool), tile: bool) -> String {
     let verb = |writes, verbs: [&'static str; 2]| verbs[usize::from(writes)];
     let (does, did) = (
         verb(now.1, ["reads", "writes"]),
         verb(before.1, ["read", "wrote"]),
     );
     let (now, before) = (now.0, before.0);
-    if now.block != before.block {
+    if now.block != before.block && !tile {
         return format!(
             "an iteration of the grid {does} element {element}, which another one {did}: they run in any order"
         );

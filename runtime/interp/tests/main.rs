@@ -5,6 +5,7 @@ mod complex;
 mod control;
 mod maps;
 mod numpy;
+mod races;
 mod random;
 mod reference;
 mod shapes;
