@@ -108,7 +108,7 @@ pub const ACCESS: CodeDef = CodeDef {
     code: "FIR0504",
     title: "memory access of another type",
     explanation: "A load or store moves one element of the memref's element type, or a vector of them; the memref has one axis. \
-                  `align` is a power of two.",
+                  `align` is a power of two. A store of some lanes is of a vector, and has no stride.",
     example: "// %m: memref<4x4xf32>, %i: index\n%v = kernel.load %m, %i",
 };
 /// FIR0505

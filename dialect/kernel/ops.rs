@@ -301,12 +301,18 @@ pub static STORE: OpDef = OpDef {
     name: "kernel.store",
     summary: "writes one element, or several at equal distances",
     doc: "Writes `value` to the element at `index`, or a vector of `W` lanes to the `W` elements from there. `align` and `stride` as for \
-          `kernel.load`; what lies between the elements of a stride is not touched.",
-    example: "// %v: f32, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i",
+          `kernel.load`; what lies between the elements of a stride is not touched. With `some`, a number of lanes, only those before it are \
+          written, where these are next to each other.",
+    example: "// %v: f32, %m: memref<?xf32>, %i: index, %w: vector<4xf32>, %n: index\nkernel.store %v, %m, %i\nkernel.store %w, %m, %i, %n",
     operands: &[
         operand("value", DATA, "what is written"),
         operand("memory", MEMREF, "the buffer"),
         operand("index", INDEX, "the first element"),
+        operands(
+            "some",
+            INDEX,
+            "how many lanes are written, the first ones; all where it is left out",
+        ),
     ],
     clauses: &[ALIGN, STRIDE],
     verify: Some(verify::store),

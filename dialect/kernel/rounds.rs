@@ -168,7 +168,8 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
             _ => 1,
         };
         let strided = ir.int_of(user, "stride").is_some();
-        if strided || induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
+        let some = ir.is(user, &STORE) && ir.operand_count(user) > 3;
+        if strided || some || induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
             return None;
         }
         if !loops.contains(&rounds) {

@@ -281,6 +281,14 @@ pub fn prefetch(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
 pub fn store(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let value = ir.value_type(ir.operand(op, 0));
     access(ir, op, 1, value, At::Operand(0), errors);
+    if ir.operand_count(op) <= 3 {
+        return;
+    }
+    let vector = matches!(ir.ty(value), TypeKind::Vector { .. });
+    if ir.operand_count(op) > 4 || !vector || ir.get_attr(op, "stride").is_some() {
+        let text = "is the one number of lanes of a vector without a stride";
+        errors.push(OpError::at(At::Operand(3), text).code(&ACCESS));
+    }
 }
 
 fn flat(ir: &Ir, op: Op, memory: usize, errors: &mut Vec<OpError>) {

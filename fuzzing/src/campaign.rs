@@ -24,6 +24,8 @@ pub struct Variant {
     pub tiny: bool,
     /// 0: the passes before `segment` run as usual; else the seed of another order of some of them.
     pub order: u64,
+    /// True if the rest of a CPU's row is one vector of which some lanes count.
+    pub masks: bool,
 }
 
 /// As a user gets it.
@@ -31,6 +33,7 @@ pub const USUAL: Variant = Variant {
     segmentation: "",
     tiny: false,
     order: 0,
+    masks: true,
 };
 /// Options of `segment`: as it is, nothing fused, and other ways to decide.
 const SEGMENTATIONS: [&str; 6] = [
@@ -83,6 +86,7 @@ impl Variant {
                 true => source.below(1 << 16),
                 false => 0,
             },
+            masks: source.chance(1, 2),
         }
     }
     /// The passes before scheduling; `None` for the usual ones.
@@ -106,8 +110,10 @@ impl Variant {
             true => Some(TINY_GPU),
             false => TINY.for_processor(target.processor),
         };
+        let mut target = tiny.filter(|_| self.tiny).unwrap_or(target);
+        target.masks = u64::from(self.masks && !target.is_gpu());
         CompileOptions {
-            target: tiny.filter(|_| self.tiny).unwrap_or(target),
+            target,
             passes: self.front(),
             ..options
         }
@@ -154,6 +160,9 @@ impl fmt::Display for Variant {
             self.segmentation,
             if self.tiny { "tiny" } else { "usual" }
         )?;
+        if !self.masks {
+            f.write_str(" without masks")?;
+        }
         match self.order {
             0 => Ok(()),
             order => write!(f, " after order {order}"),

@@ -35,7 +35,13 @@ use fuser_target::{A100, GENERIC, H100, TINY, Target};
 use traffic::{Compared, Row};
 
 /// The targets.
-const TARGETS: [Target; 3] = [GENERIC, A100, H100];
+const TARGETS: [Target; 3] = [MASKED, A100, H100];
+
+/// A CPU that loads and stores some lanes of a vector.
+const MASKED: Target = Target {
+    masks: 1,
+    ..GENERIC
+};
 
 /// The length of an extent that a program names and nobody gives.
 const NAMED: u64 = 96;

@@ -23,7 +23,7 @@ use fuser_ir::{DType, Ir};
 use fuser_runtime::{
     Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
 };
-use fuser_target::{GENERIC, processors};
+use fuser_target::{GENERIC, Target, processors};
 
 /// Fewer elements than any vector holds that schedules ask for on a CPU and more than half of them.
 const SCALAR: usize = 15;
@@ -62,8 +62,12 @@ fn all_processors() -> Vec<&'static str> {
 fn compiled(case: &Case, names: &[&'static str]) -> Vec<(&'static str, CpuProgram)> {
     let mut programs = Vec::new();
     for &name in names {
+        let masked = Target {
+            masks: 1,
+            ..GENERIC
+        };
         let options = CompileOptions {
-            target: GENERIC.for_processor(name).expect("a known name"),
+            target: masked.for_processor(name).expect("a known name"),
             ..CompileOptions::default()
         };
         let made = compile(&case.ir, case.module, &options)

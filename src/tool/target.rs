@@ -32,6 +32,9 @@ pub const TARGET_FILE: CodeDef = CodeDef {
 /// The name of this machine's target.
 pub const HOST: &str = "cpu";
 
+/// The lowest level of x86-64 of which [`has_masks`] holds.
+const WITH_MASKS: &str = "x86-64-v4";
+
 /// The flags that state the target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
@@ -86,6 +89,7 @@ impl Wanted {
         };
         if target.name.as_str() == HOST && processor != NATIVE {
             target.lanes_by_memory = Target::default().lanes_by_memory;
+            target.masks = u64::from(processor == WITH_MASKS);
         }
         target.for_processor(processor).ok_or_else(|| {
             let message = "--cpu does not go with a GPU target";
@@ -175,6 +179,7 @@ pub fn host() -> Target {
         // A tile is read a row at a time: eight lines of bf16 of each instead of two. Of wider types as many as are staged.
         target.narrow_tile *= 4;
     }
+    target.masks = u64::from(has_masks());
     match target.contradiction() {
         None => target,
         // The system reports facts that contradict each other.
@@ -189,6 +194,16 @@ fn is_intel() -> bool {
         let name = std::arch::x86_64::__cpuid(0);
         let name = [name.ebx, name.edx, name.ecx].map(u32::to_le_bytes);
         name.concat() == b"GenuineIntel"
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// True if this processor loads and stores some lanes of a vector, of bytes and up, by an instruction.
+fn has_masks() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    {
+        is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vl")
     }
     #[cfg(not(target_arch = "x86_64"))]
     false

@@ -299,6 +299,7 @@ kernel.func @k(%x: memref<?xi32, global>, %y: memref<?xi32, global>, %s: memref<
         kernel.store %v, %t, %i
       }
       %end = fusion.sub %n, %one
+      kernel.barrier
       %last, %total = kernel.for %zero, %n, %one, %first, %none map \"thread\" combine [\"scan\", \"add\"] {
       ^bb0(%i: index, %before: i32, %sum: i32):
         %at = fusion.sub %end, %i

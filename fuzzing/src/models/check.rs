@@ -9,7 +9,7 @@ use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{DType, Ir};
 use fuser_runtime::checks::first_other_value;
 use fuser_runtime::{CpuProgram, HostTensor, RunResult};
-use fuser_target::GENERIC;
+use fuser_target::{GENERIC, Target};
 
 use super::evaluator::Evaluators;
 use super::program::Program;
@@ -57,7 +57,13 @@ impl Level {
     pub fn host() -> Self {
         Self {
             name: "native".into(),
-            options: CompileOptions::default(),
+            options: CompileOptions {
+                target: Target {
+                    masks: 1,
+                    ..GENERIC
+                },
+                ..CompileOptions::default()
+            },
         }
     }
 }

@@ -53,14 +53,14 @@ pub enum Code {
         to: usize,
         of: [usize; 3],
     },
-    /// Touches `lanes` elements from `at` on, or those of them from lane `within[0]` to before lane `within[1]`.
+    /// Touches `lanes` elements from `at` on, or those of them from lane `within.0`, or the first one, to before lane `within.1`.
     Touch {
         memory: usize,
         stores: bool,
         at: usize,
         /// The number of lanes, and elements from one to the next.
         lanes: [i64; 2],
-        within: Option<[usize; 2]>,
+        within: Option<(Option<usize>, usize)>,
         /// The number of a load whose place is data.
         gather: Option<usize>,
         /// The stand-in for the element, where an index is made of it.
@@ -221,9 +221,10 @@ impl Decoder<'_> {
             _ => 1,
         };
         let lanes = [lanes, ir.int_of(op, "stride").unwrap_or(1)];
-        let within = match ir.is(op, &kernel::LOAD_WITHIN) {
-            true => Some([self.known(op, 3)?, self.known(op, 4)?]),
-            false => None,
+        let within = match ir.operand_count(op) {
+            5.. => Some((Some(self.known(op, 3)?), self.known(op, 4)?)),
+            4 => Some((None, self.known(op, 3)?)),
+            _ => None,
         };
         let at = self.known(op, memory + 1)?;
         let gather = self.gathered.contains(&at).then_some(self.gathers);

@@ -292,7 +292,10 @@ impl Run {
                     if let Some(to) = to {
                         self.lines[*to] = self.lines[*at];
                     }
-                    let within = within.map(|w| w.map(|r| self.lines[r]));
+                    let within = within.map(|(first, end)| {
+                        let first = first.map_or(Line::fixed(0), |r| self.lines[r]);
+                        [first, self.lines[end]]
+                    });
                     let buffers = match stores {
                         true => &mut self.touched.stored,
                         false => &mut self.touched.loaded,

@@ -146,6 +146,57 @@ pub fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'c
     }
 }
 
+/// True where some lanes of a vector are loaded and stored by one instruction, whatever lies where the others would.
+pub fn has_masks(emit: &Emit<'_>, elem: Elem) -> bool {
+    emit.x86.is_some_and(|x86| x86.avx512) && elem.bits() >= 8
+}
+
+/// True in the first `count` of some lanes, all where it is greater.
+pub fn first_lanes<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    lanes: u32,
+    count: Val<'e, 'ctx>,
+) -> Val<'e, 'ctx> {
+    let count = count.smin(i64::from(lanes)).smax(0).zext_or_trunc(32);
+    let zero = emit.constant_int(32, Some(lanes), 0);
+    let numbers = (0..lanes).fold(zero, |numbers, lane| {
+        numbers.with_lane(lane, emit.constant_int(32, None, i64::from(lane)))
+    });
+    numbers.lt(count.splat(Some(lanes)))
+}
+
+/// Loads the lanes of a vector that `inside` is true in; the others are those of `fill`.
+pub fn load_some<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    address: PointerValue<'ctx>,
+    fill: Val<'e, 'ctx>,
+    inside: Val<'e, 'ctx>,
+) -> Val<'e, 'ctx> {
+    let types = [fill.raw().get_type(), address.get_type().into()];
+    let loaded = emit.intrinsic(
+        "llvm.masked.load",
+        &types,
+        &[emit.val(address), inside, fill],
+    );
+    loaded.map_or(fill, |raw| emit.val(raw))
+}
+
+/// Stores the first `count` lanes of a vector.
+pub fn store_some<'e, 'ctx>(
+    emit: &'e Emit<'ctx>,
+    value: Val<'e, 'ctx>,
+    address: PointerValue<'ctx>,
+    count: Val<'e, 'ctx>,
+) {
+    let inside = first_lanes(emit, value.lanes().unwrap_or(1), count);
+    let types = [value.raw().get_type(), address.get_type().into()];
+    emit.intrinsic(
+        "llvm.masked.store",
+        &types,
+        &[value, emit.val(address), inside],
+    );
+}
+
 /// Bytes that belong to the module and that nobody writes, at a multiple of 64 bytes.
 pub fn read_only<'ctx>(
     emit: &Emit<'ctx>,

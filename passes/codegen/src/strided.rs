@@ -111,7 +111,7 @@ pub fn store<'ctx>(
     let (elem, count) = (value.elem(), value.lanes().unwrap_or(1));
     let lanes = Lanes { count, stride };
     let at = |index: i64| element(emit, address, elem, emit.constant_int(64, None, index));
-    let masks = emit.x86.is_some_and(|x86| x86.avx512) && elem.bits() >= 8;
+    let masks = memory::has_masks(emit, elem);
     if !lanes.are_near(emit) || !masks {
         for lane in 0..count {
             let to = at(i64::from(lane) * i64::from(stride));

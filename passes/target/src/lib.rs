@@ -160,6 +160,7 @@ figures! {
     "grid-blocks" grid_blocks Count CUDA, 1 ..= (1 << 31) - 1, "most blocks of a grid";
     "vector" vector_bytes Bytes None, 1 ..= 256, "a vector as kernels have it: registers of a core, or the widest load of a thread";
     "lanes-by-memory" lanes_by_memory Flag None, 0 ..= 1, "lanes are counted on the type in memory, not on the one that computes";
+    "masks" masks Flag CPU, 0 ..= 1, "some lanes of a vector are loaded and stored like all: what vectors leave over of a row is one more";
     "threads" threads Count None, 1 ..= THREADS, "threads of a worker";
     "tile" tile Count None, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
     "narrow-tile" narrow_tile Count None, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";

@@ -56,6 +56,7 @@ pub const GENERIC: Target = Target {
     // of many steps is saved or not: from four on it pays.
     vector_bytes: 64,
     lanes_by_memory: 0,
+    masks: 0,
     threads: 1,
     tile: 4096,
     narrow_tile: 64,
@@ -100,6 +101,7 @@ pub const A100: Target = Target {
     // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
     vector_bytes: 16,
     lanes_by_memory: 1,
+    masks: 0,
     threads: 128,
     tile: 1024,
     narrow_tile: 32,

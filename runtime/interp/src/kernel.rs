@@ -407,6 +407,16 @@ impl Engine<'_> {
         let memory = self.memory_operand(op, 1)?;
         let index = self.index_operand(op, 2)?;
         self.machine.budget.burn(value.stored_len())?;
+        if self.ir.operand_count(op) > 3 {
+            let some = usize::try_from(self.index_operand(op, 3)?.max(0)).unwrap_or(usize::MAX);
+            let count = some.min(value.stored_len());
+            let value = self.machine.slice(&value, &[0], &[count], &[1])?;
+            if count > 0 {
+                self.memory.store(memory, index, &value)?;
+                self.touch(op, memory, (index, count), true)?;
+            }
+            return Ok(());
+        }
         match self.stride(op) {
             1 => {
                 self.memory.store(memory, index, &value)?;

@@ -198,8 +198,7 @@ impl Scope<'_, '_> {
         let index = self.within(block, buffer.length - reach)?;
         let value = self.get(block, form, buffer.dtype)?;
         let operands = [value, buffer.value, index];
-        self.at(block).op(&kernel::STORE, &operands, &clauses)?;
-        Ok(())
+        self.store_lanes(block, &operands, form, &clauses)
     }
     /// Into the row of an output: anywhere in it, or in a thread loop the element of number `own`.
     pub fn store_row(&mut self, block: Block, walk: Walk, own: Option<Value>) -> Built<()> {
@@ -226,7 +225,26 @@ impl Scope<'_, '_> {
         let value = self.get(block, form, dtype)?;
         let index = self.at(block).add(base, column)?;
         let operands = [value, memory, index];
-        self.at(block).op(&kernel::STORE, &operands, &clauses)?;
+        self.store_lanes(block, &operands, form, &clauses)
+    }
+    /// Of vectors without a stride, some store only some of their lanes.
+    fn store_lanes(
+        &mut self,
+        block: Block,
+        operands: &[Value],
+        form: Form,
+        clauses: &[(&'static str, AttrId)],
+    ) -> Built<()> {
+        let mut operands = operands.to_vec();
+        if let Form::Vector(lanes) = form
+            && clauses.is_empty()
+            && self.source.chance(1, 3)
+        {
+            let lanes = lanes as i64;
+            let some = self.source.one(&[lanes - 1, 1, 0, -1, lanes, lanes + 3]);
+            operands.push(self.index(block, some)?);
+        }
+        self.at(block).op(&kernel::STORE, &operands, clauses)?;
         Ok(())
     }
 }

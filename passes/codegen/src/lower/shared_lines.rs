@@ -73,10 +73,9 @@ impl<'ctx> SharedLine<'ctx> {
         &self,
         emit: &Emit<'ctx>,
         address: PointerValue<'ctx>,
-        bytes: u32,
+        bytes: Val<'_, 'ctx>,
     ) -> Result<PointerValue<'ctx>, CodegenError> {
         let join = function(emit, "join", 3, join)?;
-        let bytes = emit.constant_int(64, None, i64::from(bytes));
         let at = emit.call(join, &[emit.val(self.0), emit.val(address), bytes]);
         Ok(at.map_or(address, BasicValueEnum::into_pointer_value))
     }

@@ -80,6 +80,8 @@ pub struct Interval {
     pub to: Idx,
     /// Lanes of a step; `None` for single elements.
     pub lanes: Option<u64>,
+    /// True for one vector, of which the lanes count that lie before the end.
+    pub some: bool,
 }
 
 impl Interval {
@@ -364,6 +366,7 @@ impl KernelBuilder<'_> {
                 from: start,
                 to: end,
                 lanes: Some(width),
+                some: false,
             });
             start = end;
         }
@@ -371,7 +374,28 @@ impl KernelBuilder<'_> {
             from: start,
             to,
             lanes: None,
+            some: false,
         });
+        list.retain(|s| s.from != s.to);
+        list
+    }
+    /// Cuts `from..to` into as many whole vectors as there are and one of which some lanes count; what is known to be one shorter vector stays
+    /// that. One that is known to be empty is left out.
+    pub fn masked_intervals(&mut self, from: Idx, to: Idx, lanes: u64) -> SmallVec<[Interval; 2]> {
+        let count = self.sub(to, from);
+        let rest = self.rem(count, Idx::Const(lanes as i64));
+        let shorter = |rest| rest == 1 || widths(lanes, true).any(|width| rest == width as i64);
+        if matches!(rest, Idx::Const(rest) if shorter(rest)) {
+            return self.intervals(from, to, Some(lanes), Map::Seq);
+        }
+        let end = self.sub(to, rest);
+        let part = |from, to, some| Interval {
+            from,
+            to,
+            lanes: Some(lanes),
+            some,
+        };
+        let mut list = SmallVec::from_buf([part(from, end, false), part(end, to, true)]);
         list.retain(|s| s.from != s.to);
         list
     }
@@ -528,6 +552,11 @@ impl KernelBuilder<'_> {
         let vector = self.is_vector(value);
         let clauses = self.stride(vector, stride);
         self.op(&kernel::STORE, &[value, memory, at], &clauses, &[]);
+    }
+    /// Stores the first lanes of a vector, so many of them.
+    pub fn store_some(&mut self, value: Value, memory: Value, at: Idx, some: Idx) {
+        let operands = [value, memory, self.index(at), self.index(some)];
+        self.op(&kernel::STORE, &operands, &[], &[]);
     }
     /// As [`Self::store`], to an address that `align` divides.
     pub fn store_aligned(&mut self, value: Value, memory: Value, at: Idx, align: u64) {

@@ -94,8 +94,13 @@ impl SweepLowering<'_> {
             handed_on.extend(self.carried(&scans));
         }
         let each = handed_on.len() / of_row.len().max(1);
-        for part in self.k.intervals(Idx::ZERO, count, lanes, Map::Seq) {
+        let parts = match lanes.filter(|_| self.is_masked(nest, lanes)) {
+            Some(lanes) => self.k.masked_intervals(Idx::ZERO, count, lanes),
+            None => self.k.intervals(Idx::ZERO, count, lanes, Map::Seq),
+        };
+        for part in parts {
             let bounds = part.bounds();
+            self.some = part.some.then(|| self.k.sub(part.to, part.from));
             handed_on = self.carried_loop(bounds, &handed_on, Map::Seq, &[], |s, iv, before| {
                 let mut after = Vec::new();
                 ivs.insert(inner, iv);
@@ -110,7 +115,7 @@ impl SweepLowering<'_> {
                             "report this program",
                         );
                     };
-                    sums.push((r, memory, at, s.k.load(memory, at, part.lanes)));
+                    sums.push((r, memory, at, s.load_lanes(memory, at, part.lanes)));
                 }
                 // All loads before the stores: rows that lie a power of two apart would wait for one another's.
                 let mut computed = Vec::new();
@@ -133,12 +138,13 @@ impl SweepLowering<'_> {
                     scopes.pop();
                 }
                 for (_, memory, at, sum) in sums {
-                    s.k.store(sum, memory, at);
+                    s.store_lanes(sum, memory, at);
                 }
                 scopes.pop();
                 Ok(after)
             })?;
         }
+        self.some = None;
         for row in 0..of_row.len() {
             ivs.insert(outer, Idx::Const(row as i64));
             self.carry_on(&scans, &handed_on[row * each..]);

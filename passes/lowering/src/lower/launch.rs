@@ -445,6 +445,7 @@ impl Job<'_> {
             taken: Vec::new(),
             ahead: Vec::new(),
             on_lines: Vec::new(),
+            some: None,
             hoisted: Vec::new(),
             outside: Outside::default(),
         };

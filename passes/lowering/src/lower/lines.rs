@@ -11,7 +11,7 @@
 //!                                        for j in e..4095 step 4, 1 { ... }
 //! ```
 //!
-//! Each element is stored once, as before. Never changes the order of a reduction: a nest with one is walked from its start.
+//! Where a processor loads and stores some lanes of a vector, the short steps are one of those. Each element is stored once, as before. Never changes the order of a reduction: a nest with one is walked from its start.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -40,7 +40,7 @@ impl SweepLowering<'_> {
         nest: &Nest,
         ivs: &FxHashMap<usize, Idx>,
         [from, to]: [Idx; 2],
-        lanes: Option<u64>,
+        (lanes, masked): (Option<u64>, bool),
     ) -> Result<Option<ByLines>, Unsupported> {
         let (Some(lanes), Idx::Const(0)) = (lanes, from) else {
             return Ok(None);
@@ -69,13 +69,14 @@ impl SweepLowering<'_> {
         let rest = self.k.rem(rest, step);
         let end = self.k.sub(to, rest);
         let mut parts = SmallVec::new();
-        self.short_steps(&mut parts, from, head, lanes);
+        self.short_steps(&mut parts, [from, head], lanes, masked);
         parts.push(Interval {
             from: head,
             to: end,
             lanes: Some(lanes),
+            some: false,
         });
-        self.short_steps(&mut parts, end, to, lanes);
+        self.short_steps(&mut parts, [end, to], lanes, masked);
         Ok(Some(ByLines { parts, stored }))
     }
     /// The results that a nest stores in whole lines, and whose rows begin alike; none where it does anything else.
@@ -95,9 +96,22 @@ impl SweepLowering<'_> {
         }
         stored
     }
-    /// Appends what walks `from..to`, which is shorter than a vector, in shorter ones and one by one.
-    fn short_steps(&mut self, list: &mut SmallVec<[Interval; 2]>, from: Idx, to: Idx, lanes: u64) {
-        let mut from = from;
+    /// Appends what walks `from..to`, which is shorter than a vector, in one of which some lanes count, or in shorter ones and one by one.
+    fn short_steps(
+        &mut self,
+        list: &mut SmallVec<[Interval; 2]>,
+        [mut from, to]: [Idx; 2],
+        lanes: u64,
+        masked: bool,
+    ) {
+        if masked {
+            return list.push(Interval {
+                from,
+                to,
+                lanes: Some(lanes),
+                some: true,
+            });
+        }
         for width in widths(lanes, true).skip(1) {
             let count = self.k.sub(to, from);
             let rest = self.k.rem(count, Idx::Const(width as i64));
@@ -106,6 +120,7 @@ impl SweepLowering<'_> {
                 from,
                 to: end,
                 lanes: Some(width),
+                some: false,
             });
             from = end;
         }
@@ -113,6 +128,7 @@ impl SweepLowering<'_> {
             from,
             to,
             lanes: None,
+            some: false,
         });
     }
 }

@@ -24,6 +24,7 @@ mod last_block;
 pub mod launch;
 mod lines;
 pub mod lower_to_kernel;
+mod masks;
 pub mod nest;
 mod nonpositive;
 mod prefetch;

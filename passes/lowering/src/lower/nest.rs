@@ -1,13 +1,13 @@
 //! Lowers the phases of a step: nests of tile loops, one for each set of loops that some effect of the phase needs.
 //!
-//! The innermost loop runs in vectors where every access along it is contiguous; what is left over runs in shorter
-//! ones, then one by one. See
+//! The innermost loop runs in vectors where every access along it is contiguous; what is left over is one vector of which some lanes count, where
+//! the processor has those (`masks`), else it runs in shorter ones, then one by one. See
 //! `effects.rs` for what nests are for, `pure.rs` and `reduce.rs` for what stands in them.
 
 use fuser_ir::{DType, Value};
 use rustc_hash::FxHashMap;
 
-use super::build::{Idx, Map};
+use super::build::{Idx, Interval, Map};
 use super::effects::{Effect, Nest, Reduction, carried_from};
 use super::prefetch::LINE;
 use super::sweep::{Resident, SweepLowering, Unsupported};
@@ -317,16 +317,19 @@ impl SweepLowering<'_> {
             Map::Seq
         };
         let plain = innermost && inner.is_empty() && map == Map::Seq;
+        let masked = innermost && map == Map::Seq && self.is_masked(nest, lanes);
         let by_lines = match plain {
-            true => self.by_lines(nest, ivs, [from, to], lanes)?,
+            true => self.by_lines(nest, ivs, [from, to], (lanes, masked))?,
             false => None,
         };
-        let (parts, on_lines) = match by_lines {
-            Some(row) => (row.parts, row.stored),
-            None => (self.k.intervals(from, to, lanes, map), Vec::new()),
+        let (parts, on_lines) = match (by_lines, lanes.filter(|_| masked)) {
+            (Some(row), _) => (row.parts, row.stored),
+            (None, Some(lanes)) => (self.k.masked_intervals(from, to, lanes), Vec::new()),
+            (None, None) => (self.k.intervals(from, to, lanes, map), Vec::new()),
         };
-        for part in parts {
-            let range = [part.from, part.to];
+        // What some lanes of a vector give goes on from what whole ones gave.
+        for alike in parts.chunk_by(|a, b| a.some || b.some) {
+            let Some(part) = alike.first() else { continue };
             if part.lanes == lanes {
                 self.on_lines.clone_from(&on_lines);
             } else {
@@ -334,8 +337,9 @@ impl SweepLowering<'_> {
             }
             state = match part.lanes {
                 Some(lanes) => self
-                    .emit_vector_loop(nest, depth, scopes, ivs, inner, state, range, lanes, map)?,
+                    .emit_vector_loop(nest, depth, scopes, ivs, inner, state, alike, lanes, map)?,
                 None => {
+                    let range = [part.from, part.to];
                     self.emit_scalar_loop(nest, depth, scopes, ivs, inner, state, range, map)?
                 }
             };
@@ -380,13 +384,13 @@ impl SweepLowering<'_> {
         ivs: &mut FxHashMap<usize, Idx>,
         inner: &[Reduction],
         state: Vec<Value>,
-        [start, end]: [Idx; 2],
+        parts: &[Interval],
         lanes: u64,
         map: Map,
     ) -> Result<Vec<Value>, Unsupported> {
         let axis = nest.loops[depth];
-        if self.target.is_gpu() {
-            let bounds = [start, end, Idx::Const(lanes as i64)];
+        if let Some(part) = parts.first().filter(|_| self.target.is_gpu()) {
+            let bounds = part.bounds();
             let threads = inner.iter().filter(|_| map == Map::Thread);
             let names: Vec<&str> = threads.map(|r| r.combine.name()).collect();
             let inits = self.loop_inits(inner, &state, map);
@@ -412,7 +416,23 @@ impl SweepLowering<'_> {
         } else {
             Vec::new()
         };
-        for (from, to, chains) in self.chained(nest, inner, [start, end], lanes) {
+        let mut loops = Vec::new();
+        for part in parts {
+            let range = [part.from, part.to];
+            match part.some {
+                true => loops.push((range, 1, Some(self.k.sub(part.to, part.from)))),
+                false => {
+                    let chained = self.chained(nest, inner, range, lanes).into_iter();
+                    loops.extend(chained.map(|(from, to, chains)| ([from, to], chains, None)));
+                }
+            }
+        }
+        let on_lines = std::mem::take(&mut self.on_lines);
+        for ([from, to], chains, some) in loops {
+            self.some = some;
+            if some.is_none() {
+                self.on_lines.clone_from(&on_lines);
+            }
             let inits = after.repeat(chains);
             let step = lanes as i64 * chains as i64;
             let bounds = [from, to, Idx::Const(step)];
@@ -436,7 +456,9 @@ impl SweepLowering<'_> {
                     Ok(next)
                 })?;
             after = self.join_chains(inner, ends);
+            self.on_lines.clear();
         }
+        self.some = None;
         ivs.remove(&axis);
         let mut joined = Vec::new();
         for ((r, before), vector) in inner.iter().zip(state).zip(after) {
@@ -501,6 +523,7 @@ impl SweepLowering<'_> {
         self.guarded(output, &missing, |s| {
             match on_line {
                 true => s.k.store_aligned(value, memory, at, LINE),
+                false if s.some.is_some() => s.store_lanes(value, memory, at),
                 false => s.k.store_strided(value, memory, at, stride),
             }
             Ok(())
@@ -533,7 +556,7 @@ impl SweepLowering<'_> {
                         self.pending.iter().find(|(v, _)| v == kept).cloned()
                     {
                         let at = self.resident_index(&resident, ivs);
-                        self.k.store(value, resident.memory, at);
+                        self.store_lanes(value, resident.memory, at);
                     }
                 }
                 Effect::Reduce(r) if r.carried_from.is_some() => {

@@ -64,6 +64,9 @@ impl SweepLowering<'_> {
             return self.refuse_sweep("a value of another sweep was not kept in memory");
         };
         let at = self.offset(value, ivs)?;
+        if self.some.is_some() {
+            return Ok(self.load_lanes(memory, at, lanes));
+        }
         let stride = along.and_then(|axis| self.lane_stride(value, axis));
         Ok(self.k.load_strided(memory, at, lanes, stride.unwrap_or(1)))
     }
@@ -91,7 +94,7 @@ impl SweepLowering<'_> {
             .last()
             .is_some_and(|(axis, _)| self.is_vector_axis(*axis, lanes));
         let at = self.resident_index(&resident, ivs);
-        let loaded = self.k.load(resident.memory, at, lanes.filter(|_| vector));
+        let loaded = self.load_lanes(resident.memory, at, lanes.filter(|_| vector));
         let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
         Ok(self.k.cast(loaded, dtype))
     }

@@ -205,9 +205,9 @@ impl SweepLowering<'_> {
         } else {
             value
         };
-        let old = self.k.load(memory, at, lanes);
+        let old = self.load_lanes(memory, at, lanes);
         let new = combine.apply(&mut self.k, old, value);
-        self.k.store(new, memory, at);
+        self.store_lanes(new, memory, at);
     }
     pub(super) fn carry(
         &mut self,
@@ -224,7 +224,8 @@ impl SweepLowering<'_> {
         } else {
             self.across_lanes(r.combine, value)
         };
-        r.combine.apply(&mut self.k, old, value)
+        let new = r.combine.apply(&mut self.k, old, value);
+        self.where_some(new, old)
     }
     pub(super) fn reduce_into_memory(
         &mut self,

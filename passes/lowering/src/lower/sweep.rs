@@ -155,6 +155,8 @@ pub struct SweepLowering<'a> {
     pub ahead: Vec<Value>,
     /// Results that the current loop stores to from the beginning of a line on.
     pub on_lines: Vec<Value>,
+    /// The number of lanes that count of the vectors of this walk, where not all do.
+    pub some: Option<Idx>,
     /// The values that hoisted phases made: they live through the loops.
     pub outside: Outside,
 }

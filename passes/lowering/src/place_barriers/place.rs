@@ -148,7 +148,9 @@ impl<'a> Places<'a> {
             index: ir.operand(op, 1 + usize::from(stores)),
             width: (width - 1).saturating_mul(stride).saturating_add(1),
             stride,
-            whole: stride == 1 && !ir.is(op, &kernel::LOAD_WITHIN),
+            whole: stride == 1
+                && !ir.is(op, &kernel::LOAD_WITHIN)
+                && !(stores && ir.operand_count(op) > 3),
             linear: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Memory of a kernel: loads, stores, and the placement of allocations.
 
 use fuser_dialects::kernel;
-use fuser_dialects::kernel::rounds::{self, Rounds};
+use fuser_dialects::kernel::rounds::{self, Rounds, literal};
 use fuser_ir::AttrKind;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{DType, Op, Value};
@@ -180,6 +180,22 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             return Ok(emit.unless_rare(inside, fill, || read(address, None)));
         };
         let count = i64::from(lanes);
+        if memory::has_masks(emit, elem) {
+            let inside = memory::first_lanes(emit, lanes, end);
+            let inside = match literal(self.ir, self.operand(op, 3)?) {
+                Some(0) => inside,
+                _ => inside.and(memory::first_lanes(emit, lanes, first).flip()),
+            };
+            let fill = match result.dtype == DType::I1 {
+                true => convert(fill, Format::unsigned(1), Format::unsigned(8)),
+                false => fill,
+            };
+            let loaded = memory::load_some(emit, address, fill, inside);
+            return Ok(match result.dtype == DType::I1 {
+                true => loaded.ne(0),
+                false => loaded,
+            });
+        }
         let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
         Ok(emit.unless_rare(some, fill, || {
             let all = first.le(0).and(end.ge(count));
@@ -209,11 +225,16 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else {
             value
         };
+        if let Some(some) = self.ir.operands(op).nth(3) {
+            return self.store_some(value, address, self.value(some)?, (memory, align));
+        }
         if self.streams(op, value) {
             memory::stream(emit, value, address, LINE);
             return Ok(());
         }
-        let address = self.in_its_line(memory, value, address)?;
+        let bytes = value.lanes().unwrap_or(1) * memory::element_bytes(value.elem());
+        let bytes = emit.constant_int(64, None, i64::from(bytes));
+        let address = self.in_its_line(memory, bytes, address)?;
         let stride = self
             .stride(op)
             .filter(|_| value.lanes().is_some_and(|n| n > 1));
@@ -228,6 +249,42 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 Ok(())
             }
         }
+    }
+
+    /// Stores the first lanes of a vector: so many of them.
+    fn store_some(
+        &self,
+        value: Val<'a, 'ctx>,
+        address: PointerValue<'ctx>,
+        some: Val<'a, 'ctx>,
+        (memory, align): (Value, u32),
+    ) -> Result<(), CodegenError> {
+        let (emit, lanes) = (self.emit, value.lanes().unwrap_or(1));
+        let writer = self.writer().filter(|_| !self.is_own(memory));
+        let mine = |writes: Val<'a, 'ctx>| writer.map_or(writes, |writer| writes.and(writer));
+        let elem = value.elem();
+        if !memory::has_masks(emit, elem) {
+            for lane in 0..lanes {
+                let number = i64::from(lane);
+                reduce::when(emit, mine(some.gt(number)), || {
+                    let offset = emit.constant_int(64, None, number);
+                    let to = memory::element(emit, address, elem, offset);
+                    memory::store(emit, value.lane(lane), to, align);
+                })?;
+            }
+            return Ok(());
+        }
+        if !self.shares_lines(memory) && writer.is_none() {
+            memory::store_some(emit, value, address, some);
+            return Ok(());
+        }
+        let bytes = some.smin(i64::from(lanes)) * i64::from(memory::element_bytes(elem));
+        let mut done = Ok(());
+        reduce::when(emit, mine(some.gt(0)), || {
+            let to = self.in_its_line(memory, bytes, address);
+            done = to.map(|to| memory::store_some(emit, value, to, some));
+        })?;
+        done
     }
 
     /// True in the threads that store what threads share, where not all do: the first one outside of thread loops, where all run

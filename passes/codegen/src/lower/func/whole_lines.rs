@@ -13,7 +13,6 @@ use crate::error::CodegenError;
 use crate::expr::Val;
 pub(super) use crate::lower::shared_lines::LINE;
 use crate::lower::shared_lines::SharedLine;
-use crate::memory::element_bytes;
 use inkwell::values::PointerValue;
 
 /// The divisor that is given to zero.
@@ -105,18 +104,22 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// The place to store what belongs to `address` and is no whole line.
+    /// True for a buffer in which parts of lines are stored elsewhere first.
+    pub(super) fn shares_lines(&self, memory: Value) -> bool {
+        self.shared_lines.iter().any(|(of, _)| *of == memory)
+    }
+
+    /// The place to store so many bytes that belong to `address` and are no whole line.
     pub(super) fn in_its_line(
         &self,
         memory: Value,
-        value: Val<'a, 'ctx>,
+        bytes: Val<'a, 'ctx>,
         address: PointerValue<'ctx>,
     ) -> Result<PointerValue<'ctx>, CodegenError> {
         let line = self.shared_lines.iter().find(|(of, _)| *of == memory);
         let Some((_, line)) = line else {
             return Ok(address);
         };
-        let bytes = value.lanes().unwrap_or(1) * element_bytes(value.elem());
         line.part(self.emit, address, bytes)
     }
 }
