@@ -165,6 +165,21 @@ fn empty_part(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if kept.is_empty() || kept.len() == ir.operand_count(op) || !is_free(ir, op) {
         return false;
     }
+    // An axis that the result stores because an empty operand does would no longer be stored.
+    let stored = |value: Value| {
+        let tensor = ir.value_kind(value).as_tensor();
+        let dims = tensor.map_or(&[][..], |tensor| &tensor.dims);
+        dims.iter().map(|dim| !dim.broadcast).collect::<Vec<bool>>()
+    };
+    let along = ir.int_of(op, "dim").and_then(|dim| usize::try_from(dim).ok());
+    let left: Vec<Vec<bool>> = kept.iter().map(|&value| stored(value)).collect();
+    let all = stored(ir.result(op, 0)).into_iter().enumerate();
+    let lost = all.filter(|(axis, stored)| {
+        *stored && Some(*axis) != along && !left.iter().any(|own| own.get(*axis) == Some(&true))
+    });
+    if lost.count() > 0 {
+        return false;
+    }
     rw.ir_mut().set_operands(op, &kept);
     rw.touch(op);
     true

@@ -152,7 +152,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
-    /// The whole vector where all lanes are read, the fill where none is, and lane by lane at the ends of the range.
+    /// The fill where no lane is read; by one load where there are masks; else the whole vector where all lanes are read, and lane by lane at
+    /// the ends of the range.
     pub(in crate::lower) fn load_within(
         &self,
         op: Op,
@@ -180,23 +181,27 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             return Ok(emit.unless_rare(inside, fill, || read(address, None)));
         };
         let count = i64::from(lanes);
+        let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
         if memory::has_masks(emit, elem) {
-            let inside = memory::first_lanes(emit, lanes, end);
-            let inside = match literal(self.ir, self.operand(op, 3)?) {
-                Some(0) => inside,
-                _ => inside.and(memory::first_lanes(emit, lanes, first).flip()),
+            let [from, to] = [3, 4].map(|n| literal(self.ir, self.ir.operand(op, n)));
+            let masked = || {
+                let inside = memory::first_lanes(emit, lanes, end);
+                let inside = match from {
+                    Some(0) => inside,
+                    _ => inside.and(memory::first_lanes(emit, lanes, first).flip()),
+                };
+                if result.dtype != DType::I1 {
+                    return memory::load_some(emit, address, fill, inside);
+                }
+                let fill = convert(fill, Format::unsigned(1), Format::unsigned(8));
+                memory::load_some(emit, address, fill, inside).ne(0)
             };
-            let fill = match result.dtype == DType::I1 {
-                true => convert(fill, Format::unsigned(1), Format::unsigned(8)),
-                false => fill,
-            };
-            let loaded = memory::load_some(emit, address, fill, inside);
-            return Ok(match result.dtype == DType::I1 {
-                true => loaded.ne(0),
-                false => loaded,
+            // A load of no lane, far outside of the buffer, takes a processor long.
+            return Ok(match (from, to) {
+                (Some(0), Some(1..)) => masked(),
+                _ => emit.unless_rare(some, fill, masked),
             });
         }
-        let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
         Ok(emit.unless_rare(some, fill, || {
             let all = first.le(0).and(end.ge(count));
             let one_by_one = || {
@@ -251,7 +256,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Stores the first lanes of a vector: so many of them.
+    /// Stores the first lanes of a vector, so many of them: by one store where there are masks, else lane by lane.
     fn store_some(
         &self,
         value: Val<'a, 'ctx>,
