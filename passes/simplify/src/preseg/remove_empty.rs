@@ -171,7 +171,9 @@ fn empty_part(rw: &mut Rewriter<'_>, op: Op) -> bool {
         let dims = tensor.map_or(&[][..], |tensor| &tensor.dims);
         dims.iter().map(|dim| !dim.broadcast).collect::<Vec<bool>>()
     };
-    let along = ir.int_of(op, "dim").and_then(|dim| usize::try_from(dim).ok());
+    let along = ir
+        .int_of(op, "dim")
+        .and_then(|dim| usize::try_from(dim).ok());
     let left: Vec<Vec<bool>> = kept.iter().map(|&value| stored(value)).collect();
     let all = stored(ir.result(op, 0)).into_iter().enumerate();
     let lost = all.filter(|(axis, stored)| {
