@@ -15,7 +15,7 @@ use fuser_ir::{Ir, Op};
 
 pub use ops::{
     ALLOC, BARRIER, EXTRACT, FOR, FUNC, IF, IOTA, LAST, LAUNCH, LOAD, LOAD_WITHIN, PREFETCH,
-    REDUCE, RETURN, SCAN, SPLAT, STORE, TABLE, TRANSPOSE_LANES, YIELD,
+    REDUCE, RETURN, SCAN, SPLAT, STORE, TABLE, TRANSPOSE_LANES, YIELD, some_lanes,
 };
 
 /// Threads that run in lockstep.

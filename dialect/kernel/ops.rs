@@ -1,12 +1,12 @@
 //! The tables of the `kernel` dialect.
 
-use fuser_ir::Ir;
 use fuser_ir::def::{
     At, ClauseDef, ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, ResultDef, ResultTypes,
     Shape, Syntax, Traits, TypeConstraint, clause, operand, operands, optional, region, result,
     results,
 };
 use fuser_ir::types::{TypeId, TypeKind};
+use fuser_ir::{Ir, Op, Value};
 use smallvec::smallvec;
 
 use super::{LANES, verify};
@@ -537,6 +537,11 @@ fn infer_scan(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let vector = parts.operands.first();
     let vector = vector.ok_or_else(|| OpError::at(At::Operand(0), "must be a vector"))?;
     Ok(smallvec![ir.value_type(*vector)])
+}
+
+/// The number of lanes that a store writes, where it is one of some.
+pub fn some_lanes(ir: &Ir, op: Op) -> Option<Value> {
+    ir.operands(op).nth(3).filter(|_| ir.is(op, &STORE))
 }
 
 /// Number of lanes of a vector with one axis; 0 for anything else.

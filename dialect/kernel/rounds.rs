@@ -14,7 +14,7 @@ use fuser_ir::{Block, Ir, Op, Value};
 
 use super::WARP;
 use super::bounds::{are_alike, least_rest};
-use super::ops::{ALLOC, FOR, LOAD, STORE};
+use super::ops::{ALLOC, FOR, LOAD, STORE, some_lanes};
 
 /// The most rounds of a loop that is written out.
 pub const MOST_ROUNDS: i64 = 8;
@@ -168,7 +168,7 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
             _ => 1,
         };
         let strided = ir.int_of(user, "stride").is_some();
-        let some = ir.is(user, &STORE) && ir.operand_count(user) > 3;
+        let some = some_lanes(ir, user).is_some();
         if strided || some || induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
             return None;
         }

@@ -1075,6 +1075,21 @@ const CASES: &[Case] = &[
         "// %v: vector<4xf32>, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i stride 2147483648",
     ),
     (
+        "kernel.store",
+        "FIR0504",
+        "// %v: f32, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i, %i",
+    ),
+    (
+        "kernel.store",
+        "FIR0504",
+        "// %v: vector<4xf32>, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i, %i, %i",
+    ),
+    (
+        "kernel.store",
+        "FIR0504",
+        "// %v: vector<4xf32>, %m: memref<?xf32>, %i: index\nkernel.store %v, %m, %i, %i stride 2",
+    ),
+    (
         "kernel.load",
         "FIR0505",
         "// %m: memref<?xf32>, %i: index\n%v = kernel.load %m, %i : vector<2x2xf32>",

@@ -35,7 +35,7 @@ use fuser_target::{A100, GENERIC, H100, TINY, Target};
 use traffic::{Compared, Row};
 
 /// The targets.
-const TARGETS: [Target; 3] = [MASKED, A100, H100];
+const TARGETS: [Target; 4] = [GENERIC, MASKED, A100, H100];
 
 /// A CPU that loads and stores some lanes of a vector.
 const MASKED: Target = Target {

@@ -149,11 +149,14 @@ fn interp(ir: &Ir, error: &InterpError) -> Diagnostic {
     };
     let diagnostic = Diagnostic::error(code, place, format!("the interpreter: {error}"));
     match error.kind {
-        ErrorKind::Race(Race::Elements { first, .. }) => {
-            let first = fuser_pass::place_of(ir, first);
-            diagnostic
-                .note(first, "the other access")
-                .help("`place-barriers` puts barriers where threads must wait for each other")
+        ErrorKind::Race(Race::Elements {
+            first, in_block, ..
+        }) => {
+            let diagnostic = diagnostic.note(fuser_pass::place_of(ir, first), "the other access");
+            diagnostic.help(match in_block {
+                true => "`place-barriers` puts barriers where threads must wait for each other",
+                false => "let each iteration touch elements of its own, or read what others store in a `kernel.last`",
+            })
         }
         _ => diagnostic,
     }

@@ -158,11 +158,7 @@ pub fn first_lanes<'e, 'ctx>(
     count: Val<'e, 'ctx>,
 ) -> Val<'e, 'ctx> {
     let count = count.smin(i64::from(lanes)).smax(0).zext_or_trunc(32);
-    let zero = emit.constant_int(32, Some(lanes), 0);
-    let numbers = (0..lanes).fold(zero, |numbers, lane| {
-        numbers.with_lane(lane, emit.constant_int(32, None, i64::from(lane)))
-    });
-    numbers.lt(count.splat(Some(lanes)))
+    emit.lane_numbers(32, lanes).lt(count.splat(Some(lanes)))
 }
 
 /// Loads the lanes of a vector that `inside` is true in; the others are those of `fill`.

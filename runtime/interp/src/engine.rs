@@ -301,7 +301,10 @@ impl<'a> Engine<'a> {
                 None => {
                     self.loops -= 1;
                     let ended = self.team.end(&repeat.shared);
-                    ended.map_err(|e| frame.owner.map_or(e.clone(), |op| e.at(op)))?;
+                    ended.map_err(|e| match frame.owner {
+                        Some(op) => e.at(op),
+                        None => e,
+                    })?;
                 }
             }
         }

@@ -91,6 +91,8 @@ pub enum Race {
         what: String,
         /// The op of the first access.
         first: Op,
+        /// True if a barrier between the two would order them.
+        in_block: bool,
     },
     /// An op hands values from thread to thread again, and some may still read those of last time.
     Again,

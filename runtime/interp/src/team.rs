@@ -133,6 +133,7 @@ impl Team {
             first: 0,
             count: self.threads,
         };
+        self.counted.clear();
         self.next_block();
         self.next_epoch();
     }
@@ -319,9 +320,12 @@ impl Team {
             let read = Some((touches.read, false)).filter(|_| writes);
             for (before, wrote) in std::iter::once((touches.write, true)).chain(read) {
                 if before.races(now, buffer.tile, counted) {
-                    let what = told(element, (before, wrote), (now, writes), buffer.tile);
-                    let first = before.op;
-                    return Err(race(Race::Elements { what, first }));
+                    let in_block = before.block == now.block || buffer.tile;
+                    return Err(race(Race::Elements {
+                        what: told(element, (before, wrote), (now, writes), in_block),
+                        first: before.op,
+                        in_block,
+                    }));
                 }
             }
             match writes {
@@ -369,15 +373,15 @@ impl Touch {
     }
 }
 
-/// Two accesses to an element, of a tile or a global buffer, each with whether it writes, as text.
-fn told(element: i64, before: (Touch, bool), now: (Touch, bool), tile: bool) -> String {
+/// Two accesses to an element, of one block or of two iterations of the grid, each with whether it writes, as text.
+fn told(element: i64, before: (Touch, bool), now: (Touch, bool), in_block: bool) -> String {
     let verb = |writes, verbs: [&'static str; 2]| verbs[usize::from(writes)];
     let (does, did) = (
         verb(now.1, ["reads", "writes"]),
         verb(before.1, ["read", "wrote"]),
     );
     let (now, before) = (now.0, before.0);
-    if now.block != before.block && !tile {
+    if !in_block {
         return format!(
             "an iteration of the grid {does} element {element}, which another one {did}: they run in any order"
         );

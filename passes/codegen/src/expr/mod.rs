@@ -255,6 +255,14 @@ impl<'ctx> Emit<'ctx> {
         }
     }
 
+    /// The numbers of a vector's lanes, integers of so many bits.
+    pub fn lane_numbers(&self, bits: u32, lanes: u32) -> Val<'_, 'ctx> {
+        let zero = self.constant_int(bits, Some(lanes), 0);
+        (0..lanes).fold(zero, |numbers, lane| {
+            numbers.with_lane(lane, self.constant_int(bits, None, i64::from(lane)))
+        })
+    }
+
     /// A register that every thread of a GPU has, as 64 bits.
     pub fn special_register(&self, name: &str) -> Val<'_, 'ctx> {
         let full = format!("llvm.nvvm.read.ptx.sreg.{name}");

@@ -11,7 +11,8 @@
 //!                                        for j in e..4095 step 4, 1 { ... }
 //! ```
 //!
-//! Where a processor loads and stores some lanes of a vector, the short steps are one of those. Each element is stored once, as before. Never changes the order of a reduction: a nest with one is walked from its start.
+//! The short steps are one vector of which some lanes count, for a processor that loads and stores those. Each element is stored once, as before. Never
+//! changes the order of a reduction: a nest with one is walked from its start.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;

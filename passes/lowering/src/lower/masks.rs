@@ -6,7 +6,7 @@
 //!                                                              store(f(...), y, 64) some 15
 //! ```
 //!
-//! The other lanes are loaded as zeros, compute along, and leave no trace: they are not stored, and sums keep what they had. For processors
+//! The other lanes are loaded as zeros (ones of a type that has no zero), compute along, and leave no trace: they are not stored, and sums keep what they had. For processors
 //! that load and store some lanes of a vector like all. Only where a nest does no more than load, compute element by element, store and
 //! reduce; never along axes that one by one are wanted for.
 
@@ -27,11 +27,7 @@ impl SweepLowering<'_> {
         if self.target.masks == 0 || !whole || !nest.scans.is_empty() {
             return false;
         }
-        let near = |v: &Value| {
-            let dtype = self.ir().value_kind(*v).dtype();
-            let has_zero = dtype.is_some_and(|d| d != DType::F8E8M0FNU && d != DType::F4E2M1FN);
-            has_zero && (!self.varies(*v).contains(&last) || self.stride_is_one(*v, last))
-        };
+        let near = |v: &Value| !self.varies(*v).contains(&last) || self.stride_is_one(*v, last);
         let plain = |op: &Op| {
             let def = self.ir().def(*op);
             let plain = def.is_some_and(|d| !d.shifts() && d.class != OpClass::Scan);
@@ -39,7 +35,7 @@ impl SweepLowering<'_> {
         };
         let done = |effect: &Effect| match effect {
             Effect::Store(value) => near(value),
-            Effect::Keep(value) => self.ir().value_kind(*value).dtype().is_some(),
+            Effect::Keep(_) => true,
             Effect::Reduce(r) => r.carried_from.is_some() || !r.inner.contains(&last),
         };
         nest.loads.iter().all(near) && nest.ops.iter().all(plain) && nest.effects.iter().all(done)
@@ -50,8 +46,11 @@ impl SweepLowering<'_> {
             return self.k.load(memory, at, lanes);
         };
         let dtype = self.k.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
-        let zero = self.k.zero(dtype);
-        let fill = self.k.splat(zero, lanes);
+        let number = match dtype {
+            DType::F8E8M0FNU => self.k.float_constant(1.0, dtype),
+            _ => self.k.zero(dtype),
+        };
+        let fill = self.k.splat(number, lanes);
         self.k.load_within(memory, at, fill, [Idx::ZERO, some])
     }
     /// Stores an element, or a vector: of this walk the lanes that count.

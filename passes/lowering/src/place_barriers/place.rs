@@ -150,7 +150,7 @@ impl<'a> Places<'a> {
             stride,
             whole: stride == 1
                 && !ir.is(op, &kernel::LOAD_WITHIN)
-                && !(stores && ir.operand_count(op) > 3),
+                && kernel::some_lanes(ir, op).is_none(),
             linear: None,
         }
     }

@@ -230,7 +230,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else {
             value
         };
-        if let Some(some) = self.ir.operands(op).nth(3) {
+        if let Some(some) = kernel::some_lanes(self.ir, op) {
             return self.store_some(value, address, self.value(some)?, (memory, align));
         }
         if self.streams(op, value) {

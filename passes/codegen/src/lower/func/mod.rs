@@ -442,11 +442,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else if ir.is(op, &kernel::SPLAT) {
             Ok(self.operand_value(op, 0)?.splat(result.lanes))
         } else if ir.is(op, &kernel::IOTA) {
-            let lanes = result.lanes.unwrap_or(1);
-            let zero = emit.constant_int(64, result.lanes, 0);
-            Ok((0..lanes).fold(zero, |v, lane| {
-                v.with_lane(lane, emit.constant_int(64, None, i64::from(lane)))
-            }))
+            Ok(emit.lane_numbers(64, result.lanes.unwrap_or(1)))
         } else if ir.is(op, &kernel::EXTRACT) {
             let lane = u32::try_from(ir.int_of(op, "lane").unwrap_or(-1))
                 .map_err(|_| malformed("no lane"))?;
