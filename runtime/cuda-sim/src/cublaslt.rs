@@ -2,8 +2,8 @@
 //!
 //! Checks are those that NVIDIA's documentation of cuBLAS names ("Using the cuBLASLt API": the tables of types of `cublasLtMatmul`, and what is said of each argument):
 //! leading dimensions, batches, types beside each other, pointers at multiples of what the preferences promised, a workspace at a multiple of 256 bytes that is
-//! as large as the algorithm asks. What the documentation leaves open is as hard here as it may be: sums are split in two where the workspace allows it, and
-//! kept in the type of the result where the preferences do not forbid that; 16-bit floats are multiplied as on tensor cores (`matrix`), others are added in
+//! as large as the algorithm asks. What the documentation leaves open is as hard here as it may be: sums of 16 terms or more are split in two where the workspace
+//! allows it (shorter ones take no workspace), and kept in the type of the result where the preferences do not forbid that; 16-bit floats are multiplied as on tensor cores (`matrix`), others are added in
 //! order; a workspace that is another's memory is written over.
 
 use std::collections::BTreeMap;
@@ -134,6 +134,8 @@ impl Default for Preference {
     }
 }
 
+/// Least terms of a sum that is split.
+const SPLIT_TERMS: u64 = 16;
 /// Schemes of sums that are split (`cublasLtReductionScheme_t`).
 const IN_PLACE: u32 = 1;
 const KEPT_IN_COMPUTED: u32 = 2;
@@ -268,7 +270,9 @@ impl Descriptions {
         };
         let [_, _, _, result] = &product.layouts;
         let bytes = result.rows * result.columns * product.operation.scale.bytes() as u64;
-        let splits = preference.schemes != 0 && product.terms > 1 && bytes <= preference.workspace;
+        let splits = preference.schemes != 0
+            && product.terms >= SPLIT_TERMS
+            && bytes <= preference.workspace;
         Ok(Algorithm {
             workspace: if splits { bytes } else { 0 },
             exact: kept == product.operation.scale,

@@ -62,8 +62,11 @@ impl CudaExecutable {
         });
         let workspace = calls.map(Call::workspace).max().unwrap_or(0);
         let at = end.checked_next_multiple_of(ALIGNMENT);
-        let at = at.filter(|_| workspace > 0).unwrap_or(end);
-        let bytes = at.checked_add(workspace).ok_or(PlanError::TooLarge)?;
+        let bytes = match workspace {
+            0 => Some(end),
+            _ => at.and_then(|at| at.checked_add(workspace)),
+        };
+        let bytes = bytes.ok_or(PlanError::TooLarge)?;
         let scratch = version.device().allocate_part(bytes, bytes as u64)?;
         scratch.zero(own.first().copied().unwrap_or(end), end)?;
         let place = |home| match home {
@@ -85,7 +88,11 @@ impl CudaExecutable {
             steps,
             addresses,
             parameters: Vec::with_capacity(most),
-            workspace: scratch.address() + at as u64,
+            // The library checks the alignment of an address that it has no use for.
+            workspace: match workspace {
+                0 => 0,
+                _ => scratch.address() + (bytes - workspace) as u64,
+            },
             scratch,
             binding,
         })

@@ -88,6 +88,7 @@ impl CudaDevice {
         self.check_memory(bytes, bytes)?;
         let half = usize::try_from(bytes / 2).unwrap_or(usize::MAX);
         let [from, to] = [self.allocate(half)?, self.allocate(half)?];
+        from.zero(0, half)?;
         let event = || {
             let event = self.context.new_event(Some(EventFlags::CU_EVENT_DEFAULT));
             event.map_err(failed("cuEventCreate"))

@@ -1,0 +1,135 @@
+//! A shared library by which other languages run programs on a GPU: text in, then calls on device pointers and on a stream.
+//!
+//! ```text
+//! cargo build --release --example gpu_library        # target/release/examples/libgpu_library.so
+//! scripts/gpu_peers.py                               # calls it from Python, on PyTorch's tensors
+//! ```
+//!
+//! The functions are C's. A program is bound with its extents once and then run as often as wanted; a run waits for nothing, so that it may be recorded into a graph of
+//! the caller's. What [`gpu_call`](../gpu_call/index.html) says of pointers holds: tensors are stored as the program's types say, at multiples of 64 bytes.
+
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char};
+use std::sync::{Arc, Mutex};
+
+use fuser::compile::CompileOptions;
+use fuser::session::Session;
+use fuser::tool::gpu;
+use fuser_runtime::cuda::{CudaDevice, CudaExecutable};
+
+/// A program with known extents.
+pub struct Bound(CudaExecutable);
+
+/// The first GPU, as soon as it has been asked for.
+static DEVICE: Mutex<Option<Arc<CudaDevice>>> = Mutex::new(None);
+
+fn bind(text: &str, extents: &str) -> Result<Bound, String> {
+    let mut device = DEVICE.lock().map_err(|e| e.to_string())?;
+    let device = match &mut *device {
+        Some(device) => device,
+        none => {
+            let simulator = gpu::simulator().map_err(|e| e.to_string())?;
+            let opened = gpu::open(simulator, 0).map_err(|e| e.to_string())?;
+            none.insert(Arc::new(opened))
+        }
+    };
+    let session = Session::new(Default::default()).map_err(|e| format!("{e:?}"))?;
+    let parsed = session.parse(0, "program.fir", text);
+    let (ir, module, _) = parsed.map_err(|_| "the program does not parse".to_string())?;
+    let loaded = session.load(ir, module, None);
+    let loaded = loaded.map_err(|e| format!("{e:?}"))?;
+    let pairs = extents.split(',').filter_map(|pair| pair.split_once('='));
+    let extents: Result<BTreeMap<String, i64>, _> = pairs
+        .map(|(name, length)| length.parse().map(|length| (name.to_string(), length)))
+        .collect();
+    let extents = extents.map_err(|e| format!("extents: {e}"))?;
+    let options = CompileOptions::default();
+    let bound = session.prepare_cuda(device, &loaded, &extents, &options);
+    bound.map(Bound).map_err(|e| format!("{e:?}"))
+}
+
+/// Binds the program of `text` to `extents`, such as `B=64,S=128`. Null where it cannot be, with the reason in the `bytes` bytes at `error`, cut where it is longer.
+///
+/// # Safety
+/// `text` and `extents` end with a zero, and `error` is memory of `bytes` bytes, one at least.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fuser_bind(
+    text: *const c_char,
+    extents: *const c_char,
+    error: *mut c_char,
+    bytes: usize,
+) -> *mut Bound {
+    // SAFETY: the caller's promise.
+    let [text, extents] = [text, extents].map(|at| unsafe { CStr::from_ptr(at) }.to_string_lossy());
+    match bind(&text, &extents) {
+        Ok(bound) => Box::into_raw(Box::new(bound)),
+        Err(reason) => {
+            // SAFETY: the caller's promise.
+            unsafe { tell(&reason, error, bytes) };
+            std::ptr::null_mut()
+        }
+    }
+}
+
+/// Runs a bound program on the device addresses of its inputs and outputs, so many of each, in the program's order, on a `CUstream` (0 for the default one). 0 where all was
+/// started, else 1 with the reason at `error`.
+///
+/// # Safety
+/// `program` is [`fuser_bind`]'s, and called by one thread at a time; addresses are those of memory with the tensor's bytes, which is alive until the stream has come past the
+/// run; `error` as in [`fuser_bind`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fuser_run(
+    program: *mut Bound,
+    inputs: *const u64,
+    input_count: usize,
+    outputs: *const u64,
+    output_count: usize,
+    stream: u64,
+    error: *mut c_char,
+    bytes: usize,
+) -> i32 {
+    // SAFETY: the caller's promise, as for all below.
+    let program = unsafe { &mut (*program).0 };
+    let [inputs, outputs] = [(inputs, input_count), (outputs, output_count)]
+        .map(|(at, count)| unsafe { std::slice::from_raw_parts(at, count) });
+    match unsafe { program.run(inputs, outputs, stream) } {
+        Ok(()) => 0,
+        Err(reason) => {
+            unsafe { tell(&reason.to_string(), error, bytes) };
+            1
+        }
+    }
+}
+
+/// How many kernels a run starts.
+///
+/// # Safety
+/// `program` is [`fuser_bind`]'s.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fuser_launches(program: *const Bound) -> u64 {
+    // SAFETY: the caller's promise.
+    unsafe { (*program).0.launches() as u64 }
+}
+
+/// Gives a bound program up. Its runs have to have ended.
+///
+/// # Safety
+/// `program` is [`fuser_bind`]'s, and not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fuser_free(program: *mut Bound) {
+    // SAFETY: the caller's promise.
+    drop(unsafe { Box::from_raw(program) });
+}
+
+/// Writes a text of C.
+///
+/// # Safety
+/// `at` is memory of `bytes` bytes, one at least.
+unsafe fn tell(text: &str, at: *mut c_char, bytes: usize) {
+    let text: Vec<u8> = text.bytes().filter(|b| *b != 0).take(bytes - 1).collect();
+    // SAFETY: the caller's promise.
+    unsafe {
+        std::ptr::copy_nonoverlapping(text.as_ptr(), at.cast(), text.len());
+        *at.add(text.len()) = 0;
+    }
+}
