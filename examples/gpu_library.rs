@@ -10,7 +10,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
-use std::sync::{Arc, Mutex};
 
 use fuser::compile::CompileOptions;
 use fuser::session::Session;
@@ -20,19 +19,12 @@ use fuser_runtime::cuda::{CudaDevice, CudaExecutable};
 /// A program with known extents.
 pub struct Bound(CudaExecutable);
 
-/// The first GPU, as soon as it has been asked for.
-static DEVICE: Mutex<Option<Arc<CudaDevice>>> = Mutex::new(None);
+fn open(number: usize) -> Result<CudaDevice, String> {
+    let simulator = gpu::simulator()?;
+    gpu::open(simulator, number).map_err(|e| e.to_string())
+}
 
-fn bind(text: &str, extents: &str) -> Result<Bound, String> {
-    let mut device = DEVICE.lock().map_err(|e| e.to_string())?;
-    let device = match &mut *device {
-        Some(device) => device,
-        none => {
-            let simulator = gpu::simulator().map_err(|e| e.to_string())?;
-            let opened = gpu::open(simulator, 0).map_err(|e| e.to_string())?;
-            none.insert(Arc::new(opened))
-        }
-    };
+fn bind(device: &CudaDevice, text: &str, extents: &str) -> Result<Bound, String> {
     let session = Session::new(Default::default()).map_err(|e| format!("{e:?}"))?;
     let parsed = session.parse(0, "program.fir", text);
     let (ir, module, _) = parsed.map_err(|_| "the program does not parse".to_string())?;
@@ -48,20 +40,43 @@ fn bind(text: &str, extents: &str) -> Result<Bound, String> {
     bound.map(Bound).map_err(|e| format!("{e:?}"))
 }
 
-/// Binds the program of `text` to `extents`, such as `B=64,S=128`. Null where it cannot be, with the reason in the `bytes` bytes at `error`, cut where it is longer.
+/// Opens the GPU of this number, for as long as the process runs. Null where there is none, with the reason in the `bytes` bytes at `error`, cut where it is longer.
 ///
 /// # Safety
-/// `text` and `extents` end with a zero, and `error` is memory of `bytes` bytes, one at least.
+/// `error` is memory of `bytes` bytes, one at least.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fuser_open(
+    number: usize,
+    error: *mut c_char,
+    bytes: usize,
+) -> *const CudaDevice {
+    match open(number) {
+        Ok(device) => Box::leak(Box::new(device)),
+        Err(reason) => {
+            // SAFETY: the caller's promise.
+            unsafe { tell(&reason, error, bytes) };
+            std::ptr::null()
+        }
+    }
+}
+
+/// Binds the program of `text` to `extents`, such as `B=64,S=128`. Null where it cannot be, with the reason at `error`.
+///
+/// # Safety
+/// `device` is [`fuser_open`]'s, `text` and `extents` end with a zero, `error` as there.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fuser_bind(
+    device: *const CudaDevice,
     text: *const c_char,
     extents: *const c_char,
     error: *mut c_char,
     bytes: usize,
 ) -> *mut Bound {
     // SAFETY: the caller's promise.
+    let device = unsafe { &*device };
+    // SAFETY: the caller's promise.
     let [text, extents] = [text, extents].map(|at| unsafe { CStr::from_ptr(at) }.to_string_lossy());
-    match bind(&text, &extents) {
+    match bind(device, &text, &extents) {
         Ok(bound) => Box::into_raw(Box::new(bound)),
         Err(reason) => {
             // SAFETY: the caller's promise.
@@ -76,7 +91,7 @@ pub unsafe extern "C" fn fuser_bind(
 ///
 /// # Safety
 /// `program` is [`fuser_bind`]'s, and called by one thread at a time; addresses are those of memory with the tensor's bytes, which is alive until the stream has come past the
-/// run; `error` as in [`fuser_bind`].
+/// run; `error` as in [`fuser_open`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fuser_run(
     program: *mut Bound,
@@ -88,20 +103,20 @@ pub unsafe extern "C" fn fuser_run(
     error: *mut c_char,
     bytes: usize,
 ) -> i32 {
-    // SAFETY: the caller's promise, as for all below.
+    // SAFETY: the caller's promise.
     let program = unsafe { &mut (*program).0 };
     let [inputs, outputs] = [(inputs, input_count), (outputs, output_count)]
+        // SAFETY: the caller's promise.
         .map(|(at, count)| unsafe { std::slice::from_raw_parts(at, count) });
-    match unsafe { program.run(inputs, outputs, stream) } {
-        Ok(()) => 0,
-        Err(reason) => {
-            unsafe { tell(&reason.to_string(), error, bytes) };
-            1
-        }
-    }
+    // SAFETY: the caller's promise.
+    let run = unsafe { program.run(inputs, outputs, stream) };
+    let Err(reason) = run else { return 0 };
+    // SAFETY: the caller's promise.
+    unsafe { tell(&reason.to_string(), error, bytes) };
+    1
 }
 
-/// How many kernels a run starts.
+/// The number of kernels that a run starts.
 ///
 /// # Safety
 /// `program` is [`fuser_bind`]'s.

@@ -50,10 +50,10 @@ fn products_by_the_library_agree_with_the_reference() {
     assert_eq!(failures_in_turn(&programs), Vec::<String>::new());
 }
 
-/// A product whose call takes no workspace, behind a temporary of 34 bytes: the library refuses an address for a workspace that is no multiple of 256, also of none.
+/// A product of three terms, whose call takes no workspace, behind a temporary of 34 bytes: the library refuses an address for a workspace that is no multiple of 256, also of none.
 #[test]
 fn a_call_without_a_workspace_has_no_address_for_one() {
-    let text = "task.program @f(%x: tensor<17x5xbf16>, %a: tensor<17x8xbf16>, %b: tensor<8x19xbf16>) -> (tensor<17x19xbf16>, tensor<17x5xbf16>) {
+    let text = "task.program @f(%x: tensor<17x5xbf16>, %a: tensor<17x[K]xbf16>, %b: tensor<[K]x19xbf16>) -> (tensor<17x19xbf16>, tensor<17x5xbf16>) {
   %s = fusion.sum %x dims [1]
   %t = fusion.segment_set %s
   %y = fusion.matmul %a, %b

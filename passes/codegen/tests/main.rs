@@ -9,5 +9,6 @@ mod math_exhaustive;
 mod math_f32;
 mod math_f64;
 mod processors;
+mod quotients;
 mod support;
 mod targets;

@@ -11,6 +11,7 @@ pub fn find(root: &str) -> Option<Row> {
     let (compute, operands): (crate::compute::Compute, usize) = match root {
         "ex2.approx" => (|a, _, _| ulps(a, f64::from(f(a)).exp2(), 2), 1),
         "rcp.approx" => (|a, _, _| ulps(a, 1.0 / f64::from(f(a)), 1), 1),
+        "rcp.approx.ftz" => (|a, _, _| flushed(a, 1.0 / f64::from(f(a)), 1), 1),
         "rsqrt.approx" => (
             |a, _, _| relative(a, 1.0 / f64::from(f(a)).sqrt(), -22.9),
             1,
@@ -35,6 +36,18 @@ fn ulps(operand: u64, exact: f64, most: u32) -> u64 {
         true => bits + off,
         false => bits - off.min(bits & 0x7FFF_FFFF),
     }))
+}
+
+/// The same, with zeros in the place of subnormals.
+fn flushed(operand: u64, exact: f64, most: u32) -> u64 {
+    if f(operand).is_subnormal() {
+        return of_f32(f32::INFINITY.copysign(f(operand)));
+    }
+    let result = ulps(operand, exact, most);
+    match f(result).is_subnormal() {
+        true => of_f32(0.0_f32.copysign(f(result))),
+        false => result,
+    }
 }
 
 /// A result with a relative error of `2^power`.

@@ -2,7 +2,7 @@
 //!
 //! Checks are those that NVIDIA's documentation of cuBLAS names ("Using the cuBLASLt API": the tables of types of `cublasLtMatmul`, and what is said of each argument):
 //! leading dimensions, batches, types beside each other, pointers at multiples of what the preferences promised, a workspace at a multiple of 256 bytes that is
-//! as large as the algorithm asks. What the documentation leaves open is as hard here as it may be: sums of 16 terms or more are split in two where the workspace
+//! as large as the algorithm asks. What the documentation leaves open is as hard here as it may be: sums of four terms or more are split in two where the workspace
 //! allows it (shorter ones take no workspace), and kept in the type of the result where the preferences do not forbid that; 16-bit floats are multiplied as on tensor cores (`matrix`), others are added in
 //! order; a workspace that is another's memory is written over.
 
@@ -135,7 +135,7 @@ impl Default for Preference {
 }
 
 /// Least terms of a sum that is split.
-const SPLIT_TERMS: u64 = 16;
+const SPLIT_TERMS: u64 = 4;
 /// Schemes of sums that are split (`cublasLtReductionScheme_t`).
 const IN_PLACE: u32 = 1;
 const KEPT_IN_COMPUTED: u32 = 2;

@@ -12,7 +12,7 @@ use fuser_ir::{DType, Op};
 use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
-use super::blocks::{Blocks, Loop, Member, Walk};
+use super::blocks::{self, Blocks, Loop, Member, Walk};
 use super::body::{Body, Mask, Node};
 use super::roles::{self, Role};
 use super::tiles::{self, LIGHT, Tiles};
@@ -111,14 +111,25 @@ impl Nest {
             return 0;
         }
         let blocks = self.blocks_of_place();
+        let rows = blocks + self.group(&sums).map_or(0, |group| blocks / group);
         let bytes = sums.iter().map(|sum| {
             let (_, along) = self.split(&sums, sum);
             let steps = along.iter().map(|&n| self.blocks.loops[n].steps().max(1));
-            let rows = steps.fold(blocks, u64::saturating_mul);
+            let rows = steps.fold(rows, u64::saturating_mul);
             let one = sum.accumulating.saturating_mul(body.elements(sum.stored));
             one.saturating_mul(rows).saturating_mul(2)
         });
         bytes.fold(0, u64::saturating_add)
+    }
+    /// The blocks of a group that puts its partial results together first: where sums vary along no loop of the grid.
+    fn group(&self, sums: &[&Node]) -> Option<u64> {
+        let lengths = sums.iter().map(|sum| {
+            let loops = numbers(&self.axes, sum.stored).into_iter();
+            loops.map(|n| self.blocks.loops[n].constant)
+        });
+        let varies = sums.iter().fold(0, |m, n| m | n.stored);
+        let shared = self.grid().all(|n| self.axes[n] & varies == 0);
+        blocks::group(self.blocks_of_place(), lengths).filter(|_| shared)
     }
     fn blocks_of_place(&self) -> u64 {
         let groups = self.blocks.groups.max(1);

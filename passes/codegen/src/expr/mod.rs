@@ -338,11 +338,8 @@ impl<'ctx> Emit<'ctx> {
         self.built(result, usually.raw)
     }
 
-    /// Notes that a conditional branch goes to its second target, so that a CPU finds that one behind it.
+    /// Notes that a conditional branch goes to its second target: a CPU finds that one behind it, and nobody computes both.
     fn expect_otherwise(&self, branch: InstructionValue<'ctx>) -> Result<(), CodegenError> {
-        if self.gpu {
-            return Ok(());
-        }
         let (context, word) = (self.context, self.context.i32_type());
         let name = context.metadata_string("branch_weights").into();
         let weights = [1, 1 << 20].map(|weight| word.const_int(weight, false).into());

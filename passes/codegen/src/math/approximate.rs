@@ -39,6 +39,50 @@ pub fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     }
 }
 
+/// `a / b` for some operands of which it is known that no bit is lost, on a GPU without the branches that `div.rn` has for all others: a reciprocal of 1 ulp, made
+/// exact by a residual, and the quotient by another (P. Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, IBM Journal of
+/// Research and Development 34, 1990). `tests/quotients.rs` tries all operands of each use, with each reciprocal that the ISA allows.
+pub(super) fn known_quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if !a.emit().gpu || a.is_f64() {
+        return a.over(b);
+    }
+    let y = instruction("rcp.approx.ftz.f32", b);
+    let y = (-b).fma(y, 1.0).fma(y, y);
+    let q = a * y;
+    (-b).fma(q, a).fma(y, q)
+}
+
+/// Most of a divisor and of a dividend, whose inverses are the least: between them nothing underflows or overflows in [`quotient_by_one`]. 2^24 and 2^100.
+const MOST_DIVISOR: f64 = 16_777_216.0;
+const MOST_DIVIDEND: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
+
+/// `a / b` where all lanes of `b` are one: on a GPU by its reciprocal, once for all. The quotient is that of `div.rn`: where the reciprocal is rounded once and the quotient before is
+/// within 1 ulp, a residual gives what is rounded once (Markstein, as above), and the one before it brings the quotient there. One residual makes the reciprocal of a divisor whose
+/// mantissa is not all ones that; such divisors, and operands of which a residual could underflow, are divided as others. Zeros are not among these, -0 apart.
+pub fn quotient_by_one<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let emit = a.emit();
+    if !emit.gpu || emit.approximate || a.is_f64() || a.lanes().is_none() {
+        return quotient(a, b);
+    }
+    let beyond = |x: Val<'e, 'ctx>, power: f64| {
+        let magnitude = x.abs();
+        magnitude.lt(1.0 / power).or(magnitude.gt(power))
+    };
+    let divisor = b.lane(0);
+    let ones = (1 << 23) - 1;
+    let bits = divisor.bits_as(Elem::Int(32)).and(ones);
+    let rare = beyond(divisor, MOST_DIVISOR).or(bits.eq(ones));
+    let some = a.bits_as(Elem::Int(32)).ne(0);
+    let rare = rare.or(beyond(a, MOST_DIVIDEND).and(some).any());
+    let y = instruction("rcp.approx.ftz.f32", divisor);
+    let y = (-divisor).fma(y, 1.0).fma(y, y).splat(a.lanes());
+    let mut q = a * y;
+    for _ in 0..2 {
+        q = (-b).fma(q, a).fma(y, q);
+    }
+    emit.unless_rare(rare, q, || a.over(b))
+}
+
 fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     instruction("ex2.approx.f32", x * LOG2_E)
 }

@@ -8,12 +8,17 @@
 //!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
 //! ```
 //!
+//! Where a place has many shares of many elements, groups of neighbouring blocks put theirs together before: the last block of each group does, and
+//! the last of all adds up what groups have. One block alone would read all of it at the speed of one multiprocessor, some 100 GB/s.
+//!
 //! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
 //! block has one index. A sum is complete for a place in the loops that it varies along when all blocks of that place have ended; sums
 //! that vary along the same loops are put together at once. Where each place has one block, that has complete sums, and nothing is handed on.
 //!
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 
+use fuser_analysis::cost::blocks;
+use fuser_dialects::kernel::bounds::multiple;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -26,8 +31,13 @@ use crate::spec::{LoopAxis, Role, SweepSpec};
 /// Threads that put partial results together, at most.
 const MOST_THREADS: i64 = 256;
 
+/// Elements that a thread of a group has at a time.
+const GROUP_LANES: i64 = 4;
+
 /// The grid loops of a sweep with sums over the grid: those that none varies along, and the others.
 pub(super) struct GridLoops {
+    /// The blocks of a group that puts its partial results together, where there are such groups.
+    group: Option<i64>,
     shared: Vec<usize>,
     own: Vec<usize>,
     /// Those of the others that some sum does not vary along.
@@ -36,12 +46,17 @@ pub(super) struct GridLoops {
 
 impl GridLoops {
     /// The loops of `grid`, for sums that vary along these loops each.
-    pub(super) fn new(grid: &[usize], sums: &[Vec<usize>]) -> Self {
+    pub(super) fn new(spec: &SweepSpec, grid: &[usize], sums: &[Vec<usize>]) -> Self {
         let (own, shared): (Vec<usize>, Vec<usize>) = grid
             .iter()
             .partition(|l| sums.iter().any(|varies| varies.contains(l)));
         let mixed = |l: &usize| sums.iter().any(|varies| !varies.contains(l));
+        let length = |l: &usize| spec.loops[*l].extent.as_constant();
+        let length = |l| length(l).map(i64::unsigned_abs);
+        let lengths = sums.iter().map(|varies| varies.iter().map(length));
+        let group = blocks::group(blocks_of_place(spec).unsigned_abs(), lengths);
         Self {
+            group: group.filter(|_| own.is_empty()).map(|group| group as i64),
             mixed: own.iter().copied().filter(mixed).collect(),
             shared,
             own,
@@ -55,10 +70,14 @@ impl GridLoops {
     pub(super) fn complete(&self, spec: &SweepSpec) -> bool {
         blocks_of_place(spec) == 1 && self.mixed.is_empty()
     }
-    /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along.
-    /// `None` where their number is no polynomial of extents.
+    /// Groups of blocks that put their partial results together before those of all are.
+    fn number_of_groups(&self, spec: &SweepSpec) -> i64 {
+        self.group.map_or(0, |group| blocks_of_place(spec) / group)
+    }
+    /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along, and
+    /// behind them one for each group of blocks. `None` where their number is no polynomial of extents.
     pub(super) fn rows(&self, spec: &SweepSpec, varies: &[usize]) -> Option<ExtentExpr> {
-        let shares = ExtentExpr::constant(blocks_of_place(spec));
+        let shares = ExtentExpr::constant(blocks_of_place(spec) + self.number_of_groups(spec));
         let (_, along) = self.split(varies);
         let mut loops = along.into_iter().map(|l| &spec.loops[l]);
         loops.try_fold(shares, |rows, l| match (l.tile, l.extent.as_constant()) {
@@ -157,6 +176,9 @@ impl SweepLowering<'_> {
                 });
             }
             s.flush_share(&shares, &copies, number)?;
+            if let Some(group) = shares.loops.group {
+                s.emit_group(&crossing, number, group)?;
+            }
             together.iter().try_for_each(|sums| {
                 s.unless_empty(&shares.loops, &sums.kept, |s| s.emit_last(&shares, sums))
             })
@@ -167,7 +189,7 @@ impl SweepLowering<'_> {
         let results = sums.iter().map(|sum| self.ir().result(sum.op, 0));
         let varies: Vec<Vec<usize>> = results.map(|v| self.varies(v)).collect();
         let mut shares = Shares {
-            loops: GridLoops::new(grid, &varies),
+            loops: GridLoops::new(self.spec, grid, &varies),
             steps: FxHashMap::default(),
             total: Idx::Const(1),
             share: Idx::ZERO,
@@ -389,12 +411,67 @@ impl SweepLowering<'_> {
             self.k.mul(all, self.extent[axis])
         })
     }
+    /// The work of the last block of a group: the partial results of its blocks together, in a row behind those of all blocks.
+    fn emit_group(
+        &mut self,
+        sums: &[Accumulator],
+        number: Idx,
+        group: i64,
+    ) -> Result<(), Unsupported> {
+        let blocks = blocks_of_place(self.spec);
+        let [size, groups] = [group, blocks / group].map(Idx::Const);
+        let at = self.k.div(number, size);
+        let open = self.k.open_if();
+        let first = self.k.mul(at, size);
+        let to = self.k.add(Idx::Const(blocks), at);
+        for sum in sums {
+            let result = self.ir().result(sum.op, 0);
+            let Some(&memory) = self.partials.get(&result) else {
+                continue;
+            };
+            let elements = self.elements(result);
+            let known = match elements {
+                Idx::Const(count) => count,
+                Idx::Value(count) => multiple(self.k.ir, count, &self.k.multiples),
+            };
+            let (lanes, step) = match known % GROUP_LANES {
+                0 => (Some(GROUP_LANES.unsigned_abs()), GROUP_LANES),
+                _ => (None, 1),
+            };
+            let bounds = [Idx::ZERO, elements, Idx::Const(step)];
+            self.for_loop(bounds, Map::Thread, |s, element| {
+                let place = |s: &mut Self, row| {
+                    let row = s.k.mul(row, elements);
+                    s.k.add(row, element)
+                };
+                let values = (0..group).map(|n| {
+                    let row = s.k.add(first, Idx::Const(n));
+                    let from = place(s, row);
+                    s.k.load(memory, from, lanes)
+                });
+                let values: Vec<Value> = values.collect();
+                let all = values.into_iter();
+                let value = all.reduce(|all, value| sum.combine.apply(&mut s.k, all, value));
+                let to = place(s, to);
+                if let Some(value) = value {
+                    s.k.store(value, memory, to);
+                }
+                Ok(())
+            })?;
+        }
+        self.k.close_last(open, [at, groups, size]);
+        Ok(())
+    }
     /// The work of the last block of a place.
     fn emit_last(&mut self, shares: &Shares, together: &Together) -> Result<(), Unsupported> {
         let at = self.place(shares, &together.kept);
         let open = self.k.open_if();
         let steps = shares.product(&mut self.k, &together.along);
-        let rows = self.k.mul(steps, Idx::Const(blocks_of_place(self.spec)));
+        let blocks = blocks_of_place(self.spec);
+        let rows = match shares.loops.number_of_groups(self.spec) {
+            0 => [Idx::ZERO, self.k.mul(steps, Idx::Const(blocks))],
+            groups => [blocks, groups].map(Idx::Const),
+        };
         // Of steps that are over nothing is known here.
         self.scalars.clear();
         self.resident.clear();
@@ -464,12 +541,12 @@ impl SweepLowering<'_> {
         }
         sizes
     }
-    /// Puts the partial results of the present place together: groups of threads add up a share of the rows of each element, and one group what
-    /// these are. Where the elements are enough for all threads, one thread adds up all rows.
+    /// Puts the partial results of the present place together, so many rows from one on: groups of threads add up a share of the rows of each element, and one
+    /// group what these are. Where the elements are enough for all threads, one thread adds up all rows.
     fn combine(
         &mut self,
         sums: &[Accumulator],
-        rows: Idx,
+        [from, rows]: [Idx; 2],
         tiles: &mut Vec<(DType, Value)>,
     ) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
@@ -490,7 +567,7 @@ impl SweepLowering<'_> {
                 let ivs = s.indices_of(&sizes, at);
                 let mut values = Vec::new();
                 for sum in sums {
-                    values.push(s.sum_partials(sum, [Idx::ZERO, rows], &ivs)?);
+                    values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs)?);
                 }
                 s.finish(sums, values, &behind, &ivs)
             });
@@ -511,7 +588,7 @@ impl SweepLowering<'_> {
                         let last = s.k.add(first, share);
                         let last = s.k.min(last, rows);
                         for (sum, &tile) in sums.iter().zip(&tiles) {
-                            let value = s.sum_partials(sum, [first, last], &ivs)?;
+                            let value = s.sum_partials(sum, from, [first, last], &ivs)?;
                             s.k.store(value, tile, thread);
                         }
                         Ok(())
@@ -559,10 +636,11 @@ impl SweepLowering<'_> {
         }
         own
     }
-    /// The partial results of a range of rows at an element, put together.
+    /// The partial results of a range of the rows from `first` on at an element, put together.
     fn sum_partials(
         &mut self,
         sum: &Accumulator,
+        first: Idx,
         range: [Idx; 2],
         ivs: &FxHashMap<usize, Idx>,
     ) -> Result<Value, Unsupported> {
@@ -573,6 +651,7 @@ impl SweepLowering<'_> {
         let stride = self.elements(result);
         let offset = self.offset(result, ivs)?;
         self.sum_rows(sum, range, |s, row| {
+            let row = s.k.add(first, row);
             let place = s.k.mul(row, stride);
             let place = s.k.add(place, offset);
             s.k.load(from, place, None)

@@ -354,7 +354,7 @@ impl Job<'_> {
         grid.truncate(count);
         let sums = self.shared_sums(ir).into_iter();
         let all: Vec<_> = sums.map(|v| self.spec.varies(self.axes, v)).collect();
-        GridLoops::new(&grid, &all)
+        GridLoops::new(self.spec, &grid, &all)
     }
     /// The partial results of each element of an output on a GPU.
     fn rows(&self, ir: &mut Ir, output: Value) -> Result<Dim, Unsupported> {

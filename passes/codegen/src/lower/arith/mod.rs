@@ -10,7 +10,7 @@ mod numeric;
 mod philox;
 
 use fuser_dialects::{fusion, kernel};
-use fuser_ir::{DType, Ir, Op, OpDef};
+use fuser_ir::{DType, Ir, Op, OpDef, TypeKind};
 
 pub use combine::Combiner;
 use constant::constant;
@@ -232,11 +232,28 @@ pub fn emit<'e, 'ctx>(
             let function = approximate::find(emit, "exp", format(dtype).elem).unwrap_or(own);
             in_compute_type(&[*x], dtype, |v| function(v[0]))
         }
+        (Rule::NumericPair(..), [a, b])
+            if ir.is(op, &fusion::DIV) && dtype.is_float() && is_one(ir, op, 1) =>
+        {
+            in_compute_type(&[*a, *b], dtype, |v| {
+                approximate::quotient_by_one(v[0], v[1])
+            })
+        }
         (rule, [x]) => unary(rule, *x, dtype).ok_or_else(|| malformed(ir, op))?,
         (rule, [a, b]) => binary(rule, *a, *b, dtype).ok_or_else(|| malformed(ir, op))?,
         _ => return Err(malformed(ir, op)),
     };
     Ok(value)
+}
+
+/// True if all lanes of an operand are one scalar.
+fn is_one(ir: &Ir, op: Op, operand: usize) -> bool {
+    let value = ir.operand(op, operand);
+    let scalar = !matches!(ir.value_kind(value), TypeKind::Vector { .. });
+    scalar
+        || ir
+            .def_op(value)
+            .is_some_and(|def| ir.is(def, &kernel::SPLAT))
 }
 
 fn malformed(ir: &Ir, op: Op) -> CodegenError {
