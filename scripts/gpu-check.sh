@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Checks Fuser on a GPU: examples, lit programs and random programs against the reference interpreter, the examples under compute-sanitizer
-# where there is one, and times, beside PyTorch's where that is installed. Needs a driver, and what a build needs.
+# where there is one, and times, beside PyTorch's and Triton's kernels where these are installed. Needs a driver, and what a build needs.
 #
 #   scripts/gpu-check.sh            everything; half an hour
 #   scripts/gpu-check.sh --quick    the examples and a few random programs
@@ -34,8 +34,16 @@ step() { # step NAME COMMAND...
 }
 
 test_of() { # test_of PACKAGE FILTER [--ignored]: runs tests, at least one
-  cargo test $profile --locked -q -p "$1" --test main -- "$2" ${3:-} --show-output 2>&1 | tee "$WORK/test" | grep -E '^(count:|test result:|error|.*FAILED|.* on .*:)'
-  [ "${PIPESTATUS[0]}" = 0 ] && grep -qE 'test result: ok. [1-9]' "$WORK/test"
+  local log="$WORK/test${FUSER_TEST_SHARD:+-${FUSER_TEST_SHARD%%/*}}"
+  cargo test $profile --locked -q -p "$1" --test main -- "$2" ${3:-} --show-output 2>&1 | tee "$log" | grep -E '^(count:|test result:|error|.*FAILED|.* on .*:)'
+  [ "${PIPESTATUS[0]}" = 0 ] && grep -qE 'test result: ok. [1-9]' "$log"
+}
+
+in_shards() { # in_shards COMMAND...: on several cores, as the driver's compiler takes most of the time
+  local shard pids=() failed=0
+  for shard in 0 1 2 3; do FUSER_TEST_SHARD=$shard/4 "$@" & pids+=($!); done
+  for shard in "${pids[@]}"; do wait "$shard" || failed=1; done
+  return $failed
 }
 
 sanitize() { # sanitize TOOL: small copies of programs whose kernels differ most
@@ -91,7 +99,7 @@ step "a bound program" cargo run $profile --locked -q --example gpu_call
 step "random programs" test_of fuser-fuzzing gpu::random_programs_agree
 if [ -z "$quick" ]; then
   step "lit programs" test_of fuser lit_programs_agree --ignored
-  step "2000 random programs" test_of fuser-fuzzing gpu::two_thousand --ignored
+  step "2000 random programs" in_shards test_of fuser-fuzzing gpu::two_thousand --ignored
 fi
 
 # --- compute-sanitizer, times -------------------------------------------------------------------------------------------------------------
@@ -110,7 +118,9 @@ else
   step "times" times
   step "host time of a launch" cargo run $profile --locked -q --example gpu_call_overhead
   if python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null; then
+    cargo build $profile --locked -q --example gpu_library || exit 1
     step "PyTorch" python3 scripts/gpu_peers.py
+    step "Triton" python3 scripts/gpu_peers.py --triton
   else
     printf '\n==== skipped: PyTorch with CUDA not found\n'
   fi
