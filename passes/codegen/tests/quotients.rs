@@ -1,7 +1,7 @@
 //! Quotients without `div.rn` on a GPU have the bits of a division, whatever its reciprocal gives within 1 ulp: of `tanh` for all operands, of rows by one divisor for all that could differ.
 
-/// The steps of `math::approximate::known_quotient` from an approximate reciprocal on.
-fn known_quotient(a: f32, b: f32, reciprocal: f32) -> f32 {
+/// The steps of `math::quotient::tested` from an approximate reciprocal on.
+fn tested(a: f32, b: f32, reciprocal: f32) -> f32 {
     let y = (-b)
         .mul_add(reciprocal, 1.0)
         .mul_add(reciprocal, reciprocal);
@@ -16,7 +16,7 @@ fn differing(greatest: f32, step: usize, b: impl Fn(f32) -> f32) -> Vec<f32> {
         let (b, near) = (b(*t), (1.0 / f64::from(b(*t))) as f32);
         let bits = near.to_bits();
         let reciprocals = [bits - 1, bits, bits + 1].map(f32::from_bits);
-        let mut found = reciprocals.into_iter().map(|r| known_quotient(*t, b, r));
+        let mut found = reciprocals.into_iter().map(|r| tested(*t, b, r));
         found.any(|q| q.to_bits() != (t / b).to_bits())
     };
     all.filter(differs).collect()
@@ -60,7 +60,7 @@ fn inverse(odd: u64) -> u64 {
     })
 }
 
-/// Mantissas of quotients that the steps of `math::approximate::quotient_by_one` round to another float than a division does, for each `step`-th divisor; and how many were tried.
+/// Mantissas of quotients that the steps of `math::quotient::by_one` round to another float than a division does, for each `step`-th divisor; and how many were tried.
 ///
 /// With the reciprocal rounded once the quotient before the residual is within 1.5 ulp, the residual within half of a unit, and so the sum of both, before it is rounded, within
 /// 2.25 (2 B) / 2^25 units of `A 2^s - B Q`, where `A` and `B` are the mantissas as integers, and `Q` is that of the quotient: below 2.25. It can be rounded to another float only

@@ -8,8 +8,8 @@
 
 use std::f64::consts::LOG2_E;
 
-use super::approximate::known_quotient;
 use super::coefficients as c;
+use super::quotient;
 use crate::expr::{Operand, Val};
 
 /// The constants of a format that the reduction needs.
@@ -280,7 +280,7 @@ fn tanh_f32<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(a.except(a.gt(9.1), 9.1) * 2.0, Sign::Any);
     let scale = n.power(a);
     let t = expm1_reduced(r).fma(scale, scale - 1.0);
-    known_quotient(t, t + 2.0)
+    quotient::tested(t, t + 2.0)
 }
 
 /// `tanh a` for `a >= 0` from `t = e^(2a) - 1`: `t / (t + 2)` near zero, `1 - 2 / (t + 2)` beyond; one division serves both.

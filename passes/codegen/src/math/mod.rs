@@ -1,6 +1,6 @@
 //! The math library: elementary functions as LLVM IR, for scalars and vectors of f32 and f64, on CPUs and on NVPTX.
 //!
-//! Only operations that every target selects natively (x86 from x86-64-v3 on) are used: add, multiply, fused multiply-add, divide, square root,
+//! Only operations that every target selects natively (x86 from x86-64-v3 on) are used: add, multiply, fused multiply-add, divide (on NVPTX `quotient` may stand for it), square root,
 //! rounding, integer and bit operations, selects. So nothing is a library call, all lanes take the same instructions,
 //! and the same input gives the same bits on every CPU and GPU. NaN in gives NaN out; overflow is infinity; results round
 //! into the subnormals; zero keeps its sign where the function is odd. [`FUNCTIONS`] states the error bound of each, in
@@ -17,6 +17,7 @@ pub(crate) mod gamma;
 mod inverse;
 mod log;
 mod pow;
+pub mod quotient;
 mod trig;
 
 use crate::expr::Val;

@@ -23,7 +23,7 @@ use super::types::{Shape, format, register};
 use crate::convert::{convert, from_f32, widen_float};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::math::{self, Emitter, approximate, gamma};
+use crate::math::{self, Emitter, approximate, gamma, quotient};
 
 /// A function of one value that serves every lifetime.
 type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
@@ -143,10 +143,7 @@ pub static RULES: &[(&OpDef, Rule)] = &[
         &fusion::MUL,
         Rule::ClosePair(|a, b| (a * b).contracted(), |a, b, _| a * b),
     ),
-    (
-        &fusion::DIV,
-        Rule::NumericPair(approximate::quotient, div_int),
-    ),
+    (&fusion::DIV, Rule::NumericPair(quotient::quotient, div_int)),
     (&fusion::REM, Rule::NumericPair(remainder, rem_int)),
     (
         &fusion::REMAINDER,
@@ -235,9 +232,7 @@ pub fn emit<'e, 'ctx>(
         (Rule::NumericPair(..), [a, b])
             if ir.is(op, &fusion::DIV) && dtype.is_float() && is_one(ir, op, 1) =>
         {
-            in_compute_type(&[*a, *b], dtype, |v| {
-                approximate::quotient_by_one(v[0], v[1])
-            })
+            in_compute_type(&[*a, *b], dtype, |v| quotient::by_one(v[0], v[1]))
         }
         (rule, [x]) => unary(rule, *x, dtype).ok_or_else(|| malformed(ir, op))?,
         (rule, [a, b]) => binary(rule, *a, *b, dtype).ok_or_else(|| malformed(ir, op))?,

@@ -1,0 +1,71 @@
+//! Quotients of floats: one rounding, whatever the target.
+//!
+//! `div.rn` of a GPU is no instruction of the machine but ten: a reciprocal, five multiplications and additions, a check of the operands, and a branch to a function that holds for all others,
+//! zeros among them, behind which the assembler brings nothing forward. Where less can be asked of the operands, a quotient here is a reciprocal of the hardware, within 1 ulp, and what
+//! residuals make of it (P. Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, IBM Journal of Research and Development 34, 1990): the bits of a
+//! division, which `tests/quotients.rs` shows for all operands that could differ, with each reciprocal that the ISA allows. f64, and CPUs, divide.
+
+use super::approximate;
+use crate::expr::{Elem, Val};
+
+/// `a / b`: approximated where the target asks for it, else rounded once.
+pub fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    match a.emit().approximate && !a.is_f64() {
+        true => approximate::quotient(a, b),
+        false => a.over(b),
+    }
+}
+
+/// `a / b` for operands for which the tests have tried that a residual for the reciprocal and one for the quotient give its bits: each use has a test.
+pub(super) fn tested<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    if !a.emit().gpu || a.is_f64() {
+        return a.over(b);
+    }
+    let y = approximate::reciprocal(b);
+    let y = (-b).fma(y, 1.0).fma(y, y);
+    let q = a * y;
+    (-b).fma(q, a).fma(y, q)
+}
+
+/// Most of a divisor and of a dividend, whose inverses are the least: between them no residual underflows and no quotient overflows in [`by_one`]. 2^24 and 2^100.
+const MOST_DIVISOR: f64 = 16_777_216.0;
+const MOST_DIVIDEND: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
+/// The bits of a mantissa of f32.
+const MANTISSA: i64 = (1 << 23) - 1;
+
+/// `a / b` where all lanes of `b` are one: on a GPU by its reciprocal, once for all. Two residuals make the reciprocal that is rounded once, where the mantissa of `b` is not all
+/// ones; with it one residual makes the quotient that is. Other divisors, negative ones, and dividends that are too small, zeros apart, or too large are divided by `div.rn`.
+pub fn by_one<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+    let emit = a.emit();
+    let (true, Some(lanes)) = (emit.gpu && !emit.approximate && !a.is_f64(), a.lanes()) else {
+        return quotient(a, b);
+    };
+    let one = b.lane(0);
+    let bits = |x: Val<'e, 'ctx>| x.bits_as(Elem::Int(32));
+    let y = match b.constant() {
+        // Rounded to f64 and then to f32 it is rounded once (Figueroa, When is double rounding innocuous?, 1995).
+        Some(constant) => one.float(f64::from((1.0 / constant) as f32)),
+        None => {
+            let near = approximate::reciprocal(one);
+            (0..2).fold(near, |y, _| (-one).fma(y, 1.0).fma(y, y))
+        }
+    };
+    let inside = one.ge(1.0 / MOST_DIVISOR).and(one.le(MOST_DIVISOR));
+    let divisor = inside.flip().or(bits(one).and(MANTISSA).eq(MANTISSA));
+    // Without their sign and less one, bits of zeros are the greatest.
+    let least = bits(a).shift_left(1) - 1;
+    let least = (1..lanes).fold(least.lane(0), |all, n| {
+        all.intrinsic2("llvm.umin", least.lane(n))
+    });
+    let greatest = a.abs();
+    let greatest = (1..lanes).fold(greatest.lane(0), |all, n| {
+        all.intrinsic2("llvm.maxnum", greatest.lane(n))
+    });
+    let tiny = i64::from(((1.0 / MOST_DIVIDEND) as f32).to_bits()) * 2 - 1;
+    let rare = least.ult(tiny).or(greatest.gt(MOST_DIVIDEND)).or(divisor);
+    let q = a * y.splat(Some(lanes));
+    // With this sign zeros keep theirs.
+    let residual = b.fma(q, -a);
+    let q = (-residual).fma(y.splat(Some(lanes)), q);
+    emit.unless_rare(rare, q, || a.over(b))
+}
