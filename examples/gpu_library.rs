@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 
 use fuser::compile::CompileOptions;
-use fuser::session::Session;
+use fuser::session::{Session, SessionError};
 use fuser::tool::gpu;
 use fuser_runtime::cuda::{CudaDevice, CudaExecutable};
 
@@ -25,19 +25,43 @@ fn open(number: usize) -> Result<CudaDevice, String> {
 }
 
 fn bind(device: &CudaDevice, text: &str, extents: &str) -> Result<Bound, String> {
-    let session = Session::new(Default::default()).map_err(|e| format!("{e:?}"))?;
-    let parsed = session.parse(0, "program.fir", text);
-    let (ir, module, _) = parsed.map_err(|_| "the program does not parse".to_string())?;
-    let loaded = session.load(ir, module, None);
-    let loaded = loaded.map_err(|e| format!("{e:?}"))?;
-    let pairs = extents.split(',').filter_map(|pair| pair.split_once('='));
+    let pairs = extents.split(',').filter(|pair| !pair.is_empty());
+    let length = |pair: &str| {
+        let (name, length) = pair.split_once('=')?;
+        Some((name.to_string(), length.parse().ok()?))
+    };
+    let wrong = |pair: &str| format!("'{pair}' is no length of an extent, as in B=64");
     let extents: Result<BTreeMap<String, i64>, _> = pairs
-        .map(|(name, length)| length.parse().map(|length| (name.to_string(), length)))
+        .map(|pair| length(pair).ok_or_else(|| wrong(pair)))
         .collect();
-    let extents = extents.map_err(|e| format!("extents: {e}"))?;
+    let extents = extents?;
+    let session = Session::new(Default::default()).map_err(|e| format!("{e:?}"))?;
+    let reasons = |error: SessionError| {
+        let items = error.diagnostics(&session.empty_ir()).into_iter();
+        let lines = items.map(|item| [vec![item.message], item.helps].concat().join("; "));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let parsed = session.parse(0, "program.fir", text);
+    let (ir, module, _) = parsed.map_err(|e| reasons(e.into()))?;
+    let loaded = session.load(ir, module, None).map_err(reasons)?;
     let options = CompileOptions::default();
     let bound = session.prepare_cuda(device, &loaded, &extents, &options);
-    bound.map(Bound).map_err(|e| format!("{e:?}"))
+    bound.map(Bound).map_err(reasons)
+}
+
+/// A pointer to the made, on the heap, or null with the reason at `error`.
+///
+/// # Safety
+/// `error` is memory of `bytes` bytes, one at least.
+unsafe fn given<T>(made: Result<T, String>, error: *mut c_char, bytes: usize) -> *mut T {
+    match made {
+        Ok(made) => Box::into_raw(Box::new(made)),
+        Err(reason) => {
+            // SAFETY: the caller's promise.
+            unsafe { tell(&reason, error, bytes) };
+            std::ptr::null_mut()
+        }
+    }
 }
 
 /// Opens the GPU of this number, for as long as the process runs. Null where there is none, with the reason in the `bytes` bytes at `error`, cut where it is longer.
@@ -50,14 +74,8 @@ pub unsafe extern "C" fn fuser_open(
     error: *mut c_char,
     bytes: usize,
 ) -> *const CudaDevice {
-    match open(number) {
-        Ok(device) => Box::leak(Box::new(device)),
-        Err(reason) => {
-            // SAFETY: the caller's promise.
-            unsafe { tell(&reason, error, bytes) };
-            std::ptr::null()
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { given(open(number), error, bytes) }
 }
 
 /// Binds the program of `text` to `extents`, such as `B=64,S=128`. Null where it cannot be, with the reason at `error`.
@@ -76,14 +94,8 @@ pub unsafe extern "C" fn fuser_bind(
     let device = unsafe { &*device };
     // SAFETY: the caller's promise.
     let [text, extents] = [text, extents].map(|at| unsafe { CStr::from_ptr(at) }.to_string_lossy());
-    match bind(device, &text, &extents) {
-        Ok(bound) => Box::into_raw(Box::new(bound)),
-        Err(reason) => {
-            // SAFETY: the caller's promise.
-            unsafe { tell(&reason, error, bytes) };
-            std::ptr::null_mut()
-        }
-    }
+    // SAFETY: the caller's promise.
+    unsafe { given(bind(device, &text, &extents), error, bytes) }
 }
 
 /// Runs a bound program on the device addresses of its inputs and outputs, so many of each, in the program's order, on a `CUstream` (0 for the default one). 0 where all was

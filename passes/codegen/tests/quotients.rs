@@ -62,9 +62,10 @@ fn inverse(odd: u64) -> u64 {
 
 /// Mantissas of quotients that the steps of `math::quotient::by_one` round to another float than a division does, for each `step`-th divisor; and how many were tried.
 ///
-/// With the reciprocal rounded once the quotient before the residual is within 1.5 ulp, the residual within half of a unit, and so the sum of both, before it is rounded, within
-/// 2.25 (2 B) / 2^25 units of `A 2^s - B Q`, where `A` and `B` are the mantissas as integers, and `Q` is that of the quotient: below 2.25. It can be rounded to another float only
-/// where `A 2^(s+1) - B (2 Q + 1)`, twice the distance from the middle of two floats, is less than 4.5 in magnitude. For all such `A` up to 8 the steps are tried.
+/// In units of `A 2^s - B Q`, where `A` and `B` are the mantissas as integers and `Q` is that of the quotient: the quotient before the residual is within 1.5 ulp, so the residual is less than
+/// 1.5 B, which is less than 2^25, and is rounded by one unit at most. The reciprocal, rounded once, is off by 2^-24 of itself, which is 1.5 units of the residual's product. So the sum is off by
+/// 2.5 units before it is rounded, and can be rounded to another float only where `A 2^(s+1) - B (2 Q + 1)`, twice the distance from the middle of two floats, is at most 5 in magnitude. The steps are tried
+/// for all such `A` up to 8.
 fn misrounded(step: usize) -> (u64, Vec<(u64, u64)>) {
     let (mut tried, mut found) = (0, Vec::new());
     let ones = (1 << 24) - 1;

@@ -8,7 +8,7 @@
 //!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
 //! ```
 //!
-//! Where a place has many shares of many elements, groups of neighbouring blocks put theirs together before: the last block of each group does, and
+//! Groups of neighbouring blocks put theirs together before, of a place with many shares of many elements: the last block of each group does, and
 //! the last of all adds up what groups have. One block alone would read all of it at the speed of one multiprocessor, some 100 GB/s.
 //!
 //! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
