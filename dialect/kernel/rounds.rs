@@ -5,8 +5,8 @@
 //! ```
 //!
 //! Loops of few rounds are written out, so that what a thread keeps from one of them to the next can lie in registers. The end need not
-//! be a constant if it lies between two, by ops that hold it there, so close that most threads run every round. Code
-//! generation and the pass that chooses registers ask the same questions here.
+//! be a constant if it lies between two, by ops that hold it there, so close that most threads run every round; most run the one round that holds
+//! another loop. Code generation and the pass that chooses registers ask the same questions here.
 
 use fuser_ir::def::Computes;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
@@ -22,8 +22,8 @@ pub const MOST_ROUNDS: i64 = 8;
 /// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
 pub const MOST_BYTES: u64 = 256;
 
-/// Eighths of the iterations that rounds have room for, which a loop of several warps has at least: with fewer, idle threads cost more than
-/// is saved.
+/// Eighths of the iterations that rounds have room for, which a loop of several warps has at least, where their number is not constant or they hold
+/// loops: with fewer, idle threads, which do as if they ran, cost more than is saved.
 const LEAST_EIGHTHS: i64 = 5;
 
 /// The bounds of a thread loop that is written out.
@@ -76,7 +76,7 @@ impl Rounds {
             least > lower && (one_warp || rounds.sure().saturating_mul(8) >= room)
         };
         let few = count <= 1 || count <= MOST_ROUNDS && flat();
-        (few && (rounds.end.is_none() || busy())).then_some(rounds)
+        (few && (rounds.end.is_none() && flat() || busy())).then_some(rounds)
     }
     /// The number of iterations, at most.
     pub fn iterations(&self) -> i64 {

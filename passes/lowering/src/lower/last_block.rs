@@ -18,6 +18,7 @@
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 
 use fuser_analysis::cost::blocks;
+use fuser_dialects::kernel::WARP;
 use fuser_dialects::kernel::bounds::multiple;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
@@ -541,8 +542,8 @@ impl SweepLowering<'_> {
         }
         sizes
     }
-    /// Puts the partial results of the present place together, so many rows from one on: groups of threads add up a share of the rows of each element, and one
-    /// group what these are. Where the elements are enough for all threads, one thread adds up all rows.
+    /// Puts the partial results of the present place together, so many rows from one on. Of a few elements each has a warp. Of more, groups of threads add up a
+    /// share of the rows of each element, and one group what these are. Where the elements are enough for all threads, one thread adds up all rows.
     fn combine(
         &mut self,
         sums: &[Accumulator],
@@ -554,6 +555,15 @@ impl SweepLowering<'_> {
         let sizes = sizes.unwrap_or_default();
         let count = sizes.iter();
         let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
+        let warps = self.spec.threads / WARP;
+        let ordered = sums.iter().any(|sum| sum.combine.is_ordered());
+        if let Idx::Const(few) = count
+            && few <= warps
+            && !ordered
+        {
+            let places = [from, rows, count];
+            return self.combine_by_warps(sums, places, &sizes, &behind);
+        }
         let threads = self.combining_threads();
         let width = match count {
             Idx::Const(count) => count.clamp(1, threads).unsigned_abs().next_power_of_two() as i64,
@@ -567,7 +577,7 @@ impl SweepLowering<'_> {
                 let ivs = s.indices_of(&sizes, at);
                 let mut values = Vec::new();
                 for sum in sums {
-                    values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs)?);
+                    values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs, Map::Seq)?);
                 }
                 s.finish(sums, values, &behind, &ivs)
             });
@@ -588,7 +598,7 @@ impl SweepLowering<'_> {
                         let last = s.k.add(first, share);
                         let last = s.k.min(last, rows);
                         for (sum, &tile) in sums.iter().zip(&tiles) {
-                            let value = s.sum_partials(sum, from, [first, last], &ivs)?;
+                            let value = s.sum_partials(sum, from, [first, last], &ivs, Map::Seq)?;
                             s.k.store(value, tile, thread);
                         }
                         Ok(())
@@ -602,7 +612,7 @@ impl SweepLowering<'_> {
                         let mut values = Vec::new();
                         for (sum, &tile) in sums.iter().zip(&tiles) {
                             let range = [Idx::ZERO, Idx::Const(groups)];
-                            values.push(s.sum_rows(sum, range, |s, group| {
+                            values.push(s.sum_rows(sum, range, Map::Seq, |s, group| {
                                 let place = s.k.mul(group, Idx::Const(width));
                                 let place = s.k.add(place, column);
                                 s.k.load(tile, place, None)
@@ -613,6 +623,27 @@ impl SweepLowering<'_> {
                 })
             },
         )
+    }
+    /// The rows of each element, no more than there are warps, put together by a warp, of which one thread does what comes behind.
+    fn combine_by_warps(
+        &mut self,
+        sums: &[Accumulator],
+        [from, rows, count]: [Idx; 3],
+        sizes: &[(usize, Idx)],
+        behind: &[usize],
+    ) -> Result<(), Unsupported> {
+        let one = Idx::Const(1);
+        let groups = Map::Group(self.spec.threads / WARP);
+        self.for_loop([Idx::ZERO, count, one], groups, |s, at| {
+            let ivs = s.indices_of(sizes, at);
+            let mut values = Vec::new();
+            for sum in sums {
+                values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs, Map::Thread)?);
+            }
+            s.for_loop([Idx::ZERO, one, one], Map::Thread, |s, _| {
+                s.finish(sums, values, behind, &ivs)
+            })
+        })
     }
     /// A tile for each sum, with an element for each thread; those of other sums are taken again.
     fn combining_tiles(
@@ -643,6 +674,7 @@ impl SweepLowering<'_> {
         first: Idx,
         range: [Idx; 2],
         ivs: &FxHashMap<usize, Idx>,
+        map: Map,
     ) -> Result<Value, Unsupported> {
         let result = self.ir().result(sum.op, 0);
         let Some(&from) = self.partials.get(&result) else {
@@ -650,7 +682,7 @@ impl SweepLowering<'_> {
         };
         let stride = self.elements(result);
         let offset = self.offset(result, ivs)?;
-        self.sum_rows(sum, range, |s, row| {
+        self.sum_rows(sum, range, map, |s, row| {
             let row = s.k.add(first, row);
             let place = s.k.mul(row, stride);
             let place = s.k.add(place, offset);
@@ -726,16 +758,19 @@ impl SweepLowering<'_> {
         }
         ivs
     }
-    /// The results of `load` for the indices of a range, put together in order.
+    /// The results of `load` for the indices of a range, put together: in order, but by threads that share the range.
     fn sum_rows(
         &mut self,
         sum: &Accumulator,
         [from, to]: [Idx; 2],
+        map: Map,
         load: impl FnOnce(&mut Self, Idx) -> Value,
     ) -> Result<Value, Unsupported> {
         let init = self.identity(sum.combine, sum.op);
         let bounds = [from, to, Idx::Const(1)];
-        let sums = self.carried_loop(bounds, &[init], Map::Seq, &[], |s, row, args| {
+        let name = [sum.combine.name()];
+        let combine: &[&str] = if map == Map::Thread { &name } else { &[] };
+        let sums = self.carried_loop(bounds, &[init], map, combine, |s, row, args| {
             let value = load(s, row);
             Ok(vec![sum.combine.apply(&mut s.k, args[0], value)])
         })?;
