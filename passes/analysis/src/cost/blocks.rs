@@ -53,6 +53,40 @@ const LEAST_GROUPED: u64 = 1 << 17;
 /// Indices that a loop of a length that nobody knows counts as there.
 const UNKNOWN: u64 = 1024;
 
+/// Threads that put partial results together, at most.
+const COMBINING: u64 = 256;
+/// Elements of a vector of them.
+const COMBINING_LANES: u64 = 4;
+/// Threads of them that take neighbouring elements, where the number of these is not known.
+const NEIGHBOURS: u64 = 32;
+
+/// The threads of a block that put partial results together, and the shares that they have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Combining {
+    /// The threads, a power of two.
+    pub threads: u64,
+    /// Threads that take neighbouring vectors of a row, a power of two: so many of them share its rows.
+    pub width: u64,
+    /// Lanes of a vector.
+    pub lanes: u64,
+}
+
+/// The threads of a block of so many that put partial results together, of so many elements in rows of so many, where these are constants.
+pub fn combining(elements: Option<u64>, row: Option<u64>, threads: u64) -> Combining {
+    let threads = 1 << threads.clamp(1, COMBINING).ilog2();
+    let whole = row.is_some_and(|row| row.is_multiple_of(COMBINING_LANES));
+    let lanes = match elements {
+        Some(_) if whole => COMBINING_LANES,
+        _ => 1,
+    };
+    let width = elements.map_or(NEIGHBOURS, |elements| elements / lanes);
+    Combining {
+        threads,
+        width: width.clamp(1, threads).next_power_of_two(),
+        lanes,
+    }
+}
+
 /// The blocks of a group that puts its partial results together before the last of all blocks does, given the lengths of the loops that each sum varies along, where these are constants.
 /// About as many as there are groups; `None` where there are none.
 pub fn group<S: IntoIterator<Item = Option<u64>>>(
@@ -286,6 +320,21 @@ impl Walk {
             last.tile /= 2;
         }
     }
+    /// True if sums go along all loops of a tile of known lengths, in whole vectors.
+    fn sums_tile(&self) -> bool {
+        let tile = |n: &usize| self.loops[*n].role == Role::Tile;
+        let all = (0..self.loops.len()).filter(tile);
+        let all: Vec<usize> = all.collect();
+        let known = all.iter().all(|&n| self.loops[n].constant.is_some());
+        let last = all.last().and_then(|&n| self.loops[n].constant);
+        let of_all = |m: &Member| {
+            let along = m.reduced.iter().filter(|&n| tile(n)).count();
+            m.scanned.is_empty() && (m.reduced.is_empty() || along == all.len())
+        };
+        let whole = last.is_some_and(|length| length.is_multiple_of(self.vector));
+        let sums = self.members.iter().any(|m| !m.reduced.is_empty());
+        all.len() > 1 && known && whole && sums && self.members.iter().all(of_all)
+    }
     /// True if threads scan the last loop together.
     fn scans_row(&self) -> bool {
         let last = self.loops.len().wrapping_sub(1);
@@ -305,11 +354,12 @@ impl Walk {
         if target.threads < 2 {
             return target.threads;
         }
-        // Loops over narrow tiles are spread as one.
+        // Loops over narrow tiles are spread as one, and those of a tile that is summed as a whole.
         let last = self.loops.len().saturating_sub(1);
+        let whole = self.sums_tile();
         let inner = self.loops.iter().enumerate().filter(|(n, l)| {
             let narrow = l.role != Role::Tile && l.tile > 1;
-            *n == last && l.has_inner() || narrow
+            *n == last && l.has_inner() || narrow || whole && l.role == Role::Tile
         });
         let size = |(_, l): (usize, &Loop)| match (l.role, l.most) {
             (Role::Tile, length) => length,

@@ -31,8 +31,30 @@ pub(super) fn is_inner(body: &Body, index: u32) -> bool {
     node.is_unwalked() || (node.sources.is_empty() && node.stored == 0)
 }
 
+/// The walks behind a sweep.
+pub(super) struct Walks {
+    /// The ops of each, in program order; walks in run order.
+    pub(super) all: Vec<Vec<u32>>,
+    /// The number of them, the first ones, that the last block of a GPU does where it puts the sums over the blocks together.
+    pub(super) folded: usize,
+}
+
+impl Walks {
+    /// Those of a sweep whose loops of the grid these are. Of the walks that are no part of others a last block does what it can, ahead of the others.
+    pub(super) fn of(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> Walks {
+        let all = walks(body, draft);
+        if !target.is_gpu() {
+            return Walks { all, folded: 0 };
+        }
+        let (mut first, rest) = in_last_block(body, draft, grid, all);
+        let folded = first.len();
+        first.extend(rest);
+        Walks { all: first, folded }
+    }
+}
+
 /// The walks behind a sweep, in run order; ops of each in program order.
-pub(super) fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
+fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
     let own = draft.epilogue.iter().copied();
     let ops: Vec<u32> = own.filter(|&i| !is_name(body, draft, i)).collect();
     let mut walks: Vec<Walk> = Vec::new();
@@ -67,9 +89,13 @@ pub(super) fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
     sorted.collect()
 }
 
-/// The walks behind a sweep, the first ones, that the last block of a GPU does where it puts the sums over the blocks together: elementwise
-/// ops at the elements of sums that lie alike, and so are complete together, and of what earlier sweeps computed.
-pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> usize {
+/// Walks that a last block does, and others: elementwise ops at the elements of sums that lie alike, and so are complete together, and of what earlier sweeps computed.
+fn in_last_block(
+    body: &Body,
+    draft: &Draft,
+    grid: Mask,
+    all: Vec<Vec<u32>>,
+) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
     // Of each sum over the blocks, and of each op that folds, the elements at which the last block has it.
     let sums = draft
         .accumulators
@@ -78,31 +104,27 @@ pub(super) fn in_last_block(body: &Body, draft: &Draft, grid: Mask, target: &Tar
     let sums = sums.filter(|(_, node)| node.reduced & grid != 0);
     let sums: FxHashMap<u32, &[usize]> = sums.map(|(i, node)| (i, node.order())).collect();
     let mut known = sums.clone();
-    let mut folds = |walk: &Vec<u32>| {
+    all.into_iter().partition(|walk| {
         let read = walk.iter().flat_map(|&i| producers(body, i));
         let Some(elements) = read.filter_map(|p| sums.get(&p).copied()).next() else {
             return false;
         };
         let stored = elements.iter().fold(0, |all, axis| all | 1 << axis);
-        known.extend(walk.iter().map(|&i| (i, elements)));
-        walk.iter().all(|&i| {
+        let at_hand = |p: u32| walk.contains(&p) || known.get(&p) == Some(&elements);
+        let folds = walk.iter().all(|&i| {
             let node = &body.nodes[i as usize];
             let simple = node.reduced == 0 && node.scanned == 0 && node.touches.is_none();
             simple
                 && (node.stored == 0 || node.stored == stored)
                 && node.elsewhere.is_empty()
                 && node.crossed.is_empty()
-                && producers(body, i)
-                    .all(|p| known.get(&p) == Some(&elements) || draft.epilogue_ready.contains(&p))
-        })
-    };
-    match target.is_gpu() {
-        true => walks(body, draft)
-            .iter()
-            .take_while(|walk| folds(walk))
-            .count(),
-        false => 0,
-    }
+                && producers(body, i).all(|p| at_hand(p) || draft.epilogue_ready.contains(&p))
+        });
+        if folds {
+            known.extend(walk.iter().map(|&i| (i, elements)));
+        }
+        folds
+    })
 }
 
 fn producers(body: &Body, index: u32) -> impl Iterator<Item = u32> + '_ {

@@ -19,11 +19,6 @@ use super::tiles::{self, LIGHT, Tiles};
 use super::units::Draft;
 use super::{body, epilogues};
 
-/// Threads that put partial results together, at most.
-const MOST_THREADS: u64 = 256;
-/// Threads of them that take neighbouring elements, where the number of these is not known.
-const NEIGHBOURS: u64 = 32;
-
 /// The loops of a sweep, spread over blocks and threads.
 pub(super) struct Nest {
     /// The axes of each loop.
@@ -221,8 +216,7 @@ impl Nest {
         }
         let mut places: Vec<Vec<usize>> = Vec::new();
         // Of each place the sums that lie alike, and of each type the tiles that these need.
-        let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64)> = Vec::new();
-        let threads = 1 << self.blocks.threads.clamp(1, MOST_THREADS).ilog2();
+        let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64, u64)> = Vec::new();
         for sum in &sums {
             let (kept, _) = self.split(&sums, sum);
             let place = places.iter().position(|p| *p == kept);
@@ -231,29 +225,29 @@ impl Nest {
                 places.len() - 1
             });
             let dims = self.dims(sum);
-            let width = match self.elements(&dims) {
-                Some(count) => count.clamp(1, threads).next_power_of_two(),
-                None => NEIGHBOURS.min(threads),
-            };
-            if width >= threads {
+            let row = dims.last().and_then(|&row| self.elements(&[row]));
+            let by = blocks::combining(self.elements(&dims), row, self.blocks.threads);
+            if by.width == by.threads {
                 continue;
             }
+            let size = by.threads * by.lanes;
             let key = (place, &dims, sum.accumulator);
-            match tiles.iter_mut().find(|(p, d, t, _)| (*p, d, *t) == key) {
+            match tiles.iter_mut().find(|(p, d, t, ..)| (*p, d, *t) == key) {
                 Some((.., number)) => *number += 1,
-                None => tiles.push((place, dims, sum.accumulator, 1)),
+                None => tiles.push((place, dims, sum.accumulator, size, 1)),
             }
         }
-        let mut most: Vec<(usize, Option<DType>, u64)> = Vec::new();
-        for (place, _, dtype, number) in tiles {
-            match most.iter_mut().find(|m| (m.0, m.1) == (place, dtype)) {
-                Some(known) => known.2 = known.2.max(number),
-                None => most.push((place, dtype, number)),
+        let mut most: Vec<((usize, Option<DType>, u64), u64)> = Vec::new();
+        for (place, _, dtype, size, number) in tiles {
+            let key = (place, dtype, size);
+            match most.iter_mut().find(|m| m.0 == key) {
+                Some(known) => known.1 = known.1.max(number),
+                None => most.push((key, number)),
             }
         }
-        let bytes = most.into_iter().map(|(_, dtype, number)| {
+        let bytes = most.into_iter().map(|((_, dtype, size), number)| {
             let element = dtype.map_or(0, DType::bytes);
-            element.saturating_mul(threads).saturating_mul(number)
+            element.saturating_mul(size).saturating_mul(number)
         });
         bytes.fold(0, u64::saturating_add)
     }

@@ -6,7 +6,7 @@ use fuser_target::Target;
 
 use super::body::{Body, Mask, Node, Source};
 use super::call::{Call, is_call};
-use super::epilogues;
+use super::epilogues::{self, Walks};
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
@@ -435,10 +435,11 @@ fn sweep_cost(
     let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
     let partials = roles::partial_bytes(body, draft, grid, &tiles, target);
     let shared = roles::shared(body, draft, grid).count() as u64;
-    let folded = epilogues::in_last_block(body, draft, grid, target);
-    let behind = (epilogues::walks(body, draft).len() - folded) as u64;
+    let walks = Walks::of(body, draft, grid, target);
+    let folded = walks.folded;
+    let behind = (walks.all.len() - folded) as u64;
     let (own, own_fetches) = reads(body, draft);
-    let (late_loads, late_fetches) = late(body, draft, folded);
+    let (late_loads, late_fetches) = late(body, draft, &walks);
     let late = loaded_bytes(body, &draft.epilogue, &late_loads);
     let both: FxHashSet<u32> = draft.loads.iter().copied().collect();
     let twice = late_loads.iter().copied();
@@ -487,14 +488,15 @@ fn sweep_cost(
     (cost, unbilled)
 }
 
-/// The inputs and results that walks behind a sweep load, each walk those that it does not compute, where a last block does the first
-/// `folded` of them: that one has the sums at hand, and what its sweep loads.
-fn late(body: &Body, draft: &Draft, folded: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut walks = epilogues::walks(body, draft).into_iter();
-    let first: FxHashSet<u32> = walks.by_ref().take(folded).flatten().collect();
+/// The inputs and results that walks behind a sweep load, each walk those that it does not compute. A last block has the sums at hand, and what its
+/// sweep loads.
+fn late(body: &Body, draft: &Draft, walks: &Walks) -> (Vec<u32>, Vec<u32>) {
+    let (first, walks) = walks.all.split_at(walks.folded);
+    let first: FxHashSet<u32> = first.iter().flatten().copied().collect();
     let (mut loads, mut fetches) = (Vec::new(), Vec::new());
     for (own, at_hand) in walks
-        .map(|walk| (walk, false))
+        .iter()
+        .map(|walk| (walk.clone(), false))
         .chain([(first.iter().copied().collect(), true)])
     {
         let members: FxHashSet<u32> = own.iter().copied().collect();
@@ -651,15 +653,14 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         ops(&members)
     });
     let phases = phases.collect();
-    let walks = epilogues::walks(body, draft).into_iter();
+    let walks = Walks::of(body, draft, grid, target);
     let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
     let inputs = |list: &[u32]| -> Vec<Value> {
         let inputs = list.iter().map(|&l| body.inputs[l as usize].value);
         inputs.collect()
     };
-    let folded = epilogues::in_last_block(body, draft, grid, target);
-    let (late_loads, late_fetches) = late(body, draft, folded);
+    let (late_loads, late_fetches) = late(body, draft, &walks);
     let (own_loads, fetches) = reads(body, draft);
     let mut epilogue_loads = inputs(&late_loads);
     epilogue_loads.extend(values(&late_fetches));
@@ -671,8 +672,8 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
             .collect(),
         phases,
         accumulators: ops(&draft.accumulators),
-        epilogues: walks.map(|walk| ops(&walk)).collect(),
-        in_last_block: folded,
+        epilogues: walks.all.iter().map(|walk| ops(walk)).collect(),
+        in_last_block: walks.folded,
         loads: inputs(&own_loads),
         epilogue_loads,
         fetches: values(&fetches),

@@ -29,11 +29,15 @@ use super::effects::Effect;
 use super::sweep::{Accumulator, SweepLowering, Unsupported};
 use crate::spec::{LoopAxis, Role, SweepSpec};
 
-/// Threads that put partial results together, at most.
-const MOST_THREADS: i64 = 256;
-
-/// Elements that a thread of a group has at a time.
+/// Elements that a thread of the last block of a group has at a time.
 const GROUP_LANES: i64 = 4;
+
+/// A tile in which threads hand on what they put together.
+struct CombiningTile {
+    dtype: DType,
+    size: i64,
+    memory: Value,
+}
 
 /// The grid loops of a sweep with sums over the grid: those that none varies along, and the others.
 pub(super) struct GridLoops {
@@ -522,11 +526,6 @@ impl SweepLowering<'_> {
         }
         Ok(phases)
     }
-    /// The threads that put partial results together, a power of two.
-    fn combining_threads(&self) -> i64 {
-        let threads = self.spec.threads.clamp(1, MOST_THREADS);
-        1 << threads.ilog2()
-    }
     /// The loops of a sum's elements in the present place, and how many there are along each.
     fn sizes_of(&mut self, sum: &Accumulator) -> Vec<(usize, Idx)> {
         let mut sizes = Vec::new();
@@ -543,127 +542,149 @@ impl SweepLowering<'_> {
         sizes
     }
     /// Puts the partial results of the present place together, so many rows from one on. Of a few elements each has a warp. Of more, groups of threads add up a
-    /// share of the rows of each element, and one group what these are. Where the elements are enough for all threads, one thread adds up all rows.
+    /// share of the rows of each element, and one group what these are. Where the elements are enough for all threads, one thread adds up all rows. Threads have
+    /// vectors where each row has whole ones.
     fn combine(
         &mut self,
         sums: &[Accumulator],
         [from, rows]: [Idx; 2],
-        tiles: &mut Vec<(DType, Value)>,
+        tiles: &mut Vec<CombiningTile>,
     ) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
         let sizes = sums.first().map(|sum| self.sizes_of(sum));
         let sizes = sizes.unwrap_or_default();
         let count = sizes.iter();
         let count = count.fold(Idx::Const(1), |all, (_, size)| self.k.mul(all, *size));
-        let warps = self.spec.threads / WARP;
-        let ordered = sums.iter().any(|sum| sum.combine.is_ordered());
-        if let Idx::Const(few) = count
-            && few <= warps
-            && !ordered
-        {
-            let places = [from, rows, count];
-            return self.combine_by_warps(sums, places, &sizes, &behind);
-        }
-        let threads = self.combining_threads();
-        let width = match count {
-            Idx::Const(count) => count.clamp(1, threads).unsigned_abs().next_power_of_two() as i64,
-            Idx::Value(_) => threads.min(32),
+        let known = |idx: Idx| match idx {
+            Idx::Const(size) => Some(size.unsigned_abs()),
+            Idx::Value(_) => None,
         };
+        let row = sizes.last().and_then(|(_, size)| known(*size));
+        let by = blocks::combining(known(count), row, self.spec.threads.unsigned_abs());
+        let [threads, width, lanes] = [by.threads, by.width, by.lanes].map(|n| n as i64);
+        let vector = (lanes > 1).then_some(by.lanes);
         let groups = threads / width;
         let share = self.k.ceil_div(rows, Idx::Const(groups));
         if groups == 1 {
-            let bounds = [Idx::ZERO, count, Idx::Const(1)];
+            let bounds = [Idx::ZERO, count, Idx::Const(lanes)];
             return self.for_loop(bounds, Map::Thread, |s, at| {
                 let ivs = s.indices_of(&sizes, at);
-                let mut values = Vec::new();
-                for sum in sums {
-                    values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs, Map::Seq)?);
-                }
+                let (range, by) = ([Idx::ZERO, rows], (Map::Seq, vector));
+                let partials = sums
+                    .iter()
+                    .map(|sum| s.sum_partials(sum, from, range, &ivs, by));
+                let partials: Vec<Value> = partials.collect::<Result<_, _>>()?;
+                (0..lanes).try_for_each(|lane| {
+                    let at = s.k.add(at, Idx::Const(lane));
+                    let ivs = s.indices_of(&sizes, at);
+                    let elements = partials.iter().map(|&value| match vector {
+                        Some(_) => s.extract(value, lane),
+                        None => value,
+                    });
+                    let values = elements.collect();
+                    s.finish(sums, values, &behind, &ivs)
+                })
+            });
+        }
+        let tiles = self.combining_tiles(sums, tiles, threads * lanes);
+        let ordered = sums.iter().any(|sum| sum.combine.is_ordered());
+        if let Idx::Const(few) = count
+            && few <= self.spec.threads / WARP
+            && !ordered
+        {
+            self.combine_by_warps(sums, &tiles, &sizes, [from, rows, count])?;
+            return self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Thread, |s, at| {
+                let loads = tiles.iter().map(|&tile| s.k.load(tile, at, None));
+                let values = loads.collect();
+                let ivs = s.indices_of(&sizes, at);
                 s.finish(sums, values, &behind, &ivs)
             });
         }
-        let tiles = self.combining_tiles(sums, tiles, threads);
-        self.for_loop(
-            [Idx::ZERO, count, Idx::Const(width)],
-            Map::Seq,
-            |s, start| {
-                let bounds = [Idx::ZERO, Idx::Const(threads), Idx::Const(1)];
-                s.for_loop(bounds, Map::Thread, |s, thread| {
-                    let column = s.k.rem(thread, Idx::Const(width));
-                    let at = s.k.add(start, column);
-                    s.where_less(at, count, |s| {
-                        let ivs = s.indices_of(&sizes, at);
-                        let group = s.k.div(thread, Idx::Const(width));
-                        let first = s.k.mul(group, share);
-                        let last = s.k.add(first, share);
-                        let last = s.k.min(last, rows);
-                        for (sum, &tile) in sums.iter().zip(&tiles) {
-                            let value = s.sum_partials(sum, from, [first, last], &ivs, Map::Seq)?;
-                            s.k.store(value, tile, thread);
-                        }
-                        Ok(())
-                    })
-                })?;
-                let bounds = [Idx::ZERO, Idx::Const(width), Idx::Const(1)];
-                s.for_loop(bounds, Map::Thread, |s, column| {
-                    let at = s.k.add(start, column);
-                    s.where_less(at, count, |s| {
-                        let ivs = s.indices_of(&sizes, at);
-                        let mut values = Vec::new();
-                        for (sum, &tile) in sums.iter().zip(&tiles) {
-                            let range = [Idx::ZERO, Idx::Const(groups)];
-                            values.push(s.sum_rows(sum, range, Map::Seq, |s, group| {
-                                let place = s.k.mul(group, Idx::Const(width));
-                                let place = s.k.add(place, column);
-                                s.k.load(tile, place, None)
-                            })?);
-                        }
-                        s.finish(sums, values, &behind, &ivs)
-                    })
+        let columns = width * lanes;
+        let bounds = [Idx::ZERO, count, Idx::Const(columns)];
+        self.for_loop(bounds, Map::Seq, |s, start| {
+            let bounds = [Idx::ZERO, Idx::Const(threads), Idx::Const(1)];
+            s.for_loop(bounds, Map::Thread, |s, thread| {
+                let column = s.k.rem(thread, Idx::Const(width));
+                let column = s.k.mul(column, Idx::Const(lanes));
+                let at = s.k.add(start, column);
+                s.where_less(at, count, |s| {
+                    let ivs = s.indices_of(&sizes, at);
+                    let group = s.k.div(thread, Idx::Const(width));
+                    let first = s.k.mul(group, share);
+                    let last = s.k.add(first, share);
+                    let last = s.k.min(last, rows);
+                    let to = s.k.mul(thread, Idx::Const(lanes));
+                    for (sum, &tile) in sums.iter().zip(&tiles) {
+                        let (range, by) = ([first, last], (Map::Seq, vector));
+                        let value = s.sum_partials(sum, from, range, &ivs, by)?;
+                        s.k.store(value, tile, to);
+                    }
+                    Ok(())
                 })
-            },
-        )
-    }
-    /// The rows of each element, no more than there are warps, put together by a warp, of which one thread does what comes behind.
-    fn combine_by_warps(
-        &mut self,
-        sums: &[Accumulator],
-        [from, rows, count]: [Idx; 3],
-        sizes: &[(usize, Idx)],
-        behind: &[usize],
-    ) -> Result<(), Unsupported> {
-        let one = Idx::Const(1);
-        let groups = Map::Group(self.spec.threads / WARP);
-        self.for_loop([Idx::ZERO, count, one], groups, |s, at| {
-            let ivs = s.indices_of(sizes, at);
-            let mut values = Vec::new();
-            for sum in sums {
-                values.push(s.sum_partials(sum, from, [Idx::ZERO, rows], &ivs, Map::Thread)?);
-            }
-            s.for_loop([Idx::ZERO, one, one], Map::Thread, |s, _| {
-                s.finish(sums, values, behind, &ivs)
+            })?;
+            let bounds = [Idx::ZERO, Idx::Const(columns), Idx::Const(1)];
+            s.for_loop(bounds, Map::Thread, |s, column| {
+                let at = s.k.add(start, column);
+                s.where_less(at, count, |s| {
+                    let ivs = s.indices_of(&sizes, at);
+                    let mut values = Vec::new();
+                    for (sum, &tile) in sums.iter().zip(&tiles) {
+                        let (range, by) = ([Idx::ZERO, Idx::Const(groups)], (Map::Seq, None));
+                        values.push(s.sum_rows(sum, range, by, |s, group| {
+                            let place = s.k.mul(group, Idx::Const(columns));
+                            let place = s.k.add(place, column);
+                            s.k.load(tile, place, None)
+                        })?);
+                    }
+                    s.finish(sums, values, &behind, &ivs)
+                })
             })
         })
     }
-    /// A tile for each sum, with an element for each thread; those of other sums are taken again.
+    /// The rows of each element, no more than there are warps, put together by a warp.
+    fn combine_by_warps(
+        &mut self,
+        sums: &[Accumulator],
+        tiles: &[Value],
+        sizes: &[(usize, Idx)],
+        [from, rows, count]: [Idx; 3],
+    ) -> Result<(), Unsupported> {
+        let groups = Map::Group(self.spec.threads / WARP);
+        let bounds = [Idx::ZERO, count, Idx::Const(1)];
+        self.for_loop(bounds, groups, |s, at| {
+            let ivs = s.indices_of(sizes, at);
+            sums.iter().zip(tiles).try_for_each(|(sum, &tile)| {
+                let (range, by) = ([Idx::ZERO, rows], (Map::Thread, None));
+                let value = s.sum_partials(sum, from, range, &ivs, by)?;
+                s.k.store(value, tile, at);
+                Ok(())
+            })
+        })
+    }
+    /// A tile for each sum, of so many elements; those of other sums are taken again.
     fn combining_tiles(
         &mut self,
         sums: &[Accumulator],
-        tiles: &mut Vec<(DType, Value)>,
-        threads: i64,
+        tiles: &mut Vec<CombiningTile>,
+        size: i64,
     ) -> Vec<Value> {
         let mut own: Vec<Value> = Vec::new();
         for sum in sums {
             let dtype = sum.combine.accumulator(self.result_dtype(sum.op));
             let mut free = tiles
                 .iter()
-                .filter(|(d, tile)| *d == dtype && !own.contains(tile));
-            let tile = match free.next() {
-                Some((_, tile)) => *tile,
-                None => self.k.alloc(&[Idx::Const(threads)], dtype),
+                .filter(|t| (t.dtype, t.size) == (dtype, size) && !own.contains(&t.memory));
+            let memory = match free.next() {
+                Some(tile) => tile.memory,
+                None => self.k.alloc(&[Idx::Const(size)], dtype),
             };
-            tiles.push((dtype, tile));
-            own.push(tile);
+            tiles.push(CombiningTile {
+                dtype,
+                size,
+                memory,
+            });
+            own.push(memory);
         }
         own
     }
@@ -674,7 +695,7 @@ impl SweepLowering<'_> {
         first: Idx,
         range: [Idx; 2],
         ivs: &FxHashMap<usize, Idx>,
-        map: Map,
+        by: (Map, Option<u64>),
     ) -> Result<Value, Unsupported> {
         let result = self.ir().result(sum.op, 0);
         let Some(&from) = self.partials.get(&result) else {
@@ -682,11 +703,11 @@ impl SweepLowering<'_> {
         };
         let stride = self.elements(result);
         let offset = self.offset(result, ivs)?;
-        self.sum_rows(sum, range, map, |s, row| {
+        self.sum_rows(sum, range, by, |s, row| {
             let row = s.k.add(first, row);
             let place = s.k.mul(row, stride);
             let place = s.k.add(place, offset);
-            s.k.load(from, place, None)
+            s.k.load(from, place, by.1)
         })
     }
     /// Stores complete sums at an element, and what phases behind them compute there.
@@ -758,15 +779,16 @@ impl SweepLowering<'_> {
         }
         ivs
     }
-    /// The results of `load` for the indices of a range, put together: in order, but by threads that share the range.
+    /// The results of `load` for the indices of a range, vectors or elements, put together: in order, but by threads that share the range.
     fn sum_rows(
         &mut self,
         sum: &Accumulator,
         [from, to]: [Idx; 2],
-        map: Map,
+        (map, lanes): (Map, Option<u64>),
         load: impl FnOnce(&mut Self, Idx) -> Value,
     ) -> Result<Value, Unsupported> {
         let init = self.identity(sum.combine, sum.op);
+        let init = self.k.splat(init, lanes);
         let bounds = [from, to, Idx::Const(1)];
         let name = [sum.combine.name()];
         let combine: &[&str] = if map == Map::Thread { &name } else { &[] };

@@ -4,12 +4,14 @@
 //! for i in 0..32 * 8 by threads { row = i / 8; column = 4 * (i % 8); ... }     a tile of 32 x 32 in vectors of 4
 //! ```
 //!
-//! The loop runs over whole tiles, whose sizes are known, and a condition cuts off what lies beyond the end of an axis.
+//! The loop runs over whole tiles, whose sizes are known, and a condition cuts off what lies beyond the end of an axis. Reductions of the whole tile are
+//! carried through it where it has no such end, so that the threads put theirs together once, however long the innermost loop is.
 
+use fuser_ir::Value;
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
-use super::effects::{Effect, Nest};
+use super::effects::{Effect, Nest, Reduction};
 use super::nest::{Scopes, WORD};
 use super::sweep::{SweepLowering, Unsupported};
 
@@ -29,31 +31,50 @@ struct Part {
     from: Idx,
 }
 
-/// The code of a point of a tile: its indices, and the lanes of the vector that begins there.
-type Point<'p, 'a> =
-    dyn FnMut(&mut SweepLowering<'a>, &mut Indices, Option<u64>) -> Result<(), Unsupported> + 'p;
+/// The code of a point of a tile: its indices, what a loop carries, and the lanes of the vector that begins there. Gives what the loop carries on.
+type Point<'p, 'a> = dyn FnMut(
+        &mut SweepLowering<'a>,
+        &mut Indices,
+        &[Value],
+        Option<u64>,
+    ) -> Result<Vec<Value>, Unsupported>
+    + 'p;
 
 impl<'a> SweepLowering<'a> {
     /// True if the loops of a nest are spread as one.
     pub(super) fn spreads(&mut self, nest: &Nest) -> bool {
-        let writes = |e: &Effect| !matches!(e, Effect::Reduce(_));
-        let plain = nest.effects.iter().all(writes) && nest.scans.is_empty();
         let loops = &nest.loops;
-        plain
+        let of_all = |r: &Reduction| r.carried_from == Some(0) && !r.combine.is_ordered();
+        let fits = match nest.reductions().next() {
+            None => self.is_small(loops),
+            Some(_) => nest.reductions().all(of_all) && self.is_whole(nest),
+        };
+        fits && nest.scans.is_empty()
             && loops.is_sorted()
-            && self.is_small(loops)
             && loops.iter().all(|&l| self.tile_ranges(nest, l).len() == 1)
     }
     /// True for a tile of several axes and known sizes whose last axis has too little for all threads.
     pub(super) fn is_small(&self, loops: &[usize]) -> bool {
-        let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
         let lanes = self.lanes().unwrap_or(1) as i64;
         let threads = self.spec.threads / self.spec.groups.max(1);
         let short = loops.last().is_some_and(|&l| match self.inner_size(l) {
             Idx::Const(size) => size / lanes < threads,
             Idx::Value(_) => false,
         });
-        self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known) && short
+        short && self.is_known(loops)
+    }
+    /// True for a tile of several axes and known sizes.
+    fn is_known(&self, loops: &[usize]) -> bool {
+        let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
+        self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known)
+    }
+    /// True if each step has the whole of such a tile, in whole vectors.
+    fn is_whole(&mut self, nest: &Nest) -> bool {
+        let lanes = self.nest_lanes(nest).unwrap_or(1) as i64;
+        let counts: Vec<Idx> = nest.loops.iter().map(|&l| self.inner_count(l)).collect();
+        let known = counts.iter().all(|count| matches!(count, Idx::Const(_)));
+        let whole = matches!(counts.last(), Some(Idx::Const(last)) if last % lanes == 0);
+        self.is_known(&nest.loops) && known && whole
     }
     /// Emits a nest as one loop.
     pub(super) fn emit_spread(
@@ -64,19 +85,28 @@ impl<'a> SweepLowering<'a> {
     ) -> Result<(), Unsupported> {
         let lanes = self.nest_lanes(nest);
         let strip = self.read_strip(nest);
-        self.spread_tile(&nest.loops, (strip, lanes), ivs, &mut |s, ivs, lanes| {
+        let sums: Vec<Reduction> = nest.reductions().cloned().collect();
+        let identities = sums.iter().map(|r| self.identity(r.combine, r.op));
+        let state: Vec<Value> = identities.collect();
+        let inits = self.loop_inits(&sums, &state, Map::Thread);
+        let names: Vec<&str> = sums.iter().map(|r| r.combine.name()).collect();
+        let tile = (&nest.loops[..], strip, lanes);
+        let after = self.spread_tile(tile, ivs, (&inits, &names), &mut |s, ivs, args, lanes| {
             let outside = scopes.len();
             for depth in 1..=nest.loops.len() {
                 scopes.push(FxHashMap::default());
                 let lanes = lanes.filter(|_| depth == nest.loops.len());
                 s.emit_pure(nest, depth, scopes, ivs, lanes)?;
             }
-            let done = s.emit_effects(nest, scopes, ivs, &[], lanes);
+            let next = s.emit_effects(nest, scopes, ivs, args, lanes);
             scopes.truncate(outside);
-            done.map(|_| ())
-        })
+            next
+        })?;
+        let state = self.join_thread_results(&sums, (state, inits), after, Map::Thread);
+        let mut ends = sums.iter().zip(state);
+        ends.try_for_each(|(r, value)| self.finish_reduction(nest, 0, r, value, ivs))
     }
-    /// The strip of a nest that reads along rows of shared memory: as many elements of the widest type as [`STRIP`] words have.
+    /// The strip of a nest that reads along rows of shared memory: as many elements of the widest type as [`STRIP`] words have. Others go along whole rows.
     fn read_strip(&self, nest: &Nest) -> i64 {
         let operands = nest.ops.iter().flat_map(|&op| self.ir().operands(op));
         let stored = nest.effects.iter().filter_map(|effect| match effect {
@@ -86,19 +116,21 @@ impl<'a> SweepLowering<'a> {
         let read = operands.chain(stored);
         let read = read.filter_map(|value| self.resident.get(&value));
         let widest = read.map(|resident| resident.dtype.bytes()).max();
-        STRIP * (WORD / widest.unwrap_or(WORD).max(1)).max(1) as i64
+        widest.map_or(i64::MAX, |bytes| {
+            STRIP * (WORD / bytes.max(1)).max(1) as i64
+        })
     }
-    /// Runs `body` for each point of a tile over `loops`, along strips of so many elements, in vectors of `lanes` along the last one where there
-    /// are that many.
+    /// Runs `body` for each point of a tile over some loops, along strips of so many elements, in vectors of `lanes` along the last one where there
+    /// are that many. Carries values, which threads combine so, of tiles that are whole.
     pub(super) fn spread_tile(
         &mut self,
-        loops: &[usize],
-        (strip, lanes): (i64, Option<u64>),
+        (loops, strip, lanes): (&[usize], i64, Option<u64>),
         ivs: &mut Indices,
+        (inits, combine): (&[Value], &[&str]),
         body: &mut Point<'_, 'a>,
-    ) -> Result<(), Unsupported> {
+    ) -> Result<Vec<Value>, Unsupported> {
         let Some((&last, outer)) = loops.split_last() else {
-            return Ok(());
+            return Ok(inits.to_vec());
         };
         let count = self.inner_count(last);
         let size = self.known_size(last);
@@ -126,21 +158,23 @@ impl<'a> SweepLowering<'a> {
         let total = parts.iter().map(|part| part.steps * rows).max();
         let bounds = [Idx::ZERO, Idx::Const(total.unwrap_or(0)), Idx::Const(1)];
         // One loop for both: no thread need wait between them.
-        self.for_loop(bounds, Map::Thread, |s, i| {
+        let after = self.carried_loop(bounds, inits, Map::Thread, combine, |s, i, args| {
+            let mut carried = args.to_vec();
             for part in &parts {
                 s.decode_tile(outer, (last, part), (i, strip), ivs);
                 let own = (Some(part.steps * rows) < total).then_some(part.steps * rows);
                 let inside = s.inside_tile(outer, (last, count), (i, own), part, ivs);
                 let open = inside.map(|condition| (s.k.open_if(), condition));
-                body(s, ivs, part.lanes)?;
-                if let Some((open, condition)) = open {
-                    s.k.close_if(open, condition);
+                let next = body(s, ivs, &carried, part.lanes)?;
+                match open {
+                    Some((open, condition)) => s.k.close_if(open, condition),
+                    None => carried = next,
                 }
             }
-            Ok(())
+            Ok(carried)
         })?;
         ivs.retain(|l, _| !loops.contains(l));
-        Ok(())
+        Ok(after)
     }
     /// The most indices of a step along an axis: all there are where these are fewer than a tile has.
     fn known_size(&self, axis: usize) -> i64 {
@@ -195,9 +229,9 @@ impl<'a> SweepLowering<'a> {
         (i, own): (Idx, Option<i64>),
         part: &Part,
         ivs: &Indices,
-    ) -> Option<fuser_ir::Value> {
+    ) -> Option<Value> {
         let own = own.map(|end| self.k.index(Idx::Const(end)));
-        let mut bounds: Vec<(Idx, fuser_ir::Value)> = own.map(|end| (i, end)).into_iter().collect();
+        let mut bounds: Vec<(Idx, Value)> = own.map(|end| (i, end)).into_iter().collect();
         for &axis in outer {
             if let (Idx::Value(end), Some(&at)) = (self.inner_count(axis), ivs.get(&axis)) {
                 bounds.push((at, end));

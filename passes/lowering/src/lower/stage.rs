@@ -113,13 +113,14 @@ impl SweepLowering<'_> {
         let forward = producer.is_none_or(|op| self.is_contiguous_window(op, along));
         let lanes = self.lanes().filter(|_| forward);
         if self.is_small(&order) {
-            let stage = &mut |s: &mut Self, ivs: &mut Indices, lanes| {
+            let stage = &mut |s: &mut Self, ivs: &mut Indices, _: &[Value], lanes| {
                 let at = ivs[&along];
                 let loaded = s.load_along(value, ivs, along, lanes)?;
                 s.stage_lanes(&resident, along, (at, loaded), lanes, ivs);
-                Ok(())
+                Ok(Vec::new())
             };
-            return self.spread_tile(&order, (STRIP, lanes), &mut Indices::default(), stage);
+            let (tile, none) = ((&order[..], STRIP, lanes), (&[][..], &[][..]));
+            return (self.spread_tile(tile, &mut Indices::default(), none, stage)).map(|_| ());
         }
         self.stage_level(
             value,
