@@ -19,6 +19,13 @@ use super::tiles::{self, LIGHT, Tiles};
 use super::units::Draft;
 use super::{body, epilogues};
 
+/// A tile in which threads hand on what they put together.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Tile {
+    dtype: Option<DType>,
+    size: u64,
+}
+
 /// The loops of a sweep, spread over blocks and threads.
 pub(super) struct Nest {
     /// The axes of each loop.
@@ -216,7 +223,7 @@ impl Nest {
         }
         let mut places: Vec<Vec<usize>> = Vec::new();
         // Of each place the sums that lie alike, and of each type the tiles that these need.
-        let mut tiles: Vec<(usize, Vec<usize>, Option<DType>, u64, u64)> = Vec::new();
+        let mut tiles: Vec<(usize, Vec<usize>, Tile, u64)> = Vec::new();
         for sum in &sums {
             let (kept, _) = self.split(&sums, sum);
             let place = places.iter().position(|p| *p == kept);
@@ -230,24 +237,26 @@ impl Nest {
             if by.width == by.threads {
                 continue;
             }
-            let size = by.threads * by.lanes;
-            let key = (place, &dims, sum.accumulator);
-            match tiles.iter_mut().find(|(p, d, t, ..)| (*p, d, *t) == key) {
+            let tile = Tile {
+                dtype: sum.accumulator,
+                size: by.threads * by.lanes,
+            };
+            let key = (place, &dims, tile);
+            match tiles.iter_mut().find(|(p, d, t, _)| (*p, d, *t) == key) {
                 Some((.., number)) => *number += 1,
-                None => tiles.push((place, dims, sum.accumulator, size, 1)),
+                None => tiles.push((place, dims, tile, 1)),
             }
         }
-        let mut most: Vec<((usize, Option<DType>, u64), u64)> = Vec::new();
-        for (place, _, dtype, size, number) in tiles {
-            let key = (place, dtype, size);
-            match most.iter_mut().find(|m| m.0 == key) {
-                Some(known) => known.1 = known.1.max(number),
-                None => most.push((key, number)),
+        let mut most: Vec<(usize, Tile, u64)> = Vec::new();
+        for (place, _, tile, number) in tiles {
+            match most.iter_mut().find(|m| (m.0, m.1) == (place, tile)) {
+                Some(known) => known.2 = known.2.max(number),
+                None => most.push((place, tile, number)),
             }
         }
-        let bytes = most.into_iter().map(|((_, dtype, size), number)| {
-            let element = dtype.map_or(0, DType::bytes);
-            element.saturating_mul(size).saturating_mul(number)
+        let bytes = most.into_iter().map(|(_, tile, number)| {
+            let element = tile.dtype.map_or(0, DType::bytes);
+            element.saturating_mul(tile.size).saturating_mul(number)
         });
         bytes.fold(0, u64::saturating_add)
     }
