@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The functions are C's. A program is bound with its extents once and then run as often as wanted; a run waits for nothing, so that it may be recorded into a graph of
-//! the caller's. What [`gpu_call`](../gpu_call/index.html) says of pointers holds: tensors are stored as the program's types say, at multiples of 64 bytes.
+//! the caller's. What [`gpu_call`](../gpu_call/index.html) says of pointers holds: tensors are stored as the program's types say, at multiples of their elements' size (at multiples of 64 bytes they are faster).
 
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
@@ -44,7 +44,10 @@ fn bind(device: &CudaDevice, text: &str, extents: &str) -> Result<Bound, String>
     let parsed = session.parse(0, "program.fir", text);
     let (ir, module, _) = parsed.map_err(|e| reasons(e.into()))?;
     let loaded = session.load(ir, module, None).map_err(reasons)?;
-    let options = CompileOptions::default();
+    let options = CompileOptions {
+        any_address: true,
+        ..CompileOptions::default()
+    };
     let bound = session.prepare_cuda(device, &loaded, &extents, &options);
     bound.map(Bound).map_err(reasons)
 }

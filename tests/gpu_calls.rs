@@ -146,6 +146,7 @@ fn programs_bound_on_a_gpu() {
     products_are_calls_of_a_library(&device);
     a_run_is_a_launch_for_each_kernel(&device);
     inputs_are_updated_where_they_lie(&device);
+    tensors_begin_anywhere(&device);
     mistakes_of_callers_are_told(&device);
     memory_that_does_not_suffice_is_told_with_its_numbers(&device);
     fills_have_elements_of_every_size(&device);
@@ -337,6 +338,72 @@ fn inputs_are_updated_where_they_lie(device: &CudaDevice) {
     assert_ne!(updated, case.inputs.tensors[0].bytes());
 }
 
+/// Each run takes the kernels that its addresses allow: vectors where all are multiples of 64. It makes as many calls, and allocates nothing.
+fn tensors_begin_anywhere(device: &CudaDevice) {
+    for text in [PROGRAM, PRODUCTS] {
+        let case = Case::new(text, 129);
+        let options = CompileOptions {
+            any_address: true,
+            ..CompileOptions::default()
+        };
+        let extents = [("N".to_string(), 129)].into();
+        let (session, loaded) = (&case.session, &case.loaded);
+        let executable = session.prepare_cuda(device, loaded, &extents, &options);
+        let mut executable = executable.ok().unwrap();
+        assert!(executable.takes_any_address());
+        let tensors = Tensors::new(device, &executable, &case.inputs.tensors);
+        let [inputs, outputs] = tensors.addresses();
+        // SAFETY: the tensors are the device's memory; the run is over when it returns.
+        let found = calls(device, || unsafe {
+            executable.run(&inputs, &outputs, 0).unwrap()
+        });
+        let expected = tensors.outputs();
+        // The same tensors an element further, the outputs one by one.
+        let room = |bytes: &[usize]| -> Vec<DeviceMemory> {
+            let bytes = bytes.iter();
+            bytes
+                .map(|bytes| device.allocate(bytes + 64).unwrap())
+                .collect()
+        };
+        let mut moved = Tensors {
+            memory: [executable.input_bytes(), executable.output_bytes()].map(room),
+        };
+        for (memory, tensor) in moved.memory[0].iter_mut().zip(&case.inputs.tensors) {
+            memory
+                .upload(&[&[0xEE; 4], tensor.bytes()].concat())
+                .unwrap();
+        }
+        let [mut inputs, mut outputs] = moved.addresses();
+        inputs.iter_mut().for_each(|address| *address += 4);
+        for output in 0..outputs.len() {
+            outputs[output] += 4;
+            moved.clear();
+            // SAFETY: as above.
+            let again = calls(device, || unsafe {
+                executable.run(&inputs, &outputs, 0).unwrap()
+            });
+            assert_eq!(again, found);
+            for (number, (bytes, expected)) in moved.outputs().iter().zip(&expected).enumerate() {
+                let from = if number <= output { 4 } else { 0 };
+                assert_eq!(bytes[from..from + expected.len()], expected[..]);
+                let around = [&bytes[..from], &bytes[from + expected.len()..]].concat();
+                assert!(around.iter().all(|byte| *byte == 0xEE));
+            }
+        }
+        let before = counting::allocations();
+        // SAFETY: as above.
+        unsafe { executable.run(&inputs, &outputs, 0).unwrap() }
+        assert_eq!(counting::allocations(), before);
+        // SAFETY: the call is refused.
+        let refused =
+            unsafe { executable.run(&[&[inputs[0] + 2], &inputs[1..]].concat(), &outputs, 0) };
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "the memory of input 0 is not aligned to 4 bytes: it begins 2 bytes past such an address; give a copy"
+        );
+    }
+}
+
 fn mistakes_of_callers_are_told(device: &CudaDevice) {
     let case = Case::new(PROGRAM, 7);
     let mut executable = case.prepare(device, 7).unwrap();
@@ -353,7 +420,7 @@ fn mistakes_of_callers_are_told(device: &CudaDevice) {
     );
     assert_eq!(
         told(&[inputs[0] + 4], &outputs),
-        "the memory of input 0 is not aligned to 64 bytes: it begins 4 bytes past such an address; give a copy"
+        "the memory of input 0 is not aligned to 64 bytes: it begins 4 bytes past such an address; give a copy, or compile for tensors at any address (any_address)"
     );
     assert_eq!(
         told(&inputs, &[outputs[0], 0, outputs[2]]),
@@ -500,6 +567,7 @@ fn shared_memory_is_asked_for_where_it_is_needed(device: &CudaDevice) {
             symbol: "k".to_string(),
             code: Code::Ptx(SHARED.to_string()),
             shared_bytes: 40_000,
+            any_address: None,
         };
         run_one_step(device, one_step(DType::I32, vec![launch], vec![kernel]))
     };

@@ -247,7 +247,7 @@ pub static TABLE: OpDef = OpDef {
 const ALIGN: ClauseDef = optional(
     "align",
     ClauseKind::Int,
-    "alignment of the address in bytes, a power of two",
+    "alignment of the address in bytes, a power of two, where buffers begin at multiples of 64",
 );
 /// The distance of lanes in memory.
 const STRIDE: ClauseDef = optional(

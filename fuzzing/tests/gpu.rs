@@ -18,21 +18,20 @@ use fuser_runtime::{RunOptions, Runtime};
 /// Bytes that a run may hold.
 const MEMORY: u64 = 1 << 30;
 
-/// Compiles a case for the device, a target that `change` has changed, and runs it there; false where a stated limit is met.
+/// Compiles a case for the device, by options that `change` has changed, and runs it there; false where a stated limit is met.
 fn agrees(
     case: &Case,
     runtime: &Runtime,
     device: &CudaDevice,
-    change: fn(&mut Target),
+    change: fn(&mut CompileOptions),
 ) -> Result<bool, String> {
-    let mut target = Target::of_capability(device.sm().into()).unwrap();
-    change(&mut target);
-    let Ok(expected) = execute::expected_of(case, target.contract != 0) else {
-        return Ok(false);
-    };
-    let options = CompileOptions {
-        target,
+    let mut options = CompileOptions {
+        target: Target::of_capability(device.sm().into()).unwrap(),
         ..CompileOptions::default()
+    };
+    change(&mut options);
+    let Ok(expected) = execute::expected_of(case, options.target.contract != 0) else {
+        return Ok(false);
     };
     let Ok(done) = compile(&case.ir, case.module, &options) else {
         return Ok(false);
@@ -52,7 +51,7 @@ fn agrees(
     expected.fault(&outputs).map_or(Ok(true), Err)
 }
 
-fn random_programs(count: u64, change: fn(&mut Target)) {
+fn random_programs(count: u64, change: fn(&mut CompileOptions)) {
     let order = format!("sm_90,order={},seed=1", Order::Random.name());
     let machine = std::env::var("FUSER_TEST_GPU").unwrap_or(order);
     let simulator = (machine != "real").then(|| machine.clone());
@@ -102,17 +101,29 @@ fn two_thousand_random_programs_agree_on_the_simulated_gpu() {
 /// Launches of few blocks, each of which takes several iterations of a grid.
 #[test]
 fn random_programs_agree_in_launches_of_few_blocks() {
-    random_programs(60, |target| target.grid_blocks = 3);
+    random_programs(60, |options| options.target.grid_blocks = 3);
 }
 
 #[test]
 #[ignore = "minutes"]
 fn two_thousand_random_programs_agree_in_launches_of_few_blocks() {
-    random_programs(2000, |target| target.grid_blocks = 3);
+    random_programs(2000, |options| options.target.grid_blocks = 3);
 }
 
 /// Products may be a part of sums.
 #[test]
 fn contracted_random_programs_agree_on_the_simulated_gpu() {
-    random_programs(60, |target| target.contract = 1);
+    random_programs(60, |options| options.target.contract = 1);
+}
+
+/// Tensors begin an element behind a multiple of 64.
+#[test]
+fn random_programs_agree_at_any_address() {
+    random_programs(60, |options| options.any_address = true);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_thousand_random_programs_agree_at_any_address() {
+    random_programs(2000, |options| options.any_address = true);
 }

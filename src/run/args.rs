@@ -59,6 +59,8 @@ pub struct Config {
     pub shapes: Explicit,
     /// Executors; empty for all.
     pub executors: String,
+    /// True if tensors of a GPU begin at any multiple of their elements' size.
+    pub any_address: bool,
     /// Inputs by name.
     pub inputs: BTreeMap<String, InputSpec>,
     /// Seed of the inputs that nothing is said about.
@@ -101,6 +103,7 @@ impl Default for Config {
             check: false,
             shapes: Explicit::new(),
             executors: String::new(),
+            any_address: false,
             inputs: BTreeMap::new(),
             seed: 0,
             output_dir: None,
@@ -136,6 +139,7 @@ impl Config {
             program: self.entry.clone(),
             passes: self.passes.clone(),
             executors: self.executors.clone(),
+            any_address: self.any_address,
             #[cfg(feature = "codegen")]
             cache: self.cache.clone().map(|cache| cache as _),
             ..CompileOptions::default()
@@ -234,6 +238,12 @@ static FLAGS: &[Flag] = &[
         value: Some("B=64,S=128"),
         doc: "lengths of named extents; may be given several times",
         set: |config, value| tool::lengths(&mut config.shapes, value, "LENGTH"),
+    },
+    Flag {
+        names: &["any-address"],
+        value: None,
+        doc: "with --device=cuda, compile for tensors at any multiple of their elements' size, and run on such",
+        set: |config, value| switch(value).map(|any| config.any_address = any),
     },
     Flag {
         names: &["executors"],

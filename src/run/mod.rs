@@ -97,6 +97,9 @@ fn with_target(mut config: Config) -> Exit {
         (Device::Cuda, false) if config.wanted.is_said() => usage(&[format!(
             "the target '{name}' is no GPU, --device=cuda is one"
         )]),
+        (Device::Cpu | Device::Interp, _) if config.any_address => {
+            usage(&["'--any-address' is for tensors of a GPU: give --device=cuda".into()])
+        }
         _ => all(&config),
     }
 }

@@ -63,6 +63,8 @@ pub struct Config {
     pub passes: Option<String>,
     /// Executors; empty for all.
     pub executors: String,
+    /// True if tensors of a GPU may begin at any multiple of their elements' size.
+    pub any_address: bool,
     /// The folder for the segments, each as a program.
     pub split: Option<String>,
     /// The cache as the command line states it.
@@ -112,6 +114,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "cpu",
         "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4",
         "for which processor, with a target that is no GPU (native)",
+    ),
+    (
+        "any-address",
+        "",
+        "code of a GPU for tensors at any multiple of their elements' size: --emit=artifact has it beside the other, of which each run takes one",
     ),
     (
         "executors",
@@ -243,6 +250,7 @@ fn config(
         entry: None,
         passes: None,
         executors: String::new(),
+        any_address: false,
         split: None,
         cache: cache::Wanted::default(),
     };
@@ -297,6 +305,7 @@ fn config(
                 errors.extend(told.map(|message| format!("--executors: {message}")));
                 config.executors = value;
             }
+            "any-address" => config.any_address = true,
             "output" => config.output = value,
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),

@@ -47,6 +47,10 @@ fn with_target(config: Config) -> Exit {
             let error = "'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'";
             tool::usage(NAME, &[error.into()])
         }
+        Ok(target) if config.any_address && !target.is_gpu() => {
+            let error = "'--any-address' needs a GPU target: '--target=cuda:sm_90'";
+            tool::usage(NAME, &[error.into()])
+        }
         Ok(target) => file(&Config { target, ..config }),
         Err(errors) => tool::tell(&sources, errors),
     }
@@ -116,6 +120,7 @@ fn options(config: &Config) -> CompileOptions {
         program: config.entry.clone(),
         passes: config.passes.clone(),
         executors: config.executors.clone(),
+        any_address: config.any_address,
         #[cfg(feature = "codegen")]
         cache: config.cache.open().map(|cache| cache as _),
         ..CompileOptions::default()
@@ -149,7 +154,7 @@ fn emit(
     let (lowered, products) = lower_if_needed(ir, module, options)?;
     let text = match config.emit {
         Emit::Program | Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
-        other => code(ir, module, &products, other, &options.target)?,
+        other => code(ir, module, &products, other, options)?,
     };
     Ok((text, lowered))
 }
@@ -199,7 +204,7 @@ fn code(
     module: Op,
     products: &[Product],
     emit: Emit,
-    target: &Target,
+    options: &CompileOptions,
 ) -> Result<String, Diagnostics> {
     use fuser_codegen::lower::Emission;
     let what = if emit == Emit::LlvmIr {
@@ -207,7 +212,7 @@ fn code(
     } else {
         Emission::Assembly
     };
-    compile::emit(ir, module, products, target, what)
+    compile::emit(ir, module, products, options, what)
 }
 
 #[cfg(not(feature = "codegen"))]
@@ -216,7 +221,7 @@ fn artifact(_: &mut Ir, _: Op, _: &CompileOptions) -> Result<(String, Diagnostic
 }
 
 #[cfg(not(feature = "codegen"))]
-fn code(_: &Ir, _: Op, _: &[Product], _: Emit, _: &Target) -> Result<String, Diagnostics> {
+fn code(_: &Ir, _: Op, _: &[Product], _: Emit, _: &CompileOptions) -> Result<String, Diagnostics> {
     Err(without_code())
 }
 

@@ -34,8 +34,18 @@ pub(super) fn generate(
     };
     let results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
     let products = &lowered.products;
-    artifact.kernels =
-        codegen::compile_kernels(ir, module, products, &target, codegen, &results, cache)?;
+    let compile =
+        |codegen| codegen::compile_kernels(ir, module, products, &target, codegen, &results, cache);
+    artifact.kernels = compile(codegen)?;
+    if options.any_address && options.target.is_gpu() {
+        let others = compile(Options {
+            any_address: true,
+            ..codegen
+        })?;
+        for (kernel, other) in artifact.kernels.iter_mut().zip(others) {
+            kernel.any_address = Some(other.code);
+        }
+    }
     Ok(artifact)
 }
 
@@ -49,23 +59,20 @@ fn is_in_place(step: &Step) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The kernels of a lowered module, and its products that are kernels, as text.
+/// The kernels of a lowered module, and its products that are kernels, as text; where `options` have tensors at any address, for these.
 pub fn emit(
     ir: &Ir,
     module: Op,
     products: &[Product],
-    target: &Target,
+    options: &CompileOptions,
     what: Emission,
 ) -> Result<String, Diagnostics> {
-    let backend = backend(target, None)?;
-    codegen::emit(
-        ir,
-        module,
-        products,
-        &backend,
-        codegen_options(target),
-        what,
-    )
+    let backend = backend(&options.target, None)?;
+    let codegen = Options {
+        any_address: options.any_address,
+        ..codegen_options(&options.target)
+    };
+    codegen::emit(ir, module, products, &backend, codegen, what)
 }
 
 fn codegen_options(target: &Target) -> Options {

@@ -98,6 +98,9 @@ pub struct CompileOptions {
     /// True if grids may have more iterations than a launch has blocks, whatever their named extents are; else kernels are made for extents under
     /// which a GPU's blocks do.
     pub any_grid: bool,
+    /// True if tensors of a GPU may begin at any multiple of their elements' size: kernels are made for these as well, and each run takes those that its
+    /// addresses allow.
+    pub any_address: bool,
     /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.

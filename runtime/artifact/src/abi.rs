@@ -12,7 +12,7 @@
 //! partial results belong to a grid index, never to a worker.
 //!
 //! # CUDA
-//! `.entry name(.u64 pointer ..., .s64 extent ...)`, pointers aligned as above: a block does the grid iteration `blockIdx.y * gridDim.x + blockIdx.x`, and nothing
+//! `.entry name(.u64 pointer ..., .s64 extent ...)`, pointers aligned as above, or in a kernel's `any_address` to their elements' size: a block does the grid iteration `blockIdx.y * gridDim.x + blockIdx.x`, and nothing
 //! where that is none; `block.x` is the launch's `block`; `scratch_bytes` is the dynamic shared memory of a block.
 
 /// A CPU kernel: `(buffers, extents, begin, end, scratch)`. See the module for what each must hold.

@@ -10,7 +10,8 @@ use crate::size::SizeExpr;
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
-pub const VERSION: u32 = 10;
+/// 11: code for tensors at any address.
+pub const VERSION: u32 = 11;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -251,6 +252,10 @@ pub struct KernelCode {
     /// Shared memory of a block that the code itself has, besides what its launches give it.
     #[serde(default)]
     pub shared_bytes: u64,
+    /// The same kernel of a GPU for tensors that begin at multiples of their elements' size, where that is asked for. `code` is for
+    /// multiples of [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub any_address: Option<Code>,
 }
 
 impl KernelCode {

@@ -156,10 +156,16 @@ impl Artifact {
     }
 
     fn check_kernel(&self, kernel: &KernelCode) -> Result<(), Problem> {
-        match (&self.target, &kernel.code) {
-            (Target::Cpu { .. }, Code::Object(_)) | (Target::Cuda { .. }, Code::Ptx(_)) => Ok(()),
-            _ => Err(Problem::CodeForOtherTarget),
-        }
+        let suits = match &self.target {
+            Target::Cpu { .. } => {
+                matches!(kernel.code, Code::Object(_)) && kernel.any_address.is_none()
+            }
+            Target::Cuda { .. } => {
+                let mut codes = [&kernel.code].into_iter().chain(&kernel.any_address);
+                codes.all(|code| matches!(code, Code::Ptx(_)))
+            }
+        };
+        suits.then_some(()).ok_or(Problem::CodeForOtherTarget)
     }
 
     fn check_step(&self, index: usize, step: &Step) -> Result<(), Problem> {
@@ -516,6 +522,7 @@ pub(crate) mod tests {
             symbol: "sample_k".to_string(),
             code: Code::Object(vec![0x7f, 0x45]),
             shared_bytes: 0,
+            any_address: None,
         });
         artifact.steps = vec![
             Step::Fill {

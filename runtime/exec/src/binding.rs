@@ -14,6 +14,9 @@ use crate::error::RuntimeError;
 use crate::run_plan::{Home, RunPlan};
 use crate::tensor::stored_bytes;
 
+/// The advice on memory that is not aligned.
+pub(crate) const COPY: &str = "give a copy";
+
 /// A tensor of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
@@ -43,8 +46,14 @@ pub enum CallError {
         expected: usize,
         found: usize,
     },
-    /// Memory that does not begin at a multiple of [`BUFFER_ALIGN`].
-    Alignment { operand: Operand, address: u64 },
+    /// Memory that does not begin at a multiple of so many bytes.
+    Alignment {
+        operand: Operand,
+        address: u64,
+        to: usize,
+        /// The advice.
+        advice: &'static str,
+    },
     /// More bytes to copy than the memory on a device has.
     Beyond { expected: usize, found: usize },
     /// Address 0 for a tensor that has elements.
@@ -67,11 +76,16 @@ impl fmt::Display for CallError {
                     "{operand} has {expected} bytes, the memory for it {found}"
                 )
             }
-            CallError::Alignment { operand, address } => {
-                let past = address % BUFFER_ALIGN as u64;
+            CallError::Alignment {
+                operand,
+                address,
+                to,
+                advice,
+            } => {
+                let past = address % *to as u64;
                 write!(
                     f,
-                    "the memory of {operand} is not aligned to {BUFFER_ALIGN} bytes: it begins {past} bytes past such an address; give a copy"
+                    "the memory of {operand} is not aligned to {to} bytes: it begins {past} bytes past such an address; {advice}"
                 )
             }
             CallError::Beyond { expected, found } => {
@@ -89,6 +103,15 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
+/// The addresses that kernels take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Addresses {
+    /// Multiples of [`BUFFER_ALIGN`]; what to do with others.
+    Aligned(&'static str),
+    /// Multiples of the size of an element.
+    Any,
+}
+
 /// A program bound to extents.
 pub(crate) struct Binding {
     /// The version that runs, counted from 0.
@@ -96,6 +119,8 @@ pub(crate) struct Binding {
     pub plan: RunPlan,
     /// The bytes of the inputs and of the outputs.
     pub bytes: [Vec<usize>; 2],
+    /// The bytes of an element of each.
+    pub elements: [Vec<usize>; 2],
     /// The buffers that are the caller's memory.
     pub borrowed: Vec<(usize, Operand)>,
     /// Buffers that are nobody's tensor and no temporary: they have memory of their own.
@@ -124,6 +149,8 @@ impl Binding {
                 sizes(artifact, &artifact.inputs, &extents)?,
                 sizes(artifact, &artifact.outputs, &extents)?,
             ],
+            elements: [&artifact.inputs, &artifact.outputs]
+                .map(|tensors| tensors.iter().map(|tensor| tensor.dtype.bytes()).collect()),
             borrowed: Vec::new(),
             own: Vec::new(),
             copied_in: Vec::new(),
@@ -157,13 +184,14 @@ impl Binding {
         }
     }
 
-    /// Checks the operands of a call: of each the address and, where it is known, the length.
+    /// Checks the operands of a call: of each the address and, where it is known, the length. True if all begin at multiples of [`BUFFER_ALIGN`].
     #[inline]
     pub fn check(
         &self,
+        addresses: Addresses,
         inputs: impl ExactSizeIterator<Item = (u64, Option<usize>)>,
         outputs: impl ExactSizeIterator<Item = (u64, Option<usize>)>,
-    ) -> Result<(), CallError> {
+    ) -> Result<bool, CallError> {
         let [expected_in, expected_out] = &self.bytes;
         if inputs.len() != expected_in.len() || outputs.len() != expected_out.len() {
             return Err(CallError::Count {
@@ -171,34 +199,61 @@ impl Binding {
                 outputs: expected_out.len(),
             });
         }
+        let mut aligned = true;
         for (number, (memory, expected)) in inputs.zip(expected_in).enumerate() {
-            check_one(Operand::Input(number), *expected, memory)?;
+            aligned &= self.check_one(addresses, Operand::Input(number), *expected, memory)?;
         }
         for (number, (memory, expected)) in outputs.zip(expected_out).enumerate() {
-            check_one(Operand::Output(number), *expected, memory)?;
+            aligned &= self.check_one(addresses, Operand::Output(number), *expected, memory)?;
         }
-        Ok(())
+        Ok(aligned)
     }
-}
 
-#[inline]
-fn check_one(
-    operand: Operand,
-    expected: usize,
-    (address, found): (u64, Option<usize>),
-) -> Result<(), CallError> {
-    if let Some(found) = found.filter(|found| *found != expected) {
-        return Err(CallError::Bytes {
-            operand,
-            expected,
-            found,
-        });
+    /// Checks an operand; true if it begins at a multiple of [`BUFFER_ALIGN`].
+    #[inline]
+    fn check_one(
+        &self,
+        addresses: Addresses,
+        operand: Operand,
+        expected: usize,
+        (address, found): (u64, Option<usize>),
+    ) -> Result<bool, CallError> {
+        if let Some(found) = found.filter(|found| *found != expected) {
+            return Err(CallError::Bytes {
+                operand,
+                expected,
+                found,
+            });
+        }
+        match (expected, address) {
+            (0, _) => Ok(true),
+            (_, 0) => Err(CallError::Null { operand }),
+            _ if address.is_multiple_of(BUFFER_ALIGN as u64) => Ok(true),
+            _ => self.unaligned(addresses, operand, address),
+        }
     }
-    match (expected, address) {
-        (0, _) => Ok(()),
-        (_, 0) => Err(CallError::Null { operand }),
-        _ if address.is_multiple_of(BUFFER_ALIGN as u64) => Ok(()),
-        _ => Err(CallError::Alignment { operand, address }),
+
+    /// Checks an operand that does not begin at a multiple of [`BUFFER_ALIGN`].
+    fn unaligned(
+        &self,
+        addresses: Addresses,
+        operand: Operand,
+        address: u64,
+    ) -> Result<bool, CallError> {
+        let (to, advice) = match (addresses, operand) {
+            (Addresses::Aligned(advice), _) => (BUFFER_ALIGN, advice),
+            (Addresses::Any, Operand::Input(number)) => (self.elements[0][number], COPY),
+            (Addresses::Any, Operand::Output(number)) => (self.elements[1][number], COPY),
+        };
+        match address.is_multiple_of(to as u64) {
+            true => Ok(false),
+            false => Err(CallError::Alignment {
+                operand,
+                address,
+                to,
+                advice,
+            }),
+        }
     }
 }
 

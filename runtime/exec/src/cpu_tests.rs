@@ -263,6 +263,7 @@ fn empty_artifact(symbols: &[&str]) -> Artifact {
             symbol: symbol.to_string(),
             code: Code::Object(Vec::new()),
             shared_bytes: 0,
+            any_address: None,
         })
         .collect();
     artifact.segments.push(SegmentInfo {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use fuser_artifact::Artifact;
 
 use crate::bind::Explicit;
-use crate::binding::{Binding, CallError, Operand};
+use crate::binding::{Addresses, Binding, COPY, CallError, Operand};
 use crate::cpu::CpuProgram;
 use crate::error::RuntimeError;
 use crate::execute::{Address, Machine, Order, Places, copy};
@@ -91,7 +91,12 @@ impl Executable {
         let binding = &self.binding;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
         let given = (inputs.iter(), outputs.iter());
-        binding.check(given.0.map(|x| place(x)), given.1.map(|y| place(y)))?;
+        let addresses = Addresses::Aligned(COPY);
+        binding.check(
+            addresses,
+            given.0.map(|x| place(x)),
+            given.1.map(|y| place(y)),
+        )?;
         for &(buffer, operand) in &binding.borrowed {
             let (address, bytes) = match operand {
                 Operand::Input(input) => (inputs[input].as_ptr().cast_mut(), inputs[input].len()),

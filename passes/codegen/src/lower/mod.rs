@@ -54,6 +54,8 @@ pub struct Options {
     /// No two buffers of a launch overlap: the GPU may then read through its read-only cache and load ahead of stores.
     /// An in-place launch, which names a buffer twice, needs `false`.
     pub noalias: bool,
+    /// Tensors begin at multiples of their elements' size; else at multiples of [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN). Of a GPU alone.
+    pub any_address: bool,
     /// Runs LLVM's optimizer.
     pub optimize: bool,
     /// Results of more bytes are stored past the caches of a CPU.
@@ -117,6 +119,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             noalias: true,
+            any_address: false,
             optimize: true,
             stream_beyond: u64::MAX,
             ask_ahead: 0,
@@ -177,6 +180,7 @@ pub fn compile_kernels(
             symbol: symbol.to_string(),
             code,
             shared_bytes,
+            any_address: None,
         })
     };
     parallel::map(names.len(), compile).into_iter().collect()
@@ -523,10 +527,10 @@ fn gpu_function<'ctx>(
     function.set_call_conventions(PTX_KERNEL);
     for (index, &arg) in (0u32..).zip(&args).filter(|(_, arg)| is_buffer(arg)) {
         let place = AttributeLoc::Param(index);
-        function.add_attribute(
-            place,
-            sized(emit, "align", fuser_artifact::limits::BUFFER_ALIGN as u64),
-        );
+        if !options.any_address {
+            let align = fuser_artifact::limits::BUFFER_ALIGN as u64;
+            function.add_attribute(place, sized(emit, "align", align));
+        }
         let stored = ir.users(arg).any(|user| ir.is(user, &kernel::STORE));
         let loaded = ir.users(arg).any(|user| !ir.is(user, &kernel::STORE));
         // What blocks hand on to the last one changes while it runs.

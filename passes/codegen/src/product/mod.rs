@@ -61,6 +61,8 @@ struct Kernel<'a, 'ctx> {
     thread: Val<'a, 'ctx>,
     /// The first byte of shared memory.
     shared: PointerValue<'ctx>,
+    /// True if tensors begin at multiples of their elements' size, and no more.
+    any_address: bool,
 }
 
 /// The tile of a block.
@@ -95,6 +97,7 @@ pub fn build(
         function,
         thread: emit.special_register("tid.x"),
         shared: shared.as_pointer_value(),
+        any_address: options.any_address,
     };
     kernel.blocks(|block| kernel.tile(block))?;
     emit.builder.build_return(None)?;
@@ -120,8 +123,10 @@ fn signature<'ctx>(
     function.add_attribute(AttributeLoc::Function, flag(emit, "nounwind"));
     for index in 0..=result {
         let place = AttributeLoc::Param(index as u32);
-        let align = fuser_artifact::limits::BUFFER_ALIGN as u64;
-        function.add_attribute(place, sized(emit, "align", align));
+        if !options.any_address {
+            let align = fuser_artifact::limits::BUFFER_ALIGN as u64;
+            function.add_attribute(place, sized(emit, "align", align));
+        }
         if options.noalias {
             function.add_attribute(place, flag(emit, "noalias"));
         }
@@ -142,6 +147,13 @@ fn signature<'ctx>(
 }
 
 impl<'a, 'ctx> Kernel<'a, 'ctx> {
+    /// The number of bytes that divides the address of some elements of a tensor, each of so many bytes, that begin at a multiple of their number.
+    fn align(&self, bytes: u32, elements: u32) -> u32 {
+        match self.any_address {
+            true => bytes,
+            false => bytes * elements,
+        }
+    }
     /// A size as a value.
     fn size(&self, size: Size) -> Val<'a, 'ctx> {
         match size {

@@ -78,7 +78,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         let at = if bias.of_rows { row } else { column } * bias.stride;
         let buffer = self.parameter(bias.buffer)?;
         let address = memory::element(self.emit, buffer, Elem::Int(8 * bytes), at);
-        let align = bytes * lanes.unwrap_or(1);
+        let align = self.align(bytes, lanes.unwrap_or(1));
         let value = memory::load(self.emit, address, loaded, lanes, align);
         let value = convert::widen_float(value, elem);
         let sums = (0..).zip(sums);
@@ -104,6 +104,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         let value = convert::narrow_float(joined, elem);
         let bytes = elem.bits() / 8;
         let address = memory::element(self.emit, buffer, Elem::Int(8 * bytes), at);
-        memory::store(self.emit, value, address, bytes * sums.len() as u32);
+        let align = self.align(bytes, sums.len() as u32);
+        memory::store(self.emit, value, address, align);
     }
 }

@@ -145,7 +145,8 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
             let element = Elem::Int(8 * bytes);
             memory::element(self.emit, stage.buffer, element, at)
         };
-        let load = |address| memory::load(self.emit, address, elem, lanes, stage.width * bytes);
+        let align = self.align(bytes, stage.width);
+        let load = |address| memory::load(self.emit, address, elem, lanes, align);
         let units = stage.units.iter();
         let units = units.map(|unit| {
             let term = first + unit.term;

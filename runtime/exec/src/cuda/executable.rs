@@ -11,16 +11,19 @@ use std::sync::Arc;
 use cudarc::driver::{result, sys};
 use fuser_artifact::Artifact;
 
-use super::library::{ALIGNMENT, Call};
+use super::library::ALIGNMENT;
 use super::memory::DeviceMemory;
 use super::program::CudaProgram;
 use super::steps::{Launch, Step, Work, copy, fill, steps};
 use super::{CudaDevice, failed};
 use crate::bind::Explicit;
-use crate::binding::{Binding, Operand};
+use crate::binding::{Addresses, Binding, Operand};
 use crate::error::{RuntimeError, StepName};
 use crate::plan;
 use crate::run_plan::{Home, PlanError, RunPlan};
+
+/// The advice on tensors that are not aligned.
+const ADVICE: &str = "give a copy, or compile for tensors at any address (any_address)";
 
 /// A program on a GPU with its extents and its memory.
 ///
@@ -56,11 +59,11 @@ impl CudaExecutable {
         let version = program.version_number(binding.version);
         let steps = steps(version, &binding.plan)?;
         let (own, end) = own_places(&binding)?;
-        let calls = steps.iter().filter_map(|step| match &step.work {
-            Work::Launch(launch) => launch.call(),
-            Work::Copy { .. } | Work::Fill { .. } => None,
+        let workspaces = steps.iter().map(|step| match &step.work {
+            Work::Launch(launch) => launch.workspace(),
+            Work::Copy { .. } | Work::Fill { .. } => 0,
         });
-        let workspace = calls.map(Call::workspace).max().unwrap_or(0);
+        let workspace = workspaces.max().unwrap_or(0);
         let at = end.checked_next_multiple_of(ALIGNMENT);
         let bytes = match workspace {
             0 => Some(end),
@@ -125,6 +128,16 @@ impl CudaExecutable {
         &self.binding.bytes[1]
     }
 
+    /// The bytes of an element of each input and of each output.
+    pub(super) fn elements(&self) -> &[Vec<usize>; 2] {
+        &self.binding.elements
+    }
+
+    /// True if tensors may begin at any multiple of their elements' size: the program was compiled for it, or has no kernels.
+    pub fn takes_any_address(&self) -> bool {
+        self.version().takes_any_address()
+    }
+
     /// Bytes of device memory that the executable holds.
     pub fn scratch_bytes(&self) -> usize {
         self.scratch.bytes()
@@ -163,7 +176,8 @@ impl CudaExecutable {
 
     /// Starts a run on a stream. `inputs` and `outputs` are the addresses of tensors in device memory, stored as the artifact's inputs and
     /// outputs say, of [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) bytes, at multiples of
-    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN); the address of a tensor without elements is not looked at. `stream` is a `CUstream` as a number (PyTorch's
+    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN), or of an element's size where the program [takes those](Self::takes_any_address): then other
+    /// kernels run. The address of a tensor without elements is not looked at. `stream` is a `CUstream` as a number (PyTorch's
     /// `torch.cuda.current_stream().cuda_stream`, CuPy's `stream.ptr`), 0 for the default one.
     ///
     /// An output that updates an input may have that input's address: then nothing is copied before.
@@ -222,7 +236,12 @@ impl CudaExecutable {
     ) -> Result<(), RuntimeError> {
         let binding = &self.binding;
         let unknown = |address: &u64| (*address, None);
-        binding.check(inputs.iter().map(unknown), outputs.iter().map(unknown))?;
+        let addresses = match self.takes_any_address() {
+            true => Addresses::Any,
+            false => Addresses::Aligned(ADVICE),
+        };
+        let (all_in, all_out) = (inputs.iter().map(unknown), outputs.iter().map(unknown));
+        let aligned = binding.check(addresses, all_in, all_out)?;
         let given = |operand| match operand {
             Operand::Input(input) => inputs[input],
             Operand::Output(output) => outputs[output],
@@ -243,9 +262,9 @@ impl CudaExecutable {
         then(0, stream)?;
         for at in 0..self.steps.len() {
             // SAFETY: the caller's word on the tensors; the plan has compared all sizes with the buffers.
-            let done = unsafe { self.step(at, stream) };
+            let done = unsafe { self.step(at, aligned, stream) };
             done.and_then(|()| then(at + 1, stream))
-                .map_err(|error| self.named(at, error))?;
+                .map_err(|error| self.named(at, aligned, error))?;
         }
         for &(buffer, output) in &self.binding.copied_out {
             let bytes = self.binding.bytes[1][output];
@@ -255,16 +274,21 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Starts a step.
+    /// Starts a step of a run on tensors that are aligned, or not.
     ///
     /// # Safety
     /// The addresses are good for the step, and the stream is one.
-    unsafe fn step(&mut self, at: usize, stream: sys::CUstream) -> Result<(), RuntimeError> {
+    unsafe fn step(
+        &mut self,
+        at: usize,
+        aligned: bool,
+        stream: sys::CUstream,
+    ) -> Result<(), RuntimeError> {
         let (steps, addresses, parameters) =
             (&self.steps, &mut self.addresses, &mut self.parameters);
         match &steps[at].work {
-            Work::Launch(launch) if launch.call().is_some() => {
-                let call = launch.call();
+            Work::Launch(launch) if launch.way(aligned).call().is_some() => {
+                let call = launch.way(aligned).call();
                 // SAFETY: the caller's word on addresses and stream; the workspace has the most bytes that a call takes.
                 call.map_or(Ok(()), |call| unsafe {
                     call.start(addresses, self.workspace, stream)
@@ -283,7 +307,7 @@ impl CudaExecutable {
                 parameters.extend(extents.map(|extent| extent.cast::<c_void>()));
                 // SAFETY: the artifact's word is that the kernel takes these parameters, pointers first; the driver copies them before it
                 // returns.
-                let launched = unsafe { launch.start(stream, parameters) };
+                let launched = unsafe { launch.start(aligned, stream, parameters) };
                 parameters.clear();
                 launched.map_err(failed("cuLaunchKernel"))
             }
@@ -303,7 +327,7 @@ impl CudaExecutable {
     }
 
     /// The error of a step with its name.
-    fn named(&self, at: usize, error: RuntimeError) -> RuntimeError {
+    fn named(&self, at: usize, aligned: bool, error: RuntimeError) -> RuntimeError {
         let mut step = StepName {
             kernel: None,
             product: None,
@@ -315,7 +339,8 @@ impl CudaExecutable {
         };
         if let Some(Work::Launch(launch)) = self.steps.get(at).map(|step| &step.work) {
             step.kernel = Some(self.kernel_name(launch));
-            step.product = launch.call().map(|call| call.shape.clone());
+            let call = launch.way(aligned).call();
+            step.product = call.map(|call| call.shape.clone());
             step.grid = launch.blocks;
             step.block = launch.block;
             step.shared_bytes = launch.shared_bytes;

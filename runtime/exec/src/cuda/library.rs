@@ -18,7 +18,6 @@ use std::sync::{Arc, OnceLock};
 use cudarc::cublaslt::sys as lt;
 use cudarc::driver::{CudaContext, sys};
 use fuser_artifact::DType;
-use fuser_artifact::limits::BUFFER_ALIGN;
 use libloading::Library;
 
 use super::{CudaDevice, simulator};
@@ -334,13 +333,14 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The calls for a product.
+    /// The calls for a product of tensors that begin at multiples of so many bytes, or of an element's where that is more.
     ///
     /// # Errors
     /// Those of the library, but that it has no algorithm.
     pub fn new(
         device: &CudaDevice,
         launched: &LaunchedProduct,
+        alignment: usize,
     ) -> Result<Result<Call, Unused>, RuntimeError> {
         let LaunchedProduct { product, bias } = launched;
         let Some(library) = device.library() else {
@@ -396,7 +396,7 @@ impl Call {
         };
         let layouts = [layout(0, factors)?, layout(1, factors)?, layout(2, result)?];
         let bytes = [factors, factors, result].map(DType::bytes);
-        let preference = preference(&library, device.sm(), &plan.alignments(bytes))?;
+        let preference = preference(&library, device.sm(), &plan.alignments(bytes, alignment))?;
         let (mut choice, mut found) = (NOTHING, 0);
         let [a, b, d] = layouts.each_ref().map(|layout| layout.pointer);
         // SAFETY: everything was made above, and there is room for one choice.
@@ -551,14 +551,15 @@ impl Plan {
         })
     }
 
-    /// The alignment that every call's pointers have, given the bytes of an element of each tensor.
-    fn alignments(&self, bytes: [usize; 3]) -> [u32; 3] {
+    /// The alignment that every call's pointers have, given the bytes of an element of each tensor and the alignment of the first.
+    fn alignments(&self, bytes: [usize; 3], first: usize) -> [u32; 3] {
         std::array::from_fn(|which| {
             let steps = self
                 .around
                 .iter()
                 .map(|own| own.strides[which] * bytes[which]);
-            let all = steps.fold(BUFFER_ALIGN.min(ALIGNMENT), |all, step| all | step);
+            let first = first.max(bytes[which]).min(ALIGNMENT);
+            let all = steps.fold(first, |all, step| all | step);
             1 << all.trailing_zeros()
         })
     }

@@ -130,12 +130,18 @@ impl DeviceMemory {
     /// # Errors
     /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
     pub fn upload(&mut self, bytes: &[u8]) -> Result<(), RuntimeError> {
-        self.check(bytes.len())?;
+        self.upload_at(0, bytes)
+    }
+
+    /// Copies `bytes` as [`upload`](Self::upload) does, to so many bytes behind the beginning.
+    pub(super) fn upload_at(&mut self, before: usize, bytes: &[u8]) -> Result<(), RuntimeError> {
+        self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;
         if !bytes.is_empty() {
             let stream = self.device.stream.cu_stream();
             // SAFETY: the memory has these bytes, and the wait keeps them in place.
-            let copied = unsafe { result::memcpy_htod_async(self.address, bytes, stream) };
+            let copied =
+                unsafe { result::memcpy_htod_async(self.address + before as u64, bytes, stream) };
             copied.map_err(failed("cuMemcpyHtoDAsync"))?;
         }
         self.device.synchronize()
@@ -146,12 +152,18 @@ impl DeviceMemory {
     /// # Errors
     /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
     pub fn download(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
-        self.check(bytes.len())?;
+        self.download_at(0, bytes)
+    }
+
+    /// Copies bytes as [`download`](Self::download) does, from so many bytes behind the beginning.
+    pub(super) fn download_at(&self, before: usize, bytes: &mut [u8]) -> Result<(), RuntimeError> {
+        self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;
         if !bytes.is_empty() {
             let stream = self.device.stream.cu_stream();
             // SAFETY: the memory has so many bytes, and the wait keeps theirs in place.
-            let copied = unsafe { result::memcpy_dtoh_async(bytes, self.address, stream) };
+            let copied =
+                unsafe { result::memcpy_dtoh_async(bytes, self.address + before as u64, stream) };
             copied.map_err(failed("cuMemcpyDtoHAsync"))?;
         }
         self.device.synchronize()

@@ -65,9 +65,13 @@ unsafe impl Send for Function {}
 unsafe impl Sync for Function {}
 
 impl CudaDevice {
-    /// The function of a kernel.
-    pub(super) fn function(&self, kernel: &KernelCode) -> Result<Function, RuntimeError> {
-        let ptx = match &kernel.code {
+    /// The function of a kernel in code of it.
+    pub(super) fn function(
+        &self,
+        kernel: &KernelCode,
+        code: &Code,
+    ) -> Result<Function, RuntimeError> {
+        let ptx = match code {
             Code::Ptx(text) => text.as_str(),
             Code::Object(_) => "",
         };

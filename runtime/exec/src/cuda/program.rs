@@ -22,9 +22,15 @@ use crate::tensor::{Axis, HostTensor};
 pub struct CudaProgram {
     artifact: Artifact,
     device: CudaDevice,
-    functions: Vec<Function>,
+    entries: Vec<Entry>,
     /// The versions after this one.
     others: Vec<CudaProgram>,
+}
+
+/// A kernel on the device, for tensors that are aligned, and for others, where there is code for these.
+pub(super) struct Entry {
+    pub aligned: Function,
+    pub any: Option<Function>,
 }
 
 impl CudaProgram {
@@ -46,9 +52,15 @@ impl CudaProgram {
     fn load_alone(artifact: Artifact, device: &CudaDevice) -> Result<CudaProgram, RuntimeError> {
         check_target(&artifact.target, device)?;
         let kernels = artifact.kernels.iter();
-        let functions = kernels.map(|kernel| device.function(kernel));
+        let entries = kernels.map(|kernel| {
+            let any = kernel.any_address.as_ref();
+            Ok::<_, RuntimeError>(Entry {
+                aligned: device.function(kernel, &kernel.code)?,
+                any: any.map(|code| device.function(kernel, code)).transpose()?,
+            })
+        });
         Ok(CudaProgram {
-            functions: functions.collect::<Result<_, _>>()?,
+            entries: entries.collect::<Result<_, _>>()?,
             device: device.clone(),
             artifact,
             others: Vec::new(),
@@ -71,8 +83,13 @@ impl CudaProgram {
         &self.device
     }
 
-    pub(super) fn functions(&self) -> &[Function] {
-        &self.functions
+    pub(super) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// True if its kernels take tensors at any multiple of their elements' size.
+    pub(super) fn takes_any_address(&self) -> bool {
+        self.entries.iter().all(|entry| entry.any.is_some())
     }
 
     /// The name of a kernel, for messages.
@@ -82,7 +99,8 @@ impl CudaProgram {
     }
 
     /// Runs the program on tensors of the host. `inputs` are in the artifact's order; `runtime` gives host memory for the outputs. Runs
-    /// that are not timed wait after each step: the error of a kernel names it.
+    /// that are not timed wait after each step: the error of a kernel names it. A program whose kernels take any address gets tensors that begin an
+    /// element behind a multiple of 256.
     pub fn run(
         self: &Arc<Self>,
         runtime: &Runtime,
@@ -162,6 +180,8 @@ struct Run {
     executable: CudaExecutable,
     inputs: Vec<DeviceMemory>,
     outputs: Vec<DeviceMemory>,
+    /// Bytes before the first element of each.
+    before: [Vec<usize>; 2],
     /// One before the first step, and one behind each.
     events: Vec<CudaEvent>,
     /// Bytes of device memory in all.
@@ -175,8 +195,19 @@ impl Run {
         inputs: impl Iterator<Item = &'a HostTensor>,
     ) -> Result<Run, RuntimeError> {
         let device = executable.device().clone();
-        let tensors = executable.input_bytes().iter();
-        let tensors = tensors.chain(executable.output_bytes());
+        let before = executable.elements().clone();
+        let before = before.map(|sizes| match executable.takes_any_address() {
+            true => sizes,
+            false => vec![0; sizes.len()],
+        });
+        let sizes = [executable.input_bytes(), executable.output_bytes()];
+        let sizes: [Vec<usize>; 2] = std::array::from_fn(|list| {
+            let sizes = sizes[list].iter().zip(&before[list]);
+            sizes
+                .map(|(bytes, before)| bytes.saturating_add(*before))
+                .collect()
+        });
+        let tensors = sizes.iter().flatten();
         let tensors = tensors.fold(0, |sum: u64, bytes| sum.saturating_add(*bytes as u64));
         let bytes = tensors.saturating_add(executable.scratch_bytes() as u64);
         device.check_memory(tensors, bytes)?;
@@ -187,22 +218,30 @@ impl Run {
                 .collect()
         };
         let mut run = Run {
-            inputs: allocate(executable.input_bytes())?,
-            outputs: allocate(executable.output_bytes())?,
+            inputs: allocate(&sizes[0])?,
+            outputs: allocate(&sizes[1])?,
+            before,
             events: Vec::new(),
             bytes,
             executable,
         };
-        for (memory, tensor) in run.inputs.iter_mut().zip(inputs) {
-            let length = memory.bytes().min(tensor.bytes().len());
-            memory.upload(&tensor.bytes()[..length])?;
+        let memory = run.inputs.iter_mut().zip(&run.before[0]);
+        for ((memory, before), tensor) in memory.zip(inputs) {
+            let length = (memory.bytes() - before).min(tensor.bytes().len());
+            memory.upload_at(*before, &tensor.bytes()[..length])?;
         }
         Ok(run)
     }
 
     /// The addresses of inputs and outputs.
     fn addresses(&self) -> [Vec<u64>; 2] {
-        [&self.inputs, &self.outputs].map(|list| list.iter().map(DeviceMemory::address).collect())
+        let lists = [&self.inputs, &self.outputs];
+        std::array::from_fn(|list| {
+            let memory = lists[list].iter().zip(&self.before[list]);
+            let address =
+                |(memory, before): (&DeviceMemory, &usize)| memory.address() + *before as u64;
+            memory.map(address).collect()
+        })
     }
 
     /// Runs once and waits after each step.
@@ -244,11 +283,13 @@ impl Run {
     /// The launches with their occupancy, and the medians of these times of steps.
     fn launches(&self, samples: &[Vec<f64>]) -> Result<Vec<LaunchReport>, RuntimeError> {
         let (device, segments) = (self.executable.device(), &self.executable.plan().segments);
+        let aligned = !self.executable.takes_any_address();
         let launch = |(segment, step, launch): (usize, usize, &Launch)| {
-            let called = launch.call().is_some();
+            let way = launch.way(aligned);
+            let called = way.call().is_some();
             let (registers, blocks) = match called {
                 true => (0, 0),
-                false => launch.occupancy()?,
+                false => launch.occupancy(aligned)?,
             };
             let warps = |block: u32| u64::from(block.div_ceil(32));
             let resident = u64::from(blocks) * warps(launch.block);
@@ -266,7 +307,7 @@ impl Run {
                     true => 0,
                     false => u64::from(launch.shared_bytes) + launch.own_shared_bytes,
                 },
-                cublaslt: launch.library.as_ref().map(|found| match found {
+                cublaslt: way.library.as_ref().map(|found| match found {
                     Ok(_) => "called",
                     Err(unused) => unused.name(),
                 }),
@@ -283,13 +324,18 @@ impl Run {
     fn outputs(&self, runtime: &Runtime) -> Result<Vec<HostTensor>, RuntimeError> {
         let specs = &self.executable.artifact().outputs;
         let axes = &self.executable.plan().outputs;
-        let output = |(memory, (spec, axes)): (&DeviceMemory, (&TensorSpec, &Vec<Axis>))| {
+        type Output<'a> = (
+            (&'a DeviceMemory, &'a usize),
+            (&'a TensorSpec, &'a Vec<Axis>),
+        );
+        let output = |((memory, before), (spec, axes)): Output<'_>| {
             let tensor = HostTensor::zeros(runtime.heap(), spec.dtype, axes);
             let mut tensor = tensor.map_err(|error| RuntimeError::Plan(error.into()))?;
-            memory.download(tensor.bytes_mut())?;
+            memory.download_at(*before, tensor.bytes_mut())?;
             Ok(tensor.laid_out(&spec.order))
         };
-        let outputs = self.outputs.iter().zip(specs.iter().zip(axes));
+        let memory = self.outputs.iter().zip(&self.before[1]);
+        let outputs = memory.zip(specs.iter().zip(axes));
         outputs.map(output).collect()
     }
 }

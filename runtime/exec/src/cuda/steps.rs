@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 
 use cudarc::driver::{DriverError, result, sys};
+use fuser_artifact::limits::BUFFER_ALIGN;
 
 use super::library::{Call, Unused, words};
 use super::module::Function;
@@ -40,7 +41,9 @@ pub(super) enum Work {
 pub(super) struct Launch {
     /// The kernel's place in the artifact.
     pub kernel: usize,
-    function: Function,
+    /// For tensors that are aligned, and for others, where there is code for these.
+    aligned: Way,
+    any: Option<Way>,
     /// Its parameters: buffers, by their places in the table of addresses, and extents.
     pub buffers: Vec<usize>,
     pub extents: Vec<i64>,
@@ -51,6 +54,11 @@ pub(super) struct Launch {
     /// Shared memory of a block that the launch gives, and that the code itself has.
     pub shared_bytes: u32,
     pub own_shared_bytes: u64,
+}
+
+/// The work of a launch for tensors at addresses of some kind.
+pub(super) struct Way {
+    function: Function,
     /// The calls of a library that take the place of the launch, or the reason for which there are none; `None` of a kernel that computes no product alone.
     pub library: Option<Result<Box<Call>, Unused>>,
 }
@@ -76,21 +84,36 @@ impl Pattern {
     }
 }
 
-impl Launch {
+impl Way {
     /// The calls of a library in place of the launch.
     pub fn call(&self) -> Option<&Call> {
         self.library
             .as_ref()
             .and_then(|found| found.as_deref().ok())
     }
+}
+
+impl Launch {
+    /// The work for tensors that are aligned, or not.
+    pub fn way(&self, aligned: bool) -> &Way {
+        let any = self.any.as_ref().filter(|_| !aligned);
+        any.unwrap_or(&self.aligned)
+    }
+
+    /// Bytes of the workspace of its calls.
+    pub fn workspace(&self) -> usize {
+        let ways = [Some(&self.aligned), self.any.as_ref()];
+        let calls = ways.into_iter().flatten().filter_map(Way::call);
+        calls.map(Call::workspace).max().unwrap_or(0)
+    }
 
     /// Registers of a thread, and blocks that a multiprocessor has at a time.
-    pub fn occupancy(&self) -> Result<(u32, u32), RuntimeError> {
+    pub fn occupancy(&self, aligned: bool) -> Result<(u32, u32), RuntimeError> {
         let count = |call, found: Result<i32, DriverError>| {
             let found = found.map_err(failed(call))?;
             Ok::<_, RuntimeError>(u32::try_from(found).unwrap_or(0))
         };
-        let (function, shared) = (&self.function, self.shared_bytes);
+        let (function, shared) = (&self.way(aligned).function, self.shared_bytes);
         let blocks = function.blocks_per_multiprocessor(self.block, shared);
         Ok((
             count("cuFuncGetAttribute", function.registers())?,
@@ -104,6 +127,7 @@ impl Launch {
     /// The parameters are addresses of what the kernel takes.
     pub unsafe fn start(
         &self,
+        aligned: bool,
         stream: sys::CUstream,
         parameters: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
@@ -111,7 +135,7 @@ impl Launch {
         // SAFETY: the caller's word.
         unsafe {
             result::launch_kernel(
-                self.function.handle,
+                self.way(aligned).function.handle,
                 grid,
                 block,
                 self.shared_bytes,
@@ -188,30 +212,33 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 bytes: _,
                 product,
             } => match launch(program, *kernel, *grid, *scratch_bytes, *block)? {
-                Some(launch) => Some(Work::Launch(Launch {
-                    buffers: buffers.clone(),
-                    extents: extents.clone(),
-                    library: match product {
-                        Some(product) => {
-                            let call = Call::new(program.device(), product);
-                            let named = |error| RuntimeError::Step {
-                                step: StepName {
-                                    kernel: Some(program.kernel_name(*kernel)),
-                                    product: Some(words(product)),
-                                    number: index + 1,
-                                    steps: plan.steps.len(),
-                                    grid: 0,
-                                    block: 0,
-                                    shared_bytes: 0,
-                                },
-                                error: Box::new(error),
-                            };
-                            Some(call.map_err(named)?.map(Box::new))
-                        }
-                        None => None,
-                    },
-                    ..launch
-                })),
+                Some(mut launch) => {
+                    let call = |alignment| {
+                        let named = |error| RuntimeError::Step {
+                            step: StepName {
+                                kernel: Some(program.kernel_name(*kernel)),
+                                product: product.as_ref().map(words),
+                                number: index + 1,
+                                steps: plan.steps.len(),
+                                grid: 0,
+                                block: 0,
+                                shared_bytes: 0,
+                            },
+                            error: Box::new(error),
+                        };
+                        let product = product.as_ref();
+                        let call = product.map(|p| Call::new(program.device(), p, alignment));
+                        let call = call.transpose().map_err(named)?;
+                        Ok::<_, RuntimeError>(call.map(|found| found.map(Box::new)))
+                    };
+                    launch.buffers.clone_from(buffers);
+                    launch.extents.clone_from(extents);
+                    launch.aligned.library = call(BUFFER_ALIGN)?;
+                    if let Some(any) = &mut launch.any {
+                        any.library = call(1)?;
+                    }
+                    Some(Work::Launch(launch))
+                }
                 None => None,
             },
             PlannedStep::Copy { from, to, bytes } => (*bytes > 0).then_some(Work::Copy {
@@ -248,11 +275,11 @@ fn launch(
     shared: usize,
     block: u32,
 ) -> Result<Option<Launch>, RuntimeError> {
-    let (function, code) = match (
-        program.functions().get(kernel),
+    let (entry, code) = match (
+        program.entries().get(kernel),
         program.artifact().kernels.get(kernel),
     ) {
-        (Some(function), Some(code)) if blocks > 0 => (function, code),
+        (Some(entry), Some(code)) if blocks > 0 => (entry, code),
         _ => return Ok(None),
     };
     let name = || code.name.clone();
@@ -273,12 +300,22 @@ fn launch(
         return Err(too_much(None));
     }
     if bytes > device.shared {
-        let allowed = device.allow_shared(function, code.shared_bytes);
-        allowed.map_err(|error| too_much(Some(describe(error))))?;
+        for function in [Some(&entry.aligned), entry.any.as_ref()]
+            .into_iter()
+            .flatten()
+        {
+            let allowed = device.allow_shared(function, code.shared_bytes);
+            allowed.map_err(|error| too_much(Some(describe(error))))?;
+        }
     }
+    let way = |function: &Function| Way {
+        function: function.clone(),
+        library: None,
+    };
     Ok(Some(Launch {
         kernel,
-        function: function.clone(),
+        aligned: way(&entry.aligned),
+        any: entry.any.as_ref().map(way),
         buffers: Vec::new(),
         extents: Vec::new(),
         blocks,
@@ -287,7 +324,6 @@ fn launch(
         // It fits: the limit of a block is far below this.
         shared_bytes: u32::try_from(shared).unwrap_or(u32::MAX),
         own_shared_bytes: code.shared_bytes,
-        library: None,
     }))
 }
 

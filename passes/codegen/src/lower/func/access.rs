@@ -45,6 +45,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let align = self
             .ir
             .int_of(op, "align")
+            .filter(|_| !self.anywhere.contains(&buffer))
             .and_then(|align| u32::try_from(align).ok());
         let align = align
             .filter(|align| align.is_power_of_two())

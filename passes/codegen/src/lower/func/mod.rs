@@ -115,6 +115,8 @@ pub struct Lowering<'a, 'ctx> {
     ahead: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The parameters that nothing stores to and no other buffer overlaps.
     constant: FxHashSet<Value>,
+    /// The parameters that begin at multiples of their elements' size, and no more.
+    anywhere: FxHashSet<Value>,
 }
 
 fn malformed(what: &str) -> CodegenError {
@@ -173,6 +175,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             totals: FxHashMap::default(),
             ahead: FxHashMap::default(),
             constant: constant.collect(),
+            anywhere: args
+                .iter()
+                .copied()
+                .filter(|_| options.any_address)
+                .collect(),
         }
     }
 
