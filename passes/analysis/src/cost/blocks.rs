@@ -31,6 +31,8 @@ const WARP: u64 = fuser_dialects::kernel::WARP as u64;
 const WARPS: u64 = 8;
 /// Rows that each of them has at least.
 const ROWS: u64 = 8;
+/// Elements of a row, at most, with several of which a thread goes on to the next row.
+const LONGEST_ROW: u64 = 1 << 14;
 /// Rows that a thread asks for at once, where they are all that it has.
 pub(super) const ROWS_AT_ONCE: u64 = 16;
 /// Simple operations of a thread for all rows that it has, where it reads the same elements with several: their code is written out.
@@ -263,6 +265,11 @@ impl Walk {
                 row.role = Role::Tile;
             }
         }
+        let wide = self.wide_columns(target);
+        if let Some((last, tile)) = self.loops.last_mut().zip(wide) {
+            last.tile = last.tile.max(tile);
+            return;
+        }
         if !self.sums_leave() {
             return;
         }
@@ -277,6 +284,15 @@ impl Walk {
             if columns.groups.is_some() || several {
                 self.loops.iter_mut().for_each(|l| *l = l.in_grid());
             }
+            return;
+        }
+        if let Some((rows, role, tile)) = self.whole_shares(target) {
+            (self.loops[rows].role, self.loops[rows].tile) = (role, tile);
+            self.loops
+                .iter_mut()
+                .rev()
+                .take(1)
+                .for_each(|l| l.role = Role::Tile);
             return;
         }
         if self.loops.iter().any(|l| l.role == Role::Tile) {
@@ -319,6 +335,71 @@ impl Walk {
         {
             last.tile /= 2;
         }
+    }
+    /// The loop of the rows of which a block has a share, its role and its tile, where sums go along it and along the last one: all threads of a block
+    /// take the rows of its share as one tile, and put their sums together once.
+    fn whole_shares(&self, target: &Target) -> Option<(usize, Role, u64)> {
+        let (last, others) = self.loops.split_last()?;
+        let at = others.len();
+        let whole = |length: &u64| *length <= LONGEST_ROW && length.is_multiple_of(self.vector);
+        last.constant.filter(whole)?;
+        let mut reduced = (0..at).filter(|&n| self.is_reduced(n));
+        let rows = reduced.next().filter(|_| reduced.next().is_none())?;
+        let length = others[rows].constant.filter(|&length| length > 1)?;
+        let of_both = |m: &Member| {
+            let along = |n: usize| m.reduced.contains(&n);
+            m.scanned.is_empty() && !m.windows && along(rows) == along(at)
+        };
+        let plain = |(n, l): (usize, &Loop)| {
+            l.tile == 1 && l.role != Role::Tile && (n == rows || l.role == Role::Grid)
+        };
+        let fits = self.is_reduced(at)
+            && self.members.iter().all(of_both)
+            && others.iter().enumerate().all(plain);
+        let own = others.iter().enumerate().filter(|(n, _)| *n != rows);
+        let own = own.fold(1u64, |all, (_, l)| all.saturating_mul(l.length));
+        let most = target.partials / own.max(1);
+        if most < 2 {
+            return fits.then_some((rows, Role::Tile, 1));
+        }
+        let tile = (length.div_ceil(most)..=length).find(|tile| length.is_multiple_of(*tile))?;
+        let blocks = own.saturating_mul(length / tile);
+        (fits && blocks >= target.workers).then_some((rows, Role::Grid, tile))
+    }
+    /// The tile of the last loop where each thread sums all rows of its own columns and computes what is behind, so that no row is kept: a vector for each
+    /// of many threads, fewer where multiprocessors had no block.
+    fn wide_columns(&self, target: &Target) -> Option<u64> {
+        let (last, rows) = self.loops.split_last()?;
+        let at = rows.len();
+        let in_tile = |n: &usize| self.loops[*n].role == Role::Tile;
+        let of_columns = |m: &Member| {
+            let own = m.reduced.iter().all(|n| *n < at && in_tile(n));
+            own && m.stored.contains(&at) && m.scanned.is_empty() && !m.windows
+        };
+        let first = self.members.iter().position(|m| !m.reduced.is_empty())?;
+        let behind = self.members[first..].iter();
+        let kept = behind
+            .filter(|m| m.reduced.is_empty())
+            .any(|m| m.stored.iter().any(in_tile));
+        let all = |(n, l): (usize, &Loop)| match l.role {
+            Role::Tile => self.is_reduced(n),
+            Role::Grid => l.tile == 1,
+            Role::Stream => false,
+        };
+        let fits = last.role == Role::Grid
+            && !kept
+            && rows.iter().enumerate().all(all)
+            && self
+                .members
+                .iter()
+                .all(|m| m.reduced.is_empty() || of_columns(m));
+        let mut tile = self.vector * FEW_THREADS;
+        while tile > self.vector * WARP
+            && grid_steps(rows).saturating_mul(last.length.div_ceil(tile)) < 2 * target.workers
+        {
+            tile /= 2;
+        }
+        fits.then_some(tile)
     }
     /// True if sums go along all loops of a tile of known lengths, in whole vectors.
     fn sums_tile(&self) -> bool {
@@ -636,19 +717,22 @@ impl Walk {
         let most = (workers / grid_steps(&own).max(1)).max(1);
         let known = shared.iter().all(|l| l.constant.is_some())
             || shared.iter().any(|l| l.constant == Some(0));
-        let rows = grid_steps(&shared);
+        let steps = grid_steps(&shared);
         let of_columns = known && self.columns(target).is_some();
-        let part = self.part().filter(|_| of_columns);
-        let steps = match (known, part) {
-            (true, Some(part)) => rows.min(rows.saturating_mul(part) / ROWS),
-            (true, None) if of_columns => rows / ROWS,
-            (true, None) => rows,
+        let streamed = self.loops.iter().filter(|l| l.role == Role::Stream);
+        let inside = streamed.fold(self.part().unwrap_or(1), |all, l| {
+            all.saturating_mul(l.length)
+        });
+        let rows = steps.saturating_mul(inside);
+        let some = match (known, of_columns) {
+            (true, true) => steps.min(rows / ROWS),
+            (true, false) => steps,
             (false, _) => most,
         };
-        let shares = steps.clamp(1, most).next_multiple_of(groups);
+        let shares = some.clamp(1, most).next_multiple_of(groups);
         // Of few rows, a number that is known then, a thread asks for all at once.
         let few = of_columns && rows <= shares.saturating_mul(ROWS_AT_ONCE);
-        let even = |shares: &u64| few && rows.is_multiple_of(*shares);
+        let even = |shares: &u64| few && steps.is_multiple_of(*shares);
         let mut more = (shares..2 * shares).step_by(groups as usize);
         more.find(even).unwrap_or(shares)
     }

@@ -32,6 +32,8 @@ const ADVICE: &str = "give a copy, or compile for tensors at any address (any_ad
 pub struct CudaExecutable {
     program: Arc<CudaProgram>,
     binding: Binding,
+    /// The addresses of tensors that it takes.
+    takes: Addresses,
     steps: Vec<Step>,
     /// The address of each buffer; those of the caller's are set by each run.
     addresses: Vec<u64>,
@@ -86,7 +88,12 @@ impl CudaExecutable {
             Work::Copy { .. } | Work::Fill { .. } => 0,
         });
         let most = most.max().unwrap_or(0);
+        let takes = match version.takes_any_address() {
+            true => Addresses::Any,
+            false => Addresses::Aligned(ADVICE),
+        };
         Ok(CudaExecutable {
+            takes,
             program,
             steps,
             addresses,
@@ -135,7 +142,7 @@ impl CudaExecutable {
 
     /// True if tensors may begin at any multiple of their elements' size: the program was compiled for it, or has no kernels.
     pub fn takes_any_address(&self) -> bool {
-        self.version().takes_any_address()
+        self.takes == Addresses::Any
     }
 
     /// Bytes of device memory that the executable holds.
@@ -236,12 +243,8 @@ impl CudaExecutable {
     ) -> Result<(), RuntimeError> {
         let binding = &self.binding;
         let unknown = |address: &u64| (*address, None);
-        let addresses = match self.takes_any_address() {
-            true => Addresses::Any,
-            false => Addresses::Aligned(ADVICE),
-        };
         let (all_in, all_out) = (inputs.iter().map(unknown), outputs.iter().map(unknown));
-        let aligned = binding.check(addresses, all_in, all_out)?;
+        let aligned = binding.check(self.takes, all_in, all_out)?;
         let given = |operand| match operand {
             Operand::Input(input) => inputs[input],
             Operand::Output(output) => outputs[output],
