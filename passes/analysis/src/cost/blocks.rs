@@ -33,6 +33,8 @@ const WARPS: u64 = 8;
 const ROWS: u64 = 8;
 /// Elements of a row, at most, with several of which a thread goes on to the next row.
 const LONGEST_ROW: u64 = 1 << 14;
+/// Elements of a row that a thread has, at most, where a warp has the row.
+const MOST_OF_ROW: u64 = 32;
 /// Rows that a thread asks for at once, where they are all that it has.
 pub(super) const ROWS_AT_ONCE: u64 = 16;
 /// Simple operations of a thread for all rows that it has, where it reads the same elements with several: their code is written out.
@@ -288,11 +290,8 @@ impl Walk {
         }
         if let Some((rows, role, tile)) = self.whole_shares(target) {
             (self.loops[rows].role, self.loops[rows].tile) = (role, tile);
-            self.loops
-                .iter_mut()
-                .rev()
-                .take(1)
-                .for_each(|l| l.role = Role::Tile);
+            let last = self.loops.len() - 1;
+            self.loops[last].role = Role::Tile;
             return;
         }
         if self.loops.iter().any(|l| l.role == Role::Tile) {
@@ -362,9 +361,9 @@ impl Walk {
         if most < 2 {
             return fits.then_some((rows, Role::Tile, 1));
         }
-        let tile = (length.div_ceil(most)..=length).find(|tile| length.is_multiple_of(*tile))?;
-        let blocks = own.saturating_mul(length / tile);
-        (fits && blocks >= target.workers).then_some((rows, Role::Grid, tile))
+        let shares = (1..=most).rev().find(|n| length.is_multiple_of(*n))?;
+        let many = own.saturating_mul(shares) >= target.workers;
+        (fits && many).then_some((rows, Role::Grid, length / shares))
     }
     /// The tile of the last loop where each thread sums all rows of its own columns and computes what is behind, so that no row is kept: a vector for each
     /// of many threads, fewer where multiprocessors had no block.
@@ -374,7 +373,7 @@ impl Walk {
         let in_tile = |n: &usize| self.loops[*n].role == Role::Tile;
         let of_columns = |m: &Member| {
             let own = m.reduced.iter().all(|n| *n < at && in_tile(n));
-            own && m.stored.contains(&at) && m.scanned.is_empty() && !m.windows
+            own && m.stored.contains(&at)
         };
         let first = self.members.iter().position(|m| !m.reduced.is_empty())?;
         let behind = self.members[first..].iter();
@@ -389,6 +388,10 @@ impl Walk {
         let fits = last.role == Role::Grid
             && !kept
             && rows.iter().enumerate().all(all)
+            && self
+                .members
+                .iter()
+                .all(|m| m.scanned.is_empty() && !m.windows)
             && self
                 .members
                 .iter()
@@ -530,7 +533,16 @@ impl Walk {
                 .unwrap_or(1);
             return (warps * WARP / size, warps * WARP);
         }
-        let Some(size) = self.row_threads().filter(|&size| size <= WARP) else {
+        let size = self.row_threads().map(|size| {
+            let turns = size / WARP;
+            let standing =
+                grid_steps(&self.loops).saturating_mul(2 * WARP) >= target.workers * STANDING;
+            match turns > 1 && turns * self.vector <= MOST_OF_ROW && standing {
+                true => WARP,
+                false => size,
+            }
+        });
+        let Some(size) = size.filter(|&size| size <= WARP) else {
             return (1, threads);
         };
         let mut all = FEW_THREADS;

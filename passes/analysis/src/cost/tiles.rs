@@ -177,9 +177,8 @@ impl Tiles {
     pub fn spread(mut self, body: &Body, draft: &Draft, target: &Target) -> Self {
         if let Some(nest) = Nest::of(body, draft, &self, target) {
             self.outer &= !nest.whole();
-            if self.long != 0 {
-                self.long = nest.lanes().unwrap_or(self.long);
-            }
+            let wider = |lanes: &u64| self.long != 0 || *lanes > self.narrow;
+            self.long = nest.lanes().filter(wider).unwrap_or(self.long);
         }
         self
     }
