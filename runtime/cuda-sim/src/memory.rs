@@ -92,7 +92,7 @@ const STAMP: u32 = 16;
 const THREAD: u64 = 0x7FF;
 
 /// The last uses of a byte, each a stamp above a thread; 0 for none.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Use {
     write: u64,
     read: u64,
@@ -193,20 +193,34 @@ impl Uses {
         readers: &mut Readers,
         ordered: &dyn Fn(u64) -> bool,
     ) -> Option<(usize, Clash)> {
-        let mut found = None;
-        for at in start..start + size {
-            let page = at / PAGE;
+        let (mut found, end) = (None, start + size);
+        let mut at = start;
+        while at < end {
+            let (page, first) = (at / PAGE, at % PAGE);
             if self.pages.len() <= page {
                 self.pages.resize_with(page + 1, || None);
             }
             let uses = self.pages[page].get_or_insert_with(|| vec![Use::default(); PAGE].into());
-            let used = &mut uses[at % PAGE];
-            let clash = match writes {
-                true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
-                false if own && used.write >> STAMP < epoch.launch => Some(Clash::Unwritten),
-                false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
-            };
-            found = found.or(clash.map(|clash| (at, clash)));
+            // Most bytes of an access had the same uses before, and have the same ones then.
+            let mut alike = None;
+            for used in &mut uses[first..PAGE.min(first + end - at)] {
+                let before = *used;
+                match alike {
+                    Some((known, then)) if known == before => *used = then,
+                    _ => {
+                        let clash = match writes {
+                            true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
+                            false if own && used.write >> STAMP < epoch.launch => {
+                                Some(Clash::Unwritten)
+                            }
+                            false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
+                        };
+                        found = found.or(clash.map(|clash| (at, clash)));
+                        alike = Some((before, *used));
+                    }
+                }
+                at += 1;
+            }
         }
         found
     }
