@@ -27,6 +27,8 @@ const SUMMING: u64 = 512;
 /// Threads that scan a row of a length that nobody knows: blocks of as many stand on a multiprocessor beside each other, so that one computes while another waits.
 const SCANNING: u64 = 256;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
+/// Vectors of a row that a thread keeps in registers, at most.
+const ROUNDS: u64 = fuser_dialects::kernel::rounds::MOST_ROUNDS as u64;
 /// Warps of a block that share the rows of a sum of columns.
 const WARPS: u64 = 8;
 /// Rows that each of them has at least.
@@ -537,7 +539,8 @@ impl Walk {
             let turns = size / WARP;
             let standing =
                 grid_steps(&self.loops).saturating_mul(2 * WARP) >= target.workers * STANDING;
-            match turns > 1 && turns * self.vector <= MOST_OF_ROW && standing {
+            let resident = turns.saturating_mul(self.vector) <= MOST_OF_ROW && turns <= ROUNDS;
+            match turns > 1 && resident && standing {
                 true => WARP,
                 false => size,
             }
