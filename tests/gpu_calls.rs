@@ -201,6 +201,10 @@ fn a_run_is_a_launch_for_each_kernel(device: &CudaDevice) {
         case.prepare(device, 7).unwrap();
     });
     assert_eq!(again.get("cuModuleLoadDataEx"), None);
+    // Its memory is one piece of the device's pool, which gets it back.
+    assert_eq!(again.get("cuMemAllocFromPoolAsync"), Some(&1));
+    assert_eq!(again.get("cuMemFreeAsync"), Some(&1));
+    assert_eq!(again.get("cuMemAlloc_v2"), None);
     // One program for all extents: its code serves them.
     let (session, options) = (&case.session, CompileOptions::default());
     let program = session.program_on(device, &case.loaded, &options).unwrap();
@@ -515,8 +519,8 @@ fn fills_have_elements_of_every_size(device: &CudaDevice) {
             let element = &bits.to_le_bytes()[..dtype.bytes()];
             assert_eq!(bytes, element.repeat(5), "{dtype}");
         });
-        // The result is waited for, and the run.
-        assert_eq!(found["cuStreamSynchronize"], 2, "{dtype}");
+        // Memory is waited for, the result, and the run.
+        assert_eq!(found["cuStreamSynchronize"], 3, "{dtype}");
     }
 }
 

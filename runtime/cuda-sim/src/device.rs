@@ -219,6 +219,7 @@ pub struct Device {
     functions: BTreeMap<Handle, Function>,
     events: BTreeMap<Handle, Option<Instant>>,
     streams: Vec<Handle>,
+    pools: Vec<Handle>,
     /// Streams that are recorded, each with its work so far.
     captures: BTreeMap<Handle, Vec<Work>>,
     graphs: BTreeMap<Handle, Vec<Work>>,
@@ -315,6 +316,24 @@ impl Device {
     fn handle(&mut self) -> Handle {
         self.handles += 16;
         self.handles
+    }
+    /// A new pool of memory.
+    pub fn create_pool(&mut self) -> Result<Handle> {
+        self.synchronize()?;
+        let pool = self.handle();
+        self.pools.push(pool);
+        Ok(pool)
+    }
+    /// The place of a pool.
+    pub fn pool(&self, pool: Handle) -> Result<usize> {
+        let at = self.pools.iter().position(|known| *known == pool);
+        at.ok_or(Code::InvalidHandle.into())
+    }
+    /// Ends a pool.
+    pub fn destroy_pool(&mut self, pool: Handle) -> Result<()> {
+        let at = self.pool(pool)?;
+        self.pools.remove(at);
+        Ok(())
     }
     /// A new stream.
     pub fn create_stream(&mut self) -> Result<Handle> {

@@ -320,9 +320,32 @@ entry_points! {
         put(free, bytes)?;
         put(total, MEMORY as usize)
     }
-    /// Allocates memory.
-    fn cuMemAllocAsync(state, to: *mut u64, size: usize, stream: *mut c_void) {
+    /// A pool of memory, which keeps nothing that is freed.
+    fn cuMemPoolCreate(state, to: *mut *mut c_void, properties: *const c_void) {
+        if properties.is_null() {
+            return Err(Code::InvalidValue.into());
+        }
+        let pool = state.context()?.create_pool()?;
+        put(to, pointer(pool))
+    }
+    /// Destroys a pool.
+    fn cuMemPoolDestroy(state, pool: *mut c_void) {
+        state.context()?.destroy_pool(handle(pool))
+    }
+    /// Takes any value of a pool's attribute.
+    fn cuMemPoolSetAttribute(state, pool: *mut c_void, _attribute: i32, _value: *mut c_void) {
+        state.context()?.pool(handle(pool)).map(|_| ())
+    }
+    /// An attribute of a pool: bytes that it has, all of them in use.
+    fn cuMemPoolGetAttribute(state, pool: *mut c_void, _attribute: i32, value: *mut u64) {
         let device = state.context()?;
+        device.pool(handle(pool))?;
+        put(value, MEMORY - device.free_bytes())
+    }
+    /// Allocates memory of a pool.
+    fn cuMemAllocFromPoolAsync(state, to: *mut u64, size: usize, pool: *mut c_void, stream: *mut c_void) {
+        let device = state.context()?;
+        device.pool(handle(pool))?;
         device.stream(handle(stream))?;
         let address = device.allocate(size)?;
         put(to, address)

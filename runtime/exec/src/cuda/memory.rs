@@ -1,8 +1,9 @@
-//! Memory of a GPU, as a whole allocation that frees itself.
+//! Memory of a GPU, as a whole allocation that goes back to the device's pool by itself.
 
 use cudarc::driver::sys::CUevent_flags as EventFlags;
 use cudarc::driver::{CudaEvent, DriverError, result, sys};
 
+use super::pool::Pool;
 use super::steps::copy;
 use super::{CudaDevice, failed};
 use crate::binding::CallError;
@@ -19,11 +20,13 @@ pub struct DeviceMemory {
 }
 
 impl CudaDevice {
-    /// Free bytes of the device's memory, and all.
+    /// Free bytes of the device's memory, with those that this process keeps for later, and all.
     pub fn memory(&self) -> Result<(u64, u64), RuntimeError> {
         let info = self.context.mem_get_info();
         let (free, total) = info.map_err(failed("cuMemGetInfo"))?;
-        Ok((free as u64, total as u64))
+        let unused = self.pool.as_ref().as_ref().map_or(Ok(0), Pool::unused);
+        let unused = unused.map_err(failed("cuMemPoolGetAttribute"))?;
+        Ok((free as u64 + unused, total as u64))
     }
 
     /// Allocates `bytes` bytes.
@@ -41,10 +44,11 @@ impl CudaDevice {
         planned: u64,
     ) -> Result<DeviceMemory, RuntimeError> {
         self.bind()?;
-        let allocated = match bytes {
-            0 => Ok(0),
+        let allocated = match self.pool.as_ref() {
+            _ if bytes == 0 => Ok(0),
+            Some(pool) => pool.allocate(bytes, self.stream.cu_stream()),
             // SAFETY: the context is current.
-            _ => unsafe { result::malloc_sync(bytes) },
+            None => unsafe { result::malloc_sync(bytes) },
         };
         let address = match allocated {
             Ok(address) => address,
@@ -193,10 +197,15 @@ impl DeviceMemory {
 
 impl Drop for DeviceMemory {
     fn drop(&mut self) {
-        // The driver waits for work that may use the memory. An error here has nobody to go to.
+        // Work that may use the memory is waited for. An error here has nobody to go to.
         if self.bytes > 0 && self.device.bind().is_ok() {
             // SAFETY: allocated by `allocate_part`, freed once.
-            let _ = unsafe { result::free_sync(self.address) };
+            let _ = unsafe {
+                match self.device.pool.as_ref() {
+                    Some(pool) => pool.free(self.address, self.device.stream.cu_stream()),
+                    None => result::free_sync(self.address),
+                }
+            };
         }
     }
 }

@@ -7,7 +7,7 @@
 //! A [`CudaProgram`] is code on a device; a [`CudaExecutable`] is one with its extents and its memory, which runs on pointers and on a stream of the
 //! caller's. Runs on tensors of the host go through it as well: they allocate, copy, and take times by events.
 //!
-//! Reading order: this file (the device), `memory`, `module`, `library` (products by cuBLASLt), `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
+//! Reading order: this file (the device), `pool`, `memory`, `module`, `library` (products by cuBLASLt), `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
 
 use std::sync::Arc;
 
@@ -16,12 +16,14 @@ use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 use crate::error::RuntimeError;
 use library::Libraries;
 use module::Modules;
+use pool::Pool;
 
 mod executable;
 mod graph;
 mod library;
 mod memory;
 mod module;
+mod pool;
 mod program;
 mod simulator;
 mod steps;
@@ -33,7 +35,7 @@ pub use program::CudaProgram;
 pub use simulator::Simulator;
 
 /// Every driver function that this file, or what it calls, may come to.
-const SYMBOLS: [&str; 44] = [
+const SYMBOLS: [&str; 50] = [
     "cuInit",
     "cuDeviceGet",
     "cuDeviceGetCount",
@@ -64,6 +66,12 @@ const SYMBOLS: [&str; 44] = [
     "cuMemGetInfo_v2",
     "cuMemAlloc_v2",
     "cuMemFree_v2",
+    "cuMemPoolCreate",
+    "cuMemPoolDestroy",
+    "cuMemPoolGetAttribute",
+    "cuMemPoolSetAttribute",
+    "cuMemAllocFromPoolAsync",
+    "cuMemFreeAsync",
     "cuMemcpyHtoDAsync_v2",
     "cuMemcpyDtoHAsync_v2",
     "cuMemcpyDtoDAsync_v2",
@@ -88,6 +96,8 @@ pub struct CudaDevice {
     /// The modules that it loaded last.
     modules: Arc<Modules>,
     libraries: Arc<Libraries>,
+    /// The pool of its memory; none of a device that has no pools.
+    pool: Arc<Option<Pool>>,
     sm: u32,
     /// Shared memory of any block, and of one that asks for it.
     shared: u64,
@@ -136,12 +146,14 @@ impl CudaDevice {
         let optin = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)?;
         let threads = attribute(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)?;
         let stream = context.new_stream().map_err(no_device)?;
+        let pool = Pool::new(&context).map_err(no_device)?;
         let sm = u32::try_from(major * 10 + minor).unwrap_or(0);
         Ok(CudaDevice {
             context,
             stream,
             modules: Arc::default(),
             libraries: Arc::default(),
+            pool: Arc::new(pool),
             sm,
             shared: u64::try_from(shared).unwrap_or(0),
             shared_optin: u64::try_from(optin).unwrap_or(0),

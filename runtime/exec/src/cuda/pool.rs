@@ -1,0 +1,90 @@
+//! Memory of a device that is given again: a pool of the driver's, one for each opened device.
+//!
+//! What is freed stays with the pool, and with the process, until the device is closed: executables that are made for ever new extents find
+//! their memory there. The driver gives it to other allocations of the process where it has no more, and takes it apart and together. A device without
+//! pools has plain allocations.
+
+use std::sync::Arc;
+
+use cudarc::driver::result::mem_pool;
+use cudarc::driver::{CudaContext, DriverError, result, sys};
+
+/// A pool of a device.
+#[derive(Debug)]
+pub(super) struct Pool {
+    context: Arc<CudaContext>,
+    handle: sys::CUmemoryPool,
+}
+
+// SAFETY: the handle is one of the driver's, which any thread may use.
+unsafe impl Send for Pool {}
+// SAFETY: the driver's functions of a pool may be called by threads at the same time.
+unsafe impl Sync for Pool {}
+
+impl Pool {
+    /// A pool of the context's device; none where it has no pools. The context is current.
+    pub fn new(context: &Arc<CudaContext>) -> Result<Option<Pool>, DriverError> {
+        use sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED as SUPPORTED;
+        if context.attribute(SUPPORTED)? == 0 {
+            return Ok(None);
+        }
+        // SAFETY: a structure of numbers, a null pointer, and enumerations that have a 0.
+        let mut properties: sys::CUmemPoolProps = unsafe { std::mem::zeroed() };
+        properties.allocType = sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED;
+        properties.location.type_ = sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE;
+        properties.location.id = context.cu_device();
+        // SAFETY: the properties are those of a pool on the device.
+        let handle = unsafe { mem_pool::create(&properties)? };
+        let (context, mut kept) = (Arc::clone(context), u64::MAX);
+        let pool = Pool { context, handle };
+        let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
+        // SAFETY: the attribute is a 64-bit number.
+        unsafe { mem_pool::set_attribute(handle, threshold, (&raw mut kept).cast())? };
+        Ok(Some(pool))
+    }
+
+    /// Bytes that nobody has of those that it keeps.
+    pub fn unused(&self) -> Result<u64, DriverError> {
+        use sys::CUmemPool_attribute as Attribute;
+        let number = |attribute| {
+            let mut number = 0u64;
+            // SAFETY: the attribute is a 64-bit number.
+            let got = unsafe {
+                mem_pool::get_attribute(self.handle, attribute, (&raw mut number).cast())
+            };
+            got.map(|()| number)
+        };
+        let kept = number(Attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
+        let used = number(Attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
+        Ok(kept.saturating_sub(used))
+    }
+
+    /// Memory that any stream may use. The stream is one of the device's, and is waited for.
+    pub fn allocate(&self, bytes: usize, stream: sys::CUstream) -> Result<u64, DriverError> {
+        // SAFETY: pool and stream are alive.
+        let address = unsafe { mem_pool::alloc_async(self.handle, bytes, stream)? };
+        // SAFETY: the stream is alive.
+        unsafe { result::stream::synchronize(stream)? };
+        Ok(address)
+    }
+
+    /// Takes memory back that it gave, behind all work of the device.
+    ///
+    /// # Safety
+    /// The address is one that [`allocate`](Self::allocate) gave and that nobody uses.
+    pub unsafe fn free(&self, address: u64, stream: sys::CUstream) -> Result<(), DriverError> {
+        self.context.synchronize()?;
+        // SAFETY: the caller's word.
+        unsafe { result::free_async(address, stream) }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        // An error here has nobody to go to.
+        if self.context.bind_to_thread().is_ok() {
+            // SAFETY: made by `new`, destroyed once; all of its memory has been given back, as that has the device.
+            let _ = unsafe { mem_pool::destroy(self.handle) };
+        }
+    }
+}
