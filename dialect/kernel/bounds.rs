@@ -38,9 +38,15 @@ pub fn at_most(ir: &Ir, value: Value) -> Option<i64> {
     most(ir, value, REACH)
 }
 
-/// The least value of `n - i t`, where `i` counts the tiles of `t` that `n` elements begin; none for another index.
+/// The least value of `n - i t`, where `i` counts the tiles of `t` that `n` elements begin, by the ops or the constants; none for another index.
 pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
     let (_, n, before) = pair(ir, value).filter(|pair| pair.0 == Computes::Sub)?;
+    if let Some(all) = literal(ir, n) {
+        let (_, tiles, tile) = pair(ir, before).filter(|pair| pair.0 == Computes::Mul)?;
+        let last = literal(ir, tile).zip(last(ir, tiles, REACH));
+        let (tile, last) = last.filter(|(tile, _)| *tile > 0)?;
+        return Some(all - last.checked_mul(tile)?).filter(|&rest| rest > 0);
+    }
     let (.., tile) = pair(ir, before).filter(|_| is_rest(ir, n, before, REACH))?;
     let low = |value| literal(ir, value).map_or(1, |known| 1 << known.trailing_zeros().min(62));
     let masked = pair(ir, n).filter(|pair| pair.0 == Computes::And);
@@ -137,6 +143,21 @@ fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
         computes == Computes::Add && of == n && literal(ir, more) == Some(tile - 1)
     });
     rounded_up && literal(ir, by) == Some(tile)
+}
+
+/// The greatest value of an index that counts from 0: of a loop, or what a remainder or a quotient leaves of that.
+fn last(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
+    if let Some(op) = counted(ir, value) {
+        return literal(ir, ir.operand(op, 1)).map(|end| (end - 1).max(0));
+    }
+    let reach = reach.checked_sub(1)?;
+    let (computes, of, by) = pair(ir, value)?;
+    let by = literal(ir, by).filter(|&by| by > 0)?;
+    match computes {
+        Computes::Rem => nonnegative(ir, of, reach).then_some(by - 1),
+        Computes::Div => last(ir, of, reach).map(|of| of / by),
+        _ => None,
+    }
 }
 
 /// The bound that an index is below: the end of its loop, or what a remainder or a quotient leaves of that.

@@ -86,6 +86,10 @@ impl Rounds {
     pub fn sure(&self) -> i64 {
         (self.least - self.lower + self.step - 1) / self.step
     }
+    /// True if an iteration of one loop and one of another at the same index are the same round of the same thread.
+    pub fn spread_alike(&self, other: &Rounds) -> bool {
+        (self.lower, self.step) == (other.lower, other.step)
+    }
     /// Elements of register memory that each thread has for them.
     pub fn elements(&self) -> i64 {
         self.count * self.step
@@ -138,7 +142,8 @@ pub fn literal(ir: &Ir, value: Value) -> Option<i64> {
 }
 
 /// The loops that touch `memory`, by their first index, if each element is touched by one thread alone: every access is at the
-/// induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or do not meet.
+/// induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or do not meet. Of loops that are
+/// spread alike all have one end, but for longer ones that only store, as where a sum begins; the longest is there.
 pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     let TypeKind::MemRef { space, .. } = ir.value_kind(memory) else {
         return None;
@@ -146,16 +151,18 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     if !matches!(space, MemSpace::Tile | MemSpace::Register) || threads < 2 {
         return None;
     }
-    let mut loops: Vec<Rounds> = Vec::new();
+    // Each with whether it loads.
+    let mut loops: Vec<(Rounds, bool)> = Vec::new();
     for user in ir.users(memory) {
         let around = around(ir, user)?;
         let mut rounds = Rounds::of(ir, around, threads)?;
         // One name for ends that are made alike.
-        let mut ends = loops.iter().filter_map(|known| known.end.zip(rounds.end));
+        let mut ends = loops.iter().filter_map(|known| known.0.end.zip(rounds.end));
         if let Some((known, _)) = ends.find(|&(known, end)| are_alike(ir, known, end)) {
             rounds.end = Some(known);
         }
-        let (value, index) = if ir.is(user, &LOAD) {
+        let loads = ir.is(user, &LOAD);
+        let (value, index) = if loads {
             (ir.result(user, 0), ir.operand(user, 1))
         } else if ir.is(user, &STORE) && ir.operand(user, 0) != memory {
             (ir.operand(user, 0), ir.operand(user, 2))
@@ -172,11 +179,29 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
         if strided || some || induction != Some(index) || i64::try_from(lanes).ok()? > rounds.step {
             return None;
         }
-        if !loops.contains(&rounds) {
-            loops.push(rounds);
+        match loops.iter_mut().find(|known| known.0 == rounds) {
+            Some(known) => known.1 |= loads,
+            None => loops.push((rounds, loads)),
         }
     }
-    loops.retain(|rounds| rounds.count > 0);
+    loops.retain(|(rounds, _)| rounds.count > 0);
+    // Threads without an iteration of a loop do as if they had one.
+    let begins = |(long, loads): &(Rounds, bool), other: &Rounds| {
+        !loads && long.end.is_none() && long.upper >= other.upper && long.spread_alike(other)
+    };
+    let covered = |known: &(Rounds, bool)| {
+        let mut others = loops.iter().filter(|other| *other != known);
+        others.any(|other| begins(other, &known.0))
+    };
+    let (shorter, longest): (Vec<_>, Vec<_>) = loops.iter().copied().partition(covered);
+    let alike = |(n, a): (usize, &(Rounds, bool))| {
+        let mut before = shorter[..n].iter();
+        before.any(|b| a.0.spread_alike(&b.0))
+    };
+    if shorter.iter().enumerate().any(alike) {
+        return None;
+    }
+    let mut loops: Vec<Rounds> = longest.into_iter().map(|known| known.0).collect();
     loops.sort_unstable();
     // The last iteration may reach beyond the end of its loop.
     let end = |rounds: &Rounds| rounds.lower + rounds.iterations() * rounds.step;

@@ -68,7 +68,7 @@ pub enum Refusal {
     RowsSerial {
         /// The sum.
         op: Op,
-        /// Threads that would have columns.
+        /// Threads that would have columns at a time.
         grid: u64,
         /// Those that hide that the others wait.
         least: u64,

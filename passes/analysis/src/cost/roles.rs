@@ -122,18 +122,22 @@ pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option
 }
 
 /// The reason against a sweep on a GPU that sums columns of more rows than a thread asks for at once in its steps: a thread walks those of its columns
-/// one behind the other, and there are too few others to compute while it waits.
+/// one behind the other, and there are too few others to compute while it waits: as there are few columns, or as shared memory holds few of them.
 pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
-    let tiles = Tiles::of(body, draft, target);
+    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let mut sums = nodes.filter(|n| {
         let inside = n.reduced != 0 && n.reduced & draft.outer == 0 && n.scanned == 0;
         inside && target.is_gpu() && !tiles.runs_within(n.reduced)
     });
     let least = target.workers * blocks::STANDING / WAITING;
+    let blocks = target.shared_per_sm.checked_div(resident_bytes(draft));
     sums.find_map(|sum| {
-        let columns = body.elements(draft.space & !sum.reduced);
-        let (op, grid) = (sum.op, columns / LANES);
+        let columns = draft.space & !sum.reduced;
+        let of_block = tiles.elements(body, columns).div_ceil(LANES);
+        let held = blocks.map(|blocks| blocks.saturating_mul(of_block * target.workers));
+        let all = body.elements(columns) / LANES;
+        let (op, grid) = (sum.op, held.map_or(all, |held| held.min(all)));
         let serial = body.elements(sum.reduced) > blocks::ROWS_AT_ONCE && grid < least;
         serial.then_some(Refusal::RowsSerial { op, grid, least })
     })

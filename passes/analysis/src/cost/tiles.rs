@@ -19,6 +19,10 @@ use super::units::Draft;
 
 /// The shortest tile that is tried: 64 bytes of f32.
 const LEAST: u64 = 16;
+/// Columns of a step that give each thread of a warp a vector of f32.
+const ALL_COLUMNS: u64 = 128;
+/// Blocks that a multiprocessor has at a time, at least, where they could be smaller.
+const BLOCKS: u64 = 4;
 /// Bytes of a word of a bank of shared memory.
 const WORD: u64 = 4;
 /// The most bytes that lowering stages of one value: a quarter of a second-level cache of 1 MiB.
@@ -108,6 +112,16 @@ impl Tiles {
                 tiles = wide;
             }
         }
+        let along = tiles.lanes.filter(|&axis| draft.outer >> axis & 1 == 1);
+        if let Some(axis) = along.filter(|_| tiles.holds_columns() && target.is_gpu()) {
+            // All threads of a warp are to have columns, and no multiprocessor is to be idle for it.
+            let most = ALL_COLUMNS.min(columns(body, draft, axis));
+            let full =
+                |t: &Self| t.narrow <= most && t.steps(body, t.outer) >= BLOCKS * target.workers;
+            while full(&tiles.with_narrow(2 * tiles.narrow)) {
+                tiles.narrow *= 2;
+            }
+        }
         if tiles.crossed != 0 {
             let elements = memory(body, draft).map(|m| m.element);
             tiles.narrow = staged_tile(tiles.narrow, cut, elements, target);
@@ -120,6 +134,17 @@ impl Tiles {
         let matters = self.long == 0 && cut & self.outer != 0;
         self.narrow /= 2;
         (matters && self.narrow >= LEAST).then_some(self)
+    }
+    /// True for a step with whole axes beside the lanes, all of it read and written along them.
+    fn holds_columns(&self) -> bool {
+        self.crossed == 0 && self.long == 0
+    }
+    /// Fast memory that a step may take, of at most `limit`: one that is longer than a target asks for leaves a multiprocessor room for others.
+    pub fn limit(&self, limit: u64, target: &Target) -> u64 {
+        match self.holds_columns() && self.narrow > target.narrow_tile {
+            true => limit.min(target.shared_per_sm / BLOCKS),
+            false => limit,
+        }
     }
     /// True if memory is read or written across the lanes, so that some of it may be staged.
     pub fn crosses(&self) -> bool {
@@ -320,6 +345,17 @@ pub(super) fn contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Op
     let one_by_one = nodes.filter(|n| n.one_by_one && target.threads > 1);
     let ordered = one_by_one.fold(0, |m, n| m | n.scanned);
     most_contiguous(body, draft, ordered).or_else(|| most_contiguous(body, draft, 0))
+}
+
+/// Indices of `axis`, and of those around it that a sweep steps over, which lie one behind the other in all memory that is contiguous along it.
+fn columns(body: &Body, draft: &Draft, axis: usize) -> u64 {
+    let along = memory(body, draft).filter(|m| m.order.last() == Some(&axis));
+    let columns = along.map(|m| {
+        let order = m.order.iter().rev();
+        let outer = order.take_while(|&&a| draft.outer >> a & 1 == 1);
+        outer.fold(1u64, |all, &a| all.saturating_mul(body.extents[a]))
+    });
+    columns.min().unwrap_or(1)
 }
 
 /// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.

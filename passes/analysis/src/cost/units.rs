@@ -353,7 +353,7 @@ impl<'a> Units<'a> {
                 if best.as_ref().is_none_or(|b| all < b.0) {
                     best = Some((all, tiles.narrow, accumulating, residents));
                 }
-                if all <= limit {
+                if all <= tiles.limit(limit, self.target) {
                     break 'forms;
                 }
                 next = tiles.shorter();

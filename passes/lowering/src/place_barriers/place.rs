@@ -24,6 +24,7 @@
 //! a cell is no more than a step of the index. So what the first iteration of a loop touches is apart from what later ones of another loop do that
 //! begins and steps alike.
 
+use fuser_dialects::kernel::bounds::multiple;
 use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::def::Computes;
 use fuser_ir::{Def, Ir, Op, Traits, TypeKind, Value};
@@ -414,7 +415,11 @@ impl<'a> Places<'a> {
             let length = upper.checked_sub(lower);
             return length.is_some_and(|length| length % step == 0);
         }
-        step == 1 || self.is_rounded_down(lower, upper, step).unwrap_or(false)
+        let given = FxHashMap::default();
+        let mut bounds = [lower, upper].into_iter();
+        step == 1
+            || self.is_rounded_down(lower, upper, step).unwrap_or(false)
+            || bounds.all(|bound| multiple(self.ir, bound, &given) % step == 0)
     }
     /// True if `upper` is `n - (n - lower) % step`.
     fn is_rounded_down(&self, lower: Value, upper: Value, step: i64) -> Option<bool> {

@@ -57,7 +57,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     fn slot(&self, buffer: Value) -> Option<Result<i64, CodegenError>> {
         let loops = self.registers.get(&buffer)?;
         let slot = self.round.and_then(|round| {
-            let own = loops.iter().position(|rounds| *rounds == round.rounds)?;
+            let own = loops
+                .iter()
+                .position(|own| own.spread_alike(&round.rounds))?;
             let before: i64 = loops[..own].iter().map(Rounds::elements).sum();
             Some(before + round.number * round.rounds.step)
         });
