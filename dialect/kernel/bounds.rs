@@ -45,7 +45,9 @@ pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
         let (_, tiles, tile) = pair(ir, before).filter(|pair| pair.0 == Computes::Mul)?;
         let last = literal(ir, tile).zip(last(ir, tiles, REACH));
         let (tile, last) = last.filter(|(tile, _)| *tile > 0)?;
-        return Some(all - last.checked_mul(tile)?).filter(|&rest| rest > 0);
+        return all
+            .checked_sub(last.checked_mul(tile)?)
+            .filter(|&rest| rest > 0);
     }
     let (.., tile) = pair(ir, before).filter(|_| is_rest(ir, n, before, REACH))?;
     let low = |value| literal(ir, value).map_or(1, |known| 1 << known.trailing_zeros().min(62));
@@ -148,7 +150,7 @@ fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
 /// The greatest value of an index that counts from 0: of a loop, or what a remainder or a quotient leaves of that.
 fn last(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
     if let Some(op) = counted(ir, value) {
-        return literal(ir, ir.operand(op, 1)).map(|end| (end - 1).max(0));
+        return literal(ir, ir.operand(op, 1)).map(|end| end.saturating_sub(1).max(0));
     }
     let reach = reach.checked_sub(1)?;
     let (computes, of, by) = pair(ir, value)?;

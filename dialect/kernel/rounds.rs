@@ -153,6 +153,12 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     }
     // Each with whether it loads.
     let mut loops: Vec<(Rounds, bool)> = Vec::new();
+    let mut groups = ir.users(memory).map(|user| group(ir, user));
+    if let Some(first) = groups.next()
+        && !groups.all(|other| grouped_alike(ir, first, other))
+    {
+        return None;
+    }
     for user in ir.users(memory) {
         let around = around(ir, user)?;
         let mut rounds = Rounds::of(ir, around, threads)?;
@@ -219,6 +225,15 @@ pub fn sharers(ir: &Ir, op: Op, threads: i64) -> i64 {
 fn group(ir: &Ir, op: Op) -> Option<Op> {
     let mut outer = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
     outer.find(|&op| ir.str_of(op, "map") == Some("group"))
+}
+
+/// True if an iteration of two group loops is one group's, or if neither is one.
+fn grouped_alike(ir: &Ir, a: Option<Op>, b: Option<Op>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else {
+        return a == b;
+    };
+    let alike = |n: usize| are_alike(ir, ir.operand(a, n), ir.operand(b, n));
+    a == b || ir.int_of(a, "groups") == ir.int_of(b, "groups") && [0, 1, 2].into_iter().all(alike)
 }
 
 /// True if a thread loop is around an op.

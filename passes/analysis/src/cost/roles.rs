@@ -135,7 +135,8 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
     sums.find_map(|sum| {
         let columns = draft.space & !sum.reduced;
         let of_block = tiles.elements(body, columns).div_ceil(LANES);
-        let held = blocks.map(|blocks| blocks.saturating_mul(of_block * target.workers));
+        let standing = of_block.saturating_mul(target.workers);
+        let held = blocks.map(|blocks| blocks.saturating_mul(standing));
         let all = body.elements(columns) / LANES;
         let (op, grid) = (sum.op, held.map_or(all, |held| held.min(all)));
         let serial = body.elements(sum.reduced) > blocks::ROWS_AT_ONCE && grid < least;
