@@ -1,8 +1,7 @@
 //! Memory of a device that is given again: a pool of the driver's, one for each opened device.
 //!
-//! What is freed stays with the pool, and with the process, until the device is closed: executables that are made for ever new extents find
-//! their memory there. The driver gives it to other allocations of the process where it has no more, and takes it apart and together. A device without
-//! pools has plain allocations.
+//! Memory that is freed stays with the pool until the device is closed: executables that are made for ever new extents find theirs there. Nothing
+//! is given to two owners: memory goes back behind all work of the device. A device without pools has plain allocations.
 
 use std::sync::Arc;
 
