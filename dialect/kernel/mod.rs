@@ -49,7 +49,8 @@ pub static DIALECT: DialectDef = DialectDef {
           the threads of a GPU would make in no order (FIR1006).\n\n\
           **Threads.** On a GPU the threads of a block run at the same time, and wait for each other only at `kernel.barrier`, and \
           where a thread loop combines or scans over more than one warp, between writing partial results to memory of its own and reading \
-          them, and at `kernel.last`. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. \
+          them, and at `kernel.last`. A loop whose results are nothing but what another thread loop begins with, which combines them alike, combines nothing: each \
+          thread goes on from what it has. Blocks run in any order, and none waits for another: only `kernel.last` tells that others have ended. \
           With `cluster`, the threads are those of so many blocks, which do all of this together and have no tile memory. `place-barriers` puts a barrier wherever the sequential meaning needs one, and code generation adds none: a kernel \
           that lacks one has a race, which the interpreter and the simulated GPU find.\n\n\
           **Bounds.** An index outside its buffer is a mistake of whoever made the kernel; the interpreter reports it and stops. \

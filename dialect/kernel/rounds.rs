@@ -20,7 +20,13 @@ use super::ops::{ALLOC, FOR, LOAD, STORE, some_lanes};
 pub const MOST_ROUNDS: i64 = 8;
 
 /// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
-pub const MOST_BYTES: u64 = 256;
+const MOST_BYTES: u64 = 256;
+
+/// Registers of a multiprocessor, of every GPU: its threads share them.
+const REGISTERS: i64 = 1 << 16;
+
+/// Registers of a thread that hold what is computed, at least.
+const COMPUTING: i64 = 32;
 
 /// Eighths of the iterations that rounds have room for, which a loop of several warps has at least, where their number is not constant or they hold
 /// loops: with fewer, idle threads, which do as if they ran, cost more than is saved.
@@ -215,6 +221,12 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
+/// Bytes of each thread's registers that may hold tiles, where a block has so many threads: with over 512 of them, less than [`MOST_BYTES`].
+pub fn room(threads: i64) -> u64 {
+    let left = REGISTERS / threads.max(1) - COMPUTING;
+    MOST_BYTES.min(4 * left.max(0) as u64)
+}
+
 /// The threads of a block of `threads` that share the loop `op`: those of a group where it stands in a group loop.
 pub fn sharers(ir: &Ir, op: Op, threads: i64) -> i64 {
     let groups = group(ir, op).and_then(|group| ir.int_of(group, "groups"));
@@ -259,7 +271,7 @@ pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     };
     let allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
     let mut allocs = allocs.filter(|&op| grouped(op));
-    let left = allocs.try_fold(MOST_BYTES, |left, alloc| {
+    let left = allocs.try_fold(room(threads), |left, alloc| {
         left.checked_sub(own_memory(ir, alloc, threads)?.1)
     });
     left.is_some()

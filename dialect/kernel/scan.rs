@@ -13,7 +13,7 @@
 //! The verifier, the pass that places barriers and code generation ask the same questions here.
 
 use fuser_ir::def::Traits;
-use fuser_ir::{Ir, Op};
+use fuser_ir::{Ir, Op, Value};
 
 use super::ops::{EXTRACT, FOR, LOAD, LOAD_WITHIN, SCAN, lanes};
 use super::rounds::{self, Rounds};
@@ -112,9 +112,28 @@ pub fn scans(ir: &Ir, op: Op) -> bool {
     ir.is(op, &FOR) && strings(ir, op, "combine").contains(&SCANNED)
 }
 
-/// True if the threads that share the loop `op` reduce something.
+/// True if the threads that share the loop `op` put together what they reduce where it ends.
 pub fn reduces(ir: &Ir, op: Op) -> bool {
-    strings(ir, op, "combine")
-        .iter()
-        .any(|word| *word != SCANNED)
+    let words = strings(ir, op, "combine");
+    words.iter().any(|word| *word != SCANNED) && !goes_on(ir, op)
+}
+
+/// True if all that the threads that share the loop `op` reduce is what another thread loop begins with that reduces it alike: each thread goes on there from
+/// what it has, and nothing is put together before that loop ends.
+pub fn goes_on(ir: &Ir, op: Op) -> bool {
+    let (results, words) = (ir.results(op), strings(ir, op, "combine"));
+    let next = |(number, &result): (usize, &Value)| {
+        let mut users = ir.users(result);
+        let next = users.next().filter(|_| users.next().is_none())?;
+        let at = ir.operands(next).skip(3).position(|init| init == result)?;
+        let alike = *words.get(number)? != SCANNED
+            && strings(ir, next, "combine").get(at) == words.get(number);
+        (alike && ir.parent_block(next) == ir.parent_block(op)).then_some(next)
+    };
+    let spread = |op: Op| ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
+    let mut users = results.iter().enumerate().map(next);
+    let Some(Some(first)) = users.next() else {
+        return false;
+    };
+    spread(op) && spread(first) && users.all(|user| user == Some(first))
 }

@@ -52,8 +52,10 @@ pub static FORM_CLUSTERS: PassDef = PassDef {
 /// Iterations of the longest loop over threads at least: with fewer, waiting for other blocks costs more than they do. By the model of
 /// `scripts/gpu-beside-triton.py` a softmax gains from there on, a root of a mean square from twice as many.
 const LEAST: i64 = 1 << 12;
-/// Rounds that the longest loop of a thread has at least: as many loads are under way.
-const ROUNDS: i64 = 2;
+/// Rounds of the longest loop that a thread has, where that leaves a block [`THREADS`]: as many loads are under way, and what a thread does once is for more elements.
+const ROUNDS: i64 = 4;
+/// Threads of a block at least.
+const THREADS: i64 = 256;
 
 /// The threads that share an iteration of a kernel and the blocks of a cluster that have them, if these are several.
 fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
@@ -70,9 +72,9 @@ fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
     let halves = std::iter::successors(Some(most), |cluster| Some(cluster / 2));
     let mut several = halves.take_while(|&cluster| cluster > 1 && vectors >= LEAST);
     let cluster = several.find(|&cluster| cluster <= rows)?;
-    let wanted = (vectors / ROUNDS / cluster).min(block);
+    let wanted = (vectors / ROUNDS / cluster).max(THREADS).min(block);
     let threads = cluster << wanted.ilog2();
-    (threads > own && in_registers(ir, func, threads)).then_some((threads, cluster))
+    (threads > own && in_registers(ir, func, (threads, cluster))).then_some((threads, cluster))
 }
 
 /// The iterations of the grid loop, where their number is a constant.
@@ -106,10 +108,10 @@ fn longest(ir: &Ir, func: Op) -> Option<i64> {
     reduces.then_some(longest)
 }
 
-/// True if so many threads run every loop in rounds that are written out, and have all tiles in their registers.
-fn in_registers(ir: &Ir, func: Op, threads: i64) -> bool {
+/// True if so many threads of so many blocks run every loop in rounds that are written out, and have all tiles in their registers.
+fn in_registers(ir: &Ir, func: Op, (threads, cluster): (i64, i64)) -> bool {
     debug_assert_eq!(threads % WARP, 0);
-    let mut left = rounds::MOST_BYTES;
+    let mut left = rounds::room(threads / cluster);
     ir.walk(func).into_iter().skip(1).all(|op| {
         if map(ir, op) == "thread" {
             return Rounds::of(ir, op, threads).is_some();

@@ -9,7 +9,7 @@
 //!
 //! A single element that no thread loop touches is what all threads compute alike, and becomes local to each.
 //!
-//! Never more than [`rounds::MOST_BYTES`] of a thread, the allocations in program order: beyond, its registers would not do, and what
+//! Never more than [`rounds::room`] of a thread, the allocations in program order: beyond, its registers would not do, and what
 //! does not fit into them lies in slow memory.
 
 use fuser_dialects::kernel::{self, rounds};
@@ -41,7 +41,8 @@ fn run(ctx: &mut PassContext<'_>) {
             continue;
         }
         let threads = ctx.ir.int_of(func, "threads").unwrap_or(1);
-        let mut left = rounds::MOST_BYTES;
+        let blocks = ctx.ir.int_of(func, "cluster").unwrap_or(1).max(1);
+        let mut left = rounds::room(threads / blocks);
         for alloc in ctx.ir.children(func) {
             let own = rounds::own_memory(ctx.ir, alloc, threads);
             let Some((space, bytes)) = own.filter(|own| own.1 <= left) else {

@@ -13,8 +13,8 @@ pub use fuser_fusion::{
     segment,
 };
 pub use fuser_lowering::{
-    form, form_clusters, keep_in_registers, lower, merge_kernels, place_barriers, protect_updates,
-    schedule, spec, stride_grids, use_multiples,
+    form, form_clusters, keep_in_registers, lower, merge_kernels, peel_rows, place_barriers,
+    protect_updates, schedule, spec, stride_grids, use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
@@ -60,6 +60,7 @@ pub static PASSES: &[&PassDef] = &[
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
     &use_multiples::USE_MULTIPLES,
+    &peel_rows::PEEL_ROWS,
     &merge_kernels::MERGE_KERNELS,
     &form_clusters::FORM_CLUSTERS,
     &stride_grids::STRIDE_GRIDS,
@@ -97,7 +98,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,use-multiples,cse,merge-kernels,form-clusters,stride-grids,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,peel-rows,cse,merge-kernels,form-clusters,stride-grids,keep-in-registers,place-barriers"
     };
 }
 

@@ -16,6 +16,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_dialects::kernel::scan;
 use fuser_ir::{AttrId, AttrKind, Ir, Op};
 
 use crate::budget::{Budget, Charge};
@@ -189,7 +190,7 @@ impl Team {
             epoch: self.epoch,
             iterations,
             number: 0,
-            reduces: apart && !ways.iter().all(scanned),
+            reduces: apart && !ways.iter().all(scanned) && !scan::goes_on(ir, op),
             scans: apart && ways.iter().any(scanned),
         }
     }

@@ -32,7 +32,7 @@ use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
 /// combines, several for what it scans.
-fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
+pub(crate) fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();
     let combining =
@@ -51,7 +51,7 @@ fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
 }
 
 /// Bytes that an allocation of known size takes, to where the next one begins.
-fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
+pub(crate) fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
     let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
         return None;
     };

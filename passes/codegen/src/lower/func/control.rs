@@ -154,7 +154,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         body.ok_or_else(|| malformed("a loop has no body"))
     }
 
-    /// Initial values; over threads, only the first thread starts a reduction from them and the others from the neutral element.
+    /// Initial values; over threads, only the first thread starts a reduction from them and the others from the neutral element, but for what each thread
+    /// has from a loop before.
     fn initial_values(
         &self,
         op: Op,
@@ -164,15 +165,21 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         for (index, value) in self.ir.operands(op).skip(3).enumerate() {
             let given = self.value_as(value, self.carries_dealt(op, index))?;
             let own = match combiners.get(index).copied().flatten() {
-                Some(combiner) => {
+                Some(combiner) if !self.goes_on_from(value) => {
                     let neutral = combiner.identity(self.emit, self.shape(value)?);
                     given.except(self.member().ne(0), neutral)
                 }
-                None => given,
+                _ => given,
             };
             initial.push(own.raw());
         }
         Ok(initial)
+    }
+
+    /// True for what a thread has from a loop that another goes on from.
+    fn goes_on_from(&self, value: Value) -> bool {
+        let before = self.ir.def_op(value);
+        before.is_some_and(|before| scan::goes_on(self.ir, before))
     }
 
     /// True if the loop `op` carries its value of this number dealt.
@@ -547,6 +554,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         values: Vec<Val<'a, 'ctx>>,
     ) -> Result<(), CodegenError> {
         let (mut reduced, mut parts) = (Vec::new(), Vec::new());
+        let combiners = match scan::goes_on(self.ir, op) {
+            true => &[],
+            false => combiners,
+        };
         for (number, (&result, value)) in self.ir.results(op).iter().zip(values).enumerate() {
             let dtype = self.shape(result)?.dtype;
             match combiners.get(number).copied().flatten() {
@@ -572,22 +583,32 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// True if the value that a thread loop carries at this place is no NaN, whatever comes: it begins as a number, and each iteration makes it an
-    /// extreme that ignores NaN.
-    fn stays_number(&self, op: Op, number: usize) -> bool {
+    /// True if the value that a thread loop carries at this place is no NaN, whatever comes: it begins as a number, and each iteration, of a loop that it goes on
+    /// from too, makes it an extreme that ignores NaN.
+    fn stays_number(&self, mut op: Op, mut number: usize) -> bool {
         let ir = self.ir;
-        let begins = ir.made_as(ir.operand(op, 3 + number), Computes::Constant);
-        let begins = begins.and_then(|by| ir.attr_of(by, "value"));
-        let begins =
-            matches!(begins, Some(AttrKind::Float { bits, .. }) if !f64::from_bits(*bits).is_nan());
-        let extreme = || {
+        let extreme = |op: Op, number: usize| {
             let body = ir.body(op, 0)?;
             let carried = *ir.args(body).get(number + 1)?;
             let by = ir.def_op(ir.operand(ir.terminator(body)?, number))?;
             let takes = matches!(ir.computes(by), Some(Computes::MaxNum | Computes::MinNum));
             Some(takes && ir.operands(by).any(|operand| operand == carried))
         };
-        begins && extreme() == Some(true)
+        while extreme(op, number) == Some(true) {
+            let first = ir.operand(op, 3 + number);
+            let Some(by) = ir.def_op(first) else {
+                return false;
+            };
+            if !scan::goes_on(ir, by) {
+                let begins = ir.made_as(first, Computes::Constant);
+                let begins = begins.and_then(|by| ir.attr_of(by, "value"));
+                return matches!(begins, Some(AttrKind::Float { bits, .. }) if !f64::from_bits(*bits).is_nan());
+            }
+            let results = ir.results(by).iter();
+            number = results.take_while(|&&result| result != first).count();
+            op = by;
+        }
+        false
     }
 
     /// True if all threads compute on with a value: something of it is in a thread loop, or decides what is.

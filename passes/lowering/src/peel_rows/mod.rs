@@ -1,0 +1,253 @@
+//! Long rows that begin between two vectors are walked from the first whole one on.
+//!
+//! A row of odd length begins anywhere in a vector of the tensor, so that a loop over it has single elements, or pairs. Its threads ask for few bytes at
+//! once then. The pass gives such a loop whole vectors, and a loop of its own to the elements before the first and behind the last:
+//!
+//! ```text
+//! %m = kernel.for 0, 9999, 1, %none map "thread" ... {      %head = (0 - %r * 7) & 7, %whole = (9999 - %head) & -8
+//!   %x = kernel.load %in, %r * 9999 + %j : bf16             %e = kernel.for 9992, 19991 - %whole, 1, %none map "thread" ... {
+//!   ...                                                       %k = %i - 9992, %j = %k < %head ? %k : %k + %whole
+//! }                                                           ...
+//!                                                     =>    }
+//!                                                           %m = kernel.for 0, %whole, 8, %e map "thread" ... {
+//!                                                             %x = kernel.load %in, %r * 9999 + %head + %i align 16 : vector<8xbf16>
+//!                                                             ...
+//!                                                           }
+//! ```
+//!
+//! A tile over such rows lies as the loops go: first the vectors, then the elements of the ends.
+//!
+//! Only loops of a GPU that have more rounds than are written out ([`rounds::MOST_ROUNDS`]), that do element by element what vectors can do, and whose
+//! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs before `form-clusters` and
+//! `keep-in-registers`, which look at rounds. Never changes what a kernel computes but the order of a reduction.
+
+mod linear;
+mod walk;
+mod widen;
+
+use fuser_analysis::targets::{self, TARGET};
+use fuser_dialects::fusion;
+use fuser_dialects::kernel::{self, rounds, rounds::Rounds};
+use fuser_ir::types::{Extent, TypeKind};
+use fuser_ir::{DType, Ir, Op, Value};
+use fuser_pass::{PassDef, StatDef};
+use fuser_target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::linear::Linear;
+use self::walk::Walk;
+use crate::lower::build::{Idx, KernelBuilder};
+use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
+
+/// `peel-rows`
+pub static PEEL_ROWS: PassDef = PassDef {
+    name: "peel-rows",
+    summary: "walks long rows that begin between two vectors from the first whole one on",
+    doc: "In each `kernel.func` for a GPU: thread loops of a grid loop over rows of a constant length that is no multiple of a vector, of more rounds than \
+          are written out, get the vectors that lie whole in a row, and loops of their own for what lies before and behind. All of their accesses to \
+          global memory must lie in the same place of a vector, and all loops over a tile must be such.",
+    anchor: &["builtin.module"],
+    options: &[TARGET],
+    statistics: &[StatDef {
+        name: "loops",
+        doc: "loops that walk whole vectors",
+    }],
+    run: |ctx| {
+        let target = targets::of(ctx);
+        for func in ctx.ir.children(ctx.op) {
+            if ctx.ir.is(func, &kernel::FUNC) && target.is_gpu() {
+                let loops = peel(ctx.ir, func, &target);
+                ctx.count("loops", loops);
+            }
+        }
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+/// Threads of a block at least, where more would not all have work.
+const LEAST_THREADS: i64 = 128;
+
+/// The rows that loops walk in single elements or short vectors.
+#[derive(Clone, PartialEq, Eq)]
+struct Row {
+    /// Elements.
+    length: i64,
+    /// Elements of a step.
+    step: i64,
+    /// Lanes of a vector, a power of two.
+    lanes: i64,
+    /// Where in a vector of the tensor a row begins.
+    place: Linear,
+}
+
+/// The ends of a row, as a kernel has them.
+#[derive(Clone, Copy)]
+struct Ends {
+    /// The elements before the first whole vector.
+    head: Idx,
+    /// The elements of all whole ones.
+    whole: Idx,
+    /// The end of a loop over the others that begins at [`Row::end`].
+    last: Idx,
+}
+
+/// Gives the loops of `func` vectors where they can have them; how many got them.
+fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
+    let threads = ir.int_of(func, "threads").unwrap_or(1);
+    let grid = kernel::grid_loop(ir, func).filter(|_| threads > 1);
+    let loops = grid.map_or_else(Vec::new, |grid| ir.children(grid));
+    let walks = loops.into_iter().filter_map(|op| Walk::of(ir, op, threads));
+    let walks: Vec<Walk> = walks.collect();
+    let Some(row) = row(ir, func, &walks, target) else {
+        return 0;
+    };
+    for tile in tiles(&walks) {
+        if let TypeKind::MemRef { dtype, space, .. } = *ir.value_kind(tile) {
+            let dims = [Extent::Static(row.tile().unsigned_abs())];
+            let dims = dims.into_iter().collect();
+            let ty = ir.type_id(TypeKind::MemRef { dims, dtype, space });
+            ir.set_value_type(tile, ty);
+        }
+    }
+    for walk in &walks {
+        walk.mark_once(ir);
+    }
+    let (mut ends, mut loops) = (None, Vec::new());
+    for walk in &walks {
+        let (region, loc) = (ir.new_region(), ir.op_loc(walk.op));
+        let block = ir.append_block(region);
+        let mut k = KernelBuilder {
+            ir,
+            block,
+            entry: block,
+            loc,
+            extents: FxHashMap::default(),
+            multiples: FxHashMap::default(),
+        };
+        let ends = *ends.get_or_insert_with(|| row.ends(&mut k));
+        let edges = walk.edges(&mut k, &row, ends);
+        let results = walk.vectors(&mut k, &row, ends, &edges);
+        loops.extend(k.ir.last_op(block));
+        ir.inline_block_before(block, walk.op);
+        for (number, result) in results.into_iter().enumerate() {
+            ir.replace_all_uses(ir.result(walk.op, number), result);
+        }
+        ir.erase(walk.op);
+    }
+    let others = ir.walk(func).into_iter().filter(|&op| {
+        ir.is(op, &kernel::FOR) && matches!(kernel::verify::mapping(ir, op), "thread" | "group")
+    });
+    if others.count() == 2 * walks.len() {
+        fewer_threads(ir, func, &loops);
+    }
+    walks.len() as u64
+}
+
+/// Halves the threads until seven of eight have work in the rounds of the loops, if there are such that these can be written out.
+fn fewer_threads(ir: &mut Ir, func: Op, loops: &[Op]) {
+    let own = ir.int_of(func, "threads").unwrap_or(1);
+    let halves = std::iter::successors(Some(own), |threads| Some(threads / 2));
+    let mut halves = halves.take_while(|threads| *threads >= LEAST_THREADS);
+    let busy = |&threads: &i64| {
+        let busy = |rounds: Rounds| 8 * rounds.sure() >= 7 * rounds.count * threads;
+        loops
+            .iter()
+            .all(|&op| Rounds::of(ir, op, threads).is_some_and(busy))
+    };
+    if let Some(threads) = halves.find(busy).filter(|&threads| threads < own) {
+        let threads = ir.int_attr(threads);
+        ir.set_attr(func, "threads", threads);
+    }
+}
+
+/// The allocations that loops touch, each once, in order.
+fn tiles(walks: &[Walk]) -> Vec<Value> {
+    let all = walks.iter().flat_map(|walk| &walk.tiles);
+    let mut all: Vec<Value> = all.copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The row of all of these loops, if it is one, they share their tiles with no others, and a block has shared memory for what is added.
+fn row(ir: &Ir, func: Op, walks: &[Walk], target: &Target) -> Option<Row> {
+    // All of them have the vectors of the widest elements.
+    let bytes = walks.iter().map(|walk| walk.bytes).max()?;
+    let lanes = i64::try_from(target.vector_bytes / bytes.max(1)).ok()?;
+    let rows = walks.iter().map(|walk| walk.row(lanes));
+    let rows: Vec<Row> = rows.collect::<Option<_>>()?;
+    let (row, others) = rows.split_first()?;
+    let own: FxHashSet<Op> = walks.iter().map(|walk| walk.op).collect();
+    let tiles = tiles(walks);
+    let mut users = tiles.iter().flat_map(|&tile| ir.users(tile));
+    let inside = |user| rounds::around(ir, user).is_some_and(|of| own.contains(&of));
+    let whole = others.iter().all(|other| other == row) && users.all(inside);
+    (whole && row.fits(ir, func, &tiles, target)).then(|| row.clone())
+}
+
+impl Row {
+    /// Elements of the whole vectors of a row, at most.
+    fn end(&self) -> i64 {
+        self.length & -self.lanes
+    }
+    /// Elements of the whole vectors of a row, at least.
+    fn least(&self) -> i64 {
+        (self.length - (self.lanes - 1)) & -self.lanes
+    }
+    /// Elements of a tile over a row.
+    fn tile(&self) -> i64 {
+        self.end() + (self.length - self.least())
+    }
+    /// True if a block has shared memory for longer tiles and for what twice as many loops put together.
+    fn fits(&self, ir: &Ir, func: Op, tiles: &[Value], target: &Target) -> bool {
+        let Some(limit) = target.scratch_limit() else {
+            return true;
+        };
+        let allocs = ir.children(func).into_iter();
+        let allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
+        let bytes = allocs.map(|op| {
+            let result = ir.result(op, 0);
+            let element = ir.value_kind(result).dtype().map_or(0, DType::bytes);
+            let longer = (self.tile() - self.length).unsigned_abs() * element;
+            let longer = longer.next_multiple_of(SCRATCH_ALIGN);
+            let own = allocated(ir, op)?;
+            own.checked_add(longer * u64::from(tiles.contains(&result)))
+        });
+        let threads = ir.int_of(func, "threads").unwrap_or(1);
+        let combined = partials(ir, func, threads).saturating_mul(2);
+        let all = bytes
+            .into_iter()
+            .try_fold(combined, |sum, own| sum.checked_add(own?));
+        all.is_some_and(|all| all <= limit)
+    }
+    fn ends(&self, k: &mut KernelBuilder<'_>) -> Ends {
+        let mut place = Idx::Const(self.place.constant);
+        for &(value, factor) in &self.place.terms {
+            let term = k.mul(Idx::Value(value), Idx::Const(factor));
+            place = k.add(place, term);
+        }
+        let before = k.sub(Idx::ZERO, place);
+        let head = and(k, before, self.lanes - 1);
+        // Between these it lies anyway; so rounds can be counted.
+        let (least, most) = (Idx::Const(self.least()), Idx::Const(self.end()));
+        let whole = match least == most {
+            true => most,
+            false => {
+                let behind = k.sub(Idx::Const(self.length), head);
+                let whole = and(k, behind, -self.lanes);
+                let whole = k.max(whole, least);
+                k.min(whole, most)
+            }
+        };
+        let last = k.sub(Idx::Const(self.end() + self.length), whole);
+        let last = k.min(last, Idx::Const(self.tile()));
+        Ends { head, whole, last }
+    }
+}
+
+/// `index & mask`
+fn and(k: &mut KernelBuilder<'_>, index: Idx, mask: i64) -> Idx {
+    let (index, mask) = (k.index(index), k.index(Idx::Const(mask)));
+    Idx::Value(k.binary(&fusion::AND, index, mask))
+}

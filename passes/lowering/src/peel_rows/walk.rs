@@ -1,0 +1,217 @@
+//! The loops that can have vectors: what each of their ops becomes.
+
+use fuser_dialects::kernel::{self, rounds, rounds::literal};
+use fuser_ir::def::{Computes, OpClass};
+use fuser_ir::types::{Extent, MemSpace, TypeKind};
+use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value};
+use rustc_hash::FxHashSet;
+
+use super::Row;
+use super::linear::Linear;
+use crate::spec::strings;
+
+/// How lanes can be put together.
+const KINDS: [&str; 6] = ["add", "mul", "max", "min", "max_num", "min_num"];
+
+/// A long loop that does what vectors can do.
+pub(super) struct Walk {
+    pub(super) op: Op,
+    length: i64,
+    pub(super) step: i64,
+    /// The most bytes of an element of global memory.
+    pub(super) bytes: u64,
+    /// The values that are another for each element: they become vectors, or longer ones.
+    pub(super) wide: FxHashSet<Value>,
+    /// Where what it touches of global memory begins, an index of each access.
+    places: Vec<Linear>,
+    /// The allocations that it touches.
+    pub(super) tiles: FxHashSet<Value>,
+}
+
+impl Walk {
+    /// The loop `op`, if it is long and vectors can do what it does.
+    pub(super) fn of(ir: &Ir, op: Op, threads: i64) -> Option<Walk> {
+        let spread = ir.is(op, &kernel::FOR) && kernel::verify::mapping(ir, op) == "thread";
+        let constants = spread.then(|| [0, 1, 2].map(|n| literal(ir, ir.operand(op, n))));
+        let Some([Some(0), Some(length), Some(step @ 1..)]) = constants else {
+            return None;
+        };
+        let long = length / step / threads >= rounds::MOST_ROUNDS;
+        let kinds = strings(ir, op, "combine");
+        let plain = kinds.iter().all(|kind| KINDS.contains(&kind.as_str()));
+        let body = ir.body(op, 0).filter(|_| long && plain)?;
+        let mut walk = Walk {
+            op,
+            length,
+            step,
+            bytes: 1,
+            wide: FxHashSet::default(),
+            places: Vec::new(),
+            tiles: FxHashSet::default(),
+        };
+        let all = ir
+            .block_ops(body)
+            .all(|op| walk.note(ir, body, op).is_some());
+        (all && !walk.places.is_empty()).then_some(walk)
+    }
+    /// The row that it walks, where all accesses lie in the same place of a vector, which is longer than a step.
+    pub(super) fn row(&self, lanes: i64) -> Option<Row> {
+        let longer = lanes.count_ones() == 1 && lanes > self.step && self.length % lanes != 0;
+        let (first, others) = self.places.split_first().filter(|_| longer)?;
+        let place = first.clone().modulo(lanes);
+        let steps = place.is_multiple(self.step) && self.length % self.step == 0;
+        let alike = |other: &Linear| other.clone().modulo(lanes) == place;
+        (steps && others.iter().all(alike)).then(|| Row {
+            length: self.length,
+            step: self.step,
+            lanes,
+            place: place.clone(),
+        })
+    }
+    /// Marks the stores to a result that the kernel touches nowhere else: both loops that this one becomes make them, each of its own elements.
+    pub(super) fn mark_once(&self, ir: &mut Ir) {
+        let stores: Vec<Op> = ir
+            .walk(self.op)
+            .into_iter()
+            .filter(|&op| ir.is(op, &kernel::STORE))
+            .collect();
+        for store in stores {
+            let memory = ir.operand(store, 1);
+            if ir.users(memory).count() == 1 && !self.tiles.contains(&memory) {
+                let once = ir.attr(AttrKind::Unit);
+                ir.set_attr(store, kernel::ONCE, once);
+            }
+        }
+    }
+    /// Notes what an op of the body becomes; nothing where it can be no vector.
+    fn note(&mut self, ir: &Ir, body: Block, op: Op) -> Option<()> {
+        let (&iv, carried) = ir.args(body).split_first()?;
+        if ir.is(op, &kernel::YIELD) {
+            let mut values = ir.operands(op).zip(carried);
+            let combined =
+                values.all(|(next, &own)| self.combining(ir, (body, next), own).is_some());
+            return combined.then_some(());
+        }
+        if ir.operands(op).any(|value| carried.contains(&value)) {
+            // That it puts together what is carried is asked where that is yielded.
+            return Some(());
+        }
+        let sum = |value| {
+            ir.def_op(value)
+                .is_some_and(|by| ir.is(by, &kernel::REDUCE))
+        };
+        let short = |value| is_vector(ir, value) && !self.wide.contains(&value);
+        if ir.operands(op).any(|value| sum(value) || short(value)) {
+            return None;
+        }
+        let wide = self.becomes_wide(ir, iv, op)?;
+        if ir.is(op, &kernel::REDUCE) {
+            return Some(());
+        }
+        let mut results = ir.results(op).iter();
+        let alike = results.all(|&value| is_vector(ir, value) == (wide && self.step > 1));
+        if wide {
+            self.wide.extend(ir.results(op));
+        }
+        alike.then_some(())
+    }
+    /// True if what the op gives, stores or puts together is another for each element; nothing where it can be no vector.
+    fn becomes_wide(&mut self, ir: &Ir, iv: Value, op: Op) -> Option<bool> {
+        let any_wide = ir.operands(op).any(|value| self.wide.contains(&value));
+        if ir.is(op, &kernel::LOAD) {
+            return self.touches(ir, iv, op, 0);
+        }
+        if ir.is(op, &kernel::STORE) {
+            return self.touches(ir, iv, op, 1).filter(|&wide| wide);
+        }
+        if ir.is(op, &kernel::REDUCE) {
+            return any_wide.then_some(true);
+        }
+        if ir.is(op, &kernel::SPLAT) {
+            return (!any_wide && !moves(ir, iv, ir.operand(op, 0))?).then_some(true);
+        }
+        let &[result] = ir.results(op) else {
+            return None;
+        };
+        if ir.made_as(result, Computes::Constant).is_some() {
+            return Some(false);
+        }
+        if ir.def(op)?.class != OpClass::Elementwise {
+            return None;
+        }
+        if is_index(ir, result) {
+            return (!any_wide).then_some(false);
+        }
+        let indices = ir.operands(op).filter(|&value| is_index(ir, value));
+        let moving = indices.map(|value| moves(ir, iv, value));
+        let moving = moving.collect::<Option<Vec<bool>>>()?;
+        Some(any_wide || moving.contains(&true))
+    }
+    /// Notes an access; true if it moves with the loop.
+    fn touches(&mut self, ir: &Ir, iv: Value, op: Op, memory: usize) -> Option<bool> {
+        let (of, index) = (ir.operand(op, memory), ir.operand(op, memory + 1));
+        let plain = ir.int_of(op, "stride").is_none() && ir.operand_count(op) == memory + 2;
+        let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(of) else {
+            return None;
+        };
+        if !plain || !moves(ir, iv, index)? {
+            return plain.then_some(false);
+        }
+        match space {
+            MemSpace::Tile => {
+                let row = [Extent::Static(self.length.unsigned_abs())];
+                (index == iv && dims[..] == row).then_some(())?;
+                self.tiles.insert(of);
+            }
+            MemSpace::Global => {
+                let own = Linear::of(ir, iv)?;
+                self.places.push(Linear::of(ir, index)?.plus(&own, -1)?);
+                self.bytes = self.bytes.max(dtype.bytes());
+            }
+            _ => return None,
+        }
+        Some(true)
+    }
+    /// The op that puts together what is carried and what an iteration gives, and which of its operands this is.
+    fn combining(&self, ir: &Ir, (body, next): (Block, Value), own: Value) -> Option<(Op, usize)> {
+        let by = ir.def_op(next)?;
+        let inside = ir.parent_block(by) == Some(body) && ir.operand_count(by) == 2;
+        let at = (0..2).find(|&n| inside && ir.operand(by, 1 - n) == own)?;
+        let given = ir.operand(by, at);
+        let once = |value| ir.users(value).count() == 1;
+        let summed = match self.step {
+            1 => self.wide.contains(&given),
+            _ => {
+                ir.def_op(given)
+                    .is_some_and(|by| ir.is(by, &kernel::REDUCE))
+                    && once(given)
+            }
+        };
+        let scalar = !is_vector(ir, next) && ir.def(by)?.class == OpClass::Elementwise;
+        (summed && scalar && once(own) && once(next)).then_some((by, at))
+    }
+}
+
+/// True if an index is one more where the induction variable is, false if it is the same; nothing for another.
+pub(super) fn moves(ir: &Ir, iv: Value, index: Value) -> Option<bool> {
+    if !is_index(ir, index) {
+        return Some(false);
+    }
+    let index = Linear::of(ir, index)?;
+    let hidden =
+        |&(value, _): &(Value, i64)| value != iv && ir.def_block(value) == ir.def_block(iv);
+    match index.factor(iv) {
+        _ if index.terms.iter().any(hidden) => None,
+        0 => Some(false),
+        1 => Some(true),
+        _ => None,
+    }
+}
+
+fn is_index(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value_kind(value), TypeKind::Scalar(DType::Index))
+}
+
+fn is_vector(ir: &Ir, value: Value) -> bool {
+    matches!(ir.value_kind(value), TypeKind::Vector { .. })
+}

@@ -1,0 +1,237 @@
+//! The two loops that a loop becomes: over the elements of the ends of a row, and over its whole vectors.
+
+use fuser_dialects::{fusion, kernel};
+use fuser_ir::clone::Mapping;
+use fuser_ir::{DType, Ir, NewOp, Op, Value};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+use super::walk::{Walk, moves};
+use super::{Ends, Row};
+use crate::lower::build::{Idx, KernelBuilder, Map};
+use crate::lower::launch::SCRATCH_ALIGN;
+use crate::spec::strings;
+
+impl Walk {
+    /// The loop over the elements of both ends of a row; what it carries.
+    pub(super) fn edges(&self, k: &mut KernelBuilder<'_>, row: &Row, ends: Ends) -> Vec<Value> {
+        let copy = k.ir.clone_op(self.op, &mut Mapping::default());
+        let bounds = [Idx::Const(row.end()), ends.last].map(|idx| k.index(idx));
+        for (number, bound) in bounds.into_iter().enumerate() {
+            k.ir.set_operand(copy, number, bound);
+        }
+        k.ir.append_op(k.block, copy);
+        let body = k.ir.body(copy, 0);
+        let first = body.and_then(|body| Some((*k.ir.args(body).first()?, k.ir.first_op(body)?)));
+        let Some((iv, first)) = first else {
+            return Vec::new();
+        };
+        let tiled: Vec<Op> =
+            k.ir.users(iv)
+                .filter(|&user| self.touches_tile(k.ir, user))
+                .collect();
+        let uses: Vec<_> = (k.ir.uses(iv))
+            .filter(|&slot| !tiled.contains(&k.ir.use_owner(slot).0))
+            .collect();
+        let region = k.ir.new_region();
+        let begin = k.ir.append_block(region);
+        let outer = std::mem::replace(&mut k.block, begin);
+        let number = k.sub(Idx::Value(iv), Idx::Const(row.end()));
+        let behind = k.add(number, ends.whole);
+        let [number, behind, head] = [number, behind, ends.head].map(|idx| k.index(idx));
+        let before = k.compare("lt", number, head);
+        let at = k.select(before, number, behind);
+        k.block = outer;
+        k.ir.inline_block_before(begin, first);
+        k.ir.replace_uses_if(iv, at, |_, slot| uses.contains(&slot));
+        k.ir.results(copy).to_vec()
+    }
+    /// True if `op`, of this loop or a copy of it, touches a tile over the row.
+    fn touches_tile(&self, ir: &Ir, op: Op) -> bool {
+        let memory = [&kernel::LOAD, &kernel::STORE]
+            .iter()
+            .position(|&def| ir.is(op, def));
+        memory.is_some_and(|memory| self.tiles.contains(&ir.operand(op, memory)))
+    }
+    /// The loop over the whole vectors of a row, which goes on from what is carried; what it carries.
+    pub(super) fn vectors(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        row: &Row,
+        ends: Ends,
+        inits: &[Value],
+    ) -> Vec<Value> {
+        let Some(body) = k.ir.body(self.op, 0) else {
+            return Vec::new();
+        };
+        let kinds = strings(k.ir, self.op, "combine");
+        let kinds: Vec<&str> = kinds.iter().map(String::as_str).collect();
+        let bounds = [Idx::ZERO, ends.whole, Idx::Const(row.lanes)];
+        let open = k.open_loop(bounds, inits);
+        let at = k.add(ends.head, Idx::Value(open.iv));
+        let at = k.index(at);
+        let args = k.ir.args(body).to_vec();
+        let (iv, carried) = (args[0], &args[1..]);
+        let mut map: FxHashMap<Value, Value> = carried
+            .iter()
+            .copied()
+            .zip(open.args.iter().copied())
+            .collect();
+        map.insert(iv, at);
+        let mut widened = Widened {
+            walk: self,
+            iv,
+            counter: open.iv,
+            lanes: row.lanes.unsigned_abs(),
+            map,
+            vectors: FxHashMap::default(),
+        };
+        let mut next = Vec::new();
+        for op in k.ir.block_ops(body).collect::<Vec<_>>() {
+            let own = carried
+                .iter()
+                .position(|&own| k.ir.operands(op).any(|value| value == own));
+            match own {
+                _ if k.ir.is(op, &kernel::YIELD) => {
+                    next =
+                        k.ir.operands(op)
+                            .map(|value| widened.scalar(value))
+                            .collect();
+                }
+                Some(number) => widened.combine(k, op, carried[number], kinds[number]),
+                None => widened.op(k, op),
+            }
+        }
+        k.close_loop(open, &next, Map::Thread, &kinds)
+    }
+}
+
+/// The body of a loop over vectors, and what stands in it for the values of the loop that it is made of.
+struct Widened<'a> {
+    walk: &'a Walk,
+    /// The induction variable of the loop that it is made of.
+    iv: Value,
+    /// Its own induction variable: the place of a vector in a tile.
+    counter: Value,
+    lanes: u64,
+    /// What is alike for all elements of a vector, and the indices of the first ones.
+    map: FxHashMap<Value, Value>,
+    vectors: FxHashMap<Value, Value>,
+}
+
+impl Widened<'_> {
+    fn scalar(&self, value: Value) -> Value {
+        self.map.get(&value).copied().unwrap_or(value)
+    }
+    /// All elements of a vector.
+    fn vector(&mut self, k: &mut KernelBuilder<'_>, value: Value) -> Value {
+        if let Some(&known) = self.vectors.get(&value) {
+            return known;
+        }
+        let first = k.splat(self.scalar(value), Some(self.lanes));
+        let all = match moves(k.ir, self.iv, value) {
+            Some(true) => {
+                let ty = k.lane_type(DType::Index, Some(self.lanes));
+                let numbers = k.value(&kernel::IOTA, &[], &[], ty);
+                k.binary(&fusion::ADD, first, numbers)
+            }
+            _ => first,
+        };
+        self.vectors.insert(value, all);
+        all
+    }
+    /// Makes a copy of `op` with other operands, for all elements of a vector or for what is alike for them.
+    fn copy(
+        &self,
+        k: &mut KernelBuilder<'_>,
+        op: Op,
+        operands: &[Value],
+        wide: bool,
+    ) -> Option<Value> {
+        let mut results = SmallVec::new();
+        for &result in k.ir.results(op).to_vec().iter() {
+            let ty = match k.ir.value_kind(result).dtype().filter(|_| wide) {
+                Some(dtype) => k.lane_type(dtype, Some(self.lanes)),
+                None => k.ir.value_type(result),
+            };
+            results.push((ty, k.ir.value_name_sym(result)));
+        }
+        let new = NewOp {
+            operands: operands.iter().copied().collect(),
+            results,
+            attrs: SmallVec::from_slice(k.ir.attrs(op)),
+            loc: Some(k.ir.op_loc(op)),
+            ..NewOp::default()
+        };
+        let copy = k.ir.create(k.ir.name_id(op), new);
+        k.ir.append_op(k.block, copy);
+        k.ir.results(copy).first().copied()
+    }
+    fn op(&mut self, k: &mut KernelBuilder<'_>, op: Op) {
+        let operands: Vec<Value> = k.ir.operands(op).collect();
+        let stores = k.ir.is(op, &kernel::STORE);
+        let result = k.ir.results(op).first().copied();
+        let wide = stores || result.is_some_and(|result| self.walk.wide.contains(&result));
+        let made = if wide && (stores || k.ir.is(op, &kernel::LOAD)) {
+            self.access(k, op, &operands)
+        } else if k.ir.is(op, &kernel::SPLAT) {
+            let value = self.scalar(operands[0]);
+            Some(k.splat(value, Some(self.lanes)))
+        } else {
+            let vectors = wide || k.ir.is(op, &kernel::REDUCE);
+            let operands = operands.into_iter().map(|value| match vectors {
+                true => self.vector(k, value),
+                false => self.scalar(value),
+            });
+            let operands: Vec<Value> = operands.collect();
+            self.copy(k, op, &operands, wide)
+        };
+        if let Some((result, made)) = result.zip(made) {
+            let known = match wide {
+                true => &mut self.vectors,
+                false => &mut self.map,
+            };
+            known.insert(result, made);
+        }
+    }
+    /// A load or store of a vector.
+    fn access(&mut self, k: &mut KernelBuilder<'_>, op: Op, operands: &[Value]) -> Option<Value> {
+        let (memory, stored) = match *operands {
+            [value, memory, _] => (memory, Some(self.vector(k, value))),
+            [memory, _] => (memory, None),
+            _ => return None,
+        };
+        let index = match self.walk.tiles.contains(&memory) {
+            true => self.counter,
+            false => self.scalar(*operands.last()?),
+        };
+        let operands: Vec<Value> = stored.into_iter().chain([memory, index]).collect();
+        let element = k.ir.value_kind(memory).dtype().map_or(1, DType::bytes);
+        let made = self.copy(k, op, &operands, true);
+        let align = (element * self.lanes).min(SCRATCH_ALIGN);
+        let align = k.ir.int_attr(align as i64);
+        if let Some(copy) = k.ir.last_op(k.block) {
+            k.ir.set_attr(copy, "align", align);
+        }
+        made
+    }
+    /// Puts together what is carried and what all elements of a vector give.
+    fn combine(&mut self, k: &mut KernelBuilder<'_>, op: Op, own: Value, kind: &str) {
+        let operands: Vec<Value> = k.ir.operands(op).collect();
+        let mut next = Vec::new();
+        for value in operands {
+            next.push(match self.vectors.get(&value) {
+                Some(&vector) if value != own => {
+                    let ty = k.ir.value_type(value);
+                    let kind = k.ir.string_attr(kind);
+                    k.value(&kernel::REDUCE, &[vector], &[("combine", kind)], ty)
+                }
+                _ => self.scalar(value),
+            });
+        }
+        let made = self.copy(k, op, &next, false);
+        if let Some((result, made)) = k.ir.results(op).first().copied().zip(made) {
+            self.map.insert(result, made);
+        }
+    }
+}
