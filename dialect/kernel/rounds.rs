@@ -104,7 +104,7 @@ impl Rounds {
 
 /// The least and the greatest value that an index may have: of a constant or what is left of a tile, and through three ops at most that hold it
 /// between constants or clear its low bits.
-fn range(ir: &Ir, value: Value) -> (i64, i64) {
+pub fn range(ir: &Ir, value: Value) -> (i64, i64) {
     let mut value = value;
     let mut around = Vec::new();
     while around.len() < 3 {

@@ -15,9 +15,9 @@
 //!                                                           }
 //! ```
 //!
-//! A tile over such rows lies as the loops go: first the vectors, then the elements of the ends.
+//! A tile over such rows, which have a constant length, lies as the loops go: first the vectors, then the elements of the ends.
 //!
-//! Only loops of a GPU that have more rounds than are written out ([`rounds::MOST_ROUNDS`]), that do element by element what vectors can do, and whose
+//! Only loops of a GPU that have as many rounds as are written out ([`rounds::MOST_ROUNDS`]) or more, between one number and another, that do element by element what vectors can do, and whose
 //! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs before `form-clusters` and
 //! `keep-in-registers`, which look at rounds. Never changes what a kernel computes but the order of a reduction.
 
@@ -43,8 +43,8 @@ use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
 pub static PEEL_ROWS: PassDef = PassDef {
     name: "peel-rows",
     summary: "walks long rows that begin between two vectors from the first whole one on",
-    doc: "In each `kernel.func` for a GPU: thread loops of a grid loop over rows of a constant length that is no multiple of a vector, of more rounds than \
-          are written out, get the vectors that lie whole in a row, and loops of their own for what lies before and behind. All of their accesses to \
+    doc: "In each `kernel.func` for a GPU: thread loops of a grid loop over rows that begin anywhere in a vector, of as many rounds as \
+          are written out or more, get the vectors that lie whole in a row, and loops of their own for what lies before and behind. All of their accesses to \
           global memory must lie in the same place of a vector, and all loops over a tile must be such.",
     anchor: &["builtin.module"],
     options: &[TARGET],
@@ -71,8 +71,11 @@ const LEAST_THREADS: i64 = 128;
 /// The rows that loops walk in single elements or short vectors.
 #[derive(Clone, PartialEq, Eq)]
 struct Row {
-    /// Elements.
-    length: i64,
+    /// Elements, at least and at most.
+    least: i64,
+    most: i64,
+    /// Their number, where it is no constant.
+    length: Option<Value>,
     /// Elements of a step.
     step: i64,
     /// Lanes of a vector, a power of two.
@@ -175,7 +178,7 @@ fn row(ir: &Ir, func: Op, walks: &[Walk], target: &Target) -> Option<Row> {
     // All of them have the vectors of the widest elements.
     let bytes = walks.iter().map(|walk| walk.bytes).max()?;
     let lanes = i64::try_from(target.vector_bytes / bytes.max(1)).ok()?;
-    let rows = walks.iter().map(|walk| walk.row(lanes));
+    let rows = walks.iter().map(|walk| walk.row(ir, lanes));
     let rows: Vec<Row> = rows.collect::<Option<_>>()?;
     let (row, others) = rows.split_first()?;
     let own: FxHashSet<Op> = walks.iter().map(|walk| walk.op).collect();
@@ -189,15 +192,22 @@ fn row(ir: &Ir, func: Op, walks: &[Walk], target: &Target) -> Option<Row> {
 impl Row {
     /// Elements of the whole vectors of a row, at most.
     fn end(&self) -> i64 {
-        self.length & -self.lanes
+        self.most & -self.lanes
     }
     /// Elements of the whole vectors of a row, at least.
-    fn least(&self) -> i64 {
-        (self.length - (self.lanes - 1)) & -self.lanes
+    fn fewest(&self) -> i64 {
+        ((self.least - (self.lanes - 1)) & -self.lanes).max(0)
+    }
+    /// Elements before and behind the whole vectors, at most.
+    fn rest(&self) -> i64 {
+        match self.length {
+            None => self.most - self.fewest(),
+            Some(_) => 2 * (self.lanes - 1),
+        }
     }
     /// Elements of a tile over a row.
     fn tile(&self) -> i64 {
-        self.end() + (self.length - self.least())
+        self.end() + self.rest()
     }
     /// True if a block has shared memory for longer tiles and for what twice as many loops put together.
     fn fits(&self, ir: &Ir, func: Op, tiles: &[Value], target: &Target) -> bool {
@@ -209,16 +219,15 @@ impl Row {
         let bytes = allocs.map(|op| {
             let result = ir.result(op, 0);
             let element = ir.value_kind(result).dtype().map_or(0, DType::bytes);
-            let longer = (self.tile() - self.length).unsigned_abs() * element;
+            let longer = (self.tile() - self.most).unsigned_abs() * element;
             let longer = longer.next_multiple_of(SCRATCH_ALIGN);
             let own = allocated(ir, op)?;
             own.checked_add(longer * u64::from(tiles.contains(&result)))
         });
         let threads = ir.int_of(func, "threads").unwrap_or(1);
         let combined = partials(ir, func, threads).saturating_mul(2);
-        let all = bytes
-            .into_iter()
-            .try_fold(combined, |sum, own| sum.checked_add(own?));
+        let mut bytes = bytes.into_iter();
+        let all = bytes.try_fold(combined, |sum, own| sum.checked_add(own?));
         all.is_some_and(|all| all <= limit)
     }
     fn ends(&self, k: &mut KernelBuilder<'_>) -> Ends {
@@ -229,18 +238,20 @@ impl Row {
         }
         let before = k.sub(Idx::ZERO, place);
         let head = and(k, before, self.lanes - 1);
-        // Between these it lies anyway; so rounds can be counted.
-        let (least, most) = (Idx::Const(self.least()), Idx::Const(self.end()));
-        let whole = match least == most {
+        let length = self.length.map_or(Idx::Const(self.most), Idx::Value);
+        let (fewest, most) = (Idx::Const(self.fewest()), Idx::Const(self.end()));
+        let whole = match fewest == most {
             true => most,
             false => {
-                let behind = k.sub(Idx::Const(self.length), head);
+                let behind = k.sub(length, head);
                 let whole = and(k, behind, -self.lanes);
-                let whole = k.max(whole, least);
+                // Between these it lies where the row is longer than its head; so rounds can be counted.
+                let whole = k.max(whole, fewest);
                 k.min(whole, most)
             }
         };
-        let last = k.sub(Idx::Const(self.end() + self.length), whole);
+        let rest = k.sub(length, whole);
+        let last = k.add(most, rest);
         let last = k.min(last, Idx::Const(self.tile()));
         Ends { head, whole, last }
     }

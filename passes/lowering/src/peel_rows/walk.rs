@@ -1,22 +1,25 @@
 //! The loops that can have vectors: what each of their ops becomes.
 
+use fuser_dialects::kernel::bounds::multiple;
+use fuser_dialects::kernel::ops::COMBINERS;
 use fuser_dialects::kernel::{self, rounds, rounds::literal};
-use fuser_ir::def::{Computes, OpClass};
+use fuser_ir::def::{Computes, DTypes, OpClass};
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Row;
 use super::linear::Linear;
 use crate::spec::strings;
 
-/// How lanes can be put together.
-const KINDS: [&str; 6] = ["add", "mul", "max", "min", "max_num", "min_num"];
+/// The most elements of a row: with them, the indices of both of its loops are in range.
+const MOST: i64 = 1 << 60;
 
 /// A long loop that does what vectors can do.
 pub(super) struct Walk {
     pub(super) op: Op,
-    length: i64,
+    /// Elements, at least and at most.
+    lengths: (i64, i64),
     pub(super) step: i64,
     /// The most bytes of an element of global memory.
     pub(super) bytes: u64,
@@ -32,17 +35,20 @@ impl Walk {
     /// The loop `op`, if it is long and vectors can do what it does.
     pub(super) fn of(ir: &Ir, op: Op, threads: i64) -> Option<Walk> {
         let spread = ir.is(op, &kernel::FOR) && kernel::verify::mapping(ir, op) == "thread";
-        let constants = spread.then(|| [0, 1, 2].map(|n| literal(ir, ir.operand(op, n))));
-        let Some([Some(0), Some(length), Some(step @ 1..)]) = constants else {
+        let constants = spread.then(|| [0, 2].map(|n| literal(ir, ir.operand(op, n))));
+        let Some([Some(0), Some(step @ 1..)]) = constants else {
             return None;
         };
-        let long = length / step / threads >= rounds::MOST_ROUNDS;
+        let lengths = rounds::range(ir, ir.operand(op, 1));
+        let few = lengths.1 / step / threads < rounds::MOST_ROUNDS;
+        let long = lengths.0 > 0 && !few && lengths.1 <= MOST;
         let kinds = strings(ir, op, "combine");
-        let plain = kinds.iter().all(|kind| KINDS.contains(&kind.as_str()));
+        let plain = kinds.iter().all(|kind| COMBINERS.contains(&kind.as_str()));
         let body = ir.body(op, 0).filter(|_| long && plain)?;
+        (ir.args(body).len() == kinds.len() + 1).then_some(())?;
         let mut walk = Walk {
             op,
-            length,
+            lengths,
             step,
             bytes: 1,
             wide: FxHashSet::default(),
@@ -55,14 +61,18 @@ impl Walk {
         (all && !walk.places.is_empty()).then_some(walk)
     }
     /// The row that it walks, where all accesses lie in the same place of a vector, which is longer than a step.
-    pub(super) fn row(&self, lanes: i64) -> Option<Row> {
-        let longer = lanes.count_ones() == 1 && lanes > self.step && self.length % lanes != 0;
+    pub(super) fn row(&self, ir: &Ir, lanes: i64) -> Option<Row> {
+        let longer = lanes.count_ones() == 1 && lanes > self.step;
         let (first, others) = self.places.split_first().filter(|_| longer)?;
         let place = first.clone().modulo(lanes);
-        let steps = place.is_multiple(self.step) && self.length % self.step == 0;
+        let odd = place.is_multiple(self.step) && !place.is_multiple(lanes);
         let alike = |other: &Linear| other.clone().modulo(lanes) == place;
-        (steps && others.iter().all(alike)).then(|| Row {
-            length: self.length,
+        let ((least, most), length) = (self.lengths, ir.operand(self.op, 1));
+        let steps = multiple(ir, length, &FxHashMap::default()) % self.step == 0;
+        (odd && steps && others.iter().all(alike)).then(|| Row {
+            least,
+            most,
+            length: (least != most).then_some(length),
             step: self.step,
             lanes,
             place: place.clone(),
@@ -159,11 +169,12 @@ impl Walk {
         }
         match space {
             MemSpace::Tile => {
-                let row = [Extent::Static(self.length.unsigned_abs())];
-                (index == iv && dims[..] == row).then_some(())?;
+                let (least, most) = self.lengths;
+                let row = [Extent::Static(most.unsigned_abs())];
+                (index == iv && least == most && dims[..] == row).then_some(())?;
                 self.tiles.insert(of);
             }
-            MemSpace::Global => {
+            MemSpace::Global if ir.def_op(of).is_none() => {
                 let own = Linear::of(ir, iv)?;
                 self.places.push(Linear::of(ir, index)?.plus(&own, -1)?);
                 self.bytes = self.bytes.max(dtype.bytes());
@@ -187,7 +198,11 @@ impl Walk {
                     && once(given)
             }
         };
-        let scalar = !is_vector(ir, next) && ir.def(by)?.class == OpClass::Elementwise;
+        let scalar = ir
+            .value_kind(next)
+            .dtype()
+            .filter(|_| !is_vector(ir, next))?;
+        let scalar = DTypes::COMPUTED.contains(scalar) && ir.def(by)?.class == OpClass::Elementwise;
         (summed && scalar && once(own) && once(next)).then_some((by, at))
     }
 }
