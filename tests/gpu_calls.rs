@@ -205,6 +205,15 @@ fn a_run_is_a_launch_for_each_kernel(device: &CudaDevice) {
     assert_eq!(again.get("cuMemAllocFromPoolAsync"), Some(&1));
     assert_eq!(again.get("cuMemFreeAsync"), Some(&1));
     assert_eq!(again.get("cuMemAlloc_v2"), None);
+    // What it keeps counts as free; the system has it when it is told to.
+    let free = device.memory().unwrap().0;
+    let memory = device.allocate(1 << 20).unwrap();
+    assert_eq!(device.memory().unwrap().0, free - (1 << 20));
+    drop(memory);
+    assert_eq!(device.memory().unwrap().0, free);
+    let released = calls(device, || device.release_memory().unwrap());
+    assert_eq!(released.get("cuMemPoolTrimTo"), Some(&1));
+    assert_eq!(device.memory().unwrap().0, free);
     // One program for all extents: its code serves them.
     let (session, options) = (&case.session, CompileOptions::default());
     let program = session.program_on(device, &case.loaded, &options).unwrap();

@@ -42,6 +42,8 @@ pub struct Options {
     pub unchecked: bool,
     /// cuBLASLt is there.
     pub cublaslt: bool,
+    /// The device has no pools of memory.
+    pub no_pools: bool,
 }
 
 /// Most devices of a process.
@@ -57,6 +59,7 @@ impl Default for Options {
             count: false,
             unchecked: false,
             cublaslt: false,
+            no_pools: false,
         }
     }
 }
@@ -70,7 +73,7 @@ impl fmt::Display for UnknownOption {
         let orders = Order::ALL.map(Order::name).join("|");
         write!(
             f,
-            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count, unchecked, cublaslt)",
+            "'{}' is no option of the simulator (expected sm_80, sm_90, ..., order={orders}, seed=N, devices=N, count, unchecked, cublaslt, no-pools)",
             self.0
         )
     }
@@ -86,6 +89,7 @@ impl Options {
                 None if word == "count" => options.count = true,
                 None if word == "unchecked" => options.unchecked = true,
                 None if word == "cublaslt" => options.cublaslt = true,
+                None if word == "no-pools" => options.no_pools = true,
                 None => {
                     let found = Target::by_name(&format!("cuda:{word}"));
                     let found = found.or_else(|_| Target::by_name(word)).ok();
@@ -210,6 +214,24 @@ pub enum Work {
     Multiply(Box<Multiply>),
 }
 
+/// A pool of memory.
+#[derive(Default)]
+pub struct Pool {
+    /// What it gave, by address.
+    given: BTreeMap<u64, u64>,
+    /// Bytes that were given back and that it keeps.
+    pub kept: u64,
+    /// The most bytes that it keeps.
+    pub threshold: u64,
+}
+
+impl Pool {
+    /// Bytes of it that somebody has.
+    pub fn used(&self) -> u64 {
+        self.given.values().sum()
+    }
+}
+
 /// The device.
 #[derive(Default)]
 pub struct Device {
@@ -219,7 +241,7 @@ pub struct Device {
     functions: BTreeMap<Handle, Function>,
     events: BTreeMap<Handle, Option<Instant>>,
     streams: Vec<Handle>,
-    pools: Vec<Handle>,
+    pools: BTreeMap<Handle, Pool>,
     /// Streams that are recorded, each with its work so far.
     captures: BTreeMap<Handle, Vec<Work>>,
     graphs: BTreeMap<Handle, Vec<Work>>,
@@ -297,7 +319,7 @@ impl Device {
             106 => self.resident().1,
             111 => RESERVED_SHARED,
             // Memory pools.
-            115 => 1,
+            115 => (!self.options.no_pools).into(),
             _ => return Err(Code::InvalidValue.into()),
         };
         i32::try_from(value).map_err(|_| Code::InvalidValue.into())
@@ -320,20 +342,34 @@ impl Device {
     /// A new pool of memory.
     pub fn create_pool(&mut self) -> Result<Handle> {
         self.synchronize()?;
+        if self.options.no_pools {
+            return Err(Code::NotSupported.into());
+        }
         let pool = self.handle();
-        self.pools.push(pool);
+        self.pools.insert(pool, Pool::default());
         Ok(pool)
     }
-    /// The place of a pool.
-    pub fn pool(&self, pool: Handle) -> Result<usize> {
-        let at = self.pools.iter().position(|known| *known == pool);
-        at.ok_or(Code::InvalidHandle.into())
+    /// A pool.
+    pub fn pool(&mut self, pool: Handle) -> Result<&mut Pool> {
+        let pool = self.pools.get_mut(&pool);
+        pool.ok_or(Code::InvalidHandle.into())
     }
     /// Ends a pool.
     pub fn destroy_pool(&mut self, pool: Handle) -> Result<()> {
-        let at = self.pool(pool)?;
-        self.pools.remove(at);
-        Ok(())
+        let ended = self.pools.remove(&pool);
+        ended.map(|_| ()).ok_or(Code::InvalidHandle.into())
+    }
+    /// Allocates memory of a pool: of what it keeps first.
+    pub fn allocate_of(&mut self, pool: Handle, bytes: usize) -> Result<u64> {
+        let kept = self.pool(pool)?.kept;
+        self.pool(pool)?.kept = kept.saturating_sub(bytes as u64);
+        let allocated = self.allocate(bytes);
+        let pool = self.pool(pool)?;
+        match &allocated {
+            Ok(address) => _ = pool.given.insert(*address, bytes as u64),
+            Err(_) => pool.kept = kept,
+        }
+        allocated
     }
     /// A new stream.
     pub fn create_stream(&mut self) -> Result<Handle> {
@@ -483,7 +519,8 @@ impl Device {
 
     /// Bytes that are free.
     pub fn free_bytes(&self) -> u64 {
-        MEMORY.saturating_sub(self.memory.used)
+        let kept: u64 = self.pools.values().map(|pool| pool.kept).sum();
+        MEMORY.saturating_sub(self.memory.used + kept)
     }
     /// Allocates memory.
     pub fn allocate(&mut self, bytes: usize) -> Result<u64> {
@@ -502,7 +539,12 @@ impl Device {
     }
     /// Frees memory.
     pub fn free(&mut self, address: u64) -> Result<()> {
-        self.memory.free(address).ok_or(Code::InvalidValue.into())
+        let freed = self.memory.free(address);
+        for pool in self.pools.values_mut() {
+            let bytes = pool.given.remove(&address).unwrap_or(0);
+            pool.kept = (pool.kept + bytes).min(pool.threshold);
+        }
+        freed.ok_or(Code::InvalidValue.into())
     }
     /// Bytes of the device's memory, for a copy.
     pub fn bytes(&mut self, address: u64, size: usize) -> Result<&mut [u8]> {

@@ -116,6 +116,11 @@ impl State {
     }
 }
 
+/// Attributes of a pool, in `CUmemPool_attribute`.
+const THRESHOLD: i32 = 4;
+const RESERVED: i32 = 5;
+const USED: i32 = 7;
+
 /// Writes a result.
 ///
 /// # Safety
@@ -320,7 +325,7 @@ entry_points! {
         put(free, bytes)?;
         put(total, MEMORY as usize)
     }
-    /// A pool of memory, which keeps nothing that is freed.
+    /// A pool of memory.
     fn cuMemPoolCreate(state, to: *mut *mut c_void, properties: *const c_void) {
         if properties.is_null() {
             return Err(Code::InvalidValue.into());
@@ -332,22 +337,35 @@ entry_points! {
     fn cuMemPoolDestroy(state, pool: *mut c_void) {
         state.context()?.destroy_pool(handle(pool))
     }
-    /// Takes any value of a pool's attribute.
-    fn cuMemPoolSetAttribute(state, pool: *mut c_void, _attribute: i32, _value: *mut c_void) {
-        state.context()?.pool(handle(pool)).map(|_| ())
+    /// Sets what a pool keeps at most; takes any value of its other attributes.
+    fn cuMemPoolSetAttribute(state, pool: *mut c_void, attribute: i32, value: *const c_void) {
+        let pool = state.context()?.pool(handle(pool))?;
+        if attribute == THRESHOLD {
+            let value = bytes(value, size_of::<u64>())?;
+            pool.threshold = value.try_into().map_or(0, u64::from_ne_bytes);
+        }
+        Ok(())
     }
-    /// An attribute of a pool: bytes that it has, all of them in use.
-    fn cuMemPoolGetAttribute(state, pool: *mut c_void, _attribute: i32, value: *mut u64) {
-        let device = state.context()?;
-        device.pool(handle(pool))?;
-        put(value, MEMORY - device.free_bytes())
+    /// Bytes that a pool has, or that it has given.
+    fn cuMemPoolGetAttribute(state, pool: *mut c_void, attribute: i32, value: *mut u64) {
+        let pool = state.context()?.pool(handle(pool))?;
+        match attribute {
+            RESERVED => put(value, pool.used() + pool.kept),
+            USED => put(value, pool.used()),
+            _ => Err(Code::InvalidValue.into()),
+        }
+    }
+    /// Lets a pool keep no more than so many bytes, with those that it has given.
+    fn cuMemPoolTrimTo(state, pool: *mut c_void, bytes: usize) {
+        let pool = state.context()?.pool(handle(pool))?;
+        pool.kept = pool.kept.min((bytes as u64).saturating_sub(pool.used()));
+        Ok(())
     }
     /// Allocates memory of a pool.
     fn cuMemAllocFromPoolAsync(state, to: *mut u64, size: usize, pool: *mut c_void, stream: *mut c_void) {
         let device = state.context()?;
-        device.pool(handle(pool))?;
         device.stream(handle(stream))?;
-        let address = device.allocate(size)?;
+        let address = device.allocate_of(handle(pool), size)?;
         put(to, address)
     }
     /// Frees memory.

@@ -236,13 +236,15 @@ pub enum Code {
     MisalignedAddress = 716,
     /// Another mistake of a kernel.
     LaunchFailed = 719,
+    /// What the device does not have.
+    NotSupported = 801,
     /// A call that a graph cannot hold.
     CaptureUnsupported = 900,
 }
 
 impl Code {
     /// All codes.
-    pub const ALL: [Code; 15] = [
+    pub const ALL: [Code; 16] = [
         Code::Success,
         Code::InvalidValue,
         Code::OutOfMemory,
@@ -257,6 +259,7 @@ impl Code {
         Code::LaunchTimeout,
         Code::MisalignedAddress,
         Code::LaunchFailed,
+        Code::NotSupported,
         Code::CaptureUnsupported,
     ];
     /// The name, as `cuGetErrorName` has it.
@@ -276,6 +279,7 @@ impl Code {
             Code::LaunchTimeout => c"CUDA_ERROR_LAUNCH_TIMEOUT",
             Code::MisalignedAddress => c"CUDA_ERROR_MISALIGNED_ADDRESS",
             Code::LaunchFailed => c"CUDA_ERROR_LAUNCH_FAILED",
+            Code::NotSupported => c"CUDA_ERROR_NOT_SUPPORTED",
             Code::CaptureUnsupported => c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",
         }
     }

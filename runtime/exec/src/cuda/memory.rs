@@ -24,9 +24,19 @@ impl CudaDevice {
     pub fn memory(&self) -> Result<(u64, u64), RuntimeError> {
         let info = self.context.mem_get_info();
         let (free, total) = info.map_err(failed("cuMemGetInfo"))?;
-        let unused = self.pool.as_ref().as_ref().map_or(Ok(0), Pool::unused);
+        let unused = self.pool.as_deref().map_or(Ok(0), Pool::unused);
         let unused = unused.map_err(failed("cuMemPoolGetAttribute"))?;
         Ok((free as u64 + unused, total as u64))
+    }
+
+    /// Gives the system the memory that this process keeps for later.
+    ///
+    /// # Errors
+    /// An error of the driver, which may be that of a kernel.
+    pub fn release_memory(&self) -> Result<(), RuntimeError> {
+        self.bind()?;
+        let released = self.pool.as_deref().map_or(Ok(()), Pool::release);
+        released.map_err(failed("cuMemPoolTrimTo"))
     }
 
     /// Allocates `bytes` bytes.
@@ -44,18 +54,21 @@ impl CudaDevice {
         planned: u64,
     ) -> Result<DeviceMemory, RuntimeError> {
         self.bind()?;
-        let allocated = match self.pool.as_ref() {
-            _ if bytes == 0 => Ok(0),
-            Some(pool) => pool.allocate(bytes, self.stream.cu_stream()),
+        let (call, allocated) = match self.pool.as_deref() {
+            _ if bytes == 0 => ("", Ok(0)),
+            Some(pool) => {
+                let allocated = pool.allocate(bytes, self.stream.cu_stream());
+                ("cuMemAllocFromPoolAsync", allocated)
+            }
             // SAFETY: the context is current.
-            None => unsafe { result::malloc_sync(bytes) },
+            None => ("cuMemAlloc", unsafe { result::malloc_sync(bytes) }),
         };
         let address = match allocated {
             Ok(address) => address,
             Err(DriverError(sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY)) => {
                 return Err(self.too_little(bytes as u64, planned)?);
             }
-            Err(error) => return Err(failed("cuMemAlloc")(error)),
+            Err(error) => return Err(failed(call)(error)),
         };
         Ok(DeviceMemory {
             device: self.clone(),
@@ -201,7 +214,7 @@ impl Drop for DeviceMemory {
         if self.bytes > 0 && self.device.bind().is_ok() {
             // SAFETY: allocated by `allocate_part`, freed once.
             let _ = unsafe {
-                match self.device.pool.as_ref() {
+                match self.device.pool.as_deref() {
                     Some(pool) => pool.free(self.address, self.device.stream.cu_stream()),
                     None => result::free_sync(self.address),
                 }

@@ -97,7 +97,7 @@ pub struct CudaDevice {
     modules: Arc<Modules>,
     libraries: Arc<Libraries>,
     /// The pool of its memory; none of a device that has no pools.
-    pool: Arc<Option<Pool>>,
+    pool: Option<Arc<Pool>>,
     sm: u32,
     /// Shared memory of any block, and of one that asks for it.
     shared: u64,
@@ -153,7 +153,7 @@ impl CudaDevice {
             stream,
             modules: Arc::default(),
             libraries: Arc::default(),
-            pool: Arc::new(pool),
+            pool: pool.map(Arc::new),
             sm,
             shared: u64::try_from(shared).unwrap_or(0),
             shared_optin: u64::try_from(optin).unwrap_or(0),

@@ -1,6 +1,6 @@
 //! Memory of a device that is given again: a pool of the driver's, one for each opened device.
 //!
-//! Memory that is freed stays with the pool until the device is closed: executables that are made for ever new extents find theirs there. Nothing
+//! Memory that is freed stays with the pool until the device is closed or gives it to the system: executables that are made for ever new extents find theirs there. Nothing
 //! is given to two owners: memory goes back behind all work of the device. A device without pools has plain allocations.
 
 use std::sync::Arc;
@@ -56,6 +56,12 @@ impl Pool {
         let kept = number(Attribute::CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)?;
         let used = number(Attribute::CU_MEMPOOL_ATTR_USED_MEM_CURRENT)?;
         Ok(kept.saturating_sub(used))
+    }
+
+    /// Gives the system what nobody has.
+    pub fn release(&self) -> Result<(), DriverError> {
+        // SAFETY: the pool is alive.
+        unsafe { mem_pool::trim_to(self.handle, 0) }
     }
 
     /// Memory that any stream may use. The stream is one of the device's, and is waited for.
