@@ -2,7 +2,7 @@
 //!
 //! Guarantees: an [`Idx`] that is constant becomes an op only where it is used as an operand. Knows nothing of schedules.
 
-use fuser_ir::def::OpDef;
+use fuser_ir::def::{Computes, OpDef};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{
@@ -12,6 +12,7 @@ use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 use fuser_dialects::kernel::bounds::multiple;
+use fuser_dialects::kernel::rounds;
 use fuser_dialects::{fusion, kernel};
 
 /// The next shorter vectors of a rest have this many times fewer lanes.
@@ -197,8 +198,41 @@ impl KernelBuilder<'_> {
         match (a, b) {
             (Idx::Const(0), x) | (x, Idx::Const(0)) => x,
             (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.wrapping_add(y)),
+            (Idx::Value(x), Idx::Value(y)) => match self.undivided(x, y) {
+                Some((before, whole)) => {
+                    let before = before.unwrap_or(Idx::ZERO);
+                    self.add(before, whole)
+                }
+                None => self.index_op(&fusion::ADD, a, b),
+            },
             _ => self.index_op(&fusion::ADD, a, b),
         }
+    }
+    /// `x * n` and `i` where `a` is `(x + i / n) * n` and `b` is `i % n`: their sum without a division; no `x` where there is none.
+    fn undivided(&mut self, a: Value, b: Value) -> Option<(Option<Idx>, Idx)> {
+        let parts = |ir: &Ir, value: Value, computes: Computes| {
+            let by = ir.made_as(value, computes)?;
+            Some((ir.operand(by, 0), ir.operand(by, 1)))
+        };
+        let (i, by) = parts(self.ir, b, Computes::Rem)?;
+        let (rows, length) = parts(self.ir, a, Computes::Mul)?;
+        let number = |value| rounds::literal(self.ir, value);
+        let n = number(by).filter(|&n| n > 0 && number(length) == Some(n))?;
+        let is_row = |value| {
+            let row = parts(self.ir, value, Computes::Div);
+            row.is_some_and(|(of, by)| of == i && number(by) == Some(n))
+        };
+        if is_row(rows) {
+            return Some((None, Idx::Value(i)));
+        }
+        let (x, y) = parts(self.ir, rows, Computes::Add)?;
+        let before = match (is_row(x), is_row(y)) {
+            (true, _) => y,
+            (_, true) => x,
+            _ => return None,
+        };
+        let before = self.mul(Idx::Value(before), Idx::Const(n));
+        Some((Some(before), Idx::Value(i)))
     }
     /// `a - b`
     pub fn sub(&mut self, a: Idx, b: Idx) -> Idx {

@@ -15,6 +15,8 @@
 //!                                                           }
 //! ```
 //!
+//! Where each row begins with a whole vector, but was cut into single elements for its length (a tile of 32 rows of 561, one behind the other), nothing lies before it.
+//!
 //! A tile over such rows, which have a constant length, lies as the loops go: first the vectors, then the elements of the ends.
 //!
 //! Only loops of a GPU that have as many rounds as are written out ([`rounds::MOST_ROUNDS`]) or more, between one number and another, that do element by element what vectors can do, and whose
@@ -141,7 +143,8 @@ fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     let others = ir.walk(func).into_iter().filter(|&op| {
         ir.is(op, &kernel::FOR) && matches!(kernel::verify::mapping(ir, op), "thread" | "group")
     });
-    if others.count() == 2 * walks.len() {
+    let each = 1 + usize::from(row.rest() > 0);
+    if others.count() == each * walks.len() {
         fewer_threads(ir, func, &loops);
     }
     walks.len() as u64
@@ -196,7 +199,15 @@ impl Row {
     }
     /// Elements of the whole vectors of a row, at least.
     fn fewest(&self) -> i64 {
-        ((self.least - (self.lanes - 1)) & -self.lanes).max(0)
+        let head = match self.is_aligned() {
+            true => 0,
+            false => self.lanes - 1,
+        };
+        ((self.least - head) & -self.lanes).max(0)
+    }
+    /// True if each row begins with a whole vector.
+    fn is_aligned(&self) -> bool {
+        self.place.is_multiple(self.lanes)
     }
     /// Elements before and behind the whole vectors, at most.
     fn rest(&self) -> i64 {
@@ -236,8 +247,13 @@ impl Row {
             let term = k.mul(Idx::Value(value), Idx::Const(factor));
             place = k.add(place, term);
         }
-        let before = k.sub(Idx::ZERO, place);
-        let head = and(k, before, self.lanes - 1);
+        let head = match self.is_aligned() {
+            true => Idx::ZERO,
+            false => {
+                let before = k.sub(Idx::ZERO, place);
+                and(k, before, self.lanes - 1)
+            }
+        };
         let length = self.length.map_or(Idx::Const(self.most), Idx::Value);
         let (fewest, most) = (Idx::Const(self.fewest()), Idx::Const(self.end()));
         let whole = match fewest == most {

@@ -65,11 +65,11 @@ impl Walk {
         let longer = lanes.count_ones() == 1 && lanes > self.step;
         let (first, others) = self.places.split_first().filter(|_| longer)?;
         let place = first.clone().modulo(lanes);
-        let odd = place.is_multiple(self.step) && !place.is_multiple(lanes);
+        let whole = place.is_multiple(self.step);
         let alike = |other: &Linear| other.clone().modulo(lanes) == place;
         let ((least, most), length) = (self.lengths, ir.operand(self.op, 1));
         let steps = multiple(ir, length, &FxHashMap::default()) % self.step == 0;
-        (odd && steps && others.iter().all(alike)).then(|| Row {
+        (whole && steps && others.iter().all(alike)).then(|| Row {
             least,
             most,
             length: (least != most).then_some(length),

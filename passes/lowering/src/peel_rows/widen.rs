@@ -13,8 +13,11 @@ use crate::lower::launch::SCRATCH_ALIGN;
 use crate::spec::strings;
 
 impl Walk {
-    /// The loop over the elements of both ends of a row; what it carries.
+    /// The loop over the elements of both ends of a row, if it has some; what is carried behind it.
     pub(super) fn edges(&self, k: &mut KernelBuilder<'_>, row: &Row, ends: Ends) -> Vec<Value> {
+        if row.rest() == 0 {
+            return k.ir.operands(self.op).skip(3).collect();
+        }
         let copy = k.ir.clone_op(self.op, &mut Mapping::default());
         let bounds = [Idx::Const(row.end()), ends.last].map(|idx| k.index(idx));
         for (number, bound) in bounds.into_iter().enumerate() {
