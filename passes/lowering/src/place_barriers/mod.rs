@@ -288,7 +288,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
             turn: None,
         });
     }
-    let combines = ir.is(op, &kernel::FOR) && !ir.results(op).is_empty();
+    let combines = ir.is(op, &kernel::FOR) && (scan::scans(ir, op) || scan::reduces(ir, op));
     if !combines || rounds::sharers(ir, op, threads) <= kernel::WARP {
         events.extend((!state.is_empty()).then_some(Event::Access(op, state)));
         return;
