@@ -60,9 +60,9 @@ pub static PASSES: &[&PassDef] = &[
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
     &use_multiples::USE_MULTIPLES,
+    &form_clusters::FORM_CLUSTERS,
     &peel_rows::PEEL_ROWS,
     &merge_kernels::MERGE_KERNELS,
-    &form_clusters::FORM_CLUSTERS,
     &stride_grids::STRIDE_GRIDS,
     &keep_in_registers::KEEP_IN_REGISTERS,
     &place_barriers::PLACE_BARRIERS,
@@ -98,7 +98,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,use-multiples,peel-rows,cse,merge-kernels,form-clusters,stride-grids,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,form-clusters,peel-rows,cse,merge-kernels,stride-grids,keep-in-registers,place-barriers"
     };
 }
 

@@ -20,8 +20,8 @@
 //! A tile over such rows, which have a constant length, lies as the loops go: first the vectors, then the elements of the ends.
 //!
 //! Only loops of a GPU that have as many rounds as are written out ([`rounds::MOST_ROUNDS`]) or more, between one number and another, that do element by element what vectors can do, and whose
-//! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs before `form-clusters` and
-//! `keep-in-registers`, which look at rounds. Never changes what a kernel computes but the order of a reduction.
+//! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs behind `form-clusters`, whose
+//! kernels it leaves alone, and before `keep-in-registers`, which looks at rounds. Never changes what a kernel computes but the order of a reduction.
 
 mod linear;
 mod walk;
@@ -100,7 +100,8 @@ struct Ends {
 /// Gives the loops of `func` vectors where they can have them; how many got them.
 fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     let threads = ir.int_of(func, "threads").unwrap_or(1);
-    let grid = kernel::grid_loop(ir, func).filter(|_| threads > 1);
+    let alone = threads > 1 && ir.int_of(func, "cluster").is_none();
+    let grid = kernel::grid_loop(ir, func).filter(|_| alone);
     let loops = grid.map_or_else(Vec::new, |grid| ir.children(grid));
     let walks = loops.into_iter().filter_map(|op| Walk::of(ir, op, threads));
     let walks: Vec<Walk> = walks.collect();
