@@ -217,7 +217,7 @@ pub enum Work {
 /// A pool of memory.
 #[derive(Default)]
 pub struct Pool {
-    /// What it gave, by address.
+    /// The bytes of each piece of it that somebody has, by address.
     given: BTreeMap<u64, u64>,
     /// Bytes that were given back and that it keeps.
     pub kept: u64,

@@ -236,7 +236,7 @@ pub enum Code {
     MisalignedAddress = 716,
     /// Another mistake of a kernel.
     LaunchFailed = 719,
-    /// What the device does not have.
+    /// A feature that the device does not have.
     NotSupported = 801,
     /// A call that a graph cannot hold.
     CaptureUnsupported = 900,

@@ -71,7 +71,7 @@ impl Linear {
         let term = self.terms.iter().find(|term| term.0 == of);
         term.map_or(0, |term| term.1)
     }
-    /// What counts of it modulo a power of two, which factors then lie below.
+    /// The sum modulo a power of two, with factors below it.
     pub(super) fn modulo(mut self, lanes: i64) -> Linear {
         for term in &mut self.terms {
             term.1 = term.1.rem_euclid(lanes);

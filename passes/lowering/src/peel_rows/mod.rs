@@ -82,7 +82,7 @@ struct Row {
     step: i64,
     /// Lanes of a vector, a power of two.
     lanes: i64,
-    /// Where in a vector of the tensor a row begins.
+    /// The place in a vector of the tensor at which a row begins.
     place: Linear,
 }
 

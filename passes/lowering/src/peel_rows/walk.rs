@@ -25,7 +25,7 @@ pub(super) struct Walk {
     pub(super) bytes: u64,
     /// The values that are another for each element: they become vectors, or longer ones.
     pub(super) wide: FxHashSet<Value>,
-    /// Where what it touches of global memory begins, an index of each access.
+    /// The index of each access to global memory, but for the induction variable.
     places: Vec<Linear>,
     /// The allocations that it touches.
     pub(super) tiles: FxHashSet<Value>,

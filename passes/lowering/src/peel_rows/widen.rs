@@ -117,7 +117,7 @@ struct Widened<'a> {
     /// Its own induction variable: the place of a vector in a tile.
     counter: Value,
     lanes: u64,
-    /// What is alike for all elements of a vector, and the indices of the first ones.
+    /// Values that are alike for all elements of a vector, and the indices of the first ones.
     map: FxHashMap<Value, Value>,
     vectors: FxHashMap<Value, Value>,
 }
