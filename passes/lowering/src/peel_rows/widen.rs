@@ -29,12 +29,13 @@ impl Walk {
         let Some((iv, first)) = first else {
             return Vec::new();
         };
-        let tiled: Vec<Op> =
-            k.ir.users(iv)
-                .filter(|&user| self.touches_tile(k.ir, user))
-                .collect();
-        let uses: Vec<_> = (k.ir.uses(iv))
-            .filter(|&slot| !tiled.contains(&k.ir.use_owner(slot).0))
+        // The index of an access is its last operand.
+        let in_tile = |(user, at): (Op, usize)| {
+            self.touches_tile(k.ir, user) && at + 1 == k.ir.operand_count(user)
+        };
+        let uses = k.ir.uses(iv);
+        let uses: Vec<_> = uses
+            .filter(|&slot| !in_tile(k.ir.use_owner(slot)))
             .collect();
         let region = k.ir.new_region();
         let begin = k.ir.append_block(region);
