@@ -13,7 +13,7 @@
 //! The verifier, the pass that places barriers and code generation ask the same questions here.
 
 use fuser_ir::def::Traits;
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{Ir, Op};
 
 use super::ops::{EXTRACT, FOR, LOAD, LOAD_WITHIN, SCAN, lanes};
 use super::rounds::{self, Rounds};
@@ -121,19 +121,22 @@ pub fn reduces(ir: &Ir, op: Op) -> bool {
 /// True if all that the threads that share the loop `op` reduce is what another thread loop begins with that reduces it alike: each thread goes on there from
 /// what it has, and nothing is put together before that loop ends.
 pub fn goes_on(ir: &Ir, op: Op) -> bool {
-    let (results, words) = (ir.results(op), strings(ir, op, "combine"));
-    let next = |(number, &result): (usize, &Value)| {
-        let mut users = ir.users(result);
-        let next = users.next().filter(|_| users.next().is_none())?;
-        let at = ir.operands(next).skip(3).position(|init| init == result)?;
-        let alike = *words.get(number)? != SCANNED
-            && strings(ir, next, "combine").get(at) == words.get(number);
-        (alike && ir.parent_block(next) == ir.parent_block(op)).then_some(next)
-    };
     let spread = |op: Op| ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
-    let mut users = results.iter().enumerate().map(next);
-    let Some(Some(first)) = users.next() else {
+    let first = ir.results(op).first();
+    let Some(next) = first.and_then(|&result| ir.users(result).next()) else {
         return false;
     };
-    spread(op) && spread(first) && users.all(|user| user == Some(first))
+    if !spread(op) || !spread(next) || ir.parent_block(next) != ir.parent_block(op) {
+        return false;
+    }
+    let [words, others] = [op, next].map(|op| strings(ir, op, "combine"));
+    ir.results(op).iter().enumerate().all(|(number, &result)| {
+        let mut uses = ir.uses(result).map(|slot| ir.use_owner(slot));
+        let (Some((user, at)), None) = (uses.next(), uses.next()) else {
+            return false;
+        };
+        let word = words.get(number).filter(|word| **word != SCANNED);
+        let other = at.checked_sub(3).and_then(|at| others.get(at));
+        user == next && word.is_some() && word == other
+    })
 }
