@@ -770,6 +770,9 @@ mod tests {
         );
         assert_eq!(Options::read("").unwrap().target.capability, 80);
         assert_eq!(Options::read("b200").unwrap().target.capability, 100);
+        let mut plain = Device::new(Options::read("no-pools").unwrap());
+        assert_eq!(plain.attribute(115).ok(), Some(0));
+        assert!(plain.create_pool().is_err());
         let options = Options::read("sm_90,devices=2,count").unwrap();
         assert_eq!(
             (options.devices, options.count, options.cublaslt),

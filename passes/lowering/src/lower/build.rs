@@ -199,17 +199,14 @@ impl KernelBuilder<'_> {
             (Idx::Const(0), x) | (x, Idx::Const(0)) => x,
             (Idx::Const(x), Idx::Const(y)) => Idx::Const(x.wrapping_add(y)),
             (Idx::Value(x), Idx::Value(y)) => match self.undivided(x, y) {
-                Some((before, whole)) => {
-                    let before = before.unwrap_or(Idx::ZERO);
-                    self.add(before, whole)
-                }
+                Some((before, whole)) => self.add(before, whole),
                 None => self.index_op(&fusion::ADD, a, b),
             },
             _ => self.index_op(&fusion::ADD, a, b),
         }
     }
-    /// `x * n` and `i` where `a` is `(x + i / n) * n` and `b` is `i % n`: their sum without a division; no `x` where there is none.
-    fn undivided(&mut self, a: Value, b: Value) -> Option<(Option<Idx>, Idx)> {
+    /// `x * n` and `i` where `a` is `(x + i / n) * n` and `b` is `i % n`: their sum without a division. `x` may be missing.
+    fn undivided(&mut self, a: Value, b: Value) -> Option<(Idx, Idx)> {
         let parts = |ir: &Ir, value: Value, computes: Computes| {
             let by = ir.made_as(value, computes)?;
             Some((ir.operand(by, 0), ir.operand(by, 1)))
@@ -223,7 +220,7 @@ impl KernelBuilder<'_> {
             row.is_some_and(|(of, by)| of == i && number(by) == Some(n))
         };
         if is_row(rows) {
-            return Some((None, Idx::Value(i)));
+            return Some((Idx::ZERO, Idx::Value(i)));
         }
         let (x, y) = parts(self.ir, rows, Computes::Add)?;
         let before = match (is_row(x), is_row(y)) {
@@ -232,7 +229,7 @@ impl KernelBuilder<'_> {
             _ => return None,
         };
         let before = self.mul(Idx::Value(before), Idx::Const(n));
-        Some((Some(before), Idx::Value(i)))
+        Some((before, Idx::Value(i)))
     }
     /// `a - b`
     pub fn sub(&mut self, a: Idx, b: Idx) -> Idx {

@@ -15,7 +15,7 @@
 //!                                                           }
 //! ```
 //!
-//! Where each row begins with a whole vector, but was cut into single elements for its length (a tile of 32 rows of 561, one behind the other), nothing lies before it.
+//! A row that begins with a whole vector, but has single elements for its length (a tile of 32 rows of 561, one behind the other), has nothing before it.
 //!
 //! A tile over such rows, which have a constant length, lies as the loops go: first the vectors, then the elements of the ends.
 //!
@@ -23,12 +23,12 @@
 //! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs behind `form-clusters`, whose
 //! kernels it leaves alone, and before `keep-in-registers`, which looks at rounds. Never changes what a kernel computes but the order of a reduction.
 
-mod linear;
 mod walk;
 mod widen;
 
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::fusion;
+use fuser_dialects::kernel::sum::Sum;
 use fuser_dialects::kernel::{self, rounds, rounds::Rounds};
 use fuser_ir::types::{Extent, TypeKind};
 use fuser_ir::{DType, Ir, Op, Value};
@@ -36,7 +36,6 @@ use fuser_pass::{PassDef, StatDef};
 use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::linear::Linear;
 use self::walk::Walk;
 use crate::lower::build::{Idx, KernelBuilder};
 use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
@@ -82,8 +81,8 @@ struct Row {
     step: i64,
     /// Lanes of a vector, a power of two.
     lanes: i64,
-    /// The place in a vector of the tensor at which a row begins.
-    place: Linear,
+    /// The place in a vector of the tensor at which a row begins, modulo its lanes.
+    place: Sum,
 }
 
 /// The ends of a row, as a kernel has them.
@@ -208,7 +207,7 @@ impl Row {
     }
     /// True if each row begins with a whole vector.
     fn is_aligned(&self) -> bool {
-        self.place.is_multiple(self.lanes)
+        self.place.0.is_empty()
     }
     /// Elements before and behind the whole vectors, at most.
     fn rest(&self) -> i64 {
@@ -221,7 +220,7 @@ impl Row {
     fn tile(&self) -> i64 {
         self.end() + self.rest()
     }
-    /// True if a block has shared memory for longer tiles and for what twice as many loops put together.
+    /// True if a block has shared memory for the longer tiles. Loops over ends put nothing together.
     fn fits(&self, ir: &Ir, func: Op, tiles: &[Value], target: &Target) -> bool {
         let Some(limit) = target.scratch_limit() else {
             return true;
@@ -237,15 +236,19 @@ impl Row {
             own.checked_add(longer * u64::from(tiles.contains(&result)))
         });
         let threads = ir.int_of(func, "threads").unwrap_or(1);
-        let combined = partials(ir, func, threads).saturating_mul(2);
+        let combined = partials(ir, func, threads);
         let mut bytes = bytes.into_iter();
         let all = bytes.try_fold(combined, |sum, own| sum.checked_add(own?));
         all.is_some_and(|all| all <= limit)
     }
+    /// Makes the indices of the ends of a row.
     fn ends(&self, k: &mut KernelBuilder<'_>) -> Ends {
-        let mut place = Idx::Const(self.place.constant);
-        for &(value, factor) in &self.place.terms {
-            let term = k.mul(Idx::Value(value), Idx::Const(factor));
+        let mut place = Idx::ZERO;
+        for (product, &factor) in &self.place.0 {
+            let mut term = Idx::Const(factor);
+            for unknown in product {
+                term = k.mul(Idx::Value(unknown.value), term);
+            }
             place = k.add(place, term);
         }
         let head = match self.is_aligned() {

@@ -2,6 +2,7 @@
 
 use fuser_dialects::kernel::bounds::multiple;
 use fuser_dialects::kernel::ops::COMBINERS;
+use fuser_dialects::kernel::sum::Sum;
 use fuser_dialects::kernel::{self, rounds, rounds::literal};
 use fuser_ir::def::{Computes, DTypes, OpClass};
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
@@ -9,7 +10,6 @@ use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Row;
-use super::linear::Linear;
 use crate::spec::strings;
 
 /// The most elements of a row: with them, the indices of both of its loops are in range.
@@ -26,7 +26,7 @@ pub(super) struct Walk {
     /// The values that are another for each element: they become vectors, or longer ones.
     pub(super) wide: FxHashSet<Value>,
     /// The index of each access to global memory, but for the induction variable.
-    places: Vec<Linear>,
+    places: Vec<Sum>,
     /// The allocations that it touches.
     pub(super) tiles: FxHashSet<Value>,
 }
@@ -64,9 +64,9 @@ impl Walk {
     pub(super) fn row(&self, ir: &Ir, lanes: i64) -> Option<Row> {
         let longer = lanes.count_ones() == 1 && lanes > self.step;
         let (first, others) = self.places.split_first().filter(|_| longer)?;
-        let place = first.clone().modulo(lanes);
-        let whole = place.is_multiple(self.step);
-        let alike = |other: &Linear| other.clone().modulo(lanes) == place;
+        let place = modulo(first, lanes);
+        let whole = modulo(&place, self.step).0.is_empty();
+        let alike = |other: &Sum| modulo(other, lanes) == place;
         let ((least, most), length) = (self.lengths, ir.operand(self.op, 1));
         let steps = multiple(ir, length, &FxHashMap::default()) % self.step == 0;
         (whole && steps && others.iter().all(alike)).then(|| Row {
@@ -99,19 +99,19 @@ impl Walk {
         if ir.is(op, &kernel::YIELD) {
             let mut values = ir.operands(op).zip(carried);
             let combined =
-                values.all(|(next, &own)| self.combining(ir, (body, next), own).is_some());
+                values.all(|(next, &own)| self.combines(ir, (body, next), own) == Some(true));
             return combined.then_some(());
         }
         if ir.operands(op).any(|value| carried.contains(&value)) {
             // That it puts together what is carried is asked where that is yielded.
             return Some(());
         }
-        let sum = |value| {
+        let reduced = |value| {
             ir.def_op(value)
                 .is_some_and(|by| ir.is(by, &kernel::REDUCE))
         };
         let short = |value| is_vector(ir, value) && !self.wide.contains(&value);
-        if ir.operands(op).any(|value| sum(value) || short(value)) {
+        if ir.operands(op).any(|value| reduced(value) || short(value)) {
             return None;
         }
         let wide = self.becomes_wide(ir, iv, op)?;
@@ -175,35 +175,31 @@ impl Walk {
                 self.tiles.insert(of);
             }
             MemSpace::Global if ir.def_op(of).is_none() => {
-                let own = Linear::of(ir, iv)?;
-                self.places.push(Linear::of(ir, index)?.plus(&own, -1)?);
+                self.places.push(sum(ir, index)?.plus(&sum(ir, iv)?, -1)?);
                 self.bytes = self.bytes.max(dtype.bytes());
             }
             _ => return None,
         }
         Some(true)
     }
-    /// The op that puts together what is carried and what an iteration gives, and which of its operands this is.
-    fn combining(&self, ir: &Ir, (body, next): (Block, Value), own: Value) -> Option<(Op, usize)> {
+    /// True if an op of two operands makes the value that is carried on from the one that is carried and from what an iteration gives, and nothing else uses these.
+    fn combines(&self, ir: &Ir, (body, next): (Block, Value), own: Value) -> Option<bool> {
         let by = ir.def_op(next)?;
         let inside = ir.parent_block(by) == Some(body) && ir.operand_count(by) == 2;
-        let at = (0..2).find(|&n| inside && ir.operand(by, 1 - n) == own)?;
-        let given = ir.operand(by, at);
+        let mut operands = ir.operands(by).filter(|&value| value != own);
+        let given = operands
+            .next()
+            .filter(|_| inside && operands.next().is_none())?;
         let once = |value| ir.users(value).count() == 1;
+        let reduced = ir.def_op(given).filter(|&by| ir.is(by, &kernel::REDUCE));
         let summed = match self.step {
             1 => self.wide.contains(&given),
-            _ => {
-                ir.def_op(given)
-                    .is_some_and(|by| ir.is(by, &kernel::REDUCE))
-                    && once(given)
-            }
+            _ => reduced.is_some() && once(given),
         };
-        let scalar = ir
-            .value_kind(next)
-            .dtype()
-            .filter(|_| !is_vector(ir, next))?;
-        let scalar = DTypes::COMPUTED.contains(scalar) && ir.def(by)?.class == OpClass::Elementwise;
-        (summed && scalar && once(own) && once(next)).then_some((by, at))
+        let scalar = ir.value_kind(next).dtype().filter(|_| !is_vector(ir, next));
+        let lanes = scalar.is_some_and(|dtype| DTypes::COMPUTED.contains(dtype));
+        let plain = lanes && ir.def(by)?.class == OpClass::Elementwise;
+        Some(summed && plain && once(own) && once(next))
     }
 }
 
@@ -212,15 +208,34 @@ pub(super) fn moves(ir: &Ir, iv: Value, index: Value) -> Option<bool> {
     if !is_index(ir, index) {
         return Some(false);
     }
-    let index = Linear::of(ir, index)?;
-    let hidden =
-        |&(value, _): &(Value, i64)| value != iv && ir.def_block(value) == ir.def_block(iv);
-    match index.factor(iv) {
-        _ if index.terms.iter().any(hidden) => None,
+    let mut factor = 0;
+    for (product, &times) in &sum(ir, index)?.0 {
+        let inside = |value| ir.def_block(value) == ir.def_block(iv);
+        if product.iter().any(|unknown| inside(unknown.value)) {
+            // Of the others in the loop nothing is known.
+            let alone = product.len() == 1 && product[0].value == iv;
+            factor = Some(times).filter(|_| alone)?;
+        }
+    }
+    match factor {
         0 => Some(false),
         1 => Some(true),
         _ => None,
     }
+}
+
+/// An index as a sum.
+fn sum(ir: &Ir, index: Value) -> Option<Sum> {
+    Sum::of(ir, index, &mut |value| value)
+}
+
+/// The terms that count modulo a number, with factors below it.
+fn modulo(sum: &Sum, of: i64) -> Sum {
+    let terms = sum
+        .0
+        .iter()
+        .map(|(product, factor)| (product.clone(), factor.rem_euclid(of)));
+    Sum(terms.filter(|term| term.1 != 0).collect())
 }
 
 fn is_index(ir: &Ir, value: Value) -> bool {

@@ -2,9 +2,8 @@
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::clone::Mapping;
-use fuser_ir::{DType, Ir, NewOp, Op, Value};
+use fuser_ir::{DType, Ir, Op, Value};
 use rustc_hash::FxHashMap;
-use smallvec::SmallVec;
 
 use super::walk::{Walk, moves};
 use super::{Ends, Row};
@@ -120,10 +119,12 @@ struct Widened<'a> {
     lanes: u64,
     /// Values that are alike for all elements of a vector, and the indices of the first ones.
     map: FxHashMap<Value, Value>,
+    /// All elements, of those of which a vector was made.
     vectors: FxHashMap<Value, Value>,
 }
 
 impl Widened<'_> {
+    /// The value for all elements of a vector, or the first one.
     fn scalar(&self, value: Value) -> Value {
         self.map.get(&value).copied().unwrap_or(value)
     }
@@ -152,25 +153,19 @@ impl Widened<'_> {
         operands: &[Value],
         wide: bool,
     ) -> Option<Value> {
-        let mut results = SmallVec::new();
-        for &result in k.ir.results(op).to_vec().iter() {
-            let ty = match k.ir.value_kind(result).dtype().filter(|_| wide) {
-                Some(dtype) => k.lane_type(dtype, Some(self.lanes)),
-                None => k.ir.value_type(result),
-            };
-            results.push((ty, k.ir.value_name_sym(result)));
+        let copy = k.ir.clone_op(op, &mut Mapping::default());
+        for (number, &value) in operands.iter().enumerate() {
+            k.ir.set_operand(copy, number, value);
         }
-        let new = NewOp {
-            operands: operands.iter().copied().collect(),
-            results,
-            attrs: SmallVec::from_slice(k.ir.attrs(op)),
-            loc: Some(k.ir.op_loc(op)),
-            ..NewOp::default()
-        };
-        let copy = k.ir.create(k.ir.name_id(op), new);
         k.ir.append_op(k.block, copy);
-        k.ir.results(copy).first().copied()
+        let result = k.ir.results(copy).first().copied()?;
+        if let Some(dtype) = k.ir.value_kind(result).dtype().filter(|_| wide) {
+            let ty = k.lane_type(dtype, Some(self.lanes));
+            k.ir.set_value_type(result, ty);
+        }
+        Some(result)
     }
+    /// Makes what an op becomes, but for one that goes on from what is carried.
     fn op(&mut self, k: &mut KernelBuilder<'_>, op: Op) {
         let operands: Vec<Value> = k.ir.operands(op).collect();
         let stores = k.ir.is(op, &kernel::STORE);
