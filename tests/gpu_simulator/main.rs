@@ -7,6 +7,7 @@ mod barriers;
 mod library;
 mod products;
 mod programs;
+mod rows;
 mod scans;
 mod texts;
 mod variances;

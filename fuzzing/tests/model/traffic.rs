@@ -390,7 +390,11 @@ fn kept_through_loops(remarks: &[Remark], segment: &str) -> u64 {
     bytes.sum()
 }
 
-/// The bytes of all elements that a kernel keeps, wherever, in a launch with these extents: what it asks for, less what staggers it.
+/// The memory of groups that share the rows of a block (`share-rows`).
+const OF_GROUPS: [&str; 2] = ["own", "parts"];
+
+/// The bytes of all elements that a kernel keeps, wherever, in a launch with these extents: what it asks for, less what staggers it, and
+/// less what groups of threads hand each other, as those of warps are no allocations.
 fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
     let body = ir.body(func, 0)?;
     let scalar = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::Scalar(_));
@@ -399,6 +403,10 @@ fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
     let mut sum = 0;
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::ALLOC) {
+            let name = ir.value_name(ir.result(op, 0));
+            if name.is_some_and(|name| OF_GROUPS.contains(&name)) {
+                continue;
+            }
             let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else {
                 return None;
             };

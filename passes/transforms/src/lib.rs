@@ -14,7 +14,7 @@ pub use fuser_fusion::{
 };
 pub use fuser_lowering::{
     form, form_clusters, keep_in_registers, lower, merge_kernels, peel_rows, place_barriers,
-    protect_updates, schedule, spec, stride_grids, use_multiples,
+    protect_updates, schedule, share_rows, spec, stride_grids, use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
@@ -62,6 +62,7 @@ pub static PASSES: &[&PassDef] = &[
     &use_multiples::USE_MULTIPLES,
     &form_clusters::FORM_CLUSTERS,
     &peel_rows::PEEL_ROWS,
+    &share_rows::SHARE_ROWS,
     &merge_kernels::MERGE_KERNELS,
     &stride_grids::STRIDE_GRIDS,
     &keep_in_registers::KEEP_IN_REGISTERS,
@@ -98,7 +99,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,use-multiples,form-clusters,peel-rows,cse,merge-kernels,stride-grids,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,share-rows,form-clusters,peel-rows,cse,merge-kernels,stride-grids,keep-in-registers,place-barriers"
     };
 }
 

@@ -43,6 +43,10 @@ pub(super) const ROWS_AT_ONCE: u64 = 16;
 const WRITTEN: u64 = 512;
 /// Vectors of a line of memory, of which a block reads no part.
 const LINE: u64 = 8;
+/// Rows of a thread at least, where groups of threads share those of a block: what each group has is put together once more.
+const ROWS_OF_GROUP: u64 = 4;
+/// Threads of a block at most, whose groups share rows.
+const GROUPED: u64 = 512;
 /// Threads that stand on a multiprocessor at once.
 pub(super) const STANDING: u64 = 1536;
 /// Simple operations in the time of an exchange between the threads of a warp: it takes 24 cycles, and four operations, one behind the other in
@@ -776,4 +780,13 @@ impl Walk {
 fn grid_steps(loops: &[Loop]) -> u64 {
     let grid = loops.iter().filter(|l| l.role == Role::Grid);
     grid.fold(1, |all, l| all.saturating_mul(l.steps()))
+}
+
+/// Threads of a block whose groups of `width` share `count` times `each` rows (`share-rows`).
+pub fn row_threads(width: u64, count: u64, each: u64, target: &Target) -> u64 {
+    let groups = count.saturating_mul(each) / ROWS_OF_GROUP;
+    let groups = groups.min(count.next_power_of_two()).max(1);
+    let most = GROUPED.min(target.block_threads);
+    let threads = width.saturating_mul(1 << groups.ilog2());
+    1 << threads.min(most).max(1).ilog2()
 }

@@ -12,7 +12,7 @@ use super::units::Draft;
 /// One thread of so many that a GPU's multiprocessors have room for, with a few loads under way, and the others wait no longer for it than memory takes
 /// for what two more walks over it would read.
 const WAITING: u64 = 8;
-/// Columns of a thread.
+/// Columns of a thread, at most.
 const LANES: u64 = 4;
 
 /// The role of an axis in a sweep.
@@ -122,7 +122,8 @@ pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option
 }
 
 /// The reason against a sweep on a GPU that sums columns of more rows than a thread asks for at once in its steps: a thread walks those of its columns
-/// one behind the other, and there are too few others to compute while it waits: as there are few columns, or as shared memory holds few of them.
+/// that its group has (`share-rows`) one behind the other, and there are too few others to compute while it waits: as there are few columns, or as shared
+/// memory holds few of them.
 pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
     let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
@@ -131,17 +132,41 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
         inside && target.is_gpu() && !tiles.runs_within(n.reduced)
     });
     let least = target.workers * blocks::STANDING / WAITING;
+    let lanes = lanes(body, draft, target);
     let blocks = target.shared_per_sm.checked_div(resident_bytes(draft));
     sums.find_map(|sum| {
         let columns = draft.space & !sum.reduced;
-        let of_block = tiles.elements(body, columns).div_ceil(LANES);
-        let standing = of_block.saturating_mul(target.workers);
+        let width = tiles.elements(body, columns).div_ceil(lanes).max(1);
+        let rows = body.elements(sum.reduced);
+        let groups = match shares_rows(body, draft, &tiles, sum) {
+            true => blocks::row_threads(width, rows, 1, target).div_ceil(width),
+            false => 1,
+        };
+        let standing = (width * groups).saturating_mul(target.workers);
         let held = blocks.map(|blocks| blocks.saturating_mul(standing));
-        let all = body.elements(columns) / LANES;
+        let all = (body.elements(columns) / lanes).saturating_mul(groups);
         let (op, grid) = (sum.op, held.map_or(all, |held| held.min(all)));
-        let serial = body.elements(sum.reduced) > blocks::ROWS_AT_ONCE && grid < least;
+        let serial = rows.div_ceil(groups) > blocks::ROWS_AT_ONCE && grid < least;
         serial.then_some(Refusal::RowsSerial { op, grid, least })
     })
+}
+
+/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, and none goes along
+/// the contiguous one.
+fn shares_rows(body: &Body, draft: &Draft, tiles: &Tiles, sum: &Node) -> bool {
+    let columns = tiles.inner(body, sum.space & !sum.reduced);
+    let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
+    let mut others = nodes.filter(|n| n.reduced | n.scanned != 0);
+    let along = others.all(|n| n.scanned == 0 && !tiles.runs_within(n.reduced));
+    sum.reduced & body.named == 0 && columns.count_ones() <= 1 && along
+}
+
+/// Columns of a thread: [`LANES`], or as many as divide the axis along which they are contiguous.
+fn lanes(body: &Body, draft: &Draft, target: &Target) -> u64 {
+    let axis = tiles::contiguous_axis(body, draft, target);
+    let known = axis.filter(|axis| body.named >> axis & 1 == 0);
+    let extent = known.map_or(LANES, |axis| body.extents[axis]);
+    LANES.min(1 << extent.trailing_zeros().min(LANES.ilog2()))
 }
 
 /// The reason against a sweep with a value that it writes, or adds to, inside of loops that may have no index and along which it does not

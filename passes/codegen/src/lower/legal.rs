@@ -310,7 +310,9 @@ impl Checker<'_> {
                 [a, b] if b == lower => constant(a),
                 _ => None,
             };
-            other.is_some_and(|length| length <= most)
+            let known = constant(end).zip(constant(lower));
+            let length = other.or(known.map(|(end, lower)| end.saturating_sub(lower)));
+            length.is_some_and(|length| length <= most)
         };
         let least = ir.made_as(upper, Computes::Min);
         near(upper) || least.is_some_and(|min| ir.operands(min).any(near))

@@ -36,6 +36,10 @@ impl Combine {
     pub fn of_scan(ir: &Ir, op: Op) -> Option<Combine> {
         Self::of_class(ir, op, OpClass::Scan)
     }
+    /// The way of an op of two elements.
+    pub fn of_elementwise(ir: &Ir, op: Op) -> Option<Combine> {
+        Self::of_class(ir, op, OpClass::Elementwise)
+    }
     fn of_class(ir: &Ir, op: Op, class: OpClass) -> Option<Combine> {
         let def = ir.def(op).filter(|d| d.class == class)?;
         match def.computes? {

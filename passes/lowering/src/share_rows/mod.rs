@@ -1,0 +1,370 @@
+//! Groups of threads share the rows of a block.
+//!
+//! A block that has all rows of some columns has a thread for each few of these: it walks the rows one behind the other, and few others have work while it
+//! waits. The pass gives a block more threads, in groups of as many as had work. Each group walks rows of its own, and what it put together lies in shared memory, where
+//! threads that share a column put that of all groups together:
+//!
+//! ```text
+//! kernel.for 0, 512, 1 map "seq" {                       kernel.for 0, 128, 1 map "group" groups 128 {                     // %g
+//!   kernel.for 0, 32, 8 map "thread" {                     kernel.for 0, 32, 8 map "thread" { kernel.store -inf, %own, %i }
+//!     %x = kernel.load %in, %row * 32 + %i                 kernel.for 0, 4, 1 map "seq" {                                  // %row = %k * 128 + %g
+//!     %m = kernel.load %max, %i                              kernel.for 0, 32, 8 map "thread" {
+//!     %n = fmax %m, %x                             =>          %x = kernel.load %in, %row * 32 + %i ...
+//!     kernel.store %n, %max, %i                                kernel.store %n, %own, %i } }
+//!   }                                                      kernel.for 0, 32, 8 map "thread" { kernel.store %own[%i], %parts, %i * 129 + %g stride 129 }
+//! }                                                      }
+//!                                                        kernel.for 0, 32, 1 map "group" groups 32 {                       // %column
+//!                                                          %n = kernel.for 0, 128, 1 map "thread" combine ["max_num"] { %parts[%column * 129 + %i] }
+//!                                                          kernel.for 0, 1, 1 map "thread" { %max[%column] = fmax %max[%column], %n }
+//!                                                        }
+//! ```
+//!
+//! Only kernels for a GPU all of whose loops over rows are such: a nest of loops with constant bounds around one thread loop, which puts elements of rows together by one op, or
+//! stores what no other row does. Never changes what a kernel computes but the order of a reduction.
+
+mod rows;
+
+use fuser_analysis::cost::blocks::row_threads;
+use fuser_analysis::targets::{self, TARGET};
+use fuser_dialects::kernel::{self, WARP};
+use fuser_dialects::task::{self, updates};
+use fuser_ir::clone::Mapping;
+use fuser_ir::types::{MemSpace, TypeKind};
+use fuser_ir::{DType, Ir, Op, Value};
+use fuser_pass::{PassDef, StatDef};
+use fuser_target::Target;
+use rustc_hash::FxHashMap;
+
+use self::rows::{Fill, Kept, Rows};
+use crate::lower::build::{Idx, KernelBuilder, Map};
+use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
+
+/// `share-rows`
+pub static SHARE_ROWS: PassDef = PassDef {
+    name: "share-rows",
+    summary: "lets groups of threads share the rows of a block",
+    doc: "In each `kernel.func` for a GPU whose blocks have all rows of some columns: gives it more threads, and each group of them rows of its own. All of its \
+          loops that stand around thread loops must have constant bounds, put rows together by one op, and store each element once; what the groups put together must fit shared memory.",
+    anchor: &["builtin.module"],
+    options: &[TARGET],
+    statistics: &[StatDef {
+        name: "loops",
+        doc: "loops over rows that groups share",
+    }],
+    run: |ctx| {
+        let target = targets::of(ctx);
+        let ops = ctx.ir.children(ctx.op);
+        let mut programs = ops.iter().filter(|&&op| ctx.ir.is(op, &task::PROGRAM));
+        let overlap = programs.any(|&program| updates::any_in_place(ctx.ir, program));
+        for func in ops {
+            if ctx.ir.is(func, &kernel::FUNC) && target.is_gpu() && !overlap {
+                let loops = share(ctx.ir, func, &target);
+                ctx.count("loops", loops);
+            }
+        }
+        Ok(())
+    },
+    ..PassDef::EMPTY
+};
+
+/// The space and the name of memory: for what a thread of a group puts together, and for what all groups did.
+const OWN: (MemSpace, &str) = (MemSpace::Register, "own");
+const PARTS: (MemSpace, &str) = (MemSpace::Tile, "parts");
+
+/// The way in which the threads of a block share the rows of a loop.
+#[derive(Clone, Copy)]
+struct Groups {
+    /// Threads of the block.
+    threads: i64,
+    /// Groups of them.
+    number: i64,
+    /// Those that have rows.
+    working: i64,
+    /// Elements of shared memory from what groups put together of one column to that of the next: odd, so that neighbours lie in different banks.
+    pitch: i64,
+    /// Threads that put together what the groups did, of each column; none where each thread has columns of its own.
+    folding: i64,
+}
+
+impl Groups {
+    /// The groups of a block of `threads` that share these rows.
+    fn of(rows: &Rows, threads: i64) -> Groups {
+        let number = threads / rows.width();
+        let working = number.min(rows.count);
+        let columns = rows.columns.unsigned_abs().next_power_of_two() as i64;
+        Groups {
+            threads,
+            number,
+            working,
+            pitch: working | 1,
+            folding: (threads / columns).min(WARP),
+        }
+    }
+    /// Elements of shared memory for what they put together.
+    fn elements(&self, rows: &Rows) -> i64 {
+        self.pitch * rows.whole()
+    }
+}
+
+/// Lets groups share the loops over rows of `func`, if they can; how many they share.
+fn share(ir: &mut Ir, func: Op, target: &Target) -> u64 {
+    let Some((grid, loops)) = loops(ir, func, target) else {
+        return 0;
+    };
+    let region = ir.new_region();
+    let allocs = ir.append_block(region);
+    let mut parts: FxHashMap<_, Value> = FxHashMap::default();
+    for (rows, groups) in &loops {
+        let (region, loc) = (ir.new_region(), ir.op_loc(rows.op));
+        let outside = ir.append_block(region);
+        let mut k = KernelBuilder {
+            ir,
+            block: outside,
+            entry: allocs,
+            loc,
+            extents: FxHashMap::default(),
+            multiples: FxHashMap::default(),
+        };
+        // One behind the other, loops have the same memory.
+        let size = groups.elements(rows);
+        let kept = rows.kept.iter().enumerate();
+        let parts = kept.map(|(number, kept)| {
+            let known = parts.entry((number, kept.dtype, size));
+            *known.or_insert_with(|| alloc(&mut k, size, kept.dtype, PARTS))
+        });
+        let parts: Vec<Value> = parts.collect();
+        let anchor = k.ir.next_op(rows.op);
+        rows.share(&mut k, groups, &parts);
+        if let Some(anchor) = anchor {
+            ir.inline_block_before(outside, anchor);
+        }
+    }
+    ir.inline_block_before(allocs, grid);
+    let threads = loops.first().map_or(1, |(_, groups)| groups.threads);
+    let threads = ir.int_attr(threads);
+    ir.set_attr(func, "threads", threads);
+    loops.len() as u64
+}
+
+/// Memory with a name.
+fn alloc(
+    k: &mut KernelBuilder<'_>,
+    size: i64,
+    dtype: DType,
+    (space, name): (MemSpace, &str),
+) -> Value {
+    let memory = k.alloc(&[Idx::Const(size)], dtype);
+    if let TypeKind::MemRef { dims, dtype, .. } = k.ir.value_kind(memory).clone() {
+        let ty = k.ir.type_id(TypeKind::MemRef { dims, dtype, space });
+        k.ir.set_value_type(memory, ty);
+    }
+    let name = k.ir.sym(name);
+    k.ir.set_value_name(memory, Some(name));
+    memory
+}
+
+/// The loops over rows of `func` with the groups that are to share them, in its grid loop, which has no others.
+fn loops(ir: &Ir, func: Op, target: &Target) -> Option<(Op, Vec<(Rows, Groups)>)> {
+    let own = ir.int_of(func, "threads").unwrap_or(1);
+    let grid = kernel::grid_loop(ir, func)?;
+    if own < 2 || ir.int_of(func, "cluster").is_some() {
+        return None;
+    }
+    let mut loops = Vec::new();
+    for op in ir.children(grid) {
+        let map = match ir.is(op, &kernel::FOR) {
+            true => kernel::verify::mapping(ir, op),
+            false if ir.op_regions(op).is_empty() => continue,
+            false => return None,
+        };
+        match map {
+            "thread" => {}
+            "seq" => loops.push(Rows::of(ir, op)?),
+            _ => return None,
+        }
+    }
+    let wanted = loops.iter().map(|rows| {
+        let [width, count, each] = [rows.width(), rows.count, rows.each].map(i64::unsigned_abs);
+        row_threads(width, count, each, target)
+    });
+    let threads = i64::try_from(wanted.max()?).ok()?;
+    let narrow = loops.iter().all(|rows| rows.width() <= WARP);
+    if threads <= own || !narrow || loops.iter().all(|rows| rows.kept.is_empty()) {
+        return None;
+    }
+    let shared = loops.into_iter().map(|rows| {
+        let groups = Groups::of(&rows, threads);
+        (rows, groups)
+    });
+    let shared: Vec<(Rows, Groups)> = shared.collect();
+    fits(ir, func, &shared, threads, target).then_some((grid, shared))
+}
+
+/// True if a block has shared memory for what the groups put together.
+fn fits(ir: &Ir, func: Op, loops: &[(Rows, Groups)], threads: i64, target: &Target) -> bool {
+    let Some(limit) = target.scratch_limit() else {
+        return true;
+    };
+    let allocs = ir.children(func).into_iter();
+    let allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
+    let allocs = allocs.map(|op| allocated(ir, op));
+    let parts = loops.iter().flat_map(|(rows, groups)| {
+        let elements = groups.elements(rows).unsigned_abs();
+        let warps = (threads / WARP).unsigned_abs();
+        rows.kept.iter().map(move |kept| {
+            // A partial result of each warp is counted for each loop that combines.
+            let bytes = (elements + warps).checked_mul(kept.dtype.bytes())?;
+            bytes.checked_add(2 * SCRATCH_ALIGN)
+        })
+    });
+    let mut all = allocs.chain(parts);
+    let all = all.try_fold(partials(ir, func, threads), |sum, own| {
+        sum.checked_add(own?)
+    });
+    all.is_some_and(|all| all <= limit)
+}
+
+impl Rows {
+    /// Lets groups share the loop: at the end of the builder's block, with `parts` for what they put together.
+    fn share(&self, k: &mut KernelBuilder<'_>, groups: &Groups, parts: &[Value]) {
+        let end = self.end(k);
+        if let Idx::Value(end) = end {
+            k.ir.set_operand(self.spread, 1, end);
+        }
+        let step = Idx::Const(self.step);
+        let lanes = self.lanes();
+        let own: Vec<Value> = self
+            .kept
+            .iter()
+            .map(|kept| alloc(k, self.whole(), kept.dtype, OWN))
+            .collect();
+        let open = k.open_loop([Idx::ZERO, Idx::Const(groups.working), Idx::Const(1)], &[]);
+        let group = Idx::Value(open.iv);
+        for (kept, &own) in self.kept.iter().zip(&own) {
+            let all = k.open_loop([Idx::ZERO, Idx::Const(self.whole()), step], &[]);
+            let none = kept.combine.start(k, kept.dtype);
+            let none = k.splat(none, lanes);
+            k.store(none, own, Idx::Value(all.iv));
+            k.close_loop(all, &[], Map::Thread, &[]);
+        }
+        for fill in &self.fills {
+            self.fill(k, groups, group, fill);
+        }
+        for (kept, &own) in self.kept.iter().zip(&own) {
+            k.ir.set_operand(kept.load, 0, own);
+            k.ir.set_operand(kept.store, 1, own);
+        }
+        self.walk(k, groups, group);
+        for (&own, &parts) in own.iter().zip(parts) {
+            let all = k.open_loop([Idx::ZERO, end, step], &[]);
+            let column = Idx::Value(all.iv);
+            let value = k.load(own, column, lanes);
+            let at = k.mul(column, Idx::Const(groups.pitch));
+            let at = k.add(at, group);
+            k.store_strided(value, parts, at, groups.pitch);
+            k.close_loop(all, &[], Map::Thread, &[]);
+        }
+        k.close_loop(open, &[], Map::Group(groups.number), &[]);
+        for (kept, &parts) in self.kept.iter().zip(parts) {
+            kept.fold(k, groups, end, parts);
+        }
+    }
+    /// The rounds that each group has for sure, and those that this one has: of the numbers of its rows, every so many'th.
+    fn rounds(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx) -> (i64, Idx) {
+        let sure = self.count / groups.working;
+        if self.count % groups.working == 0 {
+            return (sure, Idx::Const(sure));
+        }
+        let left = k.sub(Idx::Const(self.count), group);
+        (sure, k.ceil_div(left, Idx::Const(groups.working)))
+    }
+    /// The row of a round.
+    fn row(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx, round: Value) -> Idx {
+        let first = k.mul(Idx::Value(round), Idx::Const(groups.working));
+        k.add(first, group)
+    }
+    /// Moves the loop to the end of the builder's block, over the rounds of a group: those that it has for sure, which may be written out, and another loop over what is left.
+    fn walk(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx) {
+        let (sure, all) = self.rounds(k, groups, group);
+        let block = k.block;
+        k.ir.move_to_end(self.op, block);
+        let uses: Vec<_> = k.ir.uses(self.row).collect();
+        let region = k.ir.new_region();
+        k.block = k.ir.append_block(region);
+        let row = self.row(k, groups, group, self.row);
+        let row = k.index(row);
+        let before = std::mem::replace(&mut k.block, block);
+        if let Some(first) = k.ir.body(self.op, 0).and_then(|body| k.ir.first_op(body)) {
+            k.ir.inline_block_before(before, first);
+        }
+        k.ir.replace_uses_if(self.row, row, |_, slot| uses.contains(&slot));
+        let rest =
+            (all != Idx::Const(sure)).then(|| k.ir.clone_op(self.op, &mut Mapping::default()));
+        let loops = [
+            Some((self.op, Idx::ZERO, Idx::Const(sure))),
+            rest.map(|op| (op, Idx::Const(sure), all)),
+        ];
+        for (op, lower, upper) in loops.into_iter().flatten() {
+            let bounds = [lower, upper, Idx::Const(1)].map(|bound| k.index(bound));
+            for (number, bound) in bounds.into_iter().enumerate() {
+                k.ir.set_operand(op, number, bound);
+            }
+            match op == self.op {
+                true => k.ir.move_to_end(op, block),
+                false => k.ir.append_op(block, op),
+            }
+        }
+    }
+    /// Fills the elements of a group's rows, instead of the loop that did so for all.
+    fn fill(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx, fill: &Fill) {
+        let copy = k.ir.clone_op(fill.constant, &mut Mapping::default());
+        let constant = k.ir.result(copy, 0);
+        k.ir.append_op(k.block, copy);
+        let (_, all) = self.rounds(k, groups, group);
+        let rows = k.open_loop([Idx::ZERO, all, Idx::Const(1)], &[]);
+        let row = self.row(k, groups, group, rows.iv);
+        let first = k.mul(row, Idx::Const(self.whole()));
+        let (all, lanes) = (Idx::Const(self.whole()), self.lanes());
+        let columns = k.open_loop([Idx::ZERO, all, Idx::Const(self.step)], &[]);
+        let value = k.splat(constant, lanes);
+        let at = k.add(first, Idx::Value(columns.iv));
+        k.store(value, fill.memory, at);
+        k.close_loop(columns, &[], Map::Thread, &[]);
+        k.close_loop(rows, &[], Map::Seq, &[]);
+        k.ir.erase(fill.op);
+    }
+}
+
+impl Kept {
+    /// Puts what the groups did together with what the memory holds, of each column before `end`.
+    fn fold(&self, k: &mut KernelBuilder<'_>, groups: &Groups, end: Idx, parts: Value) {
+        let one = Idx::Const(1);
+        let columns = k.open_loop([Idx::ZERO, end, one], &[]);
+        let column = Idx::Value(columns.iv);
+        let first = k.mul(column, Idx::Const(groups.pitch));
+        if groups.folding < 2 {
+            let mut sum = k.load(self.memory, column, None);
+            for group in 0..groups.working {
+                let at = k.add(first, Idx::Const(group));
+                let part = k.load(parts, at, None);
+                sum = self.combine.apply(k, sum, part);
+            }
+            k.store(sum, self.memory, column);
+            k.close_loop(columns, &[], Map::Thread, &[]);
+            return;
+        }
+        let none = self.combine.start(k, self.dtype);
+        let shares = k.open_loop([Idx::ZERO, Idx::Const(groups.working), one], &[none]);
+        let at = k.add(first, Idx::Value(shares.iv));
+        let part = k.load(parts, at, None);
+        let sum = self.combine.apply(k, shares.args[0], part);
+        let sums = k.close_loop(shares, &[sum], Map::Thread, &[self.combine.name()]);
+        let alone = k.open_loop([Idx::ZERO, one, one], &[]);
+        let before = k.load(self.memory, column, None);
+        let sum = self.combine.apply(k, before, sums[0]);
+        k.store(sum, self.memory, column);
+        k.close_loop(alone, &[], Map::Thread, &[]);
+        let groups = groups.threads / groups.folding;
+        k.close_loop(columns, &[], Map::Group(groups), &[]);
+    }
+}
