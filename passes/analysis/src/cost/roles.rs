@@ -132,13 +132,14 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
         inside && target.is_gpu() && !tiles.runs_within(n.reduced)
     });
     let least = target.workers * blocks::STANDING / WAITING;
-    let lanes = lanes(body, draft, target);
+    let along = tiles::contiguous_axis(body, draft, target);
+    let lanes = lanes(body, along);
     let blocks = target.shared_per_sm.checked_div(resident_bytes(draft));
     sums.find_map(|sum| {
         let columns = draft.space & !sum.reduced;
         let width = tiles.elements(body, columns).div_ceil(lanes).max(1);
         let rows = body.elements(sum.reduced);
-        let groups = match shares_rows(body, draft, &tiles, sum) {
+        let groups = match shares_rows(body, draft, &tiles, (sum, along)) {
             true => blocks::row_threads(width, rows, 1, target).div_ceil(width),
             false => 1,
         };
@@ -151,20 +152,25 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
-/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, and none goes along
-/// the contiguous one.
-fn shares_rows(body: &Body, draft: &Draft, tiles: &Tiles, sum: &Node) -> bool {
+/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, and all that
+/// the step puts together is of columns along the contiguous one.
+fn shares_rows(
+    body: &Body,
+    draft: &Draft,
+    tiles: &Tiles,
+    (sum, along): (&Node, Option<usize>),
+) -> bool {
     let columns = tiles.inner(body, sum.space & !sum.reduced);
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let mut others = nodes.filter(|n| n.reduced | n.scanned != 0);
-    let along = others.all(|n| n.scanned == 0 && !tiles.runs_within(n.reduced));
-    sum.reduced & body.named == 0 && columns.count_ones() <= 1 && along
+    let kept = |n: &Node| along.is_some_and(|axis| n.space & !n.reduced & 1 << axis != 0);
+    let alike = others.all(|n| n.scanned == 0 && kept(n));
+    sum.reduced & body.named == 0 && columns.count_ones() <= 1 && alike
 }
 
-/// Columns of a thread: [`LANES`], or as many as divide the axis along which they are contiguous.
-fn lanes(body: &Body, draft: &Draft, target: &Target) -> u64 {
-    let axis = tiles::contiguous_axis(body, draft, target);
-    let known = axis.filter(|axis| body.named >> axis & 1 == 0);
+/// Columns of a thread: [`LANES`], or as many as divide the length of the axis that they lie along.
+fn lanes(body: &Body, along: Option<usize>) -> u64 {
+    let known = along.filter(|axis| body.named >> axis & 1 == 0);
     let extent = known.map_or(LANES, |axis| body.extents[axis]);
     LANES.min(1 << extent.trailing_zeros().min(LANES.ilog2()))
 }
