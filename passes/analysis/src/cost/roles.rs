@@ -152,8 +152,8 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
-/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, and all that
-/// the step puts together is of columns along the contiguous one.
+/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, all that
+/// the step puts together is of columns along the contiguous one, and an input has all of its axes, as no product's has.
 fn shares_rows(
     body: &Body,
     draft: &Draft,
@@ -165,7 +165,9 @@ fn shares_rows(
     let mut others = nodes.filter(|n| n.reduced | n.scanned != 0);
     let kept = |n: &Node| along.is_some_and(|axis| n.space & !n.reduced & 1 << axis != 0);
     let alike = others.all(|n| n.scanned == 0 && kept(n));
-    sum.reduced & body.named == 0 && columns.count_ones() <= 1 && alike
+    let mut loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
+    let whole = loads.any(|input| input.stored & draft.space == draft.space);
+    sum.reduced & body.named == 0 && columns.count_ones() <= 1 && whole && alike
 }
 
 /// Columns of a thread: [`LANES`], or as many as divide the length of the axis that they lie along.
