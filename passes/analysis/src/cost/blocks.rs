@@ -785,7 +785,8 @@ fn grid_steps(loops: &[Loop]) -> u64 {
 /// Threads of a block whose groups of `width` share `count` times `each` rows (`share-rows`).
 pub fn row_threads(width: u64, count: u64, each: u64, target: &Target) -> u64 {
     let groups = count.saturating_mul(each) / ROWS_OF_GROUP;
-    let groups = groups.min(count.next_power_of_two()).max(1);
+    let most = count.checked_next_power_of_two().unwrap_or(u64::MAX);
+    let groups = groups.min(most).max(1);
     let most = GROUPED.min(target.block_threads);
     let threads = width.saturating_mul(1 << groups.ilog2());
     1 << threads.min(most).max(1).ilog2()
