@@ -29,7 +29,6 @@ fn softmax(shape: &str, dtype: &str, dim: usize) -> Program {
 /// One launch reads and writes a tensor once, all of its blocks wait four times, and a warp waits for loads about as often as it has rows.
 #[test]
 fn groups_share_the_rows_of_a_block() {
-    // Rows, and elements of the tensor.
     for (shape, rows) in [("8x512x64", 512), ("2x150x32x32", 150), ("1024x256", 1024)] {
         let lengths = shape.split('x').map(|length| length.parse().unwrap());
         let elements: u64 = lengths.clone().product();

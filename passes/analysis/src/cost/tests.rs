@@ -375,3 +375,15 @@ fn sums_over_different_axes_share_a_sweep_where_they_share_an_input() {
     assert_eq!(sums_of_sweeps(["x", "x"]), [2, 0]);
     assert_eq!(sums_of_sweeps(["x", "y"]), [1, 1, 0]);
 }
+
+#[test]
+fn no_number_of_rows_has_too_many_groups() {
+    let threads =
+        |width, count, each| super::blocks::row_threads(width, count, each, &fuser_target::H100);
+    assert_eq!(threads(4, 512, 1), 512);
+    assert_eq!([threads(16, 19, 1), threads(8, 24, 16)], [64, 256]);
+    assert_eq!([threads(8, 0, 1), threads(8, 3, 1)], [8, 8]);
+    for (width, count) in [(1, u64::MAX), (u64::MAX, 1), (u64::MAX, u64::MAX)] {
+        assert_eq!(threads(width, count, u64::MAX), 512);
+    }
+}

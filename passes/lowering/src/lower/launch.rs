@@ -32,7 +32,7 @@ use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
 /// combines, several for what it scans.
-pub(crate) fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
+fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();
     let combining =
@@ -50,8 +50,17 @@ pub(crate) fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
 }
 
+/// Shared memory that a block of so many threads takes of a kernel, if all of its allocations are of known size.
+pub(crate) fn shared_memory(ir: &Ir, func: Op, threads: i64) -> Option<u64> {
+    let allocs = ir.children(func).into_iter();
+    let mut allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
+    allocs.try_fold(partials(ir, func, threads), |sum, op| {
+        sum.checked_add(allocated(ir, op)?)
+    })
+}
+
 /// Bytes that an allocation of known size takes, to where the next one begins.
-pub(crate) fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
+fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
     let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
         return None;
     };

@@ -38,7 +38,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::walk::Walk;
 use crate::lower::build::{Idx, KernelBuilder};
-use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
+use crate::lower::launch::{SCRATCH_ALIGN, shared_memory};
 
 /// `peel-rows`
 pub static PEEL_ROWS: PassDef = PassDef {
@@ -225,20 +225,14 @@ impl Row {
         let Some(limit) = target.scratch_limit() else {
             return true;
         };
-        let allocs = ir.children(func).into_iter();
-        let allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
-        let bytes = allocs.map(|op| {
-            let result = ir.result(op, 0);
-            let element = ir.value_kind(result).dtype().map_or(0, DType::bytes);
-            let longer = (self.tile() - self.most).unsigned_abs() * element;
-            let longer = longer.next_multiple_of(SCRATCH_ALIGN);
-            let own = allocated(ir, op)?;
-            own.checked_add(longer * u64::from(tiles.contains(&result)))
-        });
         let threads = ir.int_of(func, "threads").unwrap_or(1);
-        let combined = partials(ir, func, threads);
-        let mut bytes = bytes.into_iter();
-        let all = bytes.try_fold(combined, |sum, own| sum.checked_add(own?));
+        let mut longer = tiles.iter().map(|&tile| {
+            let element = ir.value_kind(tile).dtype().map_or(0, DType::bytes);
+            let longer = (self.tile() - self.most).unsigned_abs() * element;
+            longer.next_multiple_of(SCRATCH_ALIGN)
+        });
+        let own = shared_memory(ir, func, threads);
+        let all = own.and_then(|own| longer.try_fold(own, u64::checked_add));
         all.is_some_and(|all| all <= limit)
     }
     /// Makes the indices of the ends of a row.

@@ -19,6 +19,9 @@
 //!                                                        }
 //! ```
 //!
+//! A value of each column that the rows read, such as their maximum, a thread loads once. A loop that fills memory in which each row has elements of its own becomes part of
+//! the groups' loop, so that no thread waits for another behind it.
+//!
 //! Only kernels for a GPU all of whose loops over rows are such: a nest of loops with constant bounds around one thread loop, which puts elements of rows together by one op, or
 //! stores what no other row does. Never changes what a kernel computes but the order of a reduction.
 
@@ -26,6 +29,7 @@ mod rows;
 
 use fuser_analysis::cost::blocks::row_threads;
 use fuser_analysis::targets::{self, TARGET};
+use fuser_dialects::kernel::rounds::{MOST_ROUNDS, Rounds};
 use fuser_dialects::kernel::{self, WARP};
 use fuser_dialects::task::{self, updates};
 use fuser_ir::clone::Mapping;
@@ -37,7 +41,7 @@ use rustc_hash::FxHashMap;
 
 use self::rows::{Fill, Kept, Rows};
 use crate::lower::build::{Idx, KernelBuilder, Map};
-use crate::lower::launch::{SCRATCH_ALIGN, allocated, partials};
+use crate::lower::launch::{SCRATCH_ALIGN, shared_memory};
 
 /// `share-rows`
 pub static SHARE_ROWS: PassDef = PassDef {
@@ -102,7 +106,7 @@ impl Groups {
     }
     /// Elements of shared memory for what they put together.
     fn elements(&self, rows: &Rows) -> i64 {
-        self.pitch * rows.whole()
+        self.pitch * rows.whole
     }
 }
 
@@ -170,7 +174,7 @@ fn loops(ir: &Ir, func: Op, target: &Target) -> Option<(Op, Vec<(Rows, Groups)>)
     if own < 2 || ir.int_of(func, "cluster").is_some() {
         return None;
     }
-    let mut loops = Vec::new();
+    let (mut loops, mut longest) = (Vec::new(), 0);
     for op in ir.children(grid) {
         let map = match ir.is(op, &kernel::FOR) {
             true => kernel::verify::mapping(ir, op),
@@ -178,7 +182,11 @@ fn loops(ir: &Ir, func: Op, target: &Target) -> Option<(Op, Vec<(Rows, Groups)>)
             false => return None,
         };
         match map {
-            "thread" => {}
+            // One round by all threads of all blocks: only the bounds are asked for.
+            "thread" => {
+                let all = Rounds::of(ir, op, i64::MAX);
+                longest = longest.max(all.map_or(0, |all| all.iterations()));
+            }
             "seq" => loops.push(Rows::of(ir, op)?),
             _ => return None,
         }
@@ -187,7 +195,10 @@ fn loops(ir: &Ir, func: Op, target: &Target) -> Option<(Op, Vec<(Rows, Groups)>)
         let [width, count, each] = [rows.width(), rows.count, rows.each].map(i64::unsigned_abs);
         row_threads(width, count, each, target)
     });
-    let threads = i64::try_from(wanted.max()?).ok()?;
+    // As many as write out what is computed with complete sums, if a block may have them.
+    let least = (longest / MOST_ROUNDS).unsigned_abs();
+    let least = least.next_power_of_two().min(target.block_threads);
+    let threads = i64::try_from(wanted.max()?.max(least)).ok()?;
     let narrow = loops.iter().all(|rows| rows.width() <= WARP);
     if threads <= own || !narrow || loops.iter().all(|rows| rows.kept.is_empty()) {
         return None;
@@ -205,22 +216,18 @@ fn fits(ir: &Ir, func: Op, loops: &[(Rows, Groups)], threads: i64, target: &Targ
     let Some(limit) = target.scratch_limit() else {
         return true;
     };
-    let allocs = ir.children(func).into_iter();
-    let allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
-    let allocs = allocs.map(|op| allocated(ir, op));
-    let parts = loops.iter().flat_map(|(rows, groups)| {
+    let warps = (threads / WARP).unsigned_abs();
+    let mut parts = loops.iter().flat_map(|(rows, groups)| {
         let elements = groups.elements(rows).unsigned_abs();
-        let warps = (threads / WARP).unsigned_abs();
-        rows.kept.iter().map(move |kept| {
-            // A partial result of each warp is counted for each loop that combines.
-            let bytes = (elements + warps).checked_mul(kept.dtype.bytes())?;
-            bytes.checked_add(2 * SCRATCH_ALIGN)
-        })
+        // A partial result of each warp is counted for each loop that combines.
+        let bytes = rows
+            .kept
+            .iter()
+            .map(move |kept| (elements + warps) * kept.dtype.bytes());
+        bytes.map(|bytes| bytes + 2 * SCRATCH_ALIGN)
     });
-    let mut all = allocs.chain(parts);
-    let all = all.try_fold(partials(ir, func, threads), |sum, own| {
-        sum.checked_add(own?)
-    });
+    let own = shared_memory(ir, func, threads);
+    let all = own.and_then(|own| parts.try_fold(own, u64::checked_add));
     all.is_some_and(|all| all <= limit)
 }
 
@@ -236,16 +243,28 @@ impl Rows {
         let own: Vec<Value> = self
             .kept
             .iter()
-            .map(|kept| alloc(k, self.whole(), kept.dtype, OWN))
+            .map(|kept| alloc(k, self.whole, kept.dtype, OWN))
             .collect();
         let open = k.open_loop([Idx::ZERO, Idx::Const(groups.working), Idx::Const(1)], &[]);
         let group = Idx::Value(open.iv);
         for (kept, &own) in self.kept.iter().zip(&own) {
-            let all = k.open_loop([Idx::ZERO, Idx::Const(self.whole()), step], &[]);
+            let all = k.open_loop([Idx::ZERO, Idx::Const(self.whole), step], &[]);
             let none = kept.combine.start(k, kept.dtype);
             let none = k.splat(none, lanes);
             k.store(none, own, Idx::Value(all.iv));
             k.close_loop(all, &[], Map::Thread, &[]);
+        }
+        for (&memory, loads) in &self.read {
+            let dtype = k.ir.value_kind(memory).dtype().unwrap_or(DType::F32);
+            let own = alloc(k, self.whole, dtype, OWN);
+            let all = k.open_loop([Idx::ZERO, end, step], &[]);
+            let column = Idx::Value(all.iv);
+            let value = k.load(memory, column, lanes);
+            k.store(value, own, column);
+            k.close_loop(all, &[], Map::Thread, &[]);
+            for &load in loads {
+                k.ir.set_operand(load, 0, own);
+            }
         }
         for fill in &self.fills {
             self.fill(k, groups, group, fill);
@@ -323,8 +342,8 @@ impl Rows {
         let (_, all) = self.rounds(k, groups, group);
         let rows = k.open_loop([Idx::ZERO, all, Idx::Const(1)], &[]);
         let row = self.row(k, groups, group, rows.iv);
-        let first = k.mul(row, Idx::Const(self.whole()));
-        let (all, lanes) = (Idx::Const(self.whole()), self.lanes());
+        let first = k.mul(row, Idx::Const(self.whole));
+        let (all, lanes) = (Idx::Const(self.whole), self.lanes());
         let columns = k.open_loop([Idx::ZERO, all, Idx::Const(self.step)], &[]);
         let value = k.splat(constant, lanes);
         let at = k.add(first, Idx::Value(columns.iv));

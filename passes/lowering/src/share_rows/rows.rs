@@ -1,5 +1,7 @@
 //! Loops over the rows of a block: what they keep, and whether rows depend on each other.
 
+use std::collections::BTreeMap;
+
 use fuser_dialects::kernel::sum::{Product, Sum};
 use fuser_dialects::kernel::{self, rounds, rounds::literal};
 use fuser_ir::clone::Mapping;
@@ -26,10 +28,14 @@ pub(super) struct Rows {
     pub(super) spread: Op,
     /// Elements of a row, at most.
     pub(super) columns: i64,
-    /// Those of a thread.
+    /// Elements of its vectors, at most.
+    pub(super) whole: i64,
+    /// Elements of a thread's vector.
     pub(super) step: i64,
     /// The sums of columns and their like.
     pub(super) kept: Vec<Kept>,
+    /// The loads of each column's value in memory that the loop only reads, by that memory.
+    pub(super) read: BTreeMap<Value, Vec<Op>>,
     /// The loops before that fill memory in which each row has elements of its own.
     pub(super) fills: Vec<Fill>,
 }
@@ -64,7 +70,7 @@ impl Rows {
         // The induction variables with the numbers of their values, the innermost last.
         let mut variables: Vec<(Value, i64)> = Vec::new();
         let mut at = op;
-        let (spread, columns, step) = loop {
+        let (spread, columns, whole, step) = loop {
             let (lower, step) = (
                 literal(ir, ir.operand(at, 0))?,
                 literal(ir, ir.operand(at, 2))?,
@@ -89,7 +95,7 @@ impl Rows {
                     let known = least > 0 && most <= MOST && step <= MOST;
                     let whole = known.then(|| (most + step - 1) / step * step)?;
                     variables.push((variable, whole));
-                    break (at, most, step);
+                    break (at, most, whole, step);
                 }
                 _ => return None,
             }
@@ -104,8 +110,10 @@ impl Rows {
             each: each.fold(1, i64::saturating_mul),
             spread,
             columns,
+            whole,
             step,
             kept: Vec::new(),
+            read: BTreeMap::new(),
             fills: Vec::new(),
         };
         rows.end_is_outside(ir).then_some(())?;
@@ -114,13 +122,7 @@ impl Rows {
     }
     /// Threads that a row has work for, a power of two.
     pub(super) fn width(&self) -> i64 {
-        (self.whole() / self.step)
-            .unsigned_abs()
-            .next_power_of_two() as i64
-    }
-    /// Elements of the vectors of a row.
-    pub(super) fn whole(&self) -> i64 {
-        (self.columns + self.step - 1) / self.step * self.step
+        (self.whole / self.step).unsigned_abs().next_power_of_two() as i64
     }
     /// Lanes of the vectors of a row, if it has some.
     pub(super) fn lanes(&self) -> Option<u64> {
@@ -151,10 +153,8 @@ impl Rows {
                 let &[load] = &own[..] else {
                     return None;
                 };
-                let kept = kept(ir, load, store, self.step)?;
-                let again = self.kept.iter().any(|other| other.memory == memory);
-                (!again).then_some(())?;
-                self.kept.push(kept);
+                // Another store to this memory would use the load as well, and is refused.
+                self.kept.push(kept(ir, load, store, self.step)?);
                 continue;
             }
             let place = self.place(ir, ir.operand(store, 2), variables)?;
@@ -170,10 +170,22 @@ impl Rows {
             // Other loops may read global memory that this one writes only behind it.
             let inside = is_tile(ir, memory) || only_stored(ir, memory);
             (apart && inside && own.iter().all(alike)).then_some(())?;
-            if before.is_none() && !own.is_empty() && place.is_row_by_row(self.whole()) {
+            if before.is_none() && !own.is_empty() && place.is_row_by_row(self.whole) {
                 self.fills.extend(self.filled(ir, memory));
             }
             stored.push((memory, place));
+        }
+        let alone = |load: Op| {
+            let memory = ir.operand(load, 0);
+            let written = |&op: &Op| is(op, &kernel::STORE) && ir.operand(op, 1) == memory;
+            let whole = lanes(ir, ir.result(load, 0)) == self.step;
+            let plain = whole && ir.int_of(load, "stride").is_none();
+            plain && is_tile(ir, memory) && !ops.iter().any(written)
+        };
+        for load in loads {
+            if ir.operand(load, 1) == column && alone(load) {
+                self.read.entry(ir.operand(load, 0)).or_default().push(load);
+            }
         }
         Some(())
     }
@@ -187,7 +199,7 @@ impl Rows {
         });
         let (op, store) = before?;
         let [lower, upper, step] = [0, 1, 2].map(|n| literal(ir, ir.operand(op, n)));
-        let all = self.count.checked_mul(self.whole());
+        let all = self.count.checked_mul(self.whole);
         let body = ir.body(op, 0)?;
         let whole = (lower, upper) == (Some(0), all) && step == Some(self.step);
         let spread = whole && kernel::verify::mapping(ir, op) == "thread";
@@ -351,10 +363,7 @@ fn only_stored(ir: &Ir, memory: Value) -> bool {
 
 /// Lanes of a value, of which a scalar has one.
 fn lanes(ir: &Ir, value: Value) -> i64 {
-    match ir.value_kind(value) {
-        TypeKind::Vector { shape, .. } => shape.first().map_or(1, |&lanes| lanes as i64),
-        _ => 1,
-    }
+    kernel::ops::lanes(ir, ir.value_type(value)).max(1) as i64
 }
 
 fn is_tile(ir: &Ir, memory: Value) -> bool {
