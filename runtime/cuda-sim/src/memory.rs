@@ -172,10 +172,38 @@ impl Use {
 /// Bytes whose uses are kept together, once one of them is used.
 const PAGE: usize = 1 << 10;
 
+/// The uses of the bytes of a page. Neighbours that have only been accessed together are one *piece*, so that an access of a vector is one use.
+struct Page {
+    /// The logarithm of the bytes of a piece, each of which has the same uses.
+    piece: u32,
+    uses: Vec<Use>,
+}
+
+impl Page {
+    /// A page that nobody used.
+    fn new(piece: u32) -> Page {
+        Page {
+            piece,
+            uses: vec![Use::default(); PAGE >> piece],
+        }
+    }
+    /// Makes pieces no larger than that.
+    fn cut(&mut self, piece: u32) {
+        if piece < self.piece {
+            let parts = 1 << (self.piece - piece);
+            let uses = self.uses.iter();
+            self.uses = uses
+                .flat_map(|used| std::iter::repeat_n(*used, parts))
+                .collect();
+            self.piece = piece;
+        }
+    }
+}
+
 /// The uses of all bytes of an allocation.
 #[derive(Default)]
 pub struct Uses {
-    pages: Vec<Option<Box<[Use]>>>,
+    pages: Vec<Option<Page>>,
 }
 
 impl Uses {
@@ -197,29 +225,21 @@ impl Uses {
         let mut at = start;
         while at < end {
             let (page, first) = (at / PAGE, at % PAGE);
+            let last = PAGE.min(first + end - at);
             if self.pages.len() <= page {
                 self.pages.resize_with(page + 1, || None);
             }
-            let uses = self.pages[page].get_or_insert_with(|| vec![Use::default(); PAGE].into());
-            // Most bytes of an access had the same uses before, and have the same ones then.
-            let mut alike = None;
-            for used in &mut uses[first..PAGE.min(first + end - at)] {
-                let before = *used;
-                match alike {
-                    Some((known, then)) if known == before => *used = then,
-                    _ => {
-                        let clash = match writes {
-                            true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
-                            false if own && used.write >> STAMP < epoch.launch => {
-                                Some(Clash::Unwritten)
-                            }
-                            false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
-                        };
-                        found = found.or(clash.map(|clash| (at, clash)));
-                        alike = Some((before, *used));
-                    }
-                }
-                at += 1;
+            let whole = (first | last).trailing_zeros().min(WIDEST.ilog2());
+            let page = self.pages[page].get_or_insert_with(|| Page::new(whole));
+            page.cut(whole);
+            for used in &mut page.uses[first >> page.piece..last >> page.piece] {
+                let clash = match writes {
+                    true => used.write(thread, epoch, readers, ordered).map(Clash::Race),
+                    false if own && used.write >> STAMP < epoch.launch => Some(Clash::Unwritten),
+                    false => used.read(thread, epoch, readers, ordered).map(Clash::Race),
+                };
+                found = found.or(clash.map(|clash| (at, clash)));
+                at += 1 << page.piece;
             }
         }
         found
@@ -383,6 +403,39 @@ mod tests {
             one.extend(other);
             assert!(one.holds(16) && !one.holds(17) && !one.holds(11));
         }
+    }
+
+    /// Of a vector that a thread wrote, another one that reads an element without a barrier clashes at that one's first byte; elements that
+    /// nobody else has are still the writer's.
+    #[test]
+    fn vectors_are_used_by_their_bytes() {
+        let (mut uses, mut readers) = (Uses::default(), Readers::default());
+        let epoch = Epoch {
+            launch: 10,
+            block: 10,
+            now: 10,
+        };
+        let mut note = |start, size, writes, thread| {
+            let noted = uses.note(
+                start,
+                size,
+                writes,
+                false,
+                thread,
+                &epoch,
+                &mut readers,
+                &|_| false,
+            );
+            noted.map(|(at, _)| at)
+        };
+        assert_eq!(note(1008, 32, true, 0), None);
+        assert_eq!(note(1030, 2, false, 1), Some(1030));
+        assert_eq!(note(1016, 8, true, 0), None);
+        assert_eq!(note(1024, 16, true, 0), Some(1030));
+        assert_eq!(note(1000, 16, false, 1), Some(1008));
+        assert_eq!(note(1007, 1, true, 0), Some(1007));
+        assert_eq!(note(1006, 1, true, 0), Some(1006));
+        assert_eq!(note(999, 1, true, 0), None);
     }
 
     #[test]
