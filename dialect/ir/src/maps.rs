@@ -136,13 +136,18 @@ impl Map {
 }
 
 impl IndexingMaps {
-    /// True if the elements of operand `operand` are indices into others.
-    pub fn indexes(&self, operand: usize) -> bool {
-        let mut indices = self.operands.iter().filter_map(Map::axes).flatten();
-        indices.any(|index| match index {
-            Index::Element(own) | Index::From { operand: own, .. } => *own == operand,
-            Index::Zero | Index::Iter(_) | Index::Affine { .. } => false,
-        })
+    /// The operands whose elements are indices into others, in ascending order.
+    pub fn index_operands(&self) -> SmallVec<[usize; 4]> {
+        let indices = self.operands.iter().filter_map(Map::axes).flatten();
+        let mut operands: SmallVec<[usize; 4]> = indices
+            .filter_map(|index| match *index {
+                Index::Element(operand) | Index::From { operand, .. } => Some(operand),
+                Index::Zero | Index::Iter(_) | Index::Affine { .. } => None,
+            })
+            .collect();
+        operands.sort_unstable();
+        operands.dedup();
+        operands
     }
     /// True if the indices of iterator `iter` are combined into one element: results have no axis for it.
     pub fn ends(&self, iter: usize) -> bool {

@@ -278,11 +278,12 @@ fn by_maps(maps: &IndexingMaps, operands: &[Tensor], result: &Tensor, class: OpC
             made[place] += put + if point[walked] == 0 { at(0) } else { 0.0 };
             continue;
         }
-        let read = (0..operands.len()).filter(|&k| !maps.indexes(k));
+        let data = maps.index_operands();
+        let read = (0..operands.len()).filter(|k| !data.contains(k));
         let mut read = read.filter_map(|k| element(operands, maps, k, &point, &extents));
         let value = match maps.reads {
             Reads::Last => {
-                let others = (0..operands.len()).rev().filter(|&k| !maps.indexes(k));
+                let others = (0..operands.len()).rev().filter(|k| !data.contains(k));
                 let mut others =
                     others.filter_map(|k| element(operands, maps, k, &point, &extents));
                 others.next().expect("an operand has the element")

@@ -178,7 +178,7 @@ pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
 /// True if `op` reads an operand at indices that are data.
 fn gathers(ir: &Ir, op: Op) -> bool {
     let maps = ir.maps(op).filter(|_| window::is_window(ir, op));
-    maps.is_some_and(|maps| (0..maps.operands.len()).any(|operand| maps.indexes(operand)))
+    maps.is_some_and(|maps| !maps.index_operands().is_empty())
 }
 
 impl Axes {

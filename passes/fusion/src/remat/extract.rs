@@ -277,8 +277,9 @@ fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
         return None;
     }
     let maps = ir.maps(op)?;
+    let indices = maps.index_operands();
     let mut tensors = (maps.operands.iter().enumerate())
-        .filter(|(k, map)| !maps.indexes(*k) && map.axes().is_none_or(|axes| !axes.is_empty()));
+        .filter(|(k, map)| !indices.contains(k) && map.axes().is_none_or(|axes| !axes.is_empty()));
     let (Some((operand, _)), None) = (tensors.next(), tensors.next()) else {
         return None;
     };

@@ -209,8 +209,7 @@ fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
         }
         OpClass::Shape if def.shifts() => {
             let maps = ir.maps(op)?;
-            let indexed = (0..maps.operands.len()).any(|k| maps.indexes(k));
-            widest(ir, op, orders).filter(|_| !indexed)
+            widest(ir, op, orders).filter(|_| maps.index_operands().is_empty())
         }
         OpClass::Shape if carries(ir, op) => moved(ir, op, first()?),
         _ => None,

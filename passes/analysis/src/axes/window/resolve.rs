@@ -297,8 +297,8 @@ impl Resolver<'_> {
         if maps.operands.contains(&Map::RowMajor) {
             return self.reshape(producer, point);
         }
-        let operands = ir.operands(producer).enumerate();
-        let (indices, others): (Vec<_>, Vec<_>) = operands.partition(|(k, _)| maps.indexes(*k));
+        let (operands, indices) = (ir.operands(producer).enumerate(), maps.index_operands());
+        let (indices, others): (Vec<_>, Vec<_>) = operands.partition(|(k, _)| indices.contains(k));
         let points = |list: &[(usize, Value)]| {
             let point = |&(number, value): &(usize, Value)| {
                 let index = self.composed(producer, number, &maps, point, known);
@@ -439,8 +439,8 @@ impl Resolver<'_> {
     ) -> Result<Step, Failure> {
         let ir = self.ir;
         let mut pieces: Vec<(Vec<Guard>, Point)> = Vec::new();
-        let operands = ir.operands(op).enumerate();
-        let mut operands: Vec<_> = operands.filter(|(k, _)| !maps.indexes(*k)).collect();
+        let (operands, indices) = (ir.operands(op).enumerate(), maps.index_operands());
+        let mut operands: Vec<_> = operands.filter(|(k, _)| !indices.contains(k)).collect();
         if maps.reads == Reads::Last {
             operands.reverse();
         }
