@@ -1,5 +1,6 @@
 //! `--validate`: the reference interpreter runs each program before the first pass and after each pass, on the same
-//! inputs, and a difference is an error that names the pass. A pass that leaves the text of a program as it was runs nothing.
+//! inputs, and a difference is an error that names the pass. A pass that leaves the text of a program and of what stands beside programs, the kernels
+//! that they launch, as it was runs nothing.
 //!
 //! The reference computes in f64 with a derived bound for each element (zero where the result is exact), so a pass may
 //! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd
@@ -7,16 +8,16 @@
 //! out.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use fuser_dialects::task::packed;
 use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare, interpret};
-use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
 use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
 use fuser_random::SplitMix;
 
-use super::codes;
+use super::{codes, text};
 use crate::compile::PLACE_BARRIERS;
 use crate::tool::files;
 
@@ -35,6 +36,16 @@ struct Case {
     expected: Vec<Tensor>,
 }
 
+/// All that a result depends on but the inputs.
+#[derive(PartialEq, Eq)]
+struct Executed {
+    program: String,
+    /// The text beside programs: the kernels that they launch.
+    kernels: Rc<str>,
+    /// True if threads that touch an element in no order are a mistake.
+    races: bool,
+}
+
 /// The instrument.
 pub struct Validator {
     count: u32,
@@ -42,8 +53,8 @@ pub struct Validator {
     placed: bool,
     /// Cases by the symbol of the program.
     cases: BTreeMap<String, Vec<Case>>,
-    /// The text of each program that gave what it must, and whether barriers were placed: the same text gives the same again.
-    agreed: BTreeMap<String, (bool, String)>,
+    /// The last execution that gave what it must, by the symbol of the program: the same gives the same again.
+    agreed: BTreeMap<String, Executed>,
 }
 
 impl Validator {
@@ -67,14 +78,19 @@ impl Validator {
             Err(why) => files::say(&format!("note: --validate leaves @{name} out: {why}\n")),
         }
     }
-    fn check(&mut self, ir: &Ir, program: Op, pass: &str) -> Option<Diagnostic> {
+    fn check(
+        &mut self,
+        ir: &Ir,
+        (program, kernels): (Op, &Rc<str>),
+        pass: &str,
+    ) -> Option<Diagnostic> {
         let name = symbol(ir, program);
         let cases = self.cases.get(&name)?;
-        let options = PrintOptions {
-            generic: true,
-            ..PrintOptions::default()
+        let executed = Executed {
+            program: text::exact(ir, program),
+            kernels: Rc::clone(kernels),
+            races: self.placed,
         };
-        let executed = (self.placed, print(ir, program, &options));
         if self.agreed.get(&name) == Some(&executed) {
             return None;
         }
@@ -100,8 +116,11 @@ impl Instrument for Validator {
     fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
         let pass = run.step.pass.name;
         self.placed |= pass == PLACE_BARRIERS.name;
+        let kernels: Rc<str> = beside_programs(ir, run.root).into();
         let programs = programs(ir, run.op).into_iter();
-        programs.filter_map(|p| self.check(ir, p, pass)).collect()
+        programs
+            .filter_map(|program| self.check(ir, (program, &kernels), pass))
+            .collect()
     }
 }
 
@@ -113,6 +132,13 @@ fn programs(ir: &Ir, op: Op) -> Vec<Op> {
         Some(program) => vec![program],
         None => ir.children(op).into_iter().filter(is_program).collect(),
     }
+}
+
+/// The text of all that lies directly inside `root` and is no program.
+fn beside_programs(ir: &Ir, root: Op) -> String {
+    let others = ir.children(root).into_iter();
+    let others = others.filter(|op| !ir.is(*op, &fuser_dialects::task::PROGRAM));
+    others.map(|op| text::exact(ir, op)).collect()
 }
 
 fn symbol(ir: &Ir, op: Op) -> String {
@@ -315,4 +341,62 @@ impl Maker<'_> {
 /// An integer from -8 to 8.
 fn small(random: &mut SplitMix) -> i64 {
     random.below(17) as i64 - 8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "module {
+  task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {
+    %y = task.segment @s0 kind \"kernel\" {
+      %y = kernel.launch %x callee @k : tensor<8xf32>
+      task.yield %y
+    } : tensor<8xf32>
+    task.return %y
+  }
+  kernel.func @k(%x: memref<?xf32>, %y: memref<?xf32>) {
+    %0 = fusion.constant value 0 : index
+    %8 = fusion.constant value 8 : index
+    %1 = fusion.constant value 1 : index
+    kernel.for %0, %8, %1 map \"grid\" {
+    ^bb0(%i: index):
+      %v = kernel.load %x, %i : f32
+      %w = fusion.add %v, %v : f32
+      kernel.store %w, %y, %i
+      kernel.yield
+    }
+    kernel.return
+  }
+}";
+
+    /// A program that did not change is not executed again, so that a mistake in what is expected is not seen; a kernel that changed beside its program
+    /// is, and so is everything once barriers are placed.
+    #[test]
+    fn what_changed_is_executed_and_nothing_else() {
+        let mut ir = Ir::new(fuser_dialects::registry());
+        let parsed = fuser_ir::parse::parse_str(&mut ir, TEXT);
+        let root = parsed.module.expect("a module");
+        let program = programs(&ir, root)[0];
+        let mut validator = Validator::new(1);
+        validator.prepare(&ir, program);
+        let check = |validator: &mut Validator, ir: &Ir| {
+            let kernels: Rc<str> = beside_programs(ir, root).into();
+            validator.check(ir, (program, &kernels), "a-pass").is_some()
+        };
+        assert!(!check(&mut validator, &ir));
+        let cases = validator.cases.get_mut("f").expect("one program");
+        cases[0].expected.clear();
+        assert!(!check(&mut validator, &ir));
+        validator.placed = true;
+        assert!(check(&mut validator, &ir));
+        validator.prepare(&ir, program);
+        assert!(!check(&mut validator, &ir));
+        let is_store = |op: &Op| ir.is(*op, &fuser_dialects::kernel::STORE);
+        let store = ir.walk(root).into_iter().find(is_store).expect("a store");
+        let add = ir.def_op(ir.operand(store, 0)).expect("an add");
+        let loaded = ir.operand(add, 0);
+        ir.set_operand(store, 0, loaded);
+        assert!(check(&mut validator, &ir));
+    }
 }
