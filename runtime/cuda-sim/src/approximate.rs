@@ -5,6 +5,7 @@
 //! these is right with what hardware computes. Operands of zero, infinities and NaN give what the ISA says.
 
 use crate::compute::{Row, f, of_f32};
+use crate::demanded::Reads;
 
 /// The row of an instruction on `f32`; none for a name that is not in the table.
 pub fn find(root: &str) -> Option<Row> {
@@ -20,7 +21,7 @@ pub fn find(root: &str) -> Option<Row> {
         "div.full" => (|a, b, _| ulps(a, f64::from(f(a)) / f64::from(f(b)), 2), 2),
         _ => return None,
     };
-    Some(Row { compute, operands })
+    Some(Row::of(compute, operands, Reads::All))
 }
 
 /// A result so many units in the last place off, rounded so that it is no farther.

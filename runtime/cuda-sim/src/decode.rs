@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 
 use crate::compute::{self, Compute, Row};
+use crate::demanded::{self, Reads};
 use crate::error::{PtxError, PtxFault};
 use crate::matrix::Half;
 use crate::text::{Function, Module, Operand, Statement, StatementKind, Variable};
-use crate::widened;
 
 /// A register: an index into those of a warp.
 pub type Register = u32;
@@ -140,7 +140,7 @@ pub enum Action {
     /// Computes a register.
     Compute {
         /// The function.
-        compute: Compute,
+        row: Row,
         /// The result.
         to: Register,
         /// The operands; those that are not used are 0's register.
@@ -160,8 +160,8 @@ pub enum Action {
         size: usize,
         /// True if elements are extended by their signs.
         signed: bool,
-        /// Bytes up to the end of the last element that a step reads.
-        checked: usize,
+        /// The bytes that the kernel's results depend on, a bit for each.
+        demanded: u32,
     },
     /// Stores registers to consecutive elements.
     Store {
@@ -391,16 +391,14 @@ pub fn decode<'a>(
     decoder.step(None, Action::Exit, kernel.line, None)?;
     let mut steps = decoder.steps;
     mark_leaders(&mut steps);
-    widened::find(&mut steps, decoder.registers as usize);
+    let given = decoder.given.into_iter().map(|(given, r)| (r, given));
+    let given: Vec<(Register, Given)> = given.collect();
+    demanded::find(&mut steps, &given, decoder.registers as usize);
     Ok(Kernel {
         name: kernel.name.to_owned(),
         steps,
         registers: decoder.registers as usize,
-        given: decoder
-            .given
-            .into_iter()
-            .map(|(given, r)| (r, given))
-            .collect(),
+        given,
         parameters: kernel
             .parameters
             .iter()
@@ -678,7 +676,7 @@ impl<'a> Decoder<'a, '_> {
                 let other = || PtxFault::Operand((*name).to_owned()).at(this.line);
                 let to = frame.passed(name).ok_or_else(other)?;
                 let from = self.value(frame, from, this.line)?;
-                self.compute(this, Some(Class::Move), compute::same, to, &[from])
+                self.compute(this, Some(Class::Move), compute::SAME, to, &[from])
             }
             (["ld", rest @ ..], [to, Operand::Address(base, offset)]) => {
                 self.load(frame, this, rest, to, (base, *offset))
@@ -729,14 +727,14 @@ impl<'a> Decoder<'a, '_> {
                 let to = self.target(frame, to, this.line)?.0;
                 let from = self.value(frame, from, this.line)?;
                 let rank = self.value(frame, rank, this.line)?;
-                self.compute(this, Some(Class::Integer), mapped, to, &[from, rank])
+                self.compute(this, Some(Class::Integer), MAPPED, to, &[from, rank])
             }
             (["cvta", "to", "global", "u64"], [to, from]) => {
                 let (to, from) = (
                     self.target(frame, to, this.line)?.0,
                     self.value(frame, from, this.line)?,
                 );
-                self.compute(this, Some(Class::Move), compute::same, to, &[from])
+                self.compute(this, Some(Class::Move), compute::SAME, to, &[from])
             }
             (["add" | "addc" | "sub" | "subc", ..], [to, a, b])
                 if parts.contains(&"cc") || parts[0].ends_with('c') =>
@@ -763,7 +761,7 @@ impl<'a> Decoder<'a, '_> {
         &mut self,
         this: Instruction<'_, '_>,
         class: Option<Class>,
-        compute: Compute,
+        row: Row,
         to: Register,
         from: &[Register],
     ) -> Result<()> {
@@ -772,7 +770,7 @@ impl<'a> Decoder<'a, '_> {
         let from = [operand(0), operand(1), operand(2)];
         self.step(
             this.guard,
-            Action::Compute { compute, to, from },
+            Action::Compute { row, to, from },
             this.line,
             class,
         )
@@ -786,22 +784,27 @@ impl<'a> Decoder<'a, '_> {
         operands: &[Operand<'a>],
     ) -> Result<()> {
         let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
-        let Row {
-            compute,
-            operands: count,
-        } = compute::find(this.name).ok_or_else(unknown)?;
+        let row = compute::find(this.name).ok_or_else(unknown)?;
         let [to, from @ ..] = operands else {
             return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
         };
-        if from.len() != count {
+        let of_three = from.len() == 3 && row.operands == 2 && is_of_three(this.name);
+        if from.len() != row.operands && !of_three {
             return Err(PtxFault::Operand(this.name.to_owned()).at(this.line));
         }
         let to = self.target(frame, to, this.line)?.0;
         let from = from
             .iter()
             .map(|operand| self.value(frame, operand, this.line));
-        let from = from.collect::<Result<Vec<Register>>>()?;
-        self.compute(this, Some(class_of(this.name)), compute, to, &from)
+        let mut from = from.collect::<Result<Vec<Register>>>()?;
+        let mut class = Some(class_of(this.name));
+        if of_three {
+            // The first two, and their result with the third.
+            let aside = self.new_register();
+            self.compute(this, class.take(), row, aside, &from[..2])?;
+            from.splice(..2, [aside]);
+        }
+        self.compute(this, class, row, to, &from)
     }
 
     /// Sums and differences in a chain: the carry first, as the result may be an operand, and kept aside until the result is there.
@@ -830,15 +833,15 @@ impl<'a> Decoder<'a, '_> {
             true => kept,
             false => self.constant(0),
         };
-        let (result, carry): (Compute, Compute) = match parts[0].starts_with("add") {
-            true => (compute::add_with_carry, compute::carry),
-            false => (compute::subtract_with_borrow, compute::borrow),
+        let (result, carry) = match parts[0].starts_with("add") {
+            true => (compute::ADD_WITH_CARRY, compute::CARRY),
+            false => (compute::SUBTRACT_WITH_BORROW, compute::BORROW),
         };
         let aside = self.new_register();
         self.compute(this, Some(Class::Integer), carry, aside, &[a, b, given])?;
         self.compute(this, None, result, to, &[a, b, given])?;
         match parts.contains(&"cc") {
-            true => self.compute(this, None, compute::same, kept, &[aside]),
+            true => self.compute(this, None, compute::SAME, kept, &[aside]),
             false => Ok(()),
         }
     }
@@ -857,14 +860,14 @@ impl<'a> Decoder<'a, '_> {
             .iter()
             .map(|operand| self.value(frame, operand, this.line));
         let from = from.collect::<Result<Vec<Register>>>()?;
-        let field: Compute = match kind {
-            "b32" => compute::field::<32>,
-            _ => compute::field::<64>,
+        let field = match kind {
+            "b32" => compute::FIELD_32,
+            _ => compute::FIELD_64,
         };
         let (mask, raised) = (self.new_register(), self.new_register());
         self.compute(this, Some(Class::Integer), field, mask, &from[2..])?;
-        self.compute(this, None, compute::raised, raised, &[from[0], from[2]])?;
-        self.compute(this, None, compute::mixed, to, &[raised, from[1], mask])
+        self.compute(this, None, compute::RAISED, raised, &[from[0], from[2]])?;
+        self.compute(this, None, compute::MIXED, to, &[raised, from[1], mask])
     }
 
     /// `mov.b32 %r1, {%rs1, %rs2}`
@@ -924,8 +927,7 @@ impl<'a> Decoder<'a, '_> {
     ) -> Result<()> {
         let unknown = || PtxFault::Instruction(this.name.to_owned()).at(this.line);
         let one = kind.strip_suffix("x2").unwrap_or(kind);
-        let Row { compute, .. } =
-            compute::find(&format!("setp.{holds}.{one}")).ok_or_else(unknown)?;
+        let row = compute::find(&format!("setp.{holds}.{one}")).ok_or_else(unknown)?;
         let mut values = Vec::new();
         for operand in from {
             values.push(self.value(frame, operand, this.line)?);
@@ -935,12 +937,12 @@ impl<'a> Decoder<'a, '_> {
             let mut halves = Vec::new();
             for value in &values {
                 let half = self.new_register();
-                self.compute(this, None, compute::part::<16>, half, &[*value, at])?;
+                self.compute(this, None, compute::PART_16, half, &[*value, at])?;
                 halves.push(half);
             }
             let to = self.target(frame, &Operand::Name(name), this.line)?.0;
             let class = (n == 0).then_some(Class::Float);
-            self.compute(this, class, compute, to, &halves)?;
+            self.compute(this, class, row, to, &halves)?;
         }
         Ok(())
     }
@@ -961,7 +963,7 @@ impl<'a> Decoder<'a, '_> {
         } = access(this, rest)?;
         if let (Space::Parameter, Some(from), 0) = (space, frame.passed(address.0), address.1) {
             let to = self.target(frame, to, this.line)?.0;
-            return self.compute(this, Some(Class::Move), compute::same, to, &[from]);
+            return self.compute(this, Some(Class::Move), compute::SAME, to, &[from]);
         }
         let operands = match to {
             Operand::Vector(parts) => parts.as_slice(),
@@ -984,7 +986,7 @@ impl<'a> Decoder<'a, '_> {
             offset,
             size,
             signed,
-            checked: size * count,
+            demanded: u32::MAX,
         };
         self.step(this.guard, action, this.line, Some(class_of_space(space)))
     }
@@ -1218,6 +1220,8 @@ pub const PARAMETER_BITS: u32 = 32;
 /// Bits of an address of shared memory; those above are 0 for the block's own, and 1 more than the number of a block of its cluster.
 pub const SHARED_BITS: u32 = 32;
 
+const MAPPED: Row = Row::of(mapped, 2, Reads::All);
+
 /// The address of shared memory in the block of that number in the cluster.
 fn mapped(address: u64, rank: u64, _: u64) -> u64 {
     address & u64::from(u32::MAX) | (rank & u64::from(u32::MAX)).wrapping_add(1) << SHARED_BITS
@@ -1234,6 +1238,11 @@ fn class_of(name: &str) -> Class {
         (_, Some("f32" | "f32x2" | "f16" | "bf16" | "f16x2" | "bf16x2")) => Class::Float,
         _ => Class::Integer,
     }
+}
+
+/// True for an instruction of two operands that there is for three as well.
+fn is_of_three(name: &str) -> bool {
+    matches!(name, "min.f32" | "max.f32" | "min.NaN.f32" | "max.NaN.f32")
 }
 
 fn class_of_space(space: Space) -> Class {
@@ -1287,6 +1296,7 @@ fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
         [] => 1,
         ["v2"] => 2,
         ["v4"] => 4,
+        ["v8"] if size == 4 => 8,
         _ => return Err(unknown()),
     };
     Ok(Access {
@@ -1298,10 +1308,10 @@ fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
 }
 
 /// For a value of so many parts: how one is put into it, how one is taken from it, and its bits.
-fn halves(this: Instruction<'_, '_>, kind: &str, parts: usize) -> Result<(Compute, Compute, u64)> {
+fn halves(this: Instruction<'_, '_>, kind: &str, parts: usize) -> Result<(Row, Row, u64)> {
     match (kind, parts) {
-        ("b32", 2) | ("b64", 4) => Ok((compute::joined::<16>, compute::part::<16>, 16)),
-        ("b64", 2) => Ok((compute::joined::<32>, compute::part::<32>, 32)),
+        ("b32", 2) | ("b64", 4) => Ok((compute::JOINED_16, compute::PART_16, 16)),
+        ("b64", 2) => Ok((compute::JOINED_32, compute::PART_32, 32)),
         _ => Err(PtxFault::Instruction(this.name.to_owned()).at(this.line)),
     }
 }

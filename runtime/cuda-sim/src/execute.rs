@@ -480,12 +480,12 @@ impl Machine<'_> {
         let group = warp.groups[index];
         let mut next = group.at + 1;
         match &step.action {
-            Action::Compute { compute, to, from } => {
+            Action::Compute { row, to, from } => {
                 warp.uses(from);
                 let [a, b, c] = from.map(|register| &warp.registers[register as usize]);
                 let mut values: Values = [0; LANES];
                 for (lane, value) in values.iter_mut().enumerate() {
-                    *value = compute(a[lane], b[lane], c[lane]);
+                    *value = (row.compute)(a[lane], b[lane], c[lane]);
                 }
                 set(&mut warp.registers[*to as usize], &values, active);
             }
@@ -631,20 +631,20 @@ impl Machine<'_> {
         Some((rank, start))
     }
 
-    /// The bytes of an access by a thread, once it is known to be allowed; the first `checked` of them are used.
+    /// The bytes of an access by a thread, once it is known to be allowed; those whose bits `used` has are used.
     fn bytes(
         &mut self,
         line: u32,
         thread: u32,
         (space, address, size, writes): (Space, u64, usize, bool),
-        checked: usize,
+        used: u32,
     ) -> Result<&mut [u8], Finding> {
         let outside = FindingKind::OutOfBounds {
             space,
             address,
             size: size as u64,
         };
-        let checked = if self.launch.unchecked { 0 } else { checked };
+        let used = if self.launch.unchecked { 0 } else { used };
         let epoch = self.epoch;
         let (acquired, released) = (&self.acquired, &self.released);
         let passed = self.cluster..self.phase;
@@ -672,16 +672,21 @@ impl Machine<'_> {
                 };
                 let uses = &mut self.shared[rank].1;
                 let before = |stamp| passed.contains(&stamp);
-                let clash = uses.note(start, checked, writes, true, thread, &own, readers, &before);
+                let clash = runs(used, size).find_map(|(at, size)| {
+                    let at = start + at;
+                    uses.note(at, size, writes, true, thread, &own, readers, &before)
+                });
                 clash.map(|(at, clash)| (at as u64, clash))
             }
             Space::Global => {
                 let Some((allocation, offset)) = self.memory.find(address, size, !writes) else {
                     return Err(self.finding(line, thread, outside));
                 };
-                let clash = allocation.uses.note(
-                    offset, checked, writes, false, thread, &epoch, readers, &ordered,
-                );
+                let uses = &mut allocation.uses;
+                let clash = runs(used, size).find_map(|(at, size)| {
+                    let at = offset + at;
+                    uses.note(at, size, writes, false, thread, &epoch, readers, &ordered)
+                });
                 clash.map(|(at, clash)| (allocation.start + at as u64, clash))
             }
         };
@@ -718,7 +723,7 @@ impl Machine<'_> {
             offset,
             size,
             signed,
-            checked,
+            demanded,
         } = &step.action
         else {
             return Ok(());
@@ -741,9 +746,12 @@ impl Machine<'_> {
                     };
                     found.ok_or_else(|| self.finding(step.line, thread, kind))?
                 }
-                Space::Global | Space::Shared | Space::Cluster => {
-                    self.bytes(step.line, thread, (*space, address, whole, false), *checked)?
-                }
+                Space::Global | Space::Shared | Space::Cluster => self.bytes(
+                    step.line,
+                    thread,
+                    (*space, address, whole, false),
+                    *demanded,
+                )?,
             };
             for ((register, mask), element) in to.iter().zip(bytes.chunks_exact(*size)) {
                 let bits = little_endian(element);
@@ -788,7 +796,7 @@ impl Machine<'_> {
         for lane in lanes(active) {
             let (thread, address) = (warp.first + lane as u32, addresses[lane]);
             touched.push(address);
-            let bytes = self.bytes(step.line, thread, (*space, address, whole, true), whole)?;
+            let bytes = self.bytes(step.line, thread, (*space, address, whole, true), u32::MAX)?;
             for (register, element) in from.iter().zip(bytes.chunks_exact_mut(*size)) {
                 let bits = warp.registers[*register as usize][lane];
                 element.copy_from_slice(&bits.to_le_bytes()[..*size]);
@@ -864,7 +872,7 @@ impl Machine<'_> {
                 let address = addresses[8 * matrix + row] + 2 * column as u64;
                 let thread = warp.first + lane as u32;
                 let access = (Space::Shared, address, 2, false);
-                let bytes = self.bytes(step.line, thread, access, 2)?;
+                let bytes = self.bytes(step.line, thread, access, u32::MAX)?;
                 values[lane] |= little_endian(bytes) << (16 * half);
             }
             warp.registers[*register as usize] = values;
@@ -918,6 +926,18 @@ impl Machine<'_> {
         set(&mut warp.registers[*valid as usize], &in_range, active);
         Ok(())
     }
+}
+
+/// The runs of ones in the first `size` bits of a mask, each its first bit with its length.
+fn runs(mask: u32, size: usize) -> impl Iterator<Item = (usize, usize)> {
+    let mut rest = mask & u32::MAX.checked_shr(32 - size.min(32) as u32).unwrap_or(0);
+    std::iter::from_fn(move || {
+        let start = rest.trailing_zeros();
+        let length = rest.checked_shr(start)?.trailing_ones();
+        let run = u32::MAX.checked_shr(32 - length).unwrap_or(0) << start;
+        rest &= !run;
+        Some((start as usize, length as usize))
+    })
 }
 
 /// Sets a register in some lanes.

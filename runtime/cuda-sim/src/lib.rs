@@ -5,7 +5,7 @@
 //! bounds or misaligned, shared memory that nobody wrote, barriers and shuffles that not all threads reach) is an error with its place; what
 //! it does is counted. `docs/gpu-simulator.md` is the manual.
 //!
-//! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps), `memory` (allocations and who used
+//! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps), `demanded` (which bytes of a load matter), `memory` (allocations and who used
 //! which byte), `execute` (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `cublaslt` (products by a library), `device` (limits, modules, launches),
 //! `driver` (the entry points, and all unsafe code).
 //!
@@ -18,6 +18,7 @@ pub mod compute;
 pub mod count;
 pub mod cublaslt;
 pub mod decode;
+pub mod demanded;
 pub mod device;
 pub mod driver;
 pub mod error;
@@ -27,4 +28,3 @@ pub mod matrix;
 pub mod memory;
 pub mod order;
 pub mod text;
-pub mod widened;

@@ -178,6 +178,67 @@ fn what_a_widened_load_reads_beyond_is_no_mistake() {
     );
 }
 
+/// A word of which a row has two bytes: what lies in the others, and who writes it there without a barrier, is no matter of a kernel that
+/// takes those two, in whichever way LLVM takes bytes from words.
+#[test]
+fn bytes_that_nothing_depends_on_are_nobodys() {
+    let takes = [
+        (
+            "prmt.b32 %r6, %r4, 0, 0x7770U;\nprmt.b32 %r7, %r4, 0, 0x7771U;",
+            true,
+        ),
+        ("and.b32 %r6, %r4, 255;\nbfe.u32 %r7, %r4, 8, 8;", true),
+        (
+            "mov.b32 {%rs3, %rs4}, %r4;\ncvt.u32.u16 %r5, %rs3;\nand.b32 %r6, %r5, 255;\nshr.u32 %r7, %r5, 8;",
+            true,
+        ),
+        (
+            "shl.b32 %r5, %r4, 16;\nshr.u32 %r6, %r5, 24;\ncvt.u16.u32 %rs3, %r4;\ncvt.u16.u8 %rs4, %rs3;\ncvt.u32.u16 %r7, %rs4;",
+            true,
+        ),
+        (
+            "prmt.b32 %r6, %r4, 0, 0x7770U;\nprmt.b32 %r7, %r4, 0, 0x7772U;",
+            false,
+        ),
+        ("bfe.u32 %r6, %r4, 8, 9;\nmov.u32 %r7, 0;", false),
+        ("min.u32 %r6, %r4, 3;\nmov.u32 %r7, 0;", false),
+        (
+            "mov.u32 %r6, 0;\nsetp.lt.u32 %p1, %r4, 7;\nselp.b32 %r7, 1, 0, %p1;",
+            false,
+        ),
+    ];
+    for (take, right) in takes {
+        // A thread's row is a word; the next word's thread writes its upper half, where `{}` says so, or nobody does.
+        let body = |upper: &str| {
+            format!(
+                "mov.u32 %r9, buf;\nshl.b32 %r3, %r1, 2;\nadd.u32 %r3, %r9, %r3;\ncvt.u64.u32 %rd5, %r3;\n\
+                 cvt.u16.u32 %rs1, %r1;\nadd.s16 %rs2, %rs1, 1;\nst.shared.b8 [%rd5], %rs1;\nst.shared.b8 [%rd5+1], %rs2;\n{upper}\n\
+                 ld.shared.b32 %r4, [%rd5];\n{take}\nadd.u32 %r8, %r6, %r7;\nst.global.b32 [%rd3], %r8;"
+            )
+        };
+        let shared = ".shared .align 4 .b8 buf[260];";
+        let others = "st.shared.b8 [%rd5+6], %rs1;\nst.shared.b8 [%rd5+7], %rs1;";
+        for (upper, found) in [
+            ("", "shared memory that nobody wrote"),
+            (others, "race in shared memory"),
+        ] {
+            if right {
+                let ptx = kernel(shared, &body(upper));
+                for order in ["order=forward", "order=reverse"] {
+                    let (words, _) = run(order, &ptx, &[0; 64], 1, 64).unwrap();
+                    assert!((0..64).all(|n| words[n] == 2 * n as u32 + 1), "{take}");
+                }
+            } else {
+                let failure = error(shared, &body(upper), 64);
+                assert!(
+                    failure.text.starts_with("shared memory") || failure.text.starts_with(found),
+                    "{failure:?}"
+                );
+            }
+        }
+    }
+}
+
 /// Approximations err by as much as the ISA allows and no more, in both directions.
 #[test]
 fn approximations_are_as_bad_as_they_may_be() {
