@@ -10,7 +10,8 @@
 //! packed once for all panels of a call, a softmax goes down the rows without looking sideways, and the weights are a right factor as they stand.
 //!
 //! Weights are powers of two, of `score * c - reference`, which is rounded once: `c` is `log2 e`, times the factor of the scores where nothing else is
-//! done to them. In tiles of AMX a weight is two bf16, its value to 8 bits and the rest to 8 bits, and all are 2^80 times as large, so that no
+//! done to them. Where that product is large its rounding would not be one of the weights alone, and scores become their exact differences from the greatest
+//! first. In tiles of AMX a weight is two bf16, its value to 8 bits and the rest to 8 bits, and all are 2^80 times as large, so that no
 //! part of them, and no product with a value that is not too small, is subnormal.
 
 use std::arch::x86_64::*;
@@ -26,6 +27,8 @@ pub const SPLIT_KEYS: usize = 160;
 const LIFT: u32 = 80;
 /// The power of two below which a weight is 0: about e^-87.
 const LEAST: f32 = -125.5;
+/// The magnitude of a reference from which on scores become differences: below it the rounding of a reference changes weights by less than 2^(1/16).
+const FAR: f32 = (1 << 20) as f32;
 /// The least biased exponent of a value that is multiplied by parts of weights. Weights are multiples of 2^(80-126-23), values of 2^(e-127-7).
 const LEAST_VALUE: u32 = 127 + 7 - 126 + (126 + 23 - 80);
 
@@ -306,13 +309,13 @@ impl Block<'_> {
 }
 
 impl Attention {
-    /// The factor of a score in its power of two, and true where it includes the factor of the scores, which are not touched otherwise.
-    fn factor(&self) -> (f32, bool) {
-        let scale = f32::from_bits(self.scale);
-        let both = (f64::from(scale) * std::f64::consts::LOG2_E) as f32;
-        match self.bias.is_none() && scale > 0.0 && both.is_normal() {
-            true => (both, true),
-            false => (std::f32::consts::LOG2_E, false),
+    /// The factors of a score, and true where they include that of the scores, which are not touched otherwise.
+    fn factor(&self) -> (Scale, bool) {
+        let rest = f32::from_bits(self.scale);
+        let power = (f64::from(rest) * std::f64::consts::LOG2_E) as f32;
+        match self.bias.is_none() && rest > 0.0 && power.is_normal() {
+            true => (Scale { power, rest }, true),
+            false => (Scale::PLAIN, false),
         }
     }
 }
@@ -397,6 +400,21 @@ fn power<const SPLIT: bool>(x: __m512) -> __m512 {
     _mm512_maskz_scalef_ps(kept, p, x)
 }
 
+/// The factor of a score in the power of two that is its weight, and what it has yet to be multiplied by itself.
+#[derive(Clone, Copy)]
+struct Scale {
+    power: f32,
+    rest: f32,
+}
+
+impl Scale {
+    /// That of a score that is what it should be.
+    const PLAIN: Scale = Scale {
+        power: std::f32::consts::LOG2_E,
+        rest: 1.0,
+    };
+}
+
 /// Makes weights of `count` rows of scores, in place or in parts of bf16 to `to`, whose second part is `apart` words behind the first: whole squares of pairs. Gives
 /// the factors of what was summed before.
 ///
@@ -406,7 +424,7 @@ fn power<const SPLIT: bool>(x: __m512) -> __m512 {
 unsafe fn weigh<const SPLIT: bool>(
     scores: *mut f32,
     count: usize,
-    scale: f32,
+    scale: Scale,
     rows: &mut Rows,
     to: *mut u32,
     apart: usize,
@@ -424,35 +442,49 @@ unsafe fn weigh<const SPLIT: bool>(
             }
         }
     }
-    let c = _mm512_set1_ps(scale);
+    let (c, own) = (_mm512_set1_ps(scale.power), _mm512_set1_ps(scale.rest));
     let mut factors = [_mm512_setzero_ps(); 2];
     let mut bases = [_mm512_setzero_ps(); 2];
     for half in 0..2 {
         let [a, b, c2, d] = most.map(|row| row[half]);
         let greatest = _mm512_max_ps(_mm512_max_ps(a, b), _mm512_max_ps(c2, d));
-        let largest = _mm512_set1_ps(f32::MAX);
+        let beyond = |x: __m512, limit: f32| {
+            _mm512_cmp_ps_mask::<_CMP_GT_OQ>(_mm512_abs_ps(x), _mm512_set1_ps(limit))
+        };
+        // A score that overflows is infinite.
+        let score = _mm512_mul_ps(greatest, own);
+        let greatest = _mm512_mask_mov_ps(greatest, beyond(score, f32::MAX), score);
         let product = _mm512_mul_ps(greatest, c);
-        let infinite = |x: __m512| _mm512_cmp_ps_mask::<_CMP_GT_OQ>(_mm512_abs_ps(x), largest);
-        // Greatest scores that are too large for the factor: the scores become differences from them, whose powers have no reference.
-        let over = infinite(product) & !infinite(greatest);
-        if over != 0 {
+        let far = beyond(product, FAR);
+        let apart = far & !beyond(greatest, f32::MAX);
+        if apart != 0 {
             for row in 0..count {
                 // SAFETY: the caller's word.
                 unsafe {
                     let x = _mm512_loadu_ps(at(row, half));
-                    _mm512_storeu_ps(at(row, half), _mm512_mask_sub_ps(x, over, x, greatest));
+                    _mm512_storeu_ps(at(row, half), _mm512_mask_sub_ps(x, apart, x, greatest));
                 }
             }
         }
-        let same = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(greatest, rows.greatest[half]);
-        let before = rows.reference[half];
-        let factor = power::<false>(_mm512_sub_ps(before, product));
-        let one = _mm512_set1_ps(1.0);
-        let factor = _mm512_mask_mov_ps(factor, over, _mm512_maskz_mov_ps(same, one));
+        let (last, before) = (rows.greatest[half], rows.reference[half]);
+        // Of two references the difference; where one is far away, of the greatest scores, with what the other is rounded by.
+        let was_far = beyond(before, FAR);
+        let rounded_by = |greatest: __m512, reference: __m512, far: __mmask16| {
+            _mm512_maskz_mov_ps(!far, _mm512_fnmadd_ps(greatest, c, reference))
+        };
+        let rounding = _mm512_sub_ps(
+            rounded_by(last, before, was_far),
+            rounded_by(greatest, product, far),
+        );
+        let exact = _mm512_fmadd_ps(_mm512_sub_ps(last, greatest), c, rounding);
+        let near = _mm512_sub_ps(before, product);
+        let factor = power::<false>(_mm512_mask_mov_ps(near, far | was_far, exact));
+        let is = |x: f32| _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(greatest, _mm512_set1_ps(x));
+        let factor = _mm512_mask_mov_ps(factor, is(f32::INFINITY), _mm512_set1_ps(f32::NAN));
         // Where all is -inf every weight is 0, and so is what was summed before.
-        let none = _mm512_cmp_ps_mask::<_CMP_EQ_OQ>(greatest, _mm512_set1_ps(f32::NEG_INFINITY));
-        factors[half] = _mm512_mask_mov_ps(factor, none, one);
-        bases[half] = _mm512_mask_mov_ps(product, over | none, _mm512_setzero_ps());
+        let none = is(f32::NEG_INFINITY);
+        factors[half] = _mm512_mask_mov_ps(factor, none, _mm512_set1_ps(1.0));
+        bases[half] = _mm512_mask_mov_ps(product, apart | none, _mm512_setzero_ps());
         (rows.greatest[half], rows.reference[half]) = (greatest, product);
     }
     let mut sums = [_mm512_setzero_ps(); 2];

@@ -73,9 +73,13 @@ fn two_parts_are_a_weight() {
             sums: [_mm512_setzero_ps(); 2],
         };
         let to = parts.as_mut_ptr().cast();
-        weigh::<false>(whole.as_mut_ptr(), PAIRS, 1.0, &mut { empty }, to, 0);
+        let scale = Scale {
+            power: 1.0,
+            rest: 1.0,
+        };
+        weigh::<false>(whole.as_mut_ptr(), PAIRS, scale, &mut { empty }, to, 0);
         let apart = PAIRS * WIDE / 2;
-        weigh::<true>(split.as_mut_ptr(), PAIRS, 1.0, &mut { empty }, to, apart);
+        weigh::<true>(split.as_mut_ptr(), PAIRS, scale, &mut { empty }, to, apart);
     }
     for key in 0..PAIRS {
         for query in 0..WIDE {
@@ -90,4 +94,71 @@ fn two_parts_are_a_weight() {
             );
         }
     }
+}
+
+/// Sums of weights in two steps, whole and in parts, whatever the size of the scores: a step of a few units in the last place from one to the next, and
+/// greater scores in the second one.
+#[test]
+fn weights_of_scores_of_any_size() {
+    if gemm::Fma::detect().is_none() {
+        eprintln!("skipped: no AVX-512");
+        return;
+    }
+    for exponent in 0..127 {
+        for sign in [1.0, -1.0] {
+            let size = sign * 1.3 * 2f32.powi(exponent);
+            let ulp = (size.abs().next_up() - size.abs()) * sign;
+            let score = |step: usize, key: usize, query: usize| {
+                let steps = (key * 5 + query * 3 + step * 7) % 11;
+                size + ulp * steps as f32
+            };
+            let sums = [weighed::<false>(&score), weighed::<true>(&score)];
+            for query in 0..WIDE {
+                let all = (0..2).flat_map(|step| (0..PAIRS).map(move |key| (step, key)));
+                let all = all.map(|(step, key)| f64::from(score(step, key, query)));
+                let all: Vec<f64> = all.collect();
+                let greatest = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                let exact: f64 = all.iter().map(|x| (x - greatest).exp()).sum();
+                let lift = [0, LIFT as i32].map(|lift| 2f64.powi(-lift));
+                let [whole, parts] = [0, 1].map(|of| f64::from(sums[of][query]) * lift[of]);
+                // A reference that is not far away is rounded itself.
+                let within = |x: f64| x / exact > 0.95 && x / exact < 1.05;
+                assert!(
+                    within(whole) && within(parts),
+                    "2^{exponent}, {query}: {whole}, {parts}, {exact}"
+                );
+            }
+        }
+    }
+}
+
+/// The sums of two steps of scores.
+fn weighed<const SPLIT: bool>(score: &dyn Fn(usize, usize, usize) -> f32) -> [f32; WIDE] {
+    let mut parts = vec![0u32; PAIRS * WIDE];
+    let mut sums = [0.0; WIDE];
+    // SAFETY: the caller has seen that the processor has the instructions; scores are rows of a panel, and there is room for both parts.
+    unsafe {
+        let mut rows = Rows {
+            greatest: [_mm512_set1_ps(f32::NEG_INFINITY); 2],
+            reference: [_mm512_set1_ps(f32::NEG_INFINITY); 2],
+            sums: [_mm512_setzero_ps(); 2],
+        };
+        for step in 0..2 {
+            let all = (0..PAIRS).flat_map(|key| (0..WIDE).map(move |query| (key, query)));
+            let mut scores: Vec<f32> = all.map(|(key, query)| score(step, key, query)).collect();
+            let to = parts.as_mut_ptr();
+            let apart = PAIRS * WIDE / 2;
+            weigh::<SPLIT>(
+                scores.as_mut_ptr(),
+                PAIRS,
+                Scale::PLAIN,
+                &mut rows,
+                to,
+                apart,
+            );
+        }
+        _mm512_storeu_ps(sums.as_mut_ptr(), rows.sums[0]);
+        _mm512_storeu_ps(sums.as_mut_ptr().wrapping_add(SIDE), rows.sums[1]);
+    }
+    sums
 }

@@ -444,3 +444,161 @@ fn scores_near_the_greatest_number() {
         }
     }
 }
+
+/// The bias of a row: keys that a large number leaves out in front, behind or altogether, a key alone, and scores whose sizes or last places differ.
+fn far_row(draw: &mut SplitMix, row: &mut [f64]) {
+    let keys = row.len();
+    let size = size(draw);
+    let part = draw.one(&[0, 1, 17, KEYS - 1, KEYS, KEYS + 1, 2 * KEYS, keys]);
+    let part = part.min(keys);
+    match draw.below(7) {
+        0 => row[..part].fill(-size),
+        1 => row[keys - part..].fill(-size),
+        2 => row.fill(-size),
+        3 => row[draw.below(keys)] = size,
+        4 => {
+            let any = |draw: &mut SplitMix| sign(draw) * self::size(draw);
+            row.iter_mut().for_each(|x| *x = any(draw));
+        }
+        5 => {
+            let sign = sign(draw);
+            let step = f64::from((size as f32).next_up()) - size;
+            let near = |draw: &mut SplitMix| sign * (size + step * draw.below(4) as f64);
+            row.iter_mut().for_each(|x| *x = near(draw));
+        }
+        _ => {
+            row.fill(-size);
+            row[..part].fill(f64::NEG_INFINITY);
+        }
+    }
+}
+
+fn sign(draw: &mut SplitMix) -> f64 {
+    draw.one(&[1.0, -1.0])
+}
+
+/// A number from 1 to 3e38, each power of ten as likely, as an f32 holds it.
+fn size(draw: &mut SplitMix) -> f64 {
+    let lead = 1.0 + 2.0 * draw.unit();
+    f64::from((lead * 10f64.powi(draw.below(39) as i32)) as f32)
+}
+
+/// Compares a result with the softmax in f64 of scores that are exact in f32.
+fn compare_scores(
+    case: &Case,
+    memory: &[Memory],
+    units: Units,
+    found: &[f64],
+    score: &dyn Fn(usize, usize) -> f32,
+) {
+    let values = decode(case.dtype, &memory[V].bytes);
+    let s = case.sizes;
+    for query in 0..s.queries {
+        let scores: Vec<f64> = (0..s.keys).map(|key| score(query, key).into()).collect();
+        let greatest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let odd = scores.iter().any(|&x| x.is_nan() || x == f64::INFINITY);
+        let weights: Vec<f64> = scores.iter().map(|x| (x - greatest).exp()).collect();
+        let total: f64 = weights.iter().sum();
+        for column in 0..s.columns {
+            let got = found[query * s.columns + column];
+            let each = weights.iter().enumerate();
+            let sum: f64 = each
+                .map(|(key, w)| w * values[key * s.columns + column])
+                .sum();
+            let wanted = match greatest == f64::NEG_INFINITY {
+                true => 0.0,
+                false => sum / total,
+            };
+            let bound = 2e-5 + 2.0 * unit(case.dtype) * wanted.abs();
+            let is = if odd {
+                got.is_nan()
+            } else {
+                (got - wanted).abs() <= bound
+            };
+            assert!(
+                is,
+                "{case:?}, {units:?} at {query}, {column}: {got}, not {wanted}, {scores:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn scores_of_any_finite_size() {
+    let mut draw = SplitMix(0);
+    let mut count = 0;
+    for dtype in [DType::F32, DType::Bf16] {
+        for keys in [
+            1,
+            2,
+            3,
+            31,
+            160,
+            KEYS - 1,
+            KEYS,
+            KEYS + 1,
+            2 * KEYS,
+            2 * KEYS + 1,
+            3 * KEYS + 9,
+        ] {
+            let case = Case {
+                bias: Some(dtype),
+                scale: Some(1.0),
+                ..Case::new(dtype, [1, 67, keys, 1, 3])
+            };
+            let mut memory = tensors(&case);
+            for which in [Q, K] {
+                let count = memory[which].bytes.len() / dtype.bytes();
+                memory[which].bytes = encode(dtype, (0..count).map(|_| draw.below(7) as f64 - 3.0));
+            }
+            let mut bias = vec![0.0; 67 * keys];
+            bias.chunks_mut(keys)
+                .for_each(|row| far_row(&mut draw, row));
+            memory[BIAS].bytes = encode(dtype, bias.into_iter());
+            let [q, k, bias] = [Q, K, BIAS].map(|which| decode(dtype, &memory[which].bytes));
+            for units in units() {
+                let found = run(&case, &mut memory, units, 1);
+                compare_scores(&case, &memory, units, &found, &|query, key| {
+                    (q[query] * k[key]) as f32 + bias[query * keys + key] as f32
+                });
+                count += 67;
+            }
+        }
+    }
+    println!("count: {count} rows of scores of any size");
+}
+
+/// The factor of the scores is part of that of the powers of two where nothing is added.
+#[test]
+fn products_of_any_finite_size() {
+    let mut draw = SplitMix(1 << 32);
+    for keys in [1, 2, 33, KEYS - 1, KEYS, KEYS + 1, 2 * KEYS + 5] {
+        for scale in [1.0, 0.125, 8.0, 2f32.powi(40), 2f32.powi(-40)] {
+            for causal in [false, true] {
+                let case = Case {
+                    scale: Some(scale),
+                    causal,
+                    ..Case::new(DType::F32, [1, 67, keys, 1, 3])
+                };
+                let mut memory = tensors(&case);
+                let turn = |draw: &mut SplitMix| draw.one(&[1.0, -1.0, 2.0, -2.0, 0.5, -0.5]);
+                let q: Vec<f64> = (0..67).map(|_| turn(&mut draw)).collect();
+                let mut k = vec![0.0; keys];
+                far_row(&mut draw, &mut k);
+                k.iter_mut().for_each(|x| *x = x.max(f32::MIN.into()));
+                for (which, x) in [(Q, &q), (K, &k)] {
+                    memory[which].bytes = encode(case.dtype, x.iter().copied());
+                }
+                for units in units() {
+                    let found = run(&case, &mut memory, units, 1);
+                    compare_scores(&case, &memory, units, &found, &|query, key| match causal
+                        && key > query
+                    {
+                        true => f32::NEG_INFINITY,
+                        false => (q[query] * k[key]) as f32 * scale,
+                    });
+                }
+            }
+        }
+    }
+}
