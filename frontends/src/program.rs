@@ -7,7 +7,7 @@ use fuser_dialects::{builtin, fusion, task};
 use fuser_ir::build::Builder;
 use fuser_ir::def::{OpDef, OpError, Registry};
 use fuser_ir::diag::CodeDef;
-use fuser_ir::limits::MAX_SOURCE_BYTES;
+use fuser_ir::limits::{MAX_IDENTIFIER_BYTES, MAX_RANK, MAX_SOURCE_BYTES};
 use fuser_ir::loc::LocKind;
 use fuser_ir::source::SourceMap;
 use fuser_ir::span::Span;
@@ -197,9 +197,10 @@ impl Draft {
         let name = self.ir.sym(name);
         self.ir.append_arg(self.block, ty, Some(name))
     }
-    /// Names a value that has no name yet; numbers are no names.
+    /// Names a value that has no name yet; numbers are no names, and what is too long for one is none.
     pub fn name(&mut self, value: Value, name: &str) {
         let named = name.starts_with(|c: char| !c.is_ascii_digit());
+        let named = named && name.len() <= MAX_IDENTIFIER_BYTES;
         if named && self.ir.value_name(value).is_none() {
             let name = self.ir.sym(name);
             self.ir.set_value_name(value, Some(name));
@@ -417,10 +418,44 @@ impl Draft {
             },
         );
         self.found.items.extend(fuser_ir::verify(ir, module).items);
+        self.found.items.extend(unreadable(ir, program));
         match self.found.has_errors() {
             true => Err(self.found),
             false => Ok((self.ir, module, self.found)),
         }
+    }
+}
+
+/// The ops of a program whose results no tool reads: the number of elements along static axes fits 63 bits, and axes are counted.
+fn unreadable(ir: &Ir, program: Op) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for op in ir.walk(program) {
+        let tensors = ir.results(op).iter();
+        let mut tensors = tensors.filter_map(|value| ir.value_kind(*value).as_tensor());
+        if let Some(fault) = tensors.find_map(|tensor| readable(&tensor.dims).err()) {
+            let name = ir.name(op).to_owned();
+            let text = format!("`{name}`: {}", fault.message);
+            let told = Diagnostic::error(fault.code, fuser_ir::verify::op_place(ir, op), text);
+            found.push(told.with_op(name));
+        }
+    }
+    found.truncate(MAX_FAULTS);
+    found
+}
+
+/// Refuses a shape that no tool reads.
+pub fn readable(dims: &[Dim]) -> Made<()> {
+    if dims.len() > MAX_RANK {
+        let text = format!("has {} axes, the limit is {MAX_RANK}", dims.len());
+        return Err(Fault::new(&LIMIT, text));
+    }
+    let mut lengths = dims.iter().filter_map(|dim| match dim.extent {
+        Extent::Static(n) if n != 0 => Some(n),
+        _ => None,
+    });
+    match lengths.try_fold(1_i64, |all, n| all.checked_mul(i64::try_from(n).ok()?)) {
+        Some(_) => Ok(()),
+        None => Err(Fault::new(&LIMIT, "has more than 2^63 - 1 elements")),
     }
 }
 

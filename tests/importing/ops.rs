@@ -31,7 +31,28 @@ struct Found {
     compared: usize,
     /// True if something is to be computed.
     kernels: bool,
+    /// The order in memory of its results, for operands in the reverse order of their axes.
+    layout: String,
 }
+
+/// The order in memory of results that nvFuser defines; of others it is a choice of its optimizer (`AllocationDomainPass` of 2026-04).
+/// Beside it the layout that is found here, which must be the same.
+const LAYOUTS: [(&str, &str, &str); 5] = [
+    ("linear", "row-major", "row-major"),
+    ("matmul", "row-major", "row-major"),
+    (
+        "sdpfa_bwd",
+        "those of query, key and value",
+        "the operands'",
+    ),
+    (
+        "sdpfa_fwd",
+        "the query's; row-major",
+        "the operands', row-major",
+    ),
+    // It states the reverse order.
+    ("stride_order", "as stated", "the operands'"),
+];
 
 fn definitions() -> Vec<Definition> {
     const HEAD: &str = "def nvfuser_fusion_";
@@ -82,6 +103,59 @@ fn ptx(session: &Session, definition: &Definition) -> bool {
     code.contains(".entry")
 }
 
+/// A definition whose inputs lie in the reverse order of their axes.
+fn reversed(text: &str) -> String {
+    let line = |line: &str| {
+        let items = |name: &str| -> Option<Vec<String>> {
+            let (_, rest) = line.split_once(&format!("{name}=["))?;
+            let (list, _) = rest.split_once(']')?;
+            Some(list.split(", ").map(str::to_owned).collect())
+        };
+        let shape = items("shape").filter(|_| line.contains("fd.define_tensor("));
+        let Some(rank) = shape.map(|shape| shape.len()).filter(|rank| *rank > 1) else {
+            return line.to_owned();
+        };
+        // Entries of `contiguity` are in the order of memory.
+        let dense = items("contiguity").unwrap_or_default();
+        let back: Vec<String> = dense.iter().rev().cloned().collect();
+        let order: Vec<String> = (0..rank).map(|axis| axis.to_string()).collect();
+        let line = line.replace(&dense.join(", "), &back.join(", "));
+        let (head, tail) = line.rsplit_once(')').unwrap();
+        format!("{head}, stride_order=[{}]){tail}", order.join(", "))
+    };
+    text.lines().map(|text| line(text) + "\n").collect()
+}
+
+/// The order in memory in which a definition's results are given, once it is compiled, for inputs in the reverse order of their axes.
+fn layout(session: &Session, definition: &Definition) -> String {
+    let text = reversed(&definition.text);
+    let loaded = load(session, Format::NvFuser, &definition.op, &text);
+    let Loaded { mut ir, module, .. } = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let lowered = compile::lower(&mut ir, module, &CompileOptions::default());
+    lowered.unwrap_or_else(|found| panic!("{}: {found:?}", definition.op));
+    let mut ops = ir.children(module).into_iter();
+    let program = ops.find(|op| ir.is(*op, &fuser_dialects::task::PROGRAM));
+    let (_, results) = fuser_dialects::task::verify::signature(&ir, program.unwrap()).unwrap();
+    let results = results.to_vec();
+    let mut told: Vec<&str> = Vec::new();
+    for ty in &results {
+        let Some(tensor) = ir.ty(*ty).as_tensor() else {
+            continue;
+        };
+        let order = fuser_ir::layout::stored(&ir, tensor);
+        let name = match order.len() {
+            0 | 1 => "one axis",
+            _ if order.is_sorted() => "row-major",
+            _ if order.iter().rev().is_sorted() => "the operands'",
+            _ => "the operand's, renamed",
+        };
+        if !told.contains(&name) {
+            told.push(name);
+        }
+    }
+    told.join(", ")
+}
+
 fn found(session: &Session, definition: &Definition, wrong: &mut String) -> Found {
     let Definition { op, text, .. } = definition;
     let loaded = load(session, Format::NvFuser, op, text);
@@ -94,6 +168,7 @@ fn found(session: &Session, definition: &Definition, wrong: &mut String) -> Foun
         // Half of them are the CPU's.
         compared: compared / 2,
         kernels: ptx(session, definition),
+        layout: layout(session, definition),
     }
 }
 
@@ -104,6 +179,12 @@ const HEAD: &str = "# The ops of nvFuser
 Every op of `fd.ops`, the Python frontend of nvFuser, as [`--import=nvfuser-python`](importing.md#nvfuser) reads it. *Here* are the ops of the
 dialect that its definition in `tests/importing/nvfuser_ops/` becomes, constants aside; how operands are promoted is in importing.md.
 *Interpreter* and *CPU*: so many elements agree with those of PyTorch (random numbers: with Philox 4x32-10 in NumPy). *PTX*: compiled for sm_80.
+
+*Layout* is the order in memory of the results where all inputs lie in the reverse order of their axes: that of the operands, or row-major. A definition states one by
+`stride_order`, and attention takes that of its operands ([importing.md](importing.md#nvfuser)); where neither does, `infer-layouts` ([preseg.md](preseg.md)) chooses. *In nvFuser*: what it
+defines, or its choice: an optimizer there gives a result the order of the input with the most axes, as far as these axes are the result's too, and results that only rename memory
+that memory's order, gaps included; here results are dense.
+
 A test holds all of it to be so. What the ops here are tested with besides, [testing.md](testing.md) tells.
 ";
 
@@ -117,13 +198,19 @@ fn page(all: &[(Definition, Found)]) -> String {
             group = own;
             let (first, rest) = group.split_at(1);
             page += &format!("\n## {}{rest}\n\n", first.to_uppercase());
-            page += "| op | here | interpreter | CPU | PTX | tests |\n|---|---|---|---|---|---|\n";
+            page += "| op | here | layout | in nvFuser | interpreter | CPU | PTX | tests |\n|---|---|---|---|---|---|---|---|\n";
         }
         let Found {
             ops,
             compared,
             kernels,
+            layout,
         } = found;
+        let own = LAYOUTS.iter().find(|(known, ..)| known == op);
+        let own = own.map_or("its choice", |(_, own, same)| {
+            assert_eq!(layout, same, "{op}");
+            own
+        });
         let ops = match ops.is_empty() {
             true => "its operand".to_owned(),
             false => format!("`{}`", ops.join("`, `")),
@@ -134,7 +221,7 @@ fn page(all: &[(Definition, Found)]) -> String {
         };
         let tests = tests(op);
         page += &format!(
-            "| `{op}` | {ops} | {compared} agree | {compared} agree | {ptx} | {tests} |\n"
+            "| `{op}` | {ops} | {layout} | {own} | {compared} agree | {compared} agree | {ptx} | {tests} |\n"
         );
     }
     page

@@ -1,14 +1,17 @@
 //! A program as a Python definition of nvFuser.
 //!
 //! Named extents are left open (`-1`) in inputs, and are sizes of inputs where an op needs them. Arithmetic on 16-bit floats, whose result is f32
-//! there, is cast back.
+//! there, is cast back. What nvFuser leaves undefined (an integer divided by 0, a shift by the width, an index beyond the axis) is guarded so that it gives
+//! the same there. Results are tensors there: a scalar that is returned becomes one of rank 0. A definition overwrites memory: what gives an
+//! argument's old elements beside it is refused.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 use fuser_dialects::task::verify::alias;
 use fuser_dialects::{fusion, task};
 use fuser_ir::def::OpDef;
+use fuser_ir::layout::{self, Order};
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{AttrKind, Diagnostic, Diagnostics, Ir, Op, Place, Value, float, verify};
 
@@ -53,6 +56,40 @@ struct Writer<'a> {
     next: usize,
 }
 
+/// The ops that are undefined for some integers in nvFuser.
+static GUARDED: [&OpDef; 6] = [
+    &fusion::DIV,
+    &fusion::REM,
+    &fusion::REMAINDER,
+    &fusion::SHL,
+    &fusion::SHR,
+    &fusion::LSHR,
+];
+/// Those of them that divide.
+static DIVIDING: [&OpDef; 3] = [&fusion::DIV, &fusion::REM, &fusion::REMAINDER];
+
+/// The ops whose results are their operand's memory in nvFuser, or may be.
+static RENAMING: [&OpDef; 7] = [
+    &fusion::COPY,
+    &fusion::SEGMENT_SET,
+    &fusion::BROADCAST,
+    &fusion::EXPAND,
+    &fusion::RESHAPE,
+    &fusion::SQUEEZE,
+    &fusion::PERMUTE,
+];
+
+/// Axes by number from the innermost, of axes outermost first.
+fn stride_order(order: &Order) -> Vec<usize> {
+    let mut numbers = vec![0; order.len()];
+    for (place, axis) in order.iter().rev().enumerate() {
+        if let Some(number) = numbers.get_mut(*axis) {
+            *number = place;
+        }
+    }
+    numbers
+}
+
 fn refuse<T>(message: impl Into<String>) -> Made<T> {
     Err(Fault::new(&EXPORT, message))
 }
@@ -85,19 +122,81 @@ impl Writer<'_> {
             }
         }
         for op in ir.block_ops(block) {
-            if ir.is(op, &task::RETURN) {
-                let named = |value: Value| self.names.get(&value).cloned().unwrap_or_default();
-                for (index, value) in ir.operands(op).enumerate() {
-                    let input = alias(ir, program, index).and_then(|at| usize::try_from(at).ok());
-                    let input = input.and_then(|at| ir.args(block).get(at).copied());
-                    let update = input.map(|input| format!(", alias_input={}", named(input)));
-                    let (name, update) = (named(value), update.unwrap_or_default());
-                    let _ = writeln!(self.text, "    fd.add_output({name}{update})");
-                }
-            } else if let Err(fault) = self.op(op) {
+            let written = match ir.is(op, &task::RETURN) {
+                true => self.outputs(program, op),
+                false => self.op(op),
+            };
+            if let Err(fault) = written {
                 tell(op, fault);
             }
         }
+    }
+    /// The results, of which some overwrite an input.
+    fn outputs(&mut self, program: Op, returned: Op) -> Made<()> {
+        let ir = self.ir;
+        let arguments = ir.body(program, 0).map_or(&[][..], |block| ir.args(block));
+        let input = |index: usize| {
+            let at = usize::try_from(alias(ir, program, index)?).ok()?;
+            arguments.get(at).copied()
+        };
+        let results: Vec<(Value, Option<Value>)> = ir
+            .operands(returned)
+            .enumerate()
+            .map(|(index, value)| (value, input(index)))
+            .collect();
+        let overwritten: HashSet<Value> = results.iter().filter_map(|(_, input)| *input).collect();
+        let mut writing = HashSet::new();
+        for (value, input) in results {
+            let memory = self.memory(value);
+            if overwritten.contains(&memory) && input != Some(value) {
+                let name = ir.value_name(memory).unwrap_or("an argument");
+                let fault =
+                    format!("gives `{name}` as it was, which nvFuser overwrites in its place");
+                let fault = Fault::new(&EXPORT, fault);
+                return Err(fault.help(
+                    "return something computed from it, or clone the tensor before the call",
+                ));
+            }
+            let mut name = self.tensor(value)?;
+            let update = match input {
+                Some(input) => {
+                    // A value overwrites one input: another one gets a copy.
+                    if !writing.insert(value) {
+                        name = self.line('T', &format!("fd.ops.set({name})"));
+                    }
+                    let input = self.names.get(&input).cloned().unwrap_or_default();
+                    format!(", alias_input={input}")
+                }
+                None => String::new(),
+            };
+            let _ = writeln!(self.text, "    fd.add_output({name}{update})");
+        }
+        Ok(())
+    }
+    /// The value whose memory a value is in nvFuser, where ops that only rename elements, `set` among them, give their operand's.
+    fn memory(&self, value: Value) -> Value {
+        let ir = self.ir;
+        let mut root = value;
+        while let Some(op) = ir.def_op(root).filter(|op| {
+            let renames = |def: &&'static OpDef| ir.is(*op, def);
+            RENAMING.iter().any(renames)
+        }) {
+            root = ir.operand(op, 0);
+        }
+        root
+    }
+    /// The name of a tensor; of a scalar that of a tensor of rank 0 with it.
+    fn tensor(&mut self, value: Value) -> Made<String> {
+        // What an op that failed gives has no name; the text is thrown away.
+        let name = self.names.get(&value).cloned().unwrap_or_default();
+        let TypeKind::Scalar(dtype) = self.ir.value_kind(value) else {
+            return Ok(name);
+        };
+        let dtype = self.dtype(*dtype)?;
+        Ok(self.line(
+            'T',
+            &format!("fd.ops.full(shape=[], fill_value={name}, dtype=DataType.{dtype})"),
+        ))
     }
     fn fresh(&mut self, letter: char) -> String {
         self.next += 1;
@@ -120,10 +219,10 @@ impl Writer<'_> {
     fn form(&self, value: Value) -> Made<(Vec<Dim>, DType)> {
         match self.ir.value_kind(value) {
             TypeKind::Scalar(dtype) => Ok((Vec::new(), *dtype)),
-            TypeKind::Tensor(tensor) if tensor.encoding.is_none() => {
+            TypeKind::Tensor(tensor) if layout::is_valid(self.ir, tensor) => {
                 Ok((tensor.dims.clone(), tensor.dtype))
             }
-            _ => refuse("a value is no tensor in row-major order"),
+            _ => refuse("a value is no tensor with a layout"),
         }
     }
     /// Refuses casts whose results are others in nvFuser, which saturates and rounds scales toward zero.
@@ -168,12 +267,19 @@ impl Writer<'_> {
         });
         let shape: Vec<String> = shape.collect();
         let once = |dim: &Dim| dim.broadcast || dim.extent == Extent::Static(1);
-        let dense = dims
-            .iter()
-            .map(|dim| if once(dim) { "None" } else { "True" });
+        let order = self.layout(value);
+        // Entries of `contiguity` are in the order of memory.
+        let in_memory = order.clone().unwrap_or_else(|| (0..dims.len()).collect());
+        let dense = in_memory.iter().map(|axis| match dims.get(*axis) {
+            Some(dim) if !once(dim) => "True",
+            _ => "None",
+        });
         let dense: Vec<&str> = dense.collect();
+        let order = order.map_or(String::new(), |order| {
+            format!(", stride_order={:?}", stride_order(&order))
+        });
         let name = self.line('T', &format!(
-            "fd.define_tensor(shape=[{}], contiguity=[{}], dtype=DataType.{dtype}, is_cpu=False)",
+            "fd.define_tensor(shape=[{}], contiguity=[{}], dtype=DataType.{dtype}, is_cpu=False{order})",
             shape.join(", "), dense.join(", ")
         ));
         for (axis, dim) in dims.iter().enumerate() {
@@ -183,6 +289,10 @@ impl Writer<'_> {
         }
         self.names.insert(value, name);
         Ok(())
+    }
+    /// The order in memory that a value's type states.
+    fn layout(&self, value: Value) -> Option<Order> {
+        layout::stated(self.ir, self.ir.value_kind(value).as_tensor()?)
     }
     /// A shape: numbers, and sizes of inputs.
     fn shape(&mut self, dims: &[Dim]) -> Made<String> {
@@ -224,6 +334,13 @@ impl Writer<'_> {
             let to = self.dtype(dtype)?;
             name = self.line('T', &format!("fd.ops.cast({name}, dtype=DataType.{to})"));
         }
+        if let Some(order) = self.layout(*result) {
+            let order = stride_order(&order);
+            name = self.line(
+                'T',
+                &format!("fd.ops.stride_order({name}, stride_order={order:?})"),
+            );
+        }
         self.names.insert(*result, name);
         Ok(())
     }
@@ -240,6 +357,13 @@ impl Writer<'_> {
         let first = || self.operand(op, 0);
         for (name, meaning) in OPS {
             match meaning {
+                Meaning::Ew(known, _)
+                    if is(known) && GUARDED.iter().any(|op| is(op)) && dtype.is_int() =>
+                {
+                    return self
+                        .guarded(op, name, dtype)
+                        .map(|text| Some((text, dtype)));
+                }
                 Meaning::Ew(known, config) if is(known) => {
                     let operands: Made<Vec<String>> = (0..self.ir.operand_count(op))
                         .map(|at| self.operand(op, at))
@@ -296,6 +420,9 @@ impl Writer<'_> {
                 self.operand(op, 1)?,
                 self.operand(op, 2)?
             )
+        } else if is(&fusion::COPY) && self.layout(self.ir.result(op, 0)).is_some() {
+            // The layout is what is asked for.
+            return Ok(Some((first()?, dtype)));
         } else if is(&fusion::COPY) || is(&fusion::SEGMENT_SET) {
             let name = if is(&fusion::COPY) {
                 "set"
@@ -303,6 +430,13 @@ impl Writer<'_> {
                 "segment_set"
             };
             format!("fd.ops.{name}({})", first()?)
+        } else if is(&fusion::FULL) || (is(&fusion::BROADCAST) && self.is_scalar(op, 0)) {
+            let (x, to) = (first()?, self.dtype(dtype)?);
+            let shape = self.shape(dims)?;
+            match self.is_scalar(op, 0) {
+                true => format!("fd.ops.full(shape={shape}, fill_value={x}, dtype=DataType.{to})"),
+                false => format!("fd.ops.broadcast_in_dim({x}, shape={shape}, broadcast_dims=[])"),
+            }
         } else if is(&fusion::BROADCAST) || is(&fusion::EXPAND) {
             let places = match is(&fusion::BROADCAST) {
                 true => ints("dims"),
@@ -333,16 +467,127 @@ impl Writer<'_> {
                 .collect();
             format!("fd.ops.{name}({})", operands?.join(", "))
         } else if is(&fusion::TAKE) {
-            let dim = self.ir.int_of(op, "dim").unwrap_or(0);
-            format!(
-                "fd.ops.index_select({}, {}, dim={dim})",
-                first()?,
-                self.operand(op, 1)?
-            )
+            self.take(op, dims)?
         } else {
             return Ok(None);
         };
         Ok(Some((text, dtype)))
+    }
+    /// True if an operand is a scalar, which is no tensor of rank 0.
+    fn is_scalar(&self, op: Op, index: usize) -> bool {
+        matches!(
+            self.ir.value_kind(self.ir.operand(op, index)),
+            TypeKind::Scalar(_)
+        )
+    }
+    /// An integer of an operand that is one constant.
+    fn known(&self, op: Op, index: usize) -> Option<i128> {
+        let made = self.ir.def_op(self.ir.operand(op, index))?;
+        match self.ir.attr_of(made, "value")? {
+            AttrKind::Int { value, .. } => Some(*value),
+            _ => None,
+        }
+    }
+    /// A quotient, a remainder or a shift of integers, with operands for which nvFuser defines it, and what it is here for others.
+    fn guarded(&mut self, op: Op, name: &str, dtype: DType) -> Made<String> {
+        let (a, b) = (self.operand(op, 0)?, self.operand(op, 1)?);
+        let shifts = !DIVIDING.iter().any(|def| self.ir.is(op, def));
+        let width = i128::from(dtype.bits());
+        let defined = |n: i128| {
+            if shifts {
+                (0..width).contains(&n)
+            } else {
+                n != 0
+            }
+        };
+        if self.known(op, 1).is_some_and(defined) {
+            return Ok(format!("fd.ops.{name}({a}, {b})"));
+        }
+        let to = self.dtype(dtype)?;
+        let number = |writer: &mut Self, n: i128| {
+            writer.line('S', &format!("fd.define_scalar({n}, dtype=DataType.{to})"))
+        };
+        let zero = number(self, 0);
+        if !shifts {
+            let one = number(self, 1);
+            let outside = self.line('T', &format!("fd.ops.eq({b}, {zero})"));
+            let divisor = self.line('T', &format!("fd.ops.where({outside}, {one}, {b})"));
+            let made = self.line('T', &format!("fd.ops.{name}({a}, {divisor})"));
+            let instead = if self.ir.is(op, &fusion::DIV) {
+                zero
+            } else {
+                a
+            };
+            return Ok(format!("fd.ops.where({outside}, {instead}, {made})"));
+        }
+        let bits = number(self, width);
+        let outside = self.line('T', &format!("fd.ops.ge({b}, {bits})"));
+        let outside = match dtype.is_signed() {
+            true => {
+                let below = self.line('T', &format!("fd.ops.lt({b}, {zero})"));
+                self.line('T', &format!("fd.ops.logical_or({outside}, {below})"))
+            }
+            false => outside,
+        };
+        if self.ir.is(op, &fusion::SHR) && dtype.is_signed() {
+            // All bits are the sign's.
+            let most = number(self, width - 1);
+            let by = self.line('T', &format!("fd.ops.where({outside}, {most}, {b})"));
+            return Ok(format!("fd.ops.{name}({a}, {by})"));
+        }
+        let by = self.line('T', &format!("fd.ops.where({outside}, {zero}, {b})"));
+        let made = self.line('T', &format!("fd.ops.{name}({a}, {by})"));
+        Ok(format!("fd.ops.where({outside}, {zero}, {made})"))
+    }
+    /// Parts of a tensor at indices. nvFuser checks none, and takes a list of them or one.
+    fn take(&mut self, op: Op, dims: &[Dim]) -> Made<String> {
+        let x = self.operand(op, 0)?;
+        let (own, _) = self.form(self.ir.operand(op, 0))?;
+        let (list, of) = self.form(self.ir.operand(op, 1))?;
+        let dim = self.ir.int_of(op, "dim").unwrap_or(0);
+        let axis = usize::try_from(dim).ok().and_then(|at| own.get(at));
+        let Some(axis) = axis.filter(|axis| axis.extent != Extent::Static(0)) else {
+            return refuse("takes from an axis without elements");
+        };
+        let to = self.dtype(of)?;
+        let zero = self.line('S', &format!("fd.define_scalar(0, dtype=DataType.{to})"));
+        let last = match axis.extent {
+            Extent::Static(n) => {
+                let (_, most) = of.int_range();
+                let last = i128::from(n - 1).min(most);
+                self.line(
+                    'S',
+                    &format!("fd.define_scalar({last}, dtype=DataType.{to})"),
+                )
+            }
+            _ => {
+                let length = self.shape(std::slice::from_ref(axis))?;
+                let length = length.trim_matches(['[', ']']).to_owned();
+                self.line('S', &format!("fd.ops.sub({length}, 1)"))
+            }
+        };
+        let index = self.operand(op, 1)?;
+        let letter = if self.is_scalar(op, 1) { 'S' } else { 'T' };
+        let mut index = self.line(letter, &format!("fd.ops.clamp({index}, {zero}, {last})"));
+        if !matches!(axis.extent, Extent::Static(_)) {
+            index = self.line(
+                letter,
+                &format!("fd.ops.cast({index}, dtype=DataType.{to})"),
+            );
+        }
+        match list.len() {
+            0 => Ok(format!("fd.ops.select({x}, {index}, dim={dim})")),
+            1 => Ok(format!("fd.ops.index_select({x}, {index}, dim={dim})")),
+            _ => {
+                let index = self.line('T', &format!("fd.ops.reshape({index}, new_shape=[-1])"));
+                let taken = self.line(
+                    'T',
+                    &format!("fd.ops.index_select({x}, {index}, dim={dim})"),
+                );
+                let shape = self.shape(dims)?;
+                Ok(format!("fd.ops.reshape({taken}, new_shape={shape})"))
+            }
+        }
     }
     fn constant(&mut self, op: Op, dims: &[Dim], dtype: DType) -> Made<String> {
         let float = |value: f64, exact: String| match value.is_finite() {
@@ -359,7 +604,12 @@ impl Writer<'_> {
             _ => return refuse("is a table of constants"),
         };
         let to = self.dtype(dtype)?;
-        if dims.is_empty() {
+        if self
+            .ir
+            .value_kind(self.ir.result(op, 0))
+            .as_tensor()
+            .is_none()
+        {
             return Ok(format!("fd.define_scalar({value}, dtype=DataType.{to})"));
         }
         let shape = self.shape(dims)?;

@@ -20,16 +20,17 @@ mod value;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use fuser_ir::layout::Order;
+use fuser_dialects::fusion;
+use fuser_ir::layout::{self, Order};
 use fuser_ir::span::Span;
-use fuser_ir::types::{DType, Dim, Extent, TypeKind};
-use fuser_ir::{AttrKind, Diagnostics, Ir, Op, Value};
+use fuser_ir::types::{DType, Dim, Extent, TypeId};
+use fuser_ir::{Diagnostics, Ir, Op, Value};
 
 pub use export::export;
 pub use ops::op_names;
 
 use crate::codes::{EXTENTS, LIMIT, NO_PROGRAM, TYPE, UNSUPPORTED};
-use crate::program::{Draft, Fault, Made};
+use crate::program::{Draft, Fault, Made, readable};
 use args::Args;
 use parse::{Expr, Statement};
 pub use value::Number;
@@ -380,7 +381,7 @@ impl<'s> Reader<'s> {
             Some(Val::List(items)) if !items.is_empty() => args.ints(4, &["stride_order"])?,
             _ => Vec::new(),
         };
-        let layout = layout(&order, shape.len())?;
+        let layout = order_in_memory(&order, shape.len())?.filter(|order| !order.is_sorted());
         // Entries of `contiguity` are in the order of memory.
         let place = |axis: usize| match &layout {
             Some(layout) => layout.iter().position(|&own| own == axis).unwrap_or(axis),
@@ -423,26 +424,14 @@ impl<'s> Reader<'s> {
             let elements = bytes.checked_mul(2);
             *bytes = elements.ok_or_else(|| Fault::form("has too great an extent"))?;
         }
+        readable(&dims)?;
         let mut ty = self.draft.ir.tensor(dims.clone(), dtype);
-        if let Some(layout) = layout {
-            ty = self.laid_out(ty, &layout);
+        if let Some(order) = layout {
+            ty = layout::with(&mut self.draft.ir, ty, &order);
         }
         let value = self.draft.argument(ty, name);
         self.arguments.push(value);
         Ok(Val::Tensor(value))
-    }
-    /// The type with its axes in this order in memory.
-    fn laid_out(&mut self, ty: fuser_ir::TypeId, order: &Order) -> fuser_ir::TypeId {
-        let ir = &mut self.draft.ir;
-        let items = order.iter().map(|axis| ir.int_attr(*axis as i64)).collect();
-        let encoding = ir.attr(AttrKind::Array(items));
-        match ir.ty(ty).clone() {
-            TypeKind::Tensor(mut tensor) => {
-                tensor.encoding = Some(encoding);
-                ir.type_id(TypeKind::Tensor(tensor))
-            }
-            _ => ty,
-        }
     }
     /// `fd.define_scalar(value, dtype)`: without a value an input.
     fn define_scalar(&mut self, args: &Args<'s>, name: &str) -> Made<Val<'s>> {
@@ -497,7 +486,7 @@ impl<'s> Reader<'s> {
             _ => return Err(Fault::form("has an output that is not computed")),
         };
         let order = match args.get(1, &["stride_order"]) {
-            Some(Val::List(items)) if !items.is_empty() => args.ints(1, &["stride_order"])?,
+            Some(Val::List(_)) => args.ints(1, &["stride_order"])?,
             _ => Vec::new(),
         };
         let alias = match args.get(1, &["alias_input"]) {
@@ -508,10 +497,10 @@ impl<'s> Reader<'s> {
         let ir = &self.draft.ir;
         let input = alias.and_then(|input| ir.value_kind(input).as_tensor());
         let output = match input {
-            Some(input) => fuser_ir::layout::stated(ir, input),
-            None => layout(&order, self.draft.dims(output).len())?,
+            Some(input) => layout::stated(ir, input),
+            None => order_in_memory(&order, self.draft.dims(output).len())?,
         }
-        .map_or(Ok(output), |layout| self.in_order(output, &layout))?;
+        .map_or(Ok(output), |order| self.in_order(output, &order))?;
         let alias = match alias {
             Some(input) => {
                 let at = self
@@ -527,12 +516,67 @@ impl<'s> Reader<'s> {
         Ok(Vec::new())
     }
 
-    /// A copy whose axes have this order in memory.
+    /// A copy whose axes have this order in memory; the value itself where its type states it.
     fn in_order(&mut self, value: Value, order: &Order) -> Made {
-        let ty = self.draft.ir.value_type(value);
-        let ty = self.laid_out(ty, order);
+        let own = self.draft.ir.value_type(value);
+        let ty = layout::with(&mut self.draft.ir, own, order);
+        if ty == own {
+            return Ok(value);
+        }
+        self.copy_as(value, ty)
+    }
+    /// A copy whose axes have this order in memory.
+    pub fn copy_in_order(&mut self, value: Value, order: &Order) -> Made {
+        let own = self.draft.ir.value_type(value);
+        let ty = layout::with(&mut self.draft.ir, own, order);
+        self.copy_as(value, ty)
+    }
+    /// A copy of this type.
+    fn copy_as(&mut self, value: Value, ty: TypeId) -> Made {
         let mut b = self.draft.builder();
-        Ok(b.typed(&fuser_dialects::fusion::COPY, &[value], &[], ty)?)
+        Ok(b.typed(&fusion::COPY, &[value], &[], ty)?)
+    }
+    /// A copy whose axes have the order in memory that those of `like` have in nvFuser.
+    pub fn copy_like(&mut self, value: Value, like: Value) -> Made {
+        match self.order_of(like) {
+            Some(order) => self.copy_in_order(value, &order),
+            None => self.draft.make(&fusion::COPY, &[value]),
+        }
+    }
+    /// Gives the result of an op the order in memory that the axes of `like` have in nvFuser.
+    pub fn lay_out_like(&mut self, result: Value, like: Value) {
+        if let Some(order) = self.order_of(like) {
+            let ir = &mut self.draft.ir;
+            let ty = layout::with(ir, ir.value_type(result), &order);
+            ir.set_value_type(result, ty);
+        }
+    }
+    /// The order in memory of a value's axes in nvFuser, where it follows from what the definition states: that of its type, and through
+    /// permutations, which rename memory. None stands for row-major.
+    fn order_of(&self, value: Value) -> Option<Order> {
+        let ir = &self.draft.ir;
+        let (mut root, mut permuted) = (value, Vec::new());
+        loop {
+            let tensor = ir.value_kind(root).as_tensor()?;
+            let made = ir.def_op(root).filter(|op| ir.is(*op, &fusion::PERMUTE));
+            if tensor.encoding.is_some() || made.is_none() {
+                break;
+            }
+            let op = made?;
+            permuted.push(ir.i64s_of(op, "dims")?);
+            root = ir.operand(op, 0);
+        }
+        let tensor = ir.value_kind(root).as_tensor()?;
+        let mut order = layout::order(ir, tensor);
+        for dims in permuted.iter().rev() {
+            let place = |axis: &usize| {
+                dims.iter()
+                    .position(|dim| usize::try_from(*dim) == Ok(*axis))
+            };
+            order = order.iter().map(place).collect::<Option<_>>()?;
+        }
+        let stated = tensor.encoding.is_some() && permuted.is_empty();
+        (stated || !order.is_sorted()).then_some(order)
     }
 
     /// The extent called `name`, or what it is equal to.
@@ -549,9 +593,9 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The axes outermost first of a `stride_order`, which numbers them from the innermost; `None` for row-major.
-fn layout(order: &[i64], rank: usize) -> Made<Option<Order>> {
-    if order.is_empty() || order.is_sorted_by(|a, b| a > b) {
+/// The axes outermost first of a `stride_order`, which numbers them from the innermost; none of an empty one.
+fn order_in_memory(order: &[i64], rank: usize) -> Made<Option<Order>> {
+    if order.is_empty() {
         return Ok(None);
     }
     let mut axes: Vec<usize> = (0..order.len()).collect();

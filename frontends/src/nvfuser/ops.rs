@@ -174,7 +174,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("slice", By(shapes::slice)),
     ("sqrt", Ew(&fusion::SQRT, Float)),
     ("squeeze", By(shapes::squeeze)),
-    ("stride_order", By(compute::set)),
+    ("stride_order", By(shapes::stride_order)),
     ("sub", Ew(&fusion::SUB, Default)),
     ("sum", Fold(&fusion::SUM, true)),
     ("take_along_axis", By(index::take_along_axis)),
@@ -257,8 +257,14 @@ fn elementwise<'s>(
     }
     let values = r.operands(&given, config)?;
     let dtype = values.first().map(|value| r.draft.dtype(*value));
-    let def = on(def, dtype.unwrap_or(DType::F32));
+    let dtype = dtype.unwrap_or(DType::F32);
+    let def = on(def, dtype);
     match *values {
+        [base, exponent]
+            if std::ptr::eq(def, &fusion::POW) && dtype.is_int() && dtype != DType::I1 =>
+        {
+            one(compute::integer_power(r, base, exponent, given[1]))
+        }
         // Tensors only are copied.
         [x] if std::ptr::eq(def, &fusion::COPY) && is_scalar(r, x) => one(Ok(x)),
         _ => one(r.draft.make(def, &values)),

@@ -36,6 +36,7 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let number = |at: usize, name: &str| known(args, behind + at, name);
     let dropout = dropout(number(0, "dropout_p")?)?;
     joined(r, &operands)?;
+    let query = operands[0];
     operands.extend(together(r, &operands, added)?);
     let scale = number(2, "scale")?;
     let causal = number(1, "is_causal")?.is_some_and(|causal| causal != 0.0);
@@ -50,6 +51,7 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         let (scores, lse) = scored(r)?;
         let state = super::random::next(r)?;
         let made = with_dropout(r, (scores, lse), operands[2], (dropout, state))?;
+        r.lay_out_like(made, query);
         let mut values = vec![Val::Tensor(made), Val::Tensor(lse)];
         if r.wanted(2) || r.wanted(3) {
             values.extend(stored(r, state)?.map(Val::Tensor));
@@ -68,6 +70,7 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         clauses.push(b.flag("causal"));
     }
     let made = b.value(&fusion::SDPA, &operands, &clauses)?;
+    r.lay_out_like(made, query);
     let mut values = vec![Val::Tensor(made)];
     if r.wanted(1) {
         let (_, lse) = scored(r)?;
@@ -373,7 +376,8 @@ pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     let causal = known(args, 7, "is_causal")?.is_some_and(|causal| causal != 0.0);
     let scale = known(args, 10, "scale")?;
-    let narrow = [query, key, value].map(|value| r.draft.dtype(value));
+    let differentiated = [query, key, value];
+    let narrow = differentiated.map(|value| r.draft.dtype(value));
     let wide = narrow[0].accumulate();
     let embedding = r.extents(query).last().copied();
     let embedding = embedding.ok_or_else(|| Fault::form("its query has no axes"))?;
@@ -410,8 +414,11 @@ pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let turned = turned(r, of_scores)?;
     let of_key = r.draft.make(&fusion::MATMUL, &[turned, query])?;
     let mut gradients = Vec::new();
-    for (gradient, dtype) in [of_query, of_key, of_value].into_iter().zip(narrow) {
-        gradients.push(Val::Tensor(r.draft.cast(gradient, dtype)?));
+    let made = [of_query, of_key, of_value].into_iter().zip(narrow);
+    for ((gradient, dtype), of) in made.zip(differentiated) {
+        let gradient = r.draft.cast(gradient, dtype)?;
+        r.lay_out_like(gradient, of);
+        gradients.push(Val::Tensor(gradient));
     }
     Ok(gradients)
 }

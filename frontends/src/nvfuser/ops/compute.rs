@@ -70,7 +70,7 @@ pub fn cast<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
 
 pub fn set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
-    one(r.draft.make(&fusion::COPY, &[x]))
+    one(r.copy_like(x, x))
 }
 
 pub fn segment_set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
@@ -127,6 +127,70 @@ pub fn threshold<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     let [x, limit, value] = three(r.operands(&given, Default)?)?;
     let below = r.draft.builder().compare("le", x, limit)?;
     one(r.draft.make(&fusion::WHERE, &[below, value, x]))
+}
+
+/// A power of integers. An exponent below 0 gives what is not 0 for bases of 1 and -1 alone.
+pub fn integer_power(r: &mut Reader<'_>, base: Value, exponent: Value, given: &Val<'_>) -> Made {
+    let dtype = r.draft.dtype(base);
+    let known = match given {
+        Val::Number(number, _) => number.of_kind(dtype),
+        _ => None,
+    };
+    if let Some(Number::Int(n @ 1..)) = known {
+        return product(r, base, n);
+    }
+    let scalar = r.draft.ir.scalar(dtype);
+    let [none, single] = [0.0, 1.0].map(|n| r.draft.number(n, scalar));
+    let (none, single) = (none?, single?);
+    let mut factor = base;
+    let mut rest = exponent;
+    let mut result = single;
+    // A factor for each bit of the exponent, the sign aside.
+    for bit in (0..dtype.bits() - u32::from(dtype.is_signed())).rev() {
+        let odd = is_odd(r, rest, [none, single])?;
+        let with = r.draft.make(&fusion::MUL, &[result, factor])?;
+        result = r.draft.make(&fusion::WHERE, &[odd, with, result])?;
+        if bit > 0 {
+            rest = r.draft.make(&fusion::LSHR, &[rest, single])?;
+            factor = r.draft.make(&fusion::MUL, &[factor, factor])?;
+        }
+    }
+    if dtype.is_signed() {
+        let minus = r.draft.number(-1.0, scalar)?;
+        let odd = is_odd(r, exponent, [none, single])?;
+        let of_minus = r.draft.make(&fusion::WHERE, &[odd, minus, single])?;
+        let is_minus = r.draft.builder().compare("eq", base, minus)?;
+        let is_one = r.draft.builder().compare("eq", base, single)?;
+        let inverse = r.draft.make(&fusion::WHERE, &[is_minus, of_minus, none])?;
+        let inverse = r.draft.make(&fusion::WHERE, &[is_one, single, inverse])?;
+        let below = r.draft.builder().compare("lt", exponent, none)?;
+        result = r.draft.make(&fusion::WHERE, &[below, inverse, result])?;
+    }
+    Ok(result)
+}
+
+/// True where the last bit is set.
+fn is_odd(r: &mut Reader<'_>, x: Value, [none, single]: [Value; 2]) -> Made {
+    let last = r.draft.make(&fusion::AND, &[x, single])?;
+    Ok(r.draft.builder().compare("ne", last, none)?)
+}
+
+/// `n` factors, by squares.
+fn product(r: &mut Reader<'_>, base: Value, mut n: i128) -> Made {
+    let (mut factor, mut result) = (base, None);
+    loop {
+        if n & 1 != 0 {
+            result = Some(match result {
+                Some(result) => r.draft.make(&fusion::MUL, &[result, factor])?,
+                None => factor,
+            });
+        }
+        n >>= 1;
+        match (n, result) {
+            (0, Some(result)) => return Ok(result),
+            _ => factor = r.draft.make(&fusion::MUL, &[factor, factor])?,
+        }
+    }
 }
 
 fn three(values: Vec<Value>) -> Made<[Value; 3]> {

@@ -6,9 +6,9 @@ use fuser_ir::types::{DType, Dim, Extent, ExtentExpr};
 
 use super::index::agree;
 use super::one;
-use crate::nvfuser::Reader;
 use crate::nvfuser::args::{Args, axis_of};
 use crate::nvfuser::value::{Number, Val};
+use crate::nvfuser::{Reader, order_in_memory};
 use crate::program::{Fault, Made};
 
 /// New axes of extent 1 where the list is true.
@@ -70,6 +70,16 @@ pub fn broadcast_in_dim<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val
     dims.sort_unstable();
     let shape: Vec<Extent> = shape.into_iter().map(|extent| r.root(extent)).collect();
     one(r.draft.broadcast(x, &dims, &shape))
+}
+
+/// A copy whose axes have the stated order in memory.
+pub fn stride_order<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
+    let x = args.tensor(0, &["arg"])?;
+    let order = args.ints(1, &["stride_order"])?;
+    match order_in_memory(&order, r.draft.dims(x).len())? {
+        Some(order) => one(r.copy_in_order(x, &order)),
+        None => one(r.copy_like(x, x)),
+    }
 }
 
 /// A shape without `-1`.
