@@ -16,6 +16,7 @@ pub mod models;
 pub mod modules;
 pub mod mutate;
 pub mod oracle;
+pub mod power;
 pub mod reduce;
 pub mod soak;
 pub mod source;

@@ -155,6 +155,14 @@ fn tidy(case: &mut Case) {
         }
     }
     set_aliases(&mut case.ir, case.program, &aliases);
+    sign(case);
+}
+
+/// Mends the signature: the types of the parameters and of what is returned.
+pub(crate) fn sign(case: &mut Case) {
+    let Some(body) = case.ir.body(case.program, 0) else {
+        return;
+    };
     let types = |ir: &Ir, list: &[Value]| list.iter().map(|v| ir.value_type(*v)).collect();
     let results: Vec<Value> = terminator(case)
         .map(|op| case.ir.operands(op).collect())

@@ -12,6 +12,7 @@ mod oracles;
 mod parser;
 mod partners;
 mod plans;
+mod power;
 mod preseg;
 mod processors;
 mod recognize;

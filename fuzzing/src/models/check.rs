@@ -93,17 +93,19 @@ pub struct Model {
     pub case: Case,
 }
 
+/// Draws a program, with inputs that `seed` makes; the text of one that is refused, and why.
+pub fn drawn(source: &mut Source, seed: u64) -> Result<Model, (String, Finding)> {
+    let program = guard::run("models: draw", || draw::draw(source));
+    let program = program.map_err(|finding| (String::new(), finding))?;
+    let style = style(source);
+    let inputs = data::inputs(&program, seed);
+    written(program, &style, inputs)
+}
+
 /// Draws a program and takes it through everything.
 pub fn model(seed: u64, bench: Bench, stats: &mut Stats) -> (Option<Case>, String, Vec<Finding>) {
     let source = &mut Source::seed(seed);
-    let made = guard::run("models: draw", || draw::draw(source));
-    let program = match made {
-        Ok(program) => program,
-        Err(finding) => return (None, String::new(), vec![finding]),
-    };
-    let style = style(source);
-    let inputs = data::inputs(&program, seed);
-    let model = match written(program, &style, inputs) {
+    let model = match drawn(source, seed) {
         Ok(model) => model,
         Err((text, finding)) => return (None, text, vec![finding]),
     };

@@ -16,7 +16,7 @@
 
 mod axes;
 mod identities;
-mod rewire;
+pub(crate) mod rewire;
 mod structure;
 mod words;
 
