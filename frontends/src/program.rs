@@ -1,5 +1,6 @@
 //! A program in the making: one function of tensors, its places in the text, and the mistakes found so far.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use fuser_dialects::fusion::build::{float_attr, int_attr};
@@ -32,6 +33,8 @@ pub struct Fault {
     pub help: Option<String>,
     /// The place.
     pub span: Option<Span>,
+    /// The value that it is a mistake about, whatever made that.
+    pub about: Option<Value>,
 }
 
 /// The result of reading an op.
@@ -45,6 +48,7 @@ impl Fault {
             message: message.into(),
             help: None,
             span: None,
+            about: None,
         }
     }
     /// A form of an op that is not read.
@@ -55,6 +59,11 @@ impl Fault {
     pub fn at(self, span: Span) -> Self {
         let span = Some(span);
         Self { span, ..self }
+    }
+    /// Names the value that the mistake is about: it is told only where that value could be made.
+    pub fn about(self, value: Value) -> Self {
+        let about = Some(value);
+        Self { about, ..self }
     }
     /// Adds what to do.
     pub fn help(self, help: impl Into<String>) -> Self {
@@ -70,6 +79,7 @@ impl From<OpError> for Fault {
             message: error.message,
             help: error.help,
             span: None,
+            about: None,
         }
     }
 }
@@ -82,6 +92,8 @@ pub struct Draft {
     pub loc: LocId,
     /// The mistakes.
     pub found: Diagnostics,
+    /// Values that stand for what could not be made, and what follows from them.
+    pub unsure: HashSet<Value>,
     registry: Arc<Registry>,
     file: u32,
     name: Sym,
@@ -118,6 +130,7 @@ impl Draft {
             ir,
             loc,
             found: Diagnostics::default(),
+            unsure: HashSet::new(),
             registry,
             file,
             name,
@@ -136,6 +149,7 @@ impl Draft {
             loc: ir.unknown_loc(),
             ir,
             found: Diagnostics::default(),
+            unsure: HashSet::new(),
             registry: self.registry.clone(),
             file: self.file,
             name,
@@ -152,6 +166,10 @@ impl Draft {
             ..Builder::at_end(&mut self.ir, block)
         }
     }
+    /// Makes the ops that come next stand at the end of `block`; the block where they stood.
+    pub fn enter(&mut self, block: Block) -> Block {
+        std::mem::replace(&mut self.block, block)
+    }
     /// The place of `span` in the text, as a location.
     pub fn place(&mut self, span: Span) -> LocId {
         let position = self
@@ -164,7 +182,10 @@ impl Draft {
     }
     /// Notes a mistake of the op called `op` at `span`.
     pub fn tell(&mut self, op: &str, span: Span, fault: Fault) {
-        if self.found.items.len() >= MAX_FAULTS {
+        let follows = fault
+            .about
+            .is_some_and(|value| self.unsure.contains(&value));
+        if follows || self.found.items.len() >= MAX_FAULTS {
             return;
         }
         let place = Place::Span {
@@ -196,6 +217,16 @@ impl Draft {
     pub fn argument(&mut self, ty: TypeId, name: &str) -> Value {
         let name = self.ir.sym(name);
         self.ir.append_arg(self.block, ty, Some(name))
+    }
+    /// A value of type `ty` in place of one that could not be made, in a program that will not be finished.
+    pub fn unknown(&mut self, ty: TypeId) -> Value {
+        let value = self.ir.append_arg(self.block, ty, None);
+        self.unsure.insert(value);
+        value
+    }
+    /// True if one of the values stands for what could not be made, or follows from such.
+    pub fn are_unsure<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
+        !self.unsure.is_empty() && values.into_iter().any(|value| self.unsure.contains(value))
     }
     /// Names a value that has no name yet; numbers are no names, and what is too long for one is none.
     pub fn name(&mut self, value: Value, name: &str) {
@@ -248,7 +279,10 @@ impl Draft {
         let constant = made.filter(|op| self.ir.is(*op, &fusion::CONSTANT));
         let (low, high) = self.dtype(value).int_range();
         match constant.and_then(|op| self.ir.attr_of(op, "value")) {
-            Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits) == number,
+            Some(AttrKind::Float { bits, .. }) => {
+                let held = f64::from_bits(*bits);
+                held == number || held.is_nan() && number.is_nan()
+            }
             Some(AttrKind::Int { value: held, .. }) if self.dtype(value).is_int() => {
                 *held == (number as i128).clamp(low, high)
             }

@@ -8,6 +8,7 @@ mod dropout;
 mod models;
 mod mutations;
 mod ops;
+mod special;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -198,12 +199,6 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
             "`multiply`, `maximum`",
         ),
         (
-            "refused_sort",
-            ":8:12:",
-            "`stablehlo.sort`",
-            "`LT` and `GT` of one operand",
-        ),
-        (
             "refused_type",
             ":3:55:",
             "`tensor<8xf8E3M4>`",
@@ -225,6 +220,254 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
             "{told}"
         );
     }
+}
+
+/// What a text is refused with; nothing where it is read.
+fn refusal(text: &str) -> String {
+    let told = load(&session(), Format::StableHlo, "f.mlir", text);
+    told.err().unwrap_or_default()
+}
+
+#[test]
+fn every_mistake_is_told_in_one_run_also_behind_a_refused_op() {
+    let told = refusal(
+        "func.func @main(%x: tensor<4xf32>, %k: tensor<i1>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @my_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = \"stablehlo.custom_call\"(%0) <{call_target_name = \"lapack_spotrf_ffi\"}> : (tensor<4xf32>) -> tensor<4xf32>
+  %2 = stablehlo.while(%i = %1) : tensor<4xf32> cond {
+    stablehlo.return %k : tensor<i1>
+  } do {
+    %5 = stablehlo.custom_call @inner(%i) : (tensor<4xf32>) -> tensor<4xf32>
+    stablehlo.return %5 : tensor<4xf32>
+  }
+  %3 = stablehlo.slice %2 [0:2] : (tensor<4xf32>) -> tensor<3xf32>
+  %4 = stablehlo.add %3, %z : tensor<3xf32>
+  %6 = chlo.nothing %4 : tensor<3xf32> -> tensor<4xf32>
+  return %6 : tensor<4xf32>
+}",
+    );
+    for line in [
+        "f.mlir:2:8: error: [FIR1102] `stablehlo.custom_call`: calls `@my_kernel`, which",
+        "f.mlir:3:8: error: [FIR1102] `stablehlo.custom_call`: calls `@lapack_spotrf_ffi`, which",
+        "help: linear algebra is computed outside",
+        "f.mlir:4:8: error: [FIR1102] `stablehlo.while`: goes on for as long as its data says",
+        "f.mlir:7:10: error: [FIR1102] `stablehlo.custom_call`: calls `@inner`, which",
+        "f.mlir:10:8: error: [FIR1106] `stablehlo.slice`: gives tensor<2xf32>",
+        "f.mlir:11:26: error: [FIR1105] `%z` is not defined",
+        "f.mlir:12:8: error: [FIR1102] `chlo.nothing`: is not known",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    assert_eq!(told.matches("error: ").count(), 7, "{told}");
+}
+
+/// A loop and an index are refused for what they are made of, and not once more where that is refused already.
+#[test]
+fn what_follows_from_a_refusal_is_not_told() {
+    let told = refusal(
+        "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.custom_call @turns(%x) : (tensor<4xf32>) -> tensor<i32>
+  %c = stablehlo.constant dense<1> : tensor<i32>
+  %1:2 = stablehlo.while(%i = %0, %y = %x) : tensor<i32>, tensor<4xf32> cond {
+    %2 = stablehlo.compare LT, %c, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  } do {
+    stablehlo.return %i, %y : tensor<i32>, tensor<4xf32>
+  }
+  return %1#1 : tensor<4xf32>
+}",
+    );
+    assert_eq!(told.matches("error: ").count(), 1, "{told}");
+    assert!(told.contains("calls `@turns`"), "{told}");
+}
+
+#[test]
+fn comparators_that_order_by_no_key_are_refused() {
+    let sort = |body: &str| {
+        let text = format!(
+            "func.func @main(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5xf32> {{
+  %0:2 = \"stablehlo.sort\"(%x, %y) <{{dimension = 0 : i64, is_stable = true}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<f32>, %d: tensor<f32>):
+    {body}
+    stablehlo.return %1 : tensor<i1>
+  }}) : (tensor<5xf32>, tensor<5xf32>) -> (tensor<5xf32>, tensor<5xf32>)
+  return %0#0 : tensor<5xf32>
+}}"
+        );
+        refusal(&text)
+    };
+    let of = "(tensor<f32>, tensor<f32>) -> tensor<i1>";
+    for read in [
+        format!("%1 = stablehlo.compare LT, %a, %b : {of}"),
+        format!("%1 = stablehlo.compare GT, %d, %c, TOTALORDER : {of}"),
+        format!(
+            "%2 = stablehlo.add %a, %c : tensor<f32>
+             %3 = stablehlo.add %b, %d : tensor<f32>
+             %1 = stablehlo.compare LT, %2, %3 : {of}"
+        ),
+    ] {
+        assert_eq!(sort(&read), "");
+    }
+    for refused in [
+        format!("%1 = stablehlo.compare LT, %a, %d : {of}"),
+        format!("%1 = stablehlo.compare LE, %a, %b : {of}"),
+        format!("%1 = stablehlo.compare LT, %a, %c : {of}"),
+        format!(
+            "%2 = stablehlo.negate %b : tensor<f32>
+             %1 = stablehlo.compare LT, %a, %2 : {of}"
+        ),
+    ] {
+        let told = sort(&refused);
+        let here = "f.mlir:2:10: error: [FIR1103] `stablehlo.sort`: orders by `compare";
+        let help = "help: comparators are `LT` and `GT` of the same expression";
+        assert!(told.starts_with(here) && told.contains(help), "{told}");
+    }
+}
+
+#[test]
+fn meshes_of_several_devices_are_refused_and_those_of_one_say_nothing() {
+    let text = |mesh: &str, sharding: &str| {
+        format!(
+            "module @m {{
+  sdy.mesh @mesh = <{mesh}>
+  func.func public @main(%x: tensor<4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{{sharding}}}]>}}) -> (tensor<4xf32> {{sdy.sharding = #sdy.sharding<@mesh, [{{?}}]>}}) {{
+    %0 = sdy.sharding_constraint %x <@mesh, [{{{sharding}, ?}}]> : tensor<4xf32>
+    %1 = stablehlo.tanh %0 {{sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{{{sharding}}}]>]>}} : tensor<4xf32>
+    %2 = sdy.manual_computation(%1) in_shardings=[<@mesh, [{{{sharding}}}]>] out_shardings=[<@mesh, [{{{sharding}}}]>] manual_axes={{{sharding}}} (%a: tensor<4xf32>) {{
+      %3 = \"stablehlo.all_reduce\"(%a) <{{replica_groups = dense<0> : tensor<1x1xi64>}}> ({{
+      ^bb0(%p: tensor<f32>, %q: tensor<f32>):
+        %4 = stablehlo.add %p, %q : tensor<f32>
+        stablehlo.return %4 : tensor<f32>
+      }}) : (tensor<4xf32>) -> tensor<4xf32>
+      sdy.return %3 : tensor<4xf32>
+    }} : (tensor<4xf32>) -> tensor<4xf32>
+    return %2 : tensor<4xf32>
+  }}
+}}
+// in: 0 0 0 0
+// out: 0 0 0 0
+"
+        )
+    };
+    let session = session();
+    for (mesh, sharding) in [
+        ("[]", ""),
+        ("[\"x\"=1]", "\"x\""),
+        ("[\"x\"=1, \"y\"=1], device_ids=[0]", "\"x\", \"y\""),
+    ] {
+        let text = text(mesh, sharding).replace("{, ?}", "{?}");
+        let loaded = load(&session, Format::StableHlo, "f.mlir", &text);
+        let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+        let (compared, wrong) = agrees(&session, "f.mlir", &loaded, &text, "//");
+        assert_eq!((compared, wrong.as_str()), (8, ""));
+    }
+    let told = refusal(&text("[\"x\"=2, \"y\"=4]", "\"x\""));
+    let here = "f.mlir:2:3: error: [FIR1102] `sdy.mesh`: `@mesh` is a mesh of 8 devices";
+    assert!(
+        told.starts_with(here) && told.contains("for a mesh of one, or for none"),
+        "{told}"
+    );
+}
+
+/// As torch-mlir prints a module: constants of `arith`, elements behind the module, numbers that become tensors.
+#[test]
+fn constants_are_read_from_behind_a_module_and_of_arith() {
+    let text = "module attributes {torch.debug_module_name = \"Net\"} {
+  func.func @forward(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<3xi1>, tensor<2xcomplex<f32>>, tensor<2xi64>) {
+    %cst = arith.constant dense<[[1.5], [2.5]]> : tensor<2x1xf32>
+    %w = stablehlo.constant dense_resource<torch_tensor_3_torch.float32> : tensor<3xf32>
+    %t = stablehlo.constant dense_resource<\"truth values\"> : tensor<3xi1>
+    %p = stablehlo.constant dense<\"0x05\"> : tensor<3xi1>
+    %z = stablehlo.constant dense<\"0x0000803F000000400000404000008040\"> : tensor<2xcomplex<f32>>
+    %c2 = arith.constant 2 : i64
+    %c3 = arith.constant 3 : index
+    %i = tensor.from_elements %c2, %c3 : tensor<2xi64>
+    %h = arith.constant 5.000000e-01 : f32
+    %s = tensor.from_elements %h : tensor<f32>
+    %0 = stablehlo.broadcast_in_dim %cst, dims = [0, 1] : (tensor<2x1xf32>) -> tensor<2x3xf32>
+    %1 = stablehlo.dynamic_broadcast_in_dim %w, %i, dims = [1] : (tensor<3xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+    %2 = stablehlo.add %0, %1 : tensor<2x3xf32>
+    %3 = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<f32>) -> tensor<2x3xf32>
+    %4 = stablehlo.multiply %2, %3 : tensor<2x3xf32>
+    %5 = stablehlo.add %4, %x : tensor<2x3xf32>
+    %6 = stablehlo.and %t, %p : tensor<3xi1>
+    return %5, %6, %z, %i : tensor<2x3xf32>, tensor<3xi1>, tensor<2xcomplex<f32>>, tensor<2xi64>
+  }
+}
+
+{-#
+  dialect_resources: {
+    builtin: {
+      torch_tensor_3_torch.float32: \"0x040000000000803F0000004000004040\",
+      \"truth values\": \"0x01000000010101\"
+    }
+  }
+#-}
+";
+    let loaded = load(&session(), Format::StableHlo, "f.mlir", text);
+    let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let printed = fuser_ir::print::print(&loaded.ir, loaded.module, &Default::default());
+    for constant in [
+        "dense<[1.0, 2.0, 3.0]> : tensor<3xf32>",
+        "dense<[true, true, true]> : tensor<3xi1>",
+        "dense<[true, false, true]> : tensor<3xi1>",
+        "dense<[1.0, 3.0]> : tensor<2xf32>",
+        "dense<[2.0, 4.0]> : tensor<2xf32>",
+        "value 3 : tensor<i64>",
+    ] {
+        assert!(printed.contains(constant), "{constant}\n{printed}");
+    }
+    let elided = text.replace("torch_tensor_3_torch.float32>", "__elided__>");
+    let told = refusal(&elided);
+    assert!(
+        told.contains("f.mlir:4:") && told.contains("`__elided__`, which the text does not hold"),
+        "{told}"
+    );
+    assert!(told.contains("print it with all of them"), "{told}");
+}
+
+/// Ops that other frontends than JAX write.
+#[test]
+fn ops_of_other_frontends_are_compositions() {
+    let session = session();
+    let text = "func.func @main(%x: tensor<4x2xf32>, %s: tensor<2xf32>, %o: tensor<2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<3x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<2x2xf32>, tensor<4x2xf32>) {
+  %v = stablehlo.constant dense<4.0> : tensor<2xf32>
+  %0 = \"stablehlo.batch_norm_inference\"(%x, %s, %o, %o, %v) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %1:3 = \"stablehlo.batch_norm_training\"(%x, %s, %o) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>) -> (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>)
+  %2 = chlo.broadcast_add %x, %o : (tensor<4x2xf32>, tensor<2xf32>) -> tensor<4x2xf32>
+  %c = stablehlo.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %3 = chlo.broadcast_multiply %x, %c {broadcast_dimensions = array<i64: 0>} : (tensor<4x2xf32>, tensor<4xf32>) -> tensor<4x2xf32>
+  %i = stablehlo.constant dense<[3, 0, 1]> : tensor<3xi32>
+  %4 = \"stablehlo.torch_index_select\"(%x, %i) {batch_dims = 0 : i64, dim = 0 : i64} : (tensor<4x2xf32>, tensor<3xi32>) -> tensor<3x2xf32>
+  %5 = \"chlo.constant_like\"(%x) {value = 2.5 : f32} : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %6 = \"stablehlo.map\"(%x, %3) ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %7 = stablehlo.subtract %b, %a : tensor<f32>
+    stablehlo.return %7 : tensor<f32>
+  }) {dimensions = array<i64: 0, 1>} : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  %8 = stablehlo.broadcast %s, sizes = [2] : (tensor<2xf32>) -> tensor<2x2xf32>
+  %9:3 = \"stablehlo.batch_norm_grad\"(%x, %s, %1#1, %1#2, %3) {epsilon = 0.0 : f32, feature_index = 1 : i64} : (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2xf32>) -> (tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>)
+  return %0, %1#0, %1#1, %1#2, %2, %3, %4, %5, %6, %8, %9#0 : tensor<4x2xf32>, tensor<4x2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<3x2xf32>, tensor<4x2xf32>, tensor<4x2xf32>, tensor<2x2xf32>, tensor<4x2xf32>
+}
+// in: 1 0 3 4 1 4 3 0
+// in: 2 4
+// in: 1 -1
+// out: 1 1 3 9 1 9 3 1
+// out: -1 -5 3 3 -1 3 3 -5
+// out: 2 2
+// out: 1 4
+// out: 2 -1 4 3 2 3 4 -1
+// out: 1 0 6 8 3 12 12 0
+// out: 3 0 1 0 3 4
+// out: 2.5 2.5 2.5 2.5 2.5 2.5 2.5 2.5
+// out: 0 0 3 4 2 8 9 0
+// out: 2 4 2 4
+// out: -2 0 -6 -4 2 4 6 0
+";
+    let loaded = load(&session, Format::StableHlo, "f.mlir", text);
+    let loaded = loaded.unwrap_or_else(|told| panic!("{told}"));
+    let (compared, wrong) = agrees(&session, "f.mlir", &loaded, text, "//");
+    assert_eq!((compared, wrong.as_str()), (2 * (8 * 8 + 6 + 4 + 4), ""));
 }
 
 #[test]
@@ -628,7 +871,9 @@ fn what_is_exported_and_imported_again_gives_the_same_results() {
         "fusion.cummax",
         "fusion.cumprod",
         "fusion.cumsum",
+        "fusion.fold",
         "fusion.index_put",
+        "fusion.philox",
         "fusion.scatter",
         "fusion.sort",
         "fusion.take_along",

@@ -61,6 +61,9 @@ const STRANGE: [&str; 16] = [
 fn mutated(text: &str, draw: &mut Draw) -> String {
     let mut pieces = pieces(text);
     for _ in 0..1 + draw.below(3) {
+        if pieces.is_empty() {
+            break;
+        }
         let (at, other) = (draw.below(pieces.len()), draw.below(pieces.len()));
         match draw.below(6) {
             0 => {

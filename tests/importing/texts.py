@@ -1,6 +1,6 @@
 """Programs as JAX lowers them, with inputs and the results that JAX computes: the texts of `stablehlo/`.
 
-    python texts.py FOLDER
+    python texts.py FOLDER [NAME...]
     python texts.py --models FOLDER
 
 Each file is a module as `jax.jit(f).lower(...).as_text()` prints it and, in comments behind it, the elements of inputs and results.
@@ -20,11 +20,14 @@ from jax import lax
 PROGRAMS = {}
 
 
-def program(*shapes, debug=False):
-    """Notes a function with its inputs: a shape for f32, or a pair of a shape and a type."""
+def program(*shapes, debug=False, form="custom"):
+    """Notes a function with its inputs: a shape for f32, or a pair of a shape and a type, which is "key" or "rbg" for a key of random numbers.
+
+    `form` is that of the text: "custom", "generic", or "exported", as `jax.export` writes it.
+    """
 
     def note(f):
-        PROGRAMS[f.__name__] = (f, shapes, debug)
+        PROGRAMS[f.__name__] = (f, shapes, debug, form)
         return f
 
     return note
@@ -483,9 +486,109 @@ def random_numbers(x):
     return x + jax.random.uniform(key, (8,)), jax.random.bits(other, (3, 3)), jax.random.randint(key, (5,), -9, 9)
 
 
-@program((3, 5), (3, 5))
-def refused_sort(x, y):
-    return jnp.lexsort((x, y))
+@program(((5,), u8), ((5,), u8), ((6,), u32), ((6,), u32))
+def shifts(a, b, c, d):
+    """Counts up to and beyond the width, of numbers whose highest bit is set and is not."""
+    x, y, n = a * 80, c * 1431655765, (b - 1) * 4
+    return x >> b, lax.shift_right_arithmetic(x, b), lax.shift_right_arithmetic(x, n), lax.shift_right_arithmetic(y, d), lax.shift_right_arithmetic(y, d * 16)
+
+
+ORDERED = jnp.array([0.0, -0.0, jnp.nan, -jnp.inf, jnp.inf, -jnp.nan, 1.5, -0.0, 0.0, -1.5], jnp.float32)
+
+
+@program((3, 7), ((3, 7), i32), ((3, 7), boolean), ((12,), i32))
+def sorts_by_several(x, i, b, n):
+    x = jnp.round(x)
+    pairs = lax.complex(x, i.astype(jnp.float32))
+    return (
+        jnp.lexsort((x, i)), jnp.lexsort((i, b, x), axis=0), *lax.sort((b, x, i, x * 2), dimension=1, num_keys=3), *lax.sort((i, i, x), dimension=0, num_keys=2),
+        jnp.real(jnp.sort(pairs, 1)), jnp.imag(jnp.sort(pairs, 1)), *jnp.unique(n, return_index=True, return_inverse=True, return_counts=True, size=4),
+        jnp.sort(ORDERED), jnp.argsort(ORDERED), jnp.lexsort((jnp.arange(10), ORDERED)), lax.top_k(x, 2)[0],
+    )
+
+
+@program((3, 7), ((3, 7), i32), ((4,), boolean), form="exported")
+def sorts_exported(x, i, b):
+    return jnp.sort(x, 1), jnp.argsort(x, 0, descending=True), jnp.lexsort((x, i)), *lax.sort((i, x), dimension=1, num_keys=2), jnp.median(x, 1), *lax.top_k(x, 3), jnp.argsort(b)
+
+
+@program((3, 5), ((4,), i32), (5, 3), form="generic")
+def generic(x, i, w):
+    """An op of each kind with attributes or regions."""
+    step = lambda c, t: (c + jnp.sort(t), jnp.argmax(t))
+    held, most = lax.scan(step, jnp.zeros(5), x)
+    pooled = lax.reduce_window(x, -jnp.inf, lax.max, (2, 2), (1, 1), "VALID")
+    return (
+        held, most, pooled, jnp.where(x > 0, x, 0).sum(1), x[i % 3], x.at[i % 3].add(1.0), jax.jit(jnp.tanh)(x @ w), lax.cond(i[0] > 2, jnp.sin, jnp.cos, x),
+        jnp.pad(x, 1), x[::2, 1:3], jnp.concatenate([x, x], 1), lax.dynamic_slice(x, (i[0], 0), (1, 2)), jnp.cumsum(x, 1), x.T, jnp.clip(x, -1, 1), *lax.top_k(x, 2),
+        lax.reduce_precision(x * 1.1, 5, 3), lax.iota(jnp.int32, 3), lax.conv(x[None, None], w[None, None, :3], (1, 1), "SAME"), lax.rev(x, (1,)),
+    )
+
+
+@program((2, 3), ((4,), u32), ((2, 4), u8), ((3, 2, 2), i16), ((5,), boolean))
+def widths(x, n, b, s, t):
+    """Bits as wider and narrower elements."""
+    bits = lax.bitcast_convert_type
+    half, wide = x.astype(bf16), n * 987654321
+    return (
+        bits(x, u8), bits(x, i16), bits(wide, u8), bits(wide, u16), bits(b * 83, u32), bits(b * 83, jnp.float32) > 0, bits(s * 3000, i32), bits(half, u8), bits(half, i16),
+        bits(bits(x, u8), jnp.float32), bits(jnp.zeros((0, 4), u8), u32), bits(wide.reshape(1, 4), u8),
+    )
+
+
+@program((40,))
+def precisions(x):
+    wide = jnp.concatenate([x * 1.2345, x * 1e-7, x * 3e4, x * 1e38, jnp.array([jnp.inf, -jnp.inf, jnp.nan, 0.0, -0.0, 65519.9, 65520.0])])
+    formats = [(5, 10), (8, 7), (5, 2), (4, 3), (8, 23), (2, 0), (8, 22), (1, 4)]
+    return *[lax.reduce_precision(wide, *format) for format in formats], lax.reduce_precision(wide.astype(bf16), 5, 3), lax.reduce_precision(wide.astype(f16), 4, 5)
+
+
+@program(((), "key"), ((), "rbg"), ((4,), u32))
+def keys(key, fast, state):
+    one, two = jax.random.split(key)
+    bits = lambda shape, dtype, way: lax.rng_bit_generator(state, shape, dtype, way)
+    philox, threefry = lax.RandomAlgorithm.RNG_PHILOX, lax.RandomAlgorithm.RNG_THREE_FRY
+    last = jnp.array([7, 9, 4294967295, 4294967295], u32)
+    return (
+        jax.random.uniform(one, (3,)), jax.random.permutation(two, 7), jax.random.bits(fast, (5,)), jax.random.uniform(fast, (2, 3)), jax.random.key_data(jax.random.split(fast)),
+        *bits((9,), u32, philox), *bits((2, 3), u8, philox), *bits((), u16, philox), *bits((0,), u32, philox), *bits((6,), u32, threefry), *bits((3, 5), u32, threefry),
+        *bits((2, 3), u16, threefry), *bits((), u32, threefry), *lax.rng_bit_generator(last, (9,), u32, philox), *lax.rng_bit_generator(last, (3,), u32, threefry),
+        jax.random.categorical(one, jnp.zeros(4), shape=(3,)), jax.random.bernoulli(two, 0.4, (6,)), jax.random.choice(one, 5, (3,), replace=False),
+    )
+
+
+@program(((4, 6), i32), ((4, 6), u8), ((4, 6), boolean), (4, 6))
+def reductions_of_bits(n, b, t, x):
+    x64 = lambda x: x.astype(jnp.float32)
+    largest = lax.reduce((jnp.abs(x), x), (np.float32(-1), np.float32(0)), lambda a, b: (jnp.maximum(a[0], b[0]), jnp.where(b[0] > a[0], b[1], a[1])), (1,))
+    return (
+        jnp.bitwise_xor.reduce(n, axis=1), jnp.bitwise_and.reduce(n, axis=0), jnp.bitwise_or.reduce(n, axis=1), jnp.bitwise_xor.reduce(b, axis=0), jnp.bitwise_and.reduce(b, axis=None),
+        lax.reduce(t, False, lax.bitwise_xor, (0,)), lax.reduce(t, False, lax.bitwise_xor, (0, 1)), lax.reduce(n, 5, lax.bitwise_xor, (0, 1)), lax.reduce(n, 6, lax.bitwise_or, (1,)),
+        lax.reduce(x, np.float32(0), lambda a, b: a * np.float32(0.5) + b, (1,)), *largest, jnp.argmax(t, 1), jnp.argmin(t, 0), jnp.argmax(t), jnp.argmin(t & False, 1),
+        jnp.select([t, n > 2], [x, -x], 9.0), jnp.bitwise_xor.reduce(n[:, :0], axis=1), jnp.argmax(x > 100, axis=1), x64(t).sum(),
+    )
+
+
+@program((1,), (3, 4))
+def pads(x, y):
+    pad = lambda x, *amounts: lax.pad(x, np.float32(2.0), amounts)
+    return (
+        pad(x, (2, -2, 0)), pad(x, (-2, 3, 0)), pad(x, (5, -3, 0)), pad(x, (-1, 0, 0)), pad(x, (3, -4, 0)), pad(y, (-4, 2, 0), (1, -2, 0)), pad(y, (4, -6, 1), (-1, -1, 2)),
+        pad(y, (-3, 0, 0), (0, -4, 0)), pad(y, (-6, 9, 2), (0, 0, 0)), pad(y, (0, -2, 0), (-3, 3, 1)),
+    )
+
+
+@program((4, 6))
+def on_one_device(x):
+    """A computation over a mesh of one device."""
+    mesh = jax.make_mesh((1, 1), ("a", "b"), devices=jax.devices()[:1], axis_types=(jax.sharding.AxisType.Auto,) * 2)
+    spec = jax.sharding.PartitionSpec("a", "b")
+
+    def body(x):
+        return lax.psum(x, "a") + lax.pmean(x, "b") * (lax.axis_index("a") + 1) + lax.all_gather(x, "a", tiled=True) + lax.ppermute(x, "b", [(0, 0)])
+
+    held = lax.with_sharding_constraint(x * 2, jax.sharding.NamedSharding(mesh, spec))
+    return jax.shard_map(body, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)(held), held
 
 
 @program((8,))
@@ -557,7 +660,9 @@ def models(folder):
 def inputs(shapes, draw):
     for shape in shapes:
         shape, dtype = shape if len(shape) == 2 and not isinstance(shape[1], int) else (shape, jnp.float32)
-        if dtype == boolean:
+        if dtype in ("key", "rbg"):
+            yield jax.random.key(7, impl="threefry2x32" if dtype == "key" else "rbg")
+        elif dtype == boolean:
             yield jnp.asarray(draw.integers(0, 2, shape), bool)
         elif jnp.issubdtype(dtype, jnp.integer):
             low = 0 if dtype == u8 else 1
@@ -567,6 +672,8 @@ def inputs(shapes, draw):
 
 
 def elements(array):
+    if jnp.issubdtype(array.dtype, jax.dtypes.prng_key):
+        array = jax.random.key_data(array)
     array = np.asarray(array)
     if array.dtype == bool:
         array = array.astype(np.int32)
@@ -575,11 +682,20 @@ def elements(array):
     return " ".join(str(x) for x in array.reshape(-1))
 
 
-def main(folder):
-    for name, (f, shapes, debug) in PROGRAMS.items():
+def main(folder, *names):
+    for name, (f, shapes, debug, form) in PROGRAMS.items():
+        if names and name not in names:
+            continue
         args = list(inputs(shapes, np.random.default_rng(len(name))))
         lowered = jax.jit(f, keep_unused=True).lower(*args)
-        text = lowered.as_text(debug_info=debug).replace(str(Path(__file__).resolve()), "texts.py").replace(__file__, "texts.py")
+        match form:
+            case "custom":
+                text = lowered.as_text(debug_info=debug)
+            case "generic":
+                text = lowered.compiler_ir("stablehlo").operation.get_asm(print_generic_op_form=True)
+            case "exported":
+                text = jax.export.export(jax.jit(f, keep_unused=True))(*args).mlir_module()
+        text = text.replace(str(Path(__file__).resolve()), "texts.py").replace(__file__, "texts.py")
         lines = [text.rstrip(), ""]
         lines += [f"// in: {elements(a)}".rstrip() for a in args]
         if not name.startswith("refused"):
@@ -591,4 +707,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    models(sys.argv[2]) if sys.argv[1] == "--models" else main(sys.argv[1])
+    models(sys.argv[2]) if sys.argv[1] == "--models" else main(*sys.argv[1:])

@@ -11,6 +11,8 @@ pub struct File {
     pub ops: Vec<Op>,
     /// `#loc1 = loc(...)`
     pub aliases: Vec<(Span, Loc)>,
+    /// `{-# dialect_resources: ... #-}`
+    pub resources: Vec<Span>,
 }
 
 /// `%r:2 = name items : types items loc(...)`
@@ -90,13 +92,15 @@ pub enum Attr {
     List(Vec<Attr>),
     /// `{k = 1}`
     Dict(Vec<(Span, Attr)>),
+    /// `(tensor<4xf32>) -> tensor<4xf32>`
+    Function,
 }
 
 /// A block of a region.
 #[derive(Debug, Default)]
 pub struct Block {
-    /// Names and types of its arguments.
-    pub args: Vec<(Span, Span)>,
+    /// Names, types and locations of its arguments.
+    pub args: Vec<(Span, Span, Option<Loc>)>,
     /// Its operations.
     pub ops: Vec<Op>,
 }
@@ -123,9 +127,11 @@ pub enum Piece {
     /// An operation.
     Op(Op),
     /// The head of a block.
-    Label(Vec<(Span, Span)>),
+    Label(Vec<(Span, Span, Option<Loc>)>),
     /// An alias of a location.
     Alias(Span, Loc),
+    /// Data of constants.
+    Resources(Span),
     /// A mistake that was told.
     Failed,
 }
@@ -137,6 +143,7 @@ pub fn file(pieces: Vec<Piece>) -> File {
         match piece {
             Piece::Op(op) => file.ops.push(op),
             Piece::Alias(name, loc) => file.aliases.push((name, loc)),
+            Piece::Resources(span) => file.resources.push(span),
             Piece::Label(_) | Piece::Failed => {}
         }
     }
@@ -157,7 +164,7 @@ pub fn blocks(pieces: Vec<Piece>) -> Vec<Block> {
                 args,
                 ops: Vec::new(),
             }),
-            Piece::Alias(..) | Piece::Failed => {}
+            Piece::Alias(..) | Piece::Resources(_) | Piece::Failed => {}
         }
     }
     blocks

@@ -1,16 +1,19 @@
-//! Compositions: counts of bits, and the cube root, which no op of the fusion dialect is.
+//! Compositions: counts of bits, bits read as wider and narrower elements, roundings to other formats, and the cube root, which no op of the fusion
+//! dialect is.
 //!
 //! Counts are exact, for integers of any width and sign. The cube root is computed in `f64` and rounded to its type; 0, infinities and NaN give
 //! themselves. Neither is made for other types: that is refused.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 use fuser_ir::def::OpDef;
-use fuser_ir::types::DType;
+use fuser_ir::types::{DType, Dim};
 
 use super::Importer;
-use super::op::Reading;
-use super::ops::one;
+use super::index::index_part;
+use super::op::{Reading, atom};
+use super::ops::{bitcast_to, one};
+use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
 /// Sums of neighbours in fields of so many bits, and the fields that are kept. 32 bits each: an `f64` holds any of them.
@@ -106,4 +109,143 @@ pub fn cube_root(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let sign = draft.make(&fusion::SIGN, &[wide])?;
     let made = draft.make(&fusion::MUL, &[root, sign])?;
     one(draft.cast(made, dtype))
+}
+
+/// The unsigned type of so many bits.
+fn unsigned(bits: u32) -> Option<DType> {
+    let types = [DType::U8, DType::U16, DType::U32, DType::U64];
+    types.into_iter().find(|dtype| dtype.bits() == bits)
+}
+
+/// An op of a value and an integer of its type.
+fn with_int(draft: &mut Draft, def: &'static OpDef, x: Value, number: i128) -> Made {
+    let ty = draft.dtype(x);
+    let ty = draft.ir.scalar(ty);
+    let number = draft.builder().constant_int(number, ty)?;
+    draft.make(def, &[x, number])
+}
+
+/// `stablehlo.bitcast_convert`: of a wider element the narrower ones lie along a last axis, the lowest bits first.
+pub fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
+    let from = draft.dtype(x);
+    if from.bits() == to.bits() {
+        return bitcast_to(draft, x, to);
+    }
+    let wrong = || Fault::form("reads bits of types that have not 8, 16, 32 or 64 of them");
+    let (own, other) = (
+        unsigned(from.bits()).ok_or_else(wrong)?,
+        unsigned(to.bits()).ok_or_else(wrong)?,
+    );
+    let bits = bitcast_to(draft, x, own)?;
+    let shape = lengths(draft, x);
+    if own.bits() > other.bits() {
+        let parts = i64::from(own.bits() / other.bits());
+        let apart = [shape.as_slice(), &[1]].concat();
+        let whole = [shape.as_slice(), &[parts]].concat();
+        let bits = draft.reshape(bits, &extents(&apart))?;
+        let mut b = draft.builder();
+        let clauses = [
+            b.int("dim", 0),
+            b.shape("shape", &[Dim::fixed(parts as u64)]),
+            b.dtype("of", own),
+        ];
+        let steps = b.value(&fusion::IOTA, &[], &clauses)?;
+        let steps = with_int(draft, &fusion::MUL, steps, other.bits().into())?;
+        let steps = draft.broadcast(steps, &[shape.len() as i64], &extents(&whole))?;
+        let bits = draft.expand(bits, &extents(&whole))?;
+        let bits = draft.make(&fusion::LSHR, &[bits, steps])?;
+        let bits = draft.cast(bits, other)?;
+        return bitcast_to(draft, bits, to);
+    }
+    let parts = i64::from(other.bits() / own.bits());
+    let Some((last, rest)) = shape.split_last().filter(|(last, _)| **last == parts) else {
+        return Err(Fault::form(format!(
+            "reads elements of {} bits of what has no last axis of {parts}",
+            to.bits()
+        )));
+    };
+    let mut all: Option<Value> = None;
+    for part in 0..*last {
+        let bits = index_part(draft, bits, rest.len(), part as usize)?;
+        let bits = draft.reshape(bits, &extents(rest))?;
+        let bits = draft.cast(bits, other)?;
+        let bits = with_int(
+            draft,
+            &fusion::SHL,
+            bits,
+            i128::from(part) * i128::from(own.bits()),
+        )?;
+        all = Some(match all {
+            Some(all) => draft.make(&fusion::OR, &[all, bits])?,
+            None => bits,
+        });
+    }
+    let all = all.ok_or_else(wrong)?;
+    bitcast_to(draft, all, to)
+}
+
+/// `stablehlo.reduce_precision`: the mantissa is rounded to nearest even; what has a greater exponent becomes infinite, what has a lesser one
+/// than normal numbers zero. NaN stays.
+pub fn reduce_precision(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let x = r.operand(0)?;
+    let dtype = im.draft.dtype(x);
+    let (exponent, mantissa) = format(r)?;
+    // The bits of an exponent and of a mantissa.
+    let (own_exponent, own_mantissa) = match dtype {
+        DType::F16 => (5, 10),
+        DType::BF16 => (8, 7),
+        DType::F32 => (8, 23),
+        DType::F64 => (11, 52),
+        _ => {
+            return Err(Fault::form(
+                "rounds what are no floats of 16, 32 or 64 bits",
+            ));
+        }
+    };
+    if exponent < 1 || mantissa < 0 {
+        return Err(Fault::form("rounds to a format without an exponent"));
+    }
+    let draft = &mut im.draft;
+    let word = unsigned(dtype.bits()).ok_or_else(|| Fault::form("rounds no floats"))?;
+    let mut bits = bitcast_to(draft, x, word)?;
+    if mantissa < own_mantissa {
+        let dropped = own_mantissa - mantissa;
+        let last = with_int(draft, &fusion::LSHR, bits, dropped.into())?;
+        let odd = with_int(draft, &fusion::AND, last, 1)?;
+        let half = (1i128 << (dropped - 1)) - 1;
+        let up = with_int(draft, &fusion::ADD, odd, half)?;
+        bits = draft.make(&fusion::ADD, &[bits, up])?;
+        let kept = ((1i128 << dtype.bits()) - 1) ^ ((1i128 << dropped) - 1);
+        bits = with_int(draft, &fusion::AND, bits, kept)?;
+    }
+    if exponent < own_exponent {
+        let bias = |bits: i64| (1i128 << (bits - 1)) - 1;
+        let (own, new) = (bias(own_exponent), bias(exponent));
+        let sign = with_int(draft, &fusion::AND, bits, 1i128 << (dtype.bits() - 1))?;
+        let all = ((1i128 << own_exponent) - 1) << own_mantissa;
+        let held = with_int(draft, &fusion::AND, bits, all)?;
+        let infinite = with_int(draft, &fusion::OR, sign, all)?;
+        let scalar = draft.ir.scalar(word);
+        let mut b = draft.builder();
+        let most = b.constant_int((own + new) << own_mantissa, scalar)?;
+        let least = b.constant_int((own - new) << own_mantissa, scalar)?;
+        let (over, under) = (b.compare("gt", held, most)?, b.compare("le", held, least)?);
+        bits = draft.make(&fusion::WHERE, &[over, infinite, bits])?;
+        bits = draft.make(&fusion::WHERE, &[under, sign, bits])?;
+    }
+    let made = bitcast_to(draft, bits, dtype)?;
+    let number = draft.builder().compare("eq", x, x)?;
+    one(draft.make(&fusion::WHERE, &[number, made, x]))
+}
+
+/// The bits of exponent and mantissa: `format = e5m10`, or each by itself.
+fn format(r: &Reading<'_>) -> Made<(i64, i64)> {
+    let Some(format) = r.attr(&["format"]).and_then(atom) else {
+        return Ok((r.int(&["exponent_bits"])?, r.int(&["mantissa_bits"])?));
+    };
+    let numbers = r.text(format).strip_prefix('e').and_then(|rest| {
+        let (exponent, mantissa) = rest.split_once('m')?;
+        Some((exponent.parse().ok()?, mantissa.parse().ok()?))
+    });
+    numbers.ok_or_else(|| Fault::form("has a format that is not of the form e5m10"))
 }

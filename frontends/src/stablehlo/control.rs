@@ -34,15 +34,22 @@ impl<'s> Importer<'s> {
         frame: &mut Frame<'s>,
     ) -> Option<Made<Results>> {
         let name = name.strip_prefix("stablehlo.").unwrap_or(name);
-        if !matches!(name, "while" | "if" | "case") {
+        let on_one_device = matches!(name, "sdy.manual_computation" | "sdy.named_computation");
+        if !on_one_device && !matches!(name, "while" | "if" | "case") {
             return None;
         }
         let operands: Option<Vec<Value>> = operands.iter().copied().collect();
         let Some(operands) = operands else {
-            return Some(Ok(Vec::new()));
+            return Some(Ok(self.substitutes(op)));
         };
         let blocks: Vec<&'s Block> = op::blocks(op).collect();
         Some(match (name, blocks.as_slice(), operands.as_slice()) {
+            (_, &[body], _) if on_one_device => {
+                let names = self.carried_names(op);
+                let operands = operands.into_iter().map(Some).collect();
+                self.bind(body, &names, &operands, frame);
+                Ok(self.block(body, frame))
+            }
             ("while", &[condition, body], _) => self.unrolled(op, condition, body, operands, frame),
             ("if", &[then, otherwise], &[predicate]) => {
                 self.chosen(&[otherwise, then], predicate, frame)
@@ -66,22 +73,26 @@ impl<'s> Importer<'s> {
             self.bind(condition, &names, &carried, frame);
             let goes_on = match self.block(condition, frame).as_slice() {
                 &[Some(goes_on)] => goes_on,
-                _ => return Ok(Vec::new()),
+                _ => return Ok(self.substitutes(op)),
             };
             match self.draft.ir.constant_int(goes_on) {
                 Some(0) => return Ok(carried),
                 Some(_) => {}
                 None => {
+                    // What the body holds is read for its own mistakes.
+                    self.bind(body, &names, &carried, frame);
+                    self.block(body, frame);
                     let text = "goes on for as long as its data says";
                     let help =
                         "give the loop a number of turns, or compile its body and loop outside";
-                    return Err(Fault::new(&UNSUPPORTED, text).help(help));
+                    let fault = Fault::new(&UNSUPPORTED, text).help(help);
+                    return Err(fault.about(goes_on));
                 }
             }
             self.bind(body, &names, &carried, frame);
             let after = self.block(body, frame);
             if after.len() != carried.len() || after.contains(&None) {
-                return Ok(Vec::new());
+                return Ok(self.substitutes(op));
             }
             carried = after;
         }
@@ -89,14 +100,14 @@ impl<'s> Importer<'s> {
         let help = "compile its body and loop outside";
         Err(Fault::new(&LIMIT, text).help(help))
     }
-    /// The names that the custom form gives to what a loop carries: `%i = %zero`.
+    /// The names that the custom form gives to what a loop carries, `%i = %zero`, or to what a body takes, `(%x: tensor<4xf32>)`.
     fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
         let lists = op.items.iter().filter_map(|item| match item {
             Item::Parens(list) => Some(list),
             _ => None,
         });
         let names = lists.flatten().filter_map(|param| match param {
-            Param::Bound(name, _) => Some(self.text(*name)),
+            Param::Bound(name, _) | Param::Typed(name, ..) => Some(self.text(*name)),
             _ => None,
         });
         names.collect()
@@ -112,7 +123,7 @@ impl<'s> Importer<'s> {
         let own: Vec<&'s str> = block
             .args
             .iter()
-            .map(|(name, _)| self.text(*name))
+            .map(|(name, ..)| self.text(*name))
             .collect();
         let names = if own.is_empty() { names } else { &own };
         for (name, value) in names.iter().zip(values) {

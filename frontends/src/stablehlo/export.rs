@@ -243,9 +243,15 @@ impl Writer<'_> {
         };
         let is = |other: &'static OpDef| std::ptr::eq(def, other);
         if let Some((name, _)) = OPS.iter().find(|(_, meaning)| match meaning {
-            Meaning::Same(known) | Meaning::Logical(known, _) => is(known),
+            Meaning::Same(known) | Meaning::Logical(known, _) | Meaning::Signed(known) => is(known),
             _ => false,
         }) {
+            // `fusion.shr` fills types without a sign with zeros.
+            let signed = self.tensor(ir.result(op, 0))?.dtype.is_signed();
+            let name = match is(&fusion::SHR) && !signed {
+                true => "shift_right_logical",
+                false => name,
+            };
             return self.elementwise(op, name);
         }
         let Some(result) = ir.results(op).first().copied() else {

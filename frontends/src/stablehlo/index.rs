@@ -272,6 +272,17 @@ fn take(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Num
     draft.permute(made, &order)
 }
 
+/// `stablehlo.torch_index_select`: the indices of each batch along an axis.
+pub fn select(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (axis, batches) = (r.int(&["dim"])?, r.int(&["batch_dims"])?);
+    if batches != 0 {
+        let fault = Fault::form("selects with batches, which have no `take`");
+        return Err(fault.help(HELP));
+    }
+    let indices = ranged(&mut im.draft, r.operand(1)?)?;
+    one(taken(&mut im.draft, r.operand(0)?, indices, axis))
+}
+
 /// `fusion.take`
 fn taken(draft: &mut Draft, x: Value, indices: Value, axis: i64) -> Made {
     let mut b = draft.builder();

@@ -85,6 +85,14 @@ pub enum Tok {
     Dense,
     /// `array<i64: 1, 2>`
     Array,
+    /// `<@mesh, [{"x"}]>`, `<["x"=2]>`: shardings and meshes.
+    #[token("<@", sharding)]
+    #[token("<[", sharding)]
+    #[token("<mesh<", sharding)]
+    Angle,
+    /// `{-# dialect_resources: ... #-}`
+    #[token("{-#", resources)]
+    Resources,
     /// `loc(`
     #[token("loc(")]
     Loc,
@@ -142,6 +150,21 @@ fn body(lexer: &mut Lexer<'_, Tok>) -> bool {
 
 fn hash(lexer: &mut Lexer<'_, Tok>) -> bool {
     body(lexer)
+}
+
+/// Takes the rest of `<...>`, of which the token has the beginning.
+fn sharding(lexer: &mut Lexer<'_, Tok>) -> bool {
+    let start = lexer.span().start;
+    let (length, closed) = balanced(&lexer.source()[start..]);
+    lexer.bump(length.saturating_sub(lexer.slice().len()));
+    closed
+}
+
+/// Takes all up to `#-}`.
+fn resources(lexer: &mut Lexer<'_, Tok>) -> bool {
+    let end = lexer.remainder().find("#-}");
+    lexer.bump(end.map_or(lexer.remainder().len(), |at| at + 3));
+    end.is_some()
 }
 
 /// A word, or what it begins where a bracket follows at once.
@@ -249,7 +272,13 @@ fn is_dictionary(behind: &[Token]) -> bool {
 /// True if `token`, directly inside a region, begins an operation, an alias or a block.
 fn begins(source: &str, before: Option<Token>, marked: Option<&Token>, token: Token) -> bool {
     let starts = match token.kind {
-        Tok::Value | Tok::Dotted | Tok::Str | Tok::Hash | Tok::Block | Tok::Error => true,
+        Tok::Value
+        | Tok::Dotted
+        | Tok::Str
+        | Tok::Hash
+        | Tok::Block
+        | Tok::Resources
+        | Tok::Error => true,
         Tok::Word => {
             let word = &source[token.span.start as usize..token.span.end as usize];
             matches!(word, "return" | "call" | "module" | "func")

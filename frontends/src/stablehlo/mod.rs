@@ -5,27 +5,32 @@
 //! | `lex.rs`, `grammar.lalrpop`, `ast.rs`, `parse.rs` | text to syntax tree |
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
-//! | `control.rs` | loops and branches |
-//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs` | ops that are more than a row |
+//! | `control.rs`, `calls.rs` | loops and branches; calls of what lies outside |
+//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, ... | ops that are more than a row |
 //! | `export.rs` | a program to text |
 //!
-//! An op that fails is told once; what depends on it is passed over.
+//! An op that fails is told once. What depends on it is read with values of the types that the text states, for mistakes of its own.
 
 mod ast;
 mod bits;
+mod calls;
 mod control;
 mod convolution;
 mod dot;
 mod export;
 mod index;
+mod lambda;
 mod lex;
+mod norm;
 mod op;
 mod ops;
 mod parse;
+mod random;
 mod reduce;
 mod scatter;
 mod shape;
 mod sort;
+mod special;
 mod window;
 
 use std::collections::HashMap;
@@ -39,7 +44,7 @@ pub use export::export;
 
 use crate::codes::{LIMIT, NO_PROGRAM, STATED, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};
-use ast::{Block, File, Item, Loc, Param};
+use ast::{Attr, Block, File, Item, Loc, Param};
 use op::Reading;
 
 /// Calls inside each other.
@@ -81,6 +86,10 @@ pub(crate) struct Importer<'s> {
     order: Vec<&'s str>,
     types: HashMap<&'s str, Option<TypeId>>,
     aliases: HashMap<&'s str, &'s Loc>,
+    /// Elements of constants by key, in hexadecimal digits.
+    resources: HashMap<&'s str, &'s str>,
+    /// The devices that the module states.
+    devices: u64,
     read: usize,
 }
 
@@ -103,8 +112,13 @@ impl<'s> Importer<'s> {
             order: Vec::new(),
             types: HashMap::new(),
             aliases: HashMap::new(),
+            resources: HashMap::new(),
+            devices: 1,
             read: 0,
         };
+        for span in &file.resources {
+            importer.resources.extend(resources(importer.text(*span)));
+        }
         for (name, loc) in &file.aliases {
             importer.aliases.insert(importer.text(*name), loc);
         }
@@ -113,6 +127,11 @@ impl<'s> Importer<'s> {
             && matches!(importer.op_name(module), "module" | "builtin.module")
         {
             importer.module = importer.symbol_of(module);
+            importer.devices = ["mhlo.num_partitions", "mhlo.num_replicas"]
+                .into_iter()
+                .filter_map(|name| op::attr(source, module, name).and_then(op::atom))
+                .filter_map(|span| importer.text(span).parse::<u64>().ok())
+                .fold(1, u64::saturating_mul);
             tops = op::blocks(module).flat_map(|block| &block.ops).collect();
         }
         for top in tops {
@@ -122,6 +141,7 @@ impl<'s> Importer<'s> {
                     importer.functions.insert(symbol, top);
                     importer.order.push(symbol);
                 }
+                _ if name == "sdy.mesh" => importer.mesh(top),
                 _ => {
                     let fault = Fault::new(&UNSUPPORTED, "is no function");
                     importer.draft.tell(name, top.name, fault);
@@ -139,24 +159,59 @@ impl<'s> Importer<'s> {
     fn op_name(&self, op: &ast::Op) -> &'s str {
         self.text(op.name).trim_matches('"')
     }
+    /// The symbol that an op defines or calls, without `@`.
     fn symbol_of(&self, op: &ast::Op) -> Option<&'s str> {
-        op.items.iter().find_map(|item| match item {
-            Item::Symbol(symbol) => Some(self.text(*symbol)),
+        let custom = op.items.iter().find_map(|item| match item {
+            Item::Symbol(symbol) | Item::Named(symbol, Attr::Atom(_)) => {
+                let text = self.text(*symbol);
+                text.starts_with('@').then_some(text)
+            }
             _ => None,
-        })
+        });
+        let generic = || {
+            let names = ["sym_name", "callee", "call_target_name"].into_iter();
+            let mut found = names.filter_map(|name| op::attr(self.source, op, name));
+            found.find_map(op::atom).map(|span| self.text(span))
+        };
+        custom.or_else(generic).map(bare)
+    }
+    /// Refuses a mesh of several devices. On one every sharding says nothing.
+    fn mesh(&mut self, op: &ast::Op) {
+        let custom = op.items.iter().find_map(|item| match item {
+            Item::Named(_, Attr::Atom(span)) => Some(*span),
+            _ => None,
+        });
+        let generic = || op::attr(self.source, op, "mesh").and_then(op::atom);
+        let text = custom.or_else(generic).map_or("", |span| self.text(span));
+        let axes = text.split(']').next().unwrap_or("").split('=').skip(1);
+        let sizes = axes.map(|size| {
+            let end = size.find(|c: char| !c.is_ascii_digit());
+            size[..end.unwrap_or(size.len())].parse().unwrap_or(0)
+        });
+        let devices = sizes.fold(1, u64::saturating_mul);
+        if devices != 1 {
+            let symbol = self.symbol_of(op).unwrap_or("");
+            let text = format!("`@{symbol}` is a mesh of {devices} devices");
+            let fault = Fault::new(&UNSUPPORTED, text)
+                .help("a program runs on one device: lower it for a mesh of one, or for none");
+            self.draft.tell("sdy.mesh", op.name, fault);
+        }
     }
     /// The function `main`, or the only one.
     fn main(&self) -> Option<&'s str> {
         let private = |symbol: &&&str| {
-            let words = self.functions[**symbol].items.iter();
+            let function = self.functions[**symbol];
+            let words = function.items.iter();
             let mut words = words.filter_map(|item| match item {
                 Item::Word(word) => Some(self.text(*word)),
                 _ => None,
             });
-            words.any(|word| word == "private")
+            let stated = op::attr(self.source, function, "sym_visibility").and_then(op::atom);
+            let stated = stated.map(|span| bare(self.text(span)));
+            words.any(|word| word == "private") || stated == Some("private")
         };
-        if self.functions.contains_key("@main") {
-            return Some("@main");
+        if self.functions.contains_key("main") {
+            return Some("main");
         }
         let mut public = self.order.iter().filter(|symbol| !private(symbol));
         let first = public.next();
@@ -165,10 +220,10 @@ impl<'s> Importer<'s> {
     /// The name of the program: that of the module where the function is called `main`.
     fn symbol(&self, main: &str) -> String {
         let symbol = match main {
-            "@main" => self.module.unwrap_or(main),
+            "main" => self.module.unwrap_or(main),
             main => main,
         };
-        symbol.trim_start_matches('@').trim_matches('"').to_owned()
+        symbol.to_owned()
     }
 
     /// Reads the public function; its results.
@@ -220,7 +275,7 @@ impl<'s> Importer<'s> {
                 self.draft.tell("", op.name, fault);
                 return Vec::new();
             }
-            if matches!(name, "return" | "func.return" | "stablehlo.return") {
+            if op::is_return(name) {
                 return self.operands(op, frame);
             }
             self.operation(op, name, frame);
@@ -269,61 +324,91 @@ impl<'s> Importer<'s> {
         loc: LocId,
         frame: &mut Frame<'s>,
     ) -> Vec<Option<Value>> {
+        let name = self.composed(op, name).unwrap_or(name);
         let operands = self.operands(op, frame);
         if let Some(called) = self.called(op, name) {
             return self.call(op, called, operands, loc, frame.depth);
         }
         self.draft.loc = loc;
-        if let Some(made) = self.controlled(op, name, &operands, frame) {
-            let checked = made.and_then(|made| {
+        let unsure = self.draft.are_unsure(operands.iter().flatten());
+        let made = match self.controlled(op, name, &operands, frame) {
+            Some(made) => made.and_then(|made| {
                 let outputs = self.outputs(op)?;
                 let whole: Option<Vec<Value>> = made.iter().copied().collect();
                 self.stated(&outputs, &whole.unwrap_or_default())?;
                 Ok(made)
-            });
-            return checked.unwrap_or_else(|fault| {
-                self.draft.tell(name, op.name, fault);
-                Vec::new()
-            });
-        }
-        let meaning = match ops::meaning(name) {
-            Ok(meaning) => meaning,
-            Err(fault) => {
-                let fault = match (fault.code == &UNSUPPORTED, self.symbol_of(op)) {
-                    (true, Some(symbol)) => Fault {
-                        message: format!("{} (`{symbol}`)", fault.message),
-                        ..fault
-                    },
-                    _ => fault,
-                };
-                self.draft.tell(name, op.name, fault);
-                return Vec::new();
-            }
+            }),
+            None => self.plain(op, name, operands, frame),
         };
-        let Some(operands) = operands.into_iter().collect::<Option<Vec<Value>>>() else {
-            return Vec::new();
-        };
-        let made = self.outputs(op).and_then(|outputs| {
-            let reading = Reading {
-                op,
-                operands,
-                outputs,
-                source: self.source,
-            };
-            let made = ops::make(self, meaning, &reading)?;
-            self.stated(&reading.outputs, &made)?;
-            Ok(made)
-        });
         match made {
-            Ok(made) => made
-                .into_iter()
-                .map(|value| Some(self.folded(value)))
-                .collect(),
+            Ok(made) => {
+                if unsure {
+                    self.draft.unsure.extend(made.iter().flatten());
+                }
+                made
+            }
             Err(fault) => {
                 self.draft.tell(name, op.name, fault);
-                Vec::new()
+                self.substitutes(op)
             }
         }
+    }
+    /// The results of an op without control flow.
+    fn plain(
+        &mut self,
+        op: &'s ast::Op,
+        name: &'s str,
+        operands: Vec<Option<Value>>,
+        frame: &Frame<'s>,
+    ) -> Made<Vec<Option<Value>>> {
+        let meaning = ops::meaning(name)?;
+        let outputs = self.outputs(op)?;
+        let Some(operands) = operands.into_iter().collect::<Option<Vec<Value>>>() else {
+            return Ok(self.substitutes(op));
+        };
+        let reading = Reading {
+            captured: self.captured(op, frame),
+            op,
+            operands,
+            outputs,
+            source: self.source,
+        };
+        let made = ops::make(self, meaning, &reading)?;
+        self.stated(&reading.outputs, &made)?;
+        let made = made.into_iter();
+        Ok(made.map(|value| Some(self.folded(value))).collect())
+    }
+    /// Values of the stated types in place of results that could not be made: what follows is read for its own mistakes.
+    fn substitutes(&mut self, op: &'s ast::Op) -> Vec<Option<Value>> {
+        let outputs = self.outputs(op).unwrap_or_default();
+        let unknown = outputs.into_iter().map(|ty| self.draft.unknown(ty));
+        unknown.map(Some).collect()
+    }
+    /// The values that the regions of an op use from outside of them.
+    fn captured(&self, op: &'s ast::Op, frame: &Frame<'s>) -> HashMap<&'s str, Value> {
+        let mut captured = HashMap::new();
+        for span in op::blocks(op)
+            .flat_map(|block| &block.ops)
+            .flat_map(op::operands)
+        {
+            let name = self.text(span);
+            let value = frame.values.get(name).and_then(|list| *list.first()?);
+            captured.extend(value.map(|value| (name, value)));
+        }
+        captured
+    }
+    /// The op that a composite is, `chlo.top_k`, where that is one that is read.
+    fn composed(&self, op: &'s ast::Op, name: &str) -> Option<&'s str> {
+        if name != "stablehlo.composite" {
+            return None;
+        }
+        let custom = op.items.iter().find_map(|item| match item {
+            Item::Attr(Attr::Atom(span)) => Some(*span),
+            _ => None,
+        });
+        let stated = custom.or_else(|| op::attr(self.source, op, "name").and_then(op::atom));
+        let stated = bare(self.text(stated?));
+        (stated.starts_with("chlo.") && ops::meaning(stated).is_ok()).then_some(stated)
     }
     /// The symbol of the function that an op calls.
     fn called(&self, op: &'s ast::Op, name: &str) -> Option<Span> {
@@ -331,9 +416,10 @@ impl<'s> Importer<'s> {
             Item::Symbol(symbol) => Some(*symbol),
             _ => None,
         };
+        let attr = |name: &str| op::attr(self.source, op, name).and_then(op::atom);
         match name {
-            "call" | "func.call" => op.items.iter().find_map(symbol),
-            "stablehlo.composite" => op::attr(self.source, op, "decomposition").and_then(op::atom),
+            "call" | "func.call" => op.items.iter().find_map(symbol).or_else(|| attr("callee")),
+            "stablehlo.composite" => attr("decomposition"),
             _ => None,
         }
     }
@@ -347,9 +433,9 @@ impl<'s> Importer<'s> {
         depth: usize,
     ) -> Vec<Option<Value>> {
         let symbol = self.text(called);
-        let Some(function) = self.functions.get(symbol).copied() else {
+        let Some(function) = self.functions.get(bare(symbol)).copied() else {
             self.draft.undefined(symbol, called);
-            return Vec::new();
+            return self.substitutes(op);
         };
         if depth >= MAX_CALLS {
             let text = format!("more than {MAX_CALLS} calls lie inside each other");
@@ -414,8 +500,12 @@ impl<'s> Importer<'s> {
             let ty = ir_parse::parse_type(ir, text).ok()?;
             let plain =
                 |dim: &fuser_ir::Dim| matches!(dim.extent, Extent::Static(_)) && !dim.broadcast;
-            let TypeKind::Tensor(tensor) = ir.ty(ty) else {
-                return None;
+            let tensor = match ir.ty(ty) {
+                TypeKind::Tensor(tensor) => tensor,
+                // A number, as `arith.constant` gives it, is a tensor without axes.
+                TypeKind::Scalar(DType::Index) => return Some(ir.tensor(Vec::new(), DType::I64)),
+                TypeKind::Scalar(dtype) => return Some(ir.tensor(Vec::new(), *dtype)),
+                _ => return None,
             };
             (tensor.encoding.is_none() && tensor.dims.iter().all(plain)).then_some(ty)
         });
@@ -502,8 +592,35 @@ fn parameters(function: &ast::Op) -> impl Iterator<Item = (Span, Span, Option<&L
         _ => None,
     });
     let params = lists.take(1).flatten();
-    params.filter_map(|param| match param {
+    let custom = params.filter_map(|param| match param {
         Param::Typed(name, ty, loc) => Some((*name, *ty, loc.as_ref())),
         _ => None,
-    })
+    });
+    let generic = op::blocks(function).take(1).flat_map(|block| &block.args);
+    custom.chain(generic.map(|(name, ty, loc)| (*name, *ty, loc.as_ref())))
+}
+
+/// A symbol without `@` and quotation marks.
+fn bare(symbol: &str) -> &str {
+    symbol.trim_start_matches('@').trim_matches('"')
+}
+
+/// The entries `key: "0x..."` of the resources behind a module: keys and digits.
+fn resources(text: &str) -> Vec<(&str, &str)> {
+    let pieces: Vec<&str> = text.split('"').collect();
+    let mut found = Vec::new();
+    for at in (1..pieces.len()).step_by(2) {
+        let Some(digits) = pieces[at].strip_prefix("0x") else {
+            continue;
+        };
+        let before = pieces[at - 1].trim().trim_end_matches(':').trim_end();
+        let key = match before {
+            "" => pieces.get(at.wrapping_sub(2)).copied(),
+            before => before
+                .rsplit(|c: char| c.is_whitespace() || "{,".contains(c))
+                .next(),
+        };
+        found.extend(key.map(|key| (key, digits)));
+    }
+    found
 }

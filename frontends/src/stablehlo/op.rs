@@ -1,5 +1,7 @@
 //! An op of the syntax tree as readers see it: operands, attributes by name in custom and generic form, regions.
 
+use std::collections::HashMap;
+
 use fuser_ir::Value;
 use fuser_ir::span::Span;
 use fuser_ir::types::TypeId;
@@ -15,6 +17,8 @@ pub struct Reading<'s> {
     pub operands: Vec<Value>,
     /// The stated types of its results.
     pub outputs: Vec<TypeId>,
+    /// The values that its regions use from outside.
+    pub captured: HashMap<&'s str, Value>,
     /// The text of the file.
     pub source: &'s str,
 }
@@ -77,7 +81,7 @@ impl<'s> Reading<'s> {
                 let items = list.split(',').map(str::trim).filter(|i| !i.is_empty());
                 items.map(|item| item.parse().ok()).collect()
             }
-            Attr::Range(_) | Attr::Dict(_) => None,
+            Attr::Range(_) | Attr::Dict(_) | Attr::Function => None,
         }
     }
     /// The words that stand among the operands: `GT`, `across`.
@@ -142,6 +146,19 @@ pub fn attr<'s>(source: &str, op: &'s Op, name: &str) -> Option<&'s Attr> {
         Item::Named(_, Attr::Dict(entries)) | Item::Dict(entries) => among(entries),
         _ => None,
     })
+}
+
+/// True if an op of this name ends a block.
+pub fn is_return(name: &str) -> bool {
+    let names = [
+        "return",
+        "func.return",
+        "stablehlo.return",
+        "sdy.return",
+        "mhlo.return",
+        "chlo.return",
+    ];
+    names.contains(&name.trim_matches('"'))
 }
 
 /// The operands of an op, in their order.

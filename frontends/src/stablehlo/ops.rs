@@ -1,14 +1,20 @@
 //! The table of StableHLO's ops, and of those of CHLO that JAX leaves as they are: what each is in the fusion dialect.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
+
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::def::OpDef;
 use fuser_ir::span::Span;
-use fuser_ir::types::{DType, TypeId, TypeKind};
+use fuser_ir::types::{DType, Extent, TypeId, TypeKind};
 use fuser_ir::{AttrKind, Value, float, parse};
 
-use super::ast::{Attr, Item};
+use super::ast::{Attr, Block, Item, Op};
 use super::op::Reading;
-use super::{Importer, bits, convolution, dot, index, reduce, scatter, shape, sort, window};
+use super::{
+    Importer, bits, convolution, dot, index, norm, random, reduce, scatter, shape, sort, special,
+    window,
+};
 use crate::codes::UNSUPPORTED;
 use crate::program::{Draft, Fault, Made};
 
@@ -21,14 +27,21 @@ pub enum Meaning {
     Same(&'static OpDef),
     /// Likewise; on truth values another.
     Logical(&'static OpDef, &'static OpDef),
+    /// An op whose operands are read as signed integers, whatever their type says.
+    Signed(&'static OpDef),
     /// Several ops, or operands that stand elsewhere.
     Read(Read),
     /// None: the advice.
     Refused(&'static str),
 }
 
-use Meaning::{Logical, Read as By, Refused, Same};
+use Meaning::{Logical, Read as By, Refused, Same, Signed};
 
+const FIXED: &str = "lower the program for fixed shapes";
+const RANDOM: &str =
+    "give random numbers as an input; in `.fir` they are `fusion.uniform` and `fusion.normal`";
+const QUANTIZED: &str =
+    "types of quantized elements are not read: multiply by scales, and `convert`";
 const OUTSIDE: &str = "compute it outside of the program, and give it as an input";
 const COMPOSE: &str = "write it with the ops that docs/importing.md lists";
 
@@ -39,55 +52,57 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("acosh", Same(&fusion::ACOSH)),
     ("add", Logical(&fusion::ADD, &fusion::OR)),
     ("after_all", Refused(OUTSIDE)),
-    ("all_gather", Refused("a program runs on one device")),
-    ("all_reduce", Refused("a program runs on one device")),
-    ("all_to_all", Refused("a program runs on one device")),
+    ("all_gather", By(collective)),
+    ("all_reduce", By(collective)),
+    ("all_to_all", By(collective)),
     ("and", Same(&fusion::AND)),
     ("asin", Same(&fusion::ASIN)),
     ("asinh", Same(&fusion::ASINH)),
     ("atan", Same(&fusion::ATAN)),
     ("atan2", Same(&fusion::ATAN2)),
     ("atanh", Same(&fusion::ATANH)),
-    ("bessel_i1e", Refused(OUTSIDE)),
+    ("batch_norm_grad", By(norm::gradients)),
+    ("batch_norm_inference", By(norm::inference)),
+    ("batch_norm_training", By(norm::training)),
+    ("bessel_i1e", By(special::bessel_i1e)),
     ("bitcast_convert", By(bitcast)),
+    ("broadcast", By(shape::broadcast)),
     ("broadcast_in_dim", By(shape::broadcast_in_dim)),
     ("cbrt", By(bits::cube_root)),
     ("ceil", Same(&fusion::CEIL)),
     ("cholesky", Refused(OUTSIDE)),
     ("clamp", By(clamp)),
-    (
-        "collective_permute",
-        Refused("a program runs on one device"),
-    ),
+    ("collective_broadcast", By(collective)),
+    ("collective_permute", By(collective)),
     ("compare", By(compare)),
     ("complex", Same(&fusion::COMPLEX)),
     ("concatenate", By(shape::concatenate)),
     ("conj", Same(&fusion::CONJ)),
     ("constant", By(constant)),
+    ("constant_like", By(constant_like)),
     ("convert", By(convert)),
     ("convolution", By(convolution::convolution)),
     ("cosh", Same(&fusion::COSH)),
     ("cosine", Same(&fusion::COS)),
     ("count_leading_zeros", By(bits::leading_zeros)),
+    ("create_token", Refused(OUTSIDE)),
     ("custom_call", By(sort::custom_call)),
-    ("digamma", Refused(OUTSIDE)),
+    ("digamma", By(special::digamma)),
     ("divide", Same(&fusion::DIV)),
     ("dot", By(dot::dot)),
     ("dot_general", By(dot::dot_general)),
     (
         "dynamic_broadcast_in_dim",
-        Refused("lower the program for fixed shapes"),
+        By(shape::dynamic_broadcast_in_dim),
     ),
-    (
-        "dynamic_iota",
-        Refused("lower the program for fixed shapes"),
-    ),
-    (
-        "dynamic_reshape",
-        Refused("lower the program for fixed shapes"),
-    ),
+    ("dynamic_conv", Refused(FIXED)),
+    ("dynamic_gather", Refused(FIXED)),
+    ("dynamic_iota", By(shape::iota)),
+    ("dynamic_pad", Refused(FIXED)),
+    ("dynamic_reshape", By(shape::reshape)),
     ("dynamic_slice", By(index::dynamic_slice)),
     ("dynamic_update_slice", By(index::dynamic_update_slice)),
+    ("einsum", Refused("write it as `dot_general`")),
     ("erf", Same(&fusion::ERF)),
     ("erf_inv", Same(&fusion::ERFINV)),
     ("erfc", Same(&fusion::ERFC)),
@@ -96,10 +111,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("fft", Refused(OUTSIDE)),
     ("floor", Same(&fusion::FLOOR)),
     ("gather", By(index::gather)),
-    (
-        "get_dimension_size",
-        Refused("lower the program for fixed shapes"),
-    ),
+    ("get_dimension_size", By(shape::dimension_size)),
     (
         "get_tuple_element",
         Refused("lower the program without tuples"),
@@ -109,13 +121,16 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("iota", By(shape::iota)),
     ("is_finite", Same(&fusion::ISFINITE)),
     ("is_inf", By(is_inf)),
+    ("is_neg_inf", By(is_neg_inf)),
+    ("is_pos_inf", By(is_pos_inf)),
     ("lgamma", Same(&fusion::LGAMMA)),
     ("log", Same(&fusion::LOG)),
     ("log_plus_one", Same(&fusion::LOG1P)),
     ("logistic", Same(&fusion::SIGMOID)),
-    ("map", Refused("apply its body to whole tensors")),
+    ("map", By(map)),
     ("maximum", Logical(&fusion::MAXIMUM, &fusion::OR)),
     ("minimum", Logical(&fusion::MINIMUM, &fusion::AND)),
+    ("mulhi", Refused(COMPOSE)),
     ("multiply", Logical(&fusion::MUL, &fusion::AND)),
     ("negate", Same(&fusion::NEG)),
     ("next_after", Same(&fusion::NEXTAFTER)),
@@ -124,43 +139,41 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("or", Same(&fusion::OR)),
     ("outfeed", Refused(OUTSIDE)),
     ("pad", By(shape::pad)),
-    ("partition_id", Refused("a program runs on one device")),
-    ("polygamma", Refused(OUTSIDE)),
+    ("partition_id", By(device)),
+    ("polygamma", By(special::polygamma)),
     ("popcnt", By(bits::population)),
     ("power", Same(&fusion::POW)),
-    ("real", Same(&fusion::REAL)),
-    ("reduce", By(reduce::reduce)),
     (
-        "reduce_precision",
-        Refused("`convert` to a narrower type and back"),
+        "ragged_dot",
+        Refused("multiply each group by itself, with `dot_general`"),
     ),
-    ("reduce_scatter", Refused("a program runs on one device")),
+    ("real", Same(&fusion::REAL)),
+    ("real_dynamic_slice", Refused(FIXED)),
+    ("recv", Refused(OUTSIDE)),
+    ("reduce", By(reduce::reduce)),
+    ("reduce_precision", By(bits::reduce_precision)),
+    ("reduce_scatter", By(collective)),
     ("reduce_window", By(window::reduce_window)),
     ("remainder", Same(&fusion::REM)),
-    ("replica_id", Refused("a program runs on one device")),
+    ("replica_id", By(device)),
     ("reshape", By(shape::reshape)),
     ("reverse", By(shape::reverse)),
-    (
-        "rng",
-        Refused(
-            "give random numbers as an input; in `.fir` they are `fusion.uniform` and `fusion.normal`",
-        ),
-    ),
-    (
-        "rng_bit_generator",
-        Refused(
-            "give random numbers as an input; in `.fir` they are `fusion.uniform` and `fusion.normal`",
-        ),
-    ),
+    ("rng", Refused(RANDOM)),
+    ("rng_bit_generator", By(random::rng_bit_generator)),
     ("round_nearest_afz", By(round_away)),
     ("round_nearest_even", Same(&fusion::ROUND)),
     ("rsqrt", Same(&fusion::RSQRT)),
+    (
+        "scan",
+        Refused("write it as a loop, or with `reduce_window`"),
+    ),
     ("scatter", By(scatter::scatter)),
     ("select", By(select)),
     ("select_and_scatter", By(window::select_and_scatter)),
     ("send", Refused(OUTSIDE)),
+    ("set_dimension_size", Refused(FIXED)),
     ("shift_left", Same(&fusion::SHL)),
-    ("shift_right_arithmetic", Same(&fusion::SHR)),
+    ("shift_right_arithmetic", Signed(&fusion::SHR)),
     ("shift_right_logical", Same(&fusion::LSHR)),
     ("sign", Same(&fusion::SIGN)),
     ("sine", Same(&fusion::SIN)),
@@ -173,22 +186,67 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("tan", Same(&fusion::TAN)),
     ("tanh", Same(&fusion::TANH)),
     ("top_k", By(sort::top_k)),
+    ("torch_index_select", By(index::select)),
     ("transpose", By(shape::transpose)),
     ("triangular_solve", Refused(OUTSIDE)),
     ("tuple", Refused("lower the program without tuples")),
+    (
+        "unary_einsum",
+        Refused("write it with `transpose` and `reduce`"),
+    ),
+    ("uniform_dequantize", Refused(QUANTIZED)),
+    ("uniform_quantize", Refused(QUANTIZED)),
     ("xor", Same(&fusion::XOR)),
-    ("zeta", Refused(OUTSIDE)),
+    ("zeta", By(special::zeta)),
+];
+
+/// What Shardy says of where elements lie; on one device each gives what it takes.
+const SHARDINGS: &[&str] = &[
+    "all_gather",
+    "all_reduce",
+    "all_slice",
+    "all_to_all",
+    "collective_permute",
+    "propagation_barrier",
+    "reduce_scatter",
+    "replicated_to_unreduced",
+    "reshard",
+    "sharded_to_unreduced",
+    "sharding_constraint",
+    "sharding_group",
+];
+static AS_IT_IS: Meaning = By(identity);
+
+/// What stands among the ops where torch-mlir and Shardy write it.
+static OTHERS: &[(&str, Meaning)] = &[
+    ("arith.constant", By(constant)),
+    ("sdy.constant", By(constant)),
+    ("tensor.cast", By(identity)),
+    ("tensor.from_elements", By(shape::from_elements)),
 ];
 
 /// The meaning of the op called `name`, with its dialect.
 pub fn meaning(name: &str) -> Made<&'static Meaning> {
     let unknown = |text: &str| Fault::new(&UNSUPPORTED, text);
     let known = name.split_once('.');
+    if let Some(("sdy", short)) = known
+        && SHARDINGS.contains(&short)
+    {
+        return Ok(&AS_IT_IS);
+    }
+    if let Some((_, meaning)) = OTHERS.iter().find(|(other, _)| *other == name) {
+        return Ok(meaning);
+    }
     let known = known.filter(|(dialect, _)| matches!(*dialect, "stablehlo" | "chlo" | "mhlo"));
     let Some((_, short)) = known else {
         let fault = unknown("is no operation of StableHLO");
         return Err(fault.help("programs are functions of `stablehlo` and `chlo` operations"));
     };
+    // Those of CHLO that stretch their operands are the ops of StableHLO, of operands stretched before.
+    let spread = short
+        .strip_prefix("broadcast_")
+        .filter(|rest| *rest != "in_dim");
+    let short = spread.unwrap_or(short);
     let Some((_, meaning)) = OPS.iter().find(|(known, _)| *known == short) else {
         let names = OPS.iter().map(|(known, _)| *known);
         let fault = unknown("is not known");
@@ -203,8 +261,44 @@ pub fn meaning(name: &str) -> Made<&'static Meaning> {
     }
 }
 
+/// The operands of an op of CHLO, `broadcast_add`, stretched to the shape of its result: axes of the shorter one are the last, or those of
+/// `broadcast_dimensions`.
+fn stretched(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let shape = shape::output_shape(im, r)?;
+    let stated = match r.attr(&["broadcast_dimensions"]) {
+        Some(_) => Some(r.ints(&["broadcast_dimensions"])?),
+        None => None,
+    };
+    let mut operands = Vec::new();
+    for x in &r.operands {
+        let rank = im.draft.dims(*x).len();
+        let last = (shape.len() - rank.min(shape.len())) as i64..shape.len() as i64;
+        let stated = stated
+            .as_ref()
+            .filter(|dims| dims.len() == rank && rank < shape.len());
+        let dims = stated.map_or_else(|| last.collect(), Vec::clone);
+        operands.push(im.draft.broadcast(*x, &dims, &shape)?);
+    }
+    Ok(operands)
+}
+
 /// The results of an op of this meaning.
 pub fn make<'s>(im: &mut Importer<'s>, meaning: &Meaning, r: &Reading<'s>) -> Made<Vec<Value>> {
+    let name = r.text(r.op.name).trim_matches('"');
+    let stretches = name.starts_with("chlo.broadcast_");
+    let operands = if stretches {
+        stretched(im, r)?
+    } else {
+        Vec::new()
+    };
+    let of_stretched = Reading {
+        op: r.op,
+        operands,
+        outputs: r.outputs.clone(),
+        captured: HashMap::new(),
+        source: r.source,
+    };
+    let r = if stretches { &of_stretched } else { r };
     let logical = |im: &Importer<'_>| {
         let first = r.operands.first();
         first.is_some_and(|value| im.draft.dtype(*value) == DType::I1)
@@ -212,6 +306,7 @@ pub fn make<'s>(im: &mut Importer<'s>, meaning: &Meaning, r: &Reading<'s>) -> Ma
     match meaning {
         Logical(_, def) if logical(im) => one(im.draft.make(def, &r.operands)),
         Same(def) | Logical(def, _) => one(im.draft.make(def, &r.operands)),
+        Signed(def) => one(as_signed(&mut im.draft, def, &r.operands)),
         By(read) => read(im, r),
         Refused(help) => Err(Fault::new(&UNSUPPORTED, "has no counterpart in Fuser").help(*help)),
     }
@@ -222,6 +317,18 @@ pub fn one(made: Made) -> Made<Vec<Value>> {
     made.map(|value| vec![value])
 }
 
+/// `chlo.constant_like`: a number in the shape of the operand.
+fn constant_like(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let number = r.attr(&["value"]).and_then(super::op::atom);
+    let number = number.and_then(|span| r.text(span).parse().ok());
+    let number = number.ok_or_else(|| Fault::form("has no number as its value"))?;
+    let like = r.operand(0)?;
+    let dtype = im.draft.dtype(like);
+    let scalar = im.draft.ir.scalar(dtype);
+    let number = im.draft.number(number, scalar)?;
+    one(spread(im, number, like))
+}
+
 fn identity(_: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok(r.operands.clone())
 }
@@ -229,7 +336,7 @@ fn identity(_: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let ty = r.output()?;
     let dense = r.op.items.iter().find_map(|item| match item {
-        Item::Attr(Attr::Atom(span)) => Some(*span),
+        Item::Attr(Attr::Atom(span)) | Item::Word(span) => Some(*span),
         _ => None,
     });
     let generic = || r.attr(&["value"]).and_then(super::op::atom);
@@ -239,7 +346,12 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         let outputs = types.outputs.as_ref().unwrap_or(&types.inputs);
         outputs.first().copied()
     });
-    let (dense_text, stated) = (r.text(dense), stated.map_or("", |span| r.text(span)));
+    // `arith` counts in `index`, which are `i64` here.
+    let stated = match stated.map_or("", |span| r.text(span)) {
+        "index" => "i64",
+        stated => stated,
+    };
+    let dense_text = &*elements(im, r.text(dense), ty)?;
     let Some(dtype) = im.draft.ir.ty(ty).dtype().filter(|d| d.is_complex()) else {
         return one(real_constant(
             im,
@@ -253,10 +365,90 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let stated = stated.replace(dtype.name(), dtype.part().name());
     let mut halves = Vec::new();
     for second in [false, true] {
-        let text = format!("{} : {stated}", half(dense_text, second));
+        let half = match dense_text.strip_prefix("dense<\"0x") {
+            Some(digits) => hex_half(digits, second, dtype.part()),
+            None => half(dense_text, second),
+        };
+        let text = format!("{half} : {stated}");
         halves.push(real_constant(im, part, &text, dense)?);
     }
     one(im.draft.make(&fusion::COMPLEX, &halves))
+}
+
+/// The text of a constant's elements: those of a resource from behind the module, and truth values a byte each.
+fn elements<'s>(im: &Importer<'s>, text: &'s str, ty: TypeId) -> Made<Cow<'s, str>> {
+    let tensor = im.draft.ir.ty(ty).as_tensor();
+    let count = tensor.map_or(1, |tensor| {
+        let known = tensor.dims.iter().map(|dim| match dim.extent {
+            Extent::Static(n) => n,
+            _ => 0,
+        });
+        known.fold(1, u64::saturating_mul)
+    });
+    let truths = tensor.is_some_and(|tensor| tensor.dtype == DType::I1);
+    let digits = match text.strip_prefix("dense_resource<") {
+        Some(key) => {
+            let key = key.trim_end_matches('>').trim_matches('"');
+            let elided = "the text was printed without the elements of large constants: print it with all of them";
+            let missing = || {
+                Fault::form(format!(
+                    "has the elements of `{key}`, which the text does not hold"
+                ))
+            };
+            let digits = im
+                .resources
+                .get(key)
+                .ok_or_else(|| missing().help(elided))?;
+            // The first four bytes are an alignment.
+            digits
+                .get(8..)
+                .ok_or_else(|| Fault::form(format!("`{key}` holds no elements")))?
+        }
+        None => match text
+            .strip_prefix("dense<\"0x")
+            .and_then(|t| t.strip_suffix("\">"))
+        {
+            Some(digits) if truths => digits,
+            _ => return Ok(Cow::Borrowed(text)),
+        },
+    };
+    // Eight truth values in a byte, as they were printed before LLVM 22.
+    let packed = truths && count > 1 && digits.len() as u64 == count.div_ceil(8) * 2;
+    let digits = if packed {
+        unpacked(digits, count)
+    } else {
+        Cow::Borrowed(digits)
+    };
+    Ok(Cow::Owned(format!("dense<\"0x{digits}\">")))
+}
+
+/// A byte for each of `count` bits, the lowest first; digits that are none are kept for the error that tells of them.
+fn unpacked(digits: &str, count: u64) -> Cow<'_, str> {
+    let bytes = digits.as_bytes().chunks(2);
+    let bytes = bytes.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap_or(""), 16).ok());
+    let Some(bytes) = bytes.collect::<Option<Vec<u8>>>() else {
+        return Cow::Borrowed(digits);
+    };
+    let bit = |at: u64| {
+        bytes
+            .get(at as usize / 8)
+            .is_some_and(|byte| byte >> (at % 8) & 1 == 1)
+    };
+    let truths = (0..count).map(|at| if bit(at) { "01" } else { "00" });
+    Cow::Owned(truths.collect())
+}
+
+/// Of the digits of complex elements those of one part, as dense data.
+fn hex_half(digits: &str, second: bool, part: DType) -> String {
+    let digits = digits.trim_end_matches("\">");
+    let width = part.bytes() as usize * 2;
+    let halves = digits
+        .as_bytes()
+        .chunks(width)
+        .skip(usize::from(second))
+        .step_by(2);
+    let text: String = halves.flat_map(|half| str::from_utf8(half)).collect();
+    format!("dense<\"0x{text}\">")
 }
 
 /// The text with each `(a, b)` replaced by one of its two.
@@ -362,14 +554,139 @@ fn without_overflow(draft: &mut Draft, x: Value) -> Made {
 }
 
 fn bitcast(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    let to = output_dtype(im, r)?;
-    let mut b = im.draft.builder();
+    let (x, to) = (r.operand(0)?, output_dtype(im, r)?);
+    one(bits::bitcast(&mut im.draft, x, to))
+}
+
+/// The same bits as elements of another type of the same width.
+pub fn bitcast_to(draft: &mut Draft, x: Value, to: DType) -> Made {
+    if draft.dtype(x) == to {
+        return Ok(x);
+    }
+    let mut b = draft.builder();
     let clause = [b.dtype("to", to)];
-    Ok(vec![b.value(
-        &fusion::BITCAST,
-        &[r.operand(0)?],
-        &clause,
-    )?])
+    Ok(b.value(&fusion::BITCAST, &[x], &clause)?)
+}
+
+/// The results of an op that stands in the body of another, on whole tensors or on the elements of a lambda in place of what it is stated of.
+pub fn elementwise<'s>(
+    im: &mut Importer<'s>,
+    around: &Reading<'s>,
+    op: &'s Op,
+    operands: Vec<Value>,
+    outputs: Vec<TypeId>,
+) -> Made {
+    let meaning = meaning(around.text(op.name).trim_matches('"'))?;
+    let reading = Reading {
+        op,
+        operands,
+        outputs,
+        captured: HashMap::new(),
+        source: around.source,
+    };
+    let made = make(im, meaning, &reading)?;
+    let made = made.first().copied();
+    made.ok_or_else(|| Fault::form("has a body with an op without a result"))
+}
+
+/// Functions that call each other in the body of an op.
+const MAX_CALLS: usize = 8;
+
+/// What a body gives, of which `names` has the arguments: on whole tensors, or as `scalars` on the elements of a lambda.
+pub fn applied<'s>(
+    im: &mut Importer<'s>,
+    r: &Reading<'s>,
+    block: &'s Block,
+    mut names: HashMap<&'s str, Value>,
+    (scalars, depth): (bool, usize),
+) -> Made<Vec<Value>> {
+    const HELP: &str = "bodies are elementwise ops of their arguments and of constants";
+    for op in &block.ops {
+        let operands = super::op::operands(op).into_iter();
+        let operands = operands.map(|span| names.get(r.text(span)).copied());
+        let operands: Option<Vec<Value>> = operands.collect();
+        let operands =
+            operands.ok_or_else(|| Fault::form("has a body that uses other values").help(HELP))?;
+        let name = r.text(op.name).trim_matches('"');
+        if super::op::is_return(name) {
+            return Ok(operands);
+        }
+        let made = match im.called(op, name) {
+            Some(called) => {
+                let function = im.functions.get(super::bare(r.text(called))).copied();
+                let function = function.filter(|_| depth < MAX_CALLS);
+                let found = function.and_then(|f| Some((f, super::op::blocks(f).next()?)));
+                let (function, block) =
+                    found.ok_or_else(|| Fault::form("has a body that calls too deep"))?;
+                let parameters = super::parameters(function).map(|(name, ..)| r.text(name));
+                let names = parameters.zip(operands).collect();
+                applied(im, r, block, names, (scalars, depth + 1))?
+            }
+            None => {
+                let mut outputs = im.outputs(op)?;
+                for ty in outputs.iter_mut().filter(|_| scalars) {
+                    let dtype = im.draft.ir.ty(*ty).dtype().unwrap_or(DType::F32);
+                    *ty = im.draft.ir.scalar(dtype);
+                }
+                let made = elementwise(im, r, op, operands, outputs);
+                vec![made.map_err(|fault| Fault {
+                    message: format!("has a body with `{name}`: {}", fault.message),
+                    help: fault.help.or_else(|| Some(HELP.to_owned())),
+                    ..fault
+                })?]
+            }
+        };
+        let mut made = made.into_iter();
+        for (name, _) in &op.results {
+            names.extend(made.next().map(|value| (r.text(*name), value)));
+        }
+    }
+    Err(Fault::form("has a body without an end"))
+}
+
+/// `stablehlo.map`: its body on whole tensors.
+fn map<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
+    let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    let mut names = r.captured.clone();
+    for ((name, ..), value) in block.args.iter().zip(&r.operands) {
+        names.insert(r.text(*name), *value);
+    }
+    let like = r.operand(0)?;
+    let made = applied(im, r, block, names, (false, 0))?;
+    let spread = made.into_iter().map(|value| spread(im, value, like));
+    spread.collect()
+}
+
+/// An op of the operands' bits as signed integers; of types without a sign the result is read as they are.
+fn as_signed(draft: &mut Draft, def: &'static OpDef, operands: &[Value]) -> Made {
+    let dtype = operands.first().map_or(DType::F32, |x| draft.dtype(*x));
+    let same = |signed: &DType| signed.is_signed() && signed.bits() == dtype.bits();
+    let mut types = [DType::I8, DType::I16, DType::I32, DType::I64].into_iter();
+    let signed = types
+        .find(same)
+        .filter(|_| dtype.is_int() && !dtype.is_signed());
+    let Some(signed) = signed else {
+        return draft.make(def, operands);
+    };
+    let bits = operands.iter().map(|x| bitcast_to(draft, *x, signed));
+    let bits: Vec<Value> = bits.collect::<Made<_>>()?;
+    let made = draft.make(def, &bits)?;
+    bitcast_to(draft, made, dtype)
+}
+
+/// The words of a `compare` that say which and how, in custom and generic form: `LT`, `TOTALORDER`.
+pub fn comparison_words<'s>(r: &Reading<'s>, op: &'s Op) -> Vec<&'s str> {
+    let custom = op.items.iter().filter_map(|item| match item {
+        Item::Word(word) => Some(r.text(*word)),
+        _ => None,
+    });
+    let generic = ["comparison_direction", "compare_type"].into_iter();
+    let generic =
+        generic.filter_map(|name| super::op::attr(r.source, op, name).and_then(super::op::atom));
+    // `#stablehlo<comparison_direction LT>`
+    let generic =
+        generic.filter_map(|span| r.text(span).trim_end_matches('>').split(' ').next_back());
+    custom.chain(generic).collect()
 }
 
 /// The operand, repeated over `like` where it is of rank 0 and `like` is not.
@@ -398,20 +715,13 @@ fn select(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 
 fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     const DIRECTIONS: [&str; 6] = ["EQ", "NE", "LT", "LE", "GT", "GE"];
-    let known = |word: &str| DIRECTIONS.into_iter().find(|d| *d == word);
-    let generic = || {
-        let text = r.text(
-            r.attr(&["comparison_direction"])
-                .and_then(super::op::atom)?,
-        );
-        known(text.trim_end_matches('>').split(' ').next_back()?)
-    };
-    let direction = r.words().find_map(known).or_else(generic);
+    let words = comparison_words(r, r.op);
+    let direction = DIRECTIONS.into_iter().find(|d| words.contains(d));
     let direction = direction.ok_or_else(|| Fault::form("has no direction"))?;
     let x = im.draft.computed(r.operand(0)?)?;
     let y = im.draft.computed(r.operand(1)?)?;
     let predicate = direction.to_ascii_lowercase();
-    if r.words().any(|word| word == "TOTALORDER") && im.draft.dtype(x).is_float() {
+    if words.contains(&"TOTALORDER") && im.draft.dtype(x).is_float() {
         return one(in_total_order(&mut im.draft, &predicate, [x, y]));
     }
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
@@ -458,6 +768,51 @@ fn less(draft: &mut Draft, x: Value, y: Value) -> Made {
 fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     one(im.draft.make(&fusion::MUL, &[x, x]))
+}
+
+/// `x == number`
+fn is_number(im: &mut Importer<'_>, r: &Reading<'_>, number: f64) -> Made<Vec<Value>> {
+    let x = r.operand(0)?;
+    let dtype = im.draft.dtype(x);
+    let scalar = im.draft.ir.scalar(dtype);
+    let number = im.draft.number(number, scalar)?;
+    Ok(vec![im.draft.builder().compare("eq", x, number)?])
+}
+
+fn is_pos_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    is_number(im, r, f64::INFINITY)
+}
+
+fn is_neg_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    is_number(im, r, f64::NEG_INFINITY)
+}
+
+/// An exchange between devices, which on one gives what it takes.
+fn collective(_: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let groups = r.attr(&["replica_groups", "source_target_pairs"]);
+    let groups = groups
+        .and_then(super::op::atom)
+        .map_or("", |span| r.text(span));
+    match groups.trim_matches(|c| "dense<[]>".contains(c)) {
+        "0" | "0, 0" => Ok(r.operands.clone()),
+        _ => Err(several_devices()),
+    }
+}
+
+fn several_devices() -> Fault {
+    let text = "exchanges between devices, of which a program has one";
+    Fault::new(&UNSUPPORTED, text).help("lower the program for one device")
+}
+
+/// The number of this device: 0 where there is one.
+fn device(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    match im.devices {
+        1 => {
+            let ty = r.output()?;
+            one(im.draft.number(0.0, ty))
+        }
+        _ => Err(several_devices()),
+    }
 }
 
 fn is_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {

@@ -11,6 +11,7 @@ use fuser_ir::types::DType;
 
 use super::Importer;
 use super::ast::{Block, Item, Op, Param};
+use super::lambda;
 use super::op::{self, Reading};
 use crate::program::{Draft, Fault, Made};
 
@@ -95,7 +96,7 @@ const MAX_BODY: usize = 32;
 const MAX_EXPRESSION: usize = 1024;
 
 /// `stablehlo.reduce`
-pub fn reduce(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+pub fn reduce<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let dims = r.ints(&["dimensions"])?;
     let bodies = body(r)?;
     let count = r.operands.len() / 2;
@@ -107,12 +108,19 @@ pub fn reduce(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     }
     if let ([a, b], [x, index]) = (bodies.as_slice(), inputs)
         && let Some(def) = argument(a, b)
+        && counts(&im.draft, *index, &dims)
     {
         return indices(&mut im.draft, def, (*x, *index), &dims);
     }
+    let mut rows = Vec::new();
+    for (at, (x, body)) in inputs.iter().zip(&bodies).enumerate() {
+        match row(&im.draft, *x, body, at) {
+            Ok(row) => rows.push(row),
+            Err(_) => return lambda::reduce(im, r, [inputs, inits], &dims, &bodies),
+        }
+    }
     let mut results = Vec::new();
-    for ((x, init), body) in inputs.iter().zip(inits).zip(bodies) {
-        let row = row(&im.draft, *x, &body, results.len())?;
+    for ((x, init), row) in inputs.iter().zip(inits).zip(rows) {
         let mut sorted = dims.clone();
         sorted.sort_unstable();
         let mut b = im.draft.builder();
@@ -163,29 +171,35 @@ pub fn body(r: &Reading<'_>) -> Made<Vec<String>> {
         return Ok(vec![format!("{name}(a0,b0)")]);
     }
     let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
-    let count = r.operands.len() / 2;
+    let names = arguments(r, block).into_iter();
+    let names = names.map(|(name, (second, at))| {
+        let letter = if second { "b" } else { "a" };
+        (name, format!("{letter}{at}"))
+    });
+    let names = names.collect();
+    expressions(r, block, names, HELP)
+}
+
+/// The arguments of a reduction's body: false for what is reduced so far, true for an element; and the operand.
+pub fn arguments<'s>(r: &Reading<'s>, block: &'s Block) -> HashMap<&'s str, (bool, usize)> {
+    let count = (r.operands.len() / 2).max(1);
     let mut names = HashMap::new();
     // In custom form `(a0, b0) (a1, b1)`, in generic form `(a0, a1, b0, b1)`.
-    let listed: Vec<_> =
-        r.op.tail
-            .iter()
-            .filter_map(|item| match item {
-                Item::Parens(list) => Some(list),
-                _ => None,
-            })
-            .collect();
-    for (at, list) in listed.iter().enumerate() {
-        for (param, letter) in list.iter().zip(["a", "b"]) {
+    let listed = r.op.tail.iter().filter_map(|item| match item {
+        Item::Parens(list) => Some(list),
+        _ => None,
+    });
+    for (at, list) in listed.enumerate() {
+        for (param, second) in list.iter().zip([false, true]) {
             if let Param::Typed(name, ..) = param {
-                names.insert(r.text(*name), format!("{letter}{at}"));
+                names.insert(r.text(*name), (second, at));
             }
         }
     }
-    for (at, (name, _)) in block.args.iter().enumerate() {
-        let letter = if at < count { "a" } else { "b" };
-        names.insert(r.text(*name), format!("{letter}{}", at % count.max(1)));
+    for (at, (name, ..)) in block.args.iter().enumerate() {
+        names.insert(r.text(*name), (at >= count, at % count));
     }
-    expressions(r, block, names, HELP)
+    names
 }
 
 /// The expressions that a body of two arguments gives, `a0` and `b0`.
@@ -204,7 +218,7 @@ pub fn pairs_of(r: &Reading<'_>, help: &'static str) -> Made<[String; 2]> {
 
 fn of_pair(r: &Reading<'_>, block: &Block, help: &'static str) -> Made<Vec<String>> {
     let letters = ["a0", "b0"].map(str::to_owned);
-    let args = block.args.iter().map(|(name, _)| r.text(*name));
+    let args = block.args.iter().map(|(name, ..)| r.text(*name));
     expressions(r, block, args.zip(letters).collect(), help)
 }
 
@@ -216,6 +230,9 @@ pub fn expressions<'s>(
     help: &'static str,
 ) -> Made<Vec<String>> {
     let large = || Fault::form("has a body of many ops").help(help);
+    for (name, value) in &r.captured {
+        names.insert(name, format!("outer.{value:?}()"));
+    }
     if block.ops.len() > MAX_BODY {
         return Err(large());
     }
@@ -266,6 +283,11 @@ fn called(r: &Reading<'_>, inner: &Op, name: &str) -> String {
         let words = kept.iter().map(|word| format!(".{word}"));
         return words.fold(name.to_owned(), |name, word| name + &word);
     }
+    spelled_constant(r, inner)
+}
+
+/// A constant in expressions: `zero` and `nan`, or its elements.
+pub fn spelled_constant(r: &Reading<'_>, inner: &Op) -> String {
     let plain = inner.items.iter().find_map(|item| match item {
         Item::Attr(attr) => op::atom(attr),
         _ => None,
@@ -293,6 +315,13 @@ fn argument(value: &str, index: &str) -> Option<&'static OpDef> {
     found.map(|(_, def)| def)
 }
 
+/// True if a value counts along the axis that is reduced, as `jnp.argmax` has it.
+fn counts(draft: &Draft, index: Value, dims: &[i64]) -> bool {
+    let made = draft.ir.def_op(index);
+    let iota = made.filter(|op| draft.ir.is(*op, &fusion::IOTA));
+    iota.is_some_and(|op| dims.len() == 1 && draft.ir.int_of(op, "dim") == dims.first().copied())
+}
+
 /// The greatest or smallest elements of `x` and their indices, where `index` counts along the axis.
 fn indices(
     draft: &mut Draft,
@@ -300,17 +329,18 @@ fn indices(
     (x, index): (Value, Value),
     dims: &[i64],
 ) -> Made<Vec<Value>> {
-    let help = "the second operand is an `iota` along the axis, as `jnp.argmax` writes it";
-    let counts = draft.ir.def_op(index).filter(|op| {
-        draft.ir.is(*op, &fusion::IOTA) && draft.ir.int_of(*op, "dim") == dims.first().copied()
-    });
-    let ([dim], Some(_)) = (dims, counts) else {
-        return Err(Fault::form("picks elements by an index that does not count").help(help));
+    let [dim] = dims else {
+        return Err(Fault::form("picks elements along several axes"));
+    };
+    // Of truth values the greatest is the first that is true.
+    let ordered = match draft.dtype(x) {
+        DType::I1 => draft.cast(x, DType::I32)?,
+        _ => x,
     };
     let of = draft.dtype(index);
     let mut b = draft.builder();
     let clauses = [b.int("dim", *dim), b.dtype("of", of)];
-    let found = b.value(def, &[x], &clauses)?;
+    let found = b.value(def, &[ordered], &clauses)?;
     let extreme = if std::ptr::eq(def, &fusion::ARGMAX) {
         &fusion::MAX
     } else {

@@ -20,11 +20,16 @@ pub fn output_shape(im: &Importer<'_>, r: &Reading<'_>) -> Made<Vec<Extent>> {
 
 /// The extents of a tensor, all of which are known.
 pub fn lengths(draft: &Draft, value: Value) -> Vec<i64> {
-    let length = |dim: Dim| match dim.extent {
+    known(&draft.dims(value))
+}
+
+/// The extents of axes, all of which are known.
+pub fn known(dims: &[Dim]) -> Vec<i64> {
+    let length = |dim: &Dim| match dim.extent {
         Extent::Static(n) => i64::try_from(n).unwrap_or(i64::MAX),
         _ => 0,
     };
-    draft.dims(value).into_iter().map(length).collect()
+    dims.iter().map(length).collect()
 }
 
 /// Extents of known lengths.
@@ -38,6 +43,47 @@ pub fn broadcast_in_dim(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Valu
     let dims = r.ints(&["dims", "broadcast_dimensions"])?;
     let shape = output_shape(im, r)?;
     one(im.draft.broadcast(r.operand(0)?, &dims, &shape))
+}
+
+/// `stablehlo.broadcast`: new axes before those of the operand.
+pub fn broadcast(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (x, shape) = (r.operand(0)?, output_shape(im, r)?);
+    let rank = im.draft.dims(x).len().min(shape.len());
+    let dims: Vec<i64> = ((shape.len() - rank) as i64..shape.len() as i64).collect();
+    one(im.draft.broadcast(x, &dims, &shape))
+}
+
+/// `stablehlo.dynamic_broadcast_in_dim`, whose result has a stated shape.
+pub fn dynamic_broadcast_in_dim(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    broadcast_in_dim(im, r)
+}
+
+/// `stablehlo.get_dimension_size`
+pub fn dimension_size(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (axis, ty) = (r.int(&["dim", "dimension"])?, r.output()?);
+    let own = lengths(&im.draft, r.operand(0)?);
+    let length = usize::try_from(axis).ok().and_then(|axis| own.get(axis));
+    let length =
+        length.ok_or_else(|| Fault::form("names an axis that its operand does not have"))?;
+    one(im.draft.number(*length as f64, ty))
+}
+
+/// `tensor.from_elements`: numbers in row-major order.
+pub fn from_elements(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let shape = output_shape(im, r)?;
+    let mut line = Vec::new();
+    for value in &r.operands {
+        line.push(im.draft.reshape(*value, &extents(&[1]))?);
+    }
+    let line = match line.as_slice() {
+        &[value] => value,
+        line => {
+            let mut b = im.draft.builder();
+            let clause = [b.int("dim", 0)];
+            b.value(&fusion::CAT, line, &clause)?
+        }
+    };
+    one(im.draft.reshape(line, &shape))
 }
 
 /// `stablehlo.reshape`
@@ -186,6 +232,13 @@ pub fn padded(
         }
     }
     let own = lengths(draft, x);
+    let (mut low, mut high) = (low.to_vec(), high.to_vec());
+    // What is cut off beyond the axis is cut off the border at its other end.
+    for ((low, high), length) in low.iter_mut().zip(&mut high).zip(&own) {
+        (*low, *high) = within(*low, *high, *length);
+        (*high, *low) = within(*high, *low, *length);
+    }
+    let (low, high) = (low.as_slice(), high.as_slice());
     if low.iter().chain(high).any(|n| *n < 0) {
         let cut = |n: &i64| n.checked_neg().unwrap_or(i64::MAX).max(0);
         let starts: Vec<i64> = low.iter().map(cut).collect();
@@ -199,6 +252,12 @@ pub fn padded(
         return Ok(x);
     }
     border(draft, x, value, &low, &high)
+}
+
+/// What is cut off one end of an axis, at most all of it, and what is added at the other end less what would be cut off beyond.
+fn within(cut: i64, other: i64, length: i64) -> (i64, i64) {
+    let beyond = cut.saturating_add(length).min(0);
+    (cut.saturating_sub(beyond), other.saturating_add(beyond))
 }
 
 fn border(draft: &mut Draft, x: Value, value: Value, low: &[i64], high: &[i64]) -> Made {

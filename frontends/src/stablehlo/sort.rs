@@ -1,26 +1,27 @@
-//! Sorts: those whose comparator orders one operand, as `jnp.sort` and `jnp.argsort` write it, and the greatest elements.
+//! Sorts, and the greatest elements.
 //!
-//! JAX compares floats in total order after it has made zeros one zero and NaN one NaN, which is the order of `fusion.sort`.
+//! A comparator orders by one or several keys, each a function of the operands that is the same on either side: it becomes ops on whole
+//! tensors, and those are sorted. JAX compares floats in total order after it has made zeros one zero and NaN one NaN, which is the order of
+//! `fusion.sort`; of other floats in total order the bits are sorted, as integers.
 
 use std::collections::HashMap;
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 use fuser_ir::span::Span;
 use fuser_ir::types::DType;
 
 use super::Importer;
-use super::ast::{Attr, Block, Item};
+use super::ast::{Attr, Block, Op};
 use super::op::{Reading, atom, blocks};
-use super::reduce::expressions;
+use super::ops::bitcast_to;
 use super::shape::lengths;
-use crate::codes::UNSUPPORTED;
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "comparators are `LT` and `GT` of one operand, as `jnp.sort`, `jnp.argsort` and `lax.sort_key_val` have them";
+const HELP: &str = "comparators are `LT` and `GT` of the same expression of either element, or such in the order in which they count, as `jnp.sort`, `jnp.lexsort` and `lax.sort` have them";
 
-/// `stablehlo.sort`: the key is sorted, what goes along with it is taken in the key's order.
-pub fn sort(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+/// `stablehlo.sort`: one key is sorted, what goes along with it is taken in the key's order; of several keys the last is sorted first.
+pub fn sort<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let first = r.operand(0)?;
     let rank = im.draft.dims(first).len();
     let dim = match r.attr(&["dimension"]) {
@@ -33,34 +34,120 @@ pub fn sort(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
             "sorts along an axis that its operand does not have",
         ));
     }
-    let (key, descending) = order(im, r)?;
-    let draft = &mut im.draft;
+    let block = r.region().ok_or_else(|| Fault::form("has no comparator"))?;
+    let comparator = Comparator::new(r, block, block.args.iter().map(|(name, ..)| *name))?;
+    let mut keys = Vec::new();
+    for order in comparator.orders()? {
+        keys.push(comparator.key(im, &order)?);
+    }
+    match keys.as_slice() {
+        &[key] => by_one(&mut im.draft, &r.operands, key, dim),
+        keys => by_several(&mut im.draft, &r.operands, keys, dim),
+    }
+}
+
+/// A key of a sort: a tensor in whose order all operands are brought.
+#[derive(Clone, Copy)]
+struct Key {
+    value: Value,
+    descending: bool,
+    /// True if the bits of a float are ordered: `-0 < +0`, and NaN by their signs.
+    total: bool,
+}
+
+impl Key {
+    /// The tensor that `fusion.sort` orders: of floats in total order the integers that are ordered as they are.
+    fn ordered(self, draft: &mut Draft) -> Made {
+        match self.total && draft.dtype(self.value).is_float() {
+            true => integers_in_order(draft, self.value),
+            false => Ok(self.value),
+        }
+    }
+}
+
+/// The bits of floats as integers that are ordered as the floats are: of those with a sign all but the sign turned.
+fn integers_in_order(draft: &mut Draft, x: Value) -> Made {
+    let x = match draft.dtype(x).bits() {
+        16 | 32 | 64 => x,
+        _ => draft.cast(x, DType::F32)?,
+    };
+    let (signed, last) = match draft.dtype(x).bits() {
+        16 => (DType::I16, 15),
+        32 => (DType::I32, 31),
+        _ => (DType::I64, 63),
+    };
+    let bits = bitcast_to(draft, x, signed)?;
+    let scalar = draft.ir.scalar(signed);
+    let mut b = draft.builder();
+    let (last, magnitude) = (
+        b.constant_int(last, scalar)?,
+        b.constant_int(signed.int_range().1, scalar)?,
+    );
+    let sign = draft.make(&fusion::SHR, &[bits, last])?;
+    let turned = draft.make(&fusion::AND, &[sign, magnitude])?;
+    draft.make(&fusion::XOR, &[bits, turned])
+}
+
+/// The operands in the order of one key.
+fn by_one(draft: &mut Draft, operands: &[Value], key: Key, dim: i64) -> Made<Vec<Value>> {
+    let ordered = key.ordered(draft)?;
     let mut results = Vec::new();
     let mut places = None;
-    for (at, x) in r.operands.iter().enumerate() {
+    for x in operands {
         let made = match counter(draft, *x, dim) {
-            _ if at == key => sorted(draft, &fusion::SORT, *x, dim, descending, None)?,
+            _ if *x == ordered => sorted(draft, &fusion::SORT, *x, dim, key.descending, None)?,
             Some(of) => {
-                let key = r.operand(key)?;
-                sorted(draft, &fusion::ARGSORT, key, dim, descending, Some(of))?
+                let def = &fusion::ARGSORT;
+                sorted(draft, def, ordered, dim, key.descending, Some(of))?
             }
             None => {
                 let places = match places {
                     Some(places) => places,
                     None => {
                         let (def, of) = (&fusion::ARGSORT, Some(DType::I64));
-                        let made = sorted(draft, def, r.operand(key)?, dim, descending, of)?;
+                        let made = sorted(draft, def, ordered, dim, key.descending, of)?;
                         *places.insert(made)
                     }
                 };
-                let mut b = draft.builder();
-                let clause = [b.int("dim", dim)];
-                b.value(&fusion::TAKE_ALONG, &[*x, places], &clause)?
+                taken(draft, *x, places, dim)?
             }
         };
         results.push(made);
     }
     Ok(results)
+}
+
+/// The operands in the order of several keys, of which the first counts most: sorts are stable, so the last is sorted first.
+fn by_several(draft: &mut Draft, operands: &[Value], keys: &[Key], dim: i64) -> Made<Vec<Value>> {
+    let mut places: Option<Value> = None;
+    for key in keys.iter().rev() {
+        let mut ordered = key.ordered(draft)?;
+        if let Some(places) = places {
+            ordered = taken(draft, ordered, places, dim)?;
+        }
+        let (def, of) = (&fusion::ARGSORT, Some(DType::I64));
+        let own = sorted(draft, def, ordered, dim, key.descending, of)?;
+        places = Some(match places {
+            Some(places) => taken(draft, places, own, dim)?,
+            None => own,
+        });
+    }
+    let places = places.ok_or_else(|| Fault::form("orders by nothing"))?;
+    let mut results = Vec::new();
+    for x in operands {
+        results.push(match counter(draft, *x, dim) {
+            Some(of) => draft.cast(places, of)?,
+            None => taken(draft, *x, places, dim)?,
+        });
+    }
+    Ok(results)
+}
+
+/// `fusion.take_along`
+fn taken(draft: &mut Draft, x: Value, places: Value, dim: i64) -> Made {
+    let mut b = draft.builder();
+    let clause = [b.int("dim", dim)];
+    Ok(b.value(&fusion::TAKE_ALONG, &[x, places], &clause)?)
 }
 
 /// `fusion.sort`, or `fusion.argsort` with indices of type `of`.
@@ -91,50 +178,298 @@ fn counter(draft: &Draft, value: Value, dim: i64) -> Option<DType> {
     (counts && matches!(dtype, DType::I32 | DType::I64)).then_some(dtype)
 }
 
-/// The operand that the comparator orders, and whether the greatest element comes first.
-fn order<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<(usize, bool)> {
-    let block = r.region().ok_or_else(|| Fault::form("has no comparator"))?;
-    direction(im, r, block, block.args.iter().map(|(name, _)| *name))
+/// The side of a comparator that a value is made of: the elements that come before, those behind, both.
+const FIRST: u8 = 1;
+const SECOND: u8 = 2;
+
+/// A value in a comparator: as text in which elements of either side have one name, so that equal texts are the same function.
+struct Term<'s> {
+    text: String,
+    sides: u8,
+    op: Option<(&'s Op, Vec<&'s str>)>,
 }
 
-/// As `order`, of a comparator with this body and these parameters.
-fn direction<'s>(
-    im: &Importer<'s>,
-    r: &Reading<'s>,
-    block: &'s Block,
-    parameters: impl Iterator<Item = Span>,
-) -> Made<(usize, bool)> {
-    let mut names = HashMap::new();
-    for (at, name) in parameters.enumerate() {
-        let letter = if at % 2 == 0 { "a" } else { "b" };
-        names.insert(r.text(name), format!("{letter}{}", at / 2));
-    }
-    let other = |text: &str| {
-        let shown: String = text.chars().take(60).collect();
-        Fault::form(format!("orders by `{shown}`")).help(HELP)
-    };
-    let bodies = expressions(r, block, names, HELP)?;
-    let [body] = bodies.as_slice() else {
-        return Err(other("several results"));
-    };
-    for (at, x) in r.operands.iter().enumerate() {
-        let float = im.draft.dtype(*x).is_float();
-        for (word, descending) in [("LT", false), ("GT", true)] {
-            let plain = format!("compare.{word}(a{at},b{at})");
-            let [a, b] = ["a", "b"].map(|letter| canonical(&format!("{letter}{at}")));
-            let total = format!("compare.{word}.TOTALORDER({a},{b})");
-            if *body == plain || float && *body == total {
-                return Ok((at, descending));
+/// A comparison that counts where those before it are equal: the value that is compared, and how.
+struct Order<'s> {
+    name: &'s str,
+    descending: bool,
+    total: bool,
+}
+
+/// The body of a comparator.
+struct Comparator<'s, 'r> {
+    r: &'r Reading<'s>,
+    terms: HashMap<&'s str, Term<'s>>,
+    parameters: Vec<&'s str>,
+    result: &'s str,
+}
+
+impl<'s, 'r> Comparator<'s, 'r> {
+    /// A comparator with this body and these parameters: of each operand the element before and the one behind.
+    fn new(
+        r: &'r Reading<'s>,
+        block: &'s Block,
+        parameters: impl Iterator<Item = Span>,
+    ) -> Made<Self> {
+        let parameters: Vec<&'s str> = parameters.map(|name| r.text(name)).collect();
+        let mut terms = HashMap::new();
+        for (at, name) in parameters.iter().enumerate() {
+            let term = Term {
+                text: format!("x{}", at / 2),
+                sides: if at % 2 == 0 { FIRST } else { SECOND },
+                op: None,
+            };
+            terms.insert(*name, term);
+        }
+        let constants = r.captured.iter().map(|(name, value)| {
+            let term = Term {
+                text: format!("{value:?}"),
+                sides: 0,
+                op: None,
+            };
+            (*name, term)
+        });
+        terms.extend(constants);
+        let mut result = None;
+        for op in &block.ops {
+            let names = super::op::operands(op).into_iter().map(|span| r.text(span));
+            let names: Vec<&'s str> = names.collect();
+            if super::op::is_return(r.text(op.name)) {
+                result = names.first().copied().filter(|_| names.len() == 1);
+                break;
+            }
+            let known: Option<Vec<&Term<'s>>> = names.iter().map(|name| terms.get(name)).collect();
+            let known =
+                known.ok_or_else(|| Fault::form("has a comparator that uses unknown values"))?;
+            let [operands, sides] = [known.iter(), known.iter()];
+            let operands: Vec<&str> = operands.map(|term| term.text.as_str()).collect();
+            let text = format!("{}({})", spelled(r, op), operands.join(","));
+            if block.ops.len() > MAX_BODY || text.len() > MAX_TEXT {
+                return Err(Fault::form("has a comparator of many ops").help(HELP));
+            }
+            let sides = sides.fold(0, |sides, term| sides | term.sides);
+            if let [(name, None)] = op.results.as_slice() {
+                let op = Some((op, names));
+                terms.insert(r.text(*name), Term { text, sides, op });
             }
         }
+        let result = result.filter(|name| terms.contains_key(name));
+        let result = result.ok_or_else(|| Fault::form("has a comparator without one result"))?;
+        Ok(Self {
+            r,
+            terms,
+            parameters,
+            result,
+        })
     }
-    Err(other(body))
+    /// The op that makes a value, without its dialect, and its operands.
+    fn made(&self, name: &str) -> (&'s str, &[&'s str], Option<&'s Op>) {
+        match self.terms.get(name).and_then(|term| term.op.as_ref()) {
+            Some((op, operands)) => (short(self.r.text(op.name)), operands, Some(op)),
+            None => ("", &[], None),
+        }
+    }
+    /// The direction of a comparison of the same function of either side, turned where the sides are; and the value of the side before.
+    fn compared(&self, name: &str) -> Option<(&'static str, Order<'s>)> {
+        let ("compare", &[x, y], Some(op)) = self.made(name) else {
+            return None;
+        };
+        let [a, b] = [self.terms.get(x)?, self.terms.get(y)?];
+        let (name, turned) = match (a.sides, b.sides) {
+            (FIRST, SECOND) => (x, false),
+            (SECOND, FIRST) => (y, true),
+            _ => return None,
+        };
+        let (word, total) = comparison(self.r, op)?;
+        let word = match (word, turned) {
+            ("LT", true) => "GT",
+            ("GT", true) => "LT",
+            (word, _) => word,
+        };
+        let descending = word == "GT";
+        let order = Order {
+            name,
+            descending,
+            total,
+        };
+        (a.text == b.text).then_some((word, order))
+    }
+    /// The value that a comparison is of.
+    fn key_text(&self, name: &str, words: [&str; 2]) -> Option<&str> {
+        let (word, order) = self.compared(name)?;
+        let term = self.terms.get(order.name)?;
+        words.contains(&word).then_some(term.text.as_str())
+    }
+    /// The comparisons, the one that counts most first: `a < b`, `or(a < b, and(a == b, rest))`, `select(a == b, rest, a < b)`.
+    fn orders(&self) -> Made<Vec<Order<'s>>> {
+        const STRICT: [&str; 2] = ["LT", "GT"];
+        let mut orders = Vec::new();
+        let mut rest = self.result;
+        loop {
+            let shown: String = self.terms[rest].text.chars().take(60).collect();
+            let other = || Fault::form(format!("orders by `{shown}`")).help(HELP);
+            if let Some((word, order)) = self.compared(rest) {
+                if !STRICT.contains(&word) {
+                    return Err(other());
+                }
+                orders.push(order);
+                return Ok(orders);
+            }
+            let same = |strict: &str, equal: &str, words: [&str; 2]| {
+                let own = self.key_text(strict, STRICT);
+                own.is_some() && own == self.key_text(equal, words)
+            };
+            let equal = ["EQ", "EQ"];
+            let found = match self.made(rest) {
+                ("or", &[a, b], _) => [(a, b), (b, a)].into_iter().find_map(|(strict, both)| {
+                    let ("and", &[c, d], _) = self.made(both) else {
+                        return None;
+                    };
+                    let pair = [(c, d), (d, c)].into_iter();
+                    let mut pair = pair.filter(|(eq, _)| same(strict, eq, equal));
+                    pair.next().map(|(_, next)| (strict, next))
+                }),
+                ("select", &[c, a, b], _) if same(b, c, equal) => Some((b, a)),
+                ("select", &[c, a, b], _) if same(a, c, ["NE", "NE"]) => Some((a, b)),
+                _ => None,
+            };
+            let (strict, next) = found.ok_or_else(other)?;
+            orders.extend(self.compared(strict).map(|(_, order)| order));
+            rest = next;
+        }
+    }
+    /// The key of a comparison: the operand itself where that is what `fusion.sort` orders, else its function of whole tensors.
+    fn key(&self, im: &mut Importer<'s>, order: &Order<'s>) -> Made<Key> {
+        let descending = order.descending;
+        if let Some(at) = self.canonical(im, order) {
+            let value = self.r.operand(at)?;
+            let total = false;
+            return Ok(Key {
+                value,
+                descending,
+                total,
+            });
+        }
+        let mut env: HashMap<&str, Value> = self.r.captured.clone();
+        for (at, name) in self.parameters.iter().enumerate() {
+            env.insert(name, self.r.operand(at / 2)?);
+        }
+        // What is needed, each behind what it is made of: ops have numbers of their lines.
+        let mut needed = vec![order.name];
+        let mut at = 0;
+        while let Some(name) = needed.get(at) {
+            let (_, operands, _) = self.made(name);
+            let new = operands.iter().filter(|name| !needed.contains(name));
+            let new: Vec<&str> = new.copied().collect();
+            needed.extend(new);
+            at += 1;
+        }
+        needed.sort_by_key(|name| self.made(name).2.map_or(0, |op| op.name.start));
+        for name in needed {
+            let (_, operands, Some(op)) = self.made(name) else {
+                continue;
+            };
+            let operands: Option<Vec<Value>> =
+                operands.iter().map(|o| env.get(o).copied()).collect();
+            let operands =
+                operands.ok_or_else(|| Fault::form("has a comparator that uses unknown values"))?;
+            let outputs = im.outputs(op)?;
+            let made = super::ops::elementwise(im, self.r, op, operands, outputs)?;
+            env.insert(name, made);
+        }
+        let value = env.get(order.name).copied();
+        let value = value.ok_or_else(|| Fault::form("compares nothing").help(HELP))?;
+        let like = self.r.operand(0)?;
+        let value = super::ops::spread(im, value, like)?;
+        let total = order.total;
+        Ok(Key {
+            value,
+            descending,
+            total,
+        })
+    }
+    /// The operand that is compared as it is, or in total order once zeros are one zero and NaN one NaN, as JAX does it.
+    fn canonical(&self, im: &Importer<'_>, order: &Order<'s>) -> Option<usize> {
+        let operand = |name: &str| self.parameters.iter().position(|known| *known == name);
+        let float = |at: usize| im.draft.dtype(self.r.operands[at / 2]).is_float();
+        if let Some(at) = operand(order.name) {
+            return (!order.total || !float(at)).then_some(at / 2);
+        }
+        let ("select", &[is_nan, nan, rest], _) = self.made(order.name) else {
+            return None;
+        };
+        let ("select", &[is_zero, zero, x], _) = self.made(rest) else {
+            return None;
+        };
+        let at = operand(x).filter(|at| float(*at))?;
+        let compared = |name: &str, wanted: &str| match self.made(name) {
+            ("compare", &[of, with], Some(op)) => {
+                let word = comparison(self.r, op).map(|(word, _)| word);
+                (of == x && word == Some(wanted)).then_some(with)
+            }
+            _ => None,
+        };
+        let zeros = [compared(is_zero, "EQ"), Some(zero)];
+        let one_zero = zeros
+            .iter()
+            .all(|zero| zero.is_some_and(|zero| self.is_number(im, zero, 0.0)));
+        let whole =
+            compared(is_nan, "NE") == Some(x) && one_zero && self.is_number(im, nan, f64::NAN);
+        whole.then_some(at / 2)
+    }
+    /// True if a value is this constant.
+    fn is_number(&self, im: &Importer<'_>, name: &str, number: f64) -> bool {
+        if let Some(value) = self.r.captured.get(name) {
+            return im.draft.is_number(*value, number);
+        }
+        let ("constant", _, Some(op)) = self.made(name) else {
+            return false;
+        };
+        super::reduce::spelled_constant(self.r, op) == if number == 0.0 { "zero" } else { "nan" }
+    }
 }
 
-/// The key that JAX makes of a float: one zero, one NaN.
-fn canonical(x: &str) -> String {
-    let zero = format!("select(compare.EQ({x},zero()),zero(),{x})");
-    format!("select(compare.NE({x},{x}),nan(),{zero})")
+/// Ops of a comparator, and bytes of an expression in it.
+const MAX_BODY: usize = 256;
+const MAX_TEXT: usize = 4096;
+
+/// The name of an op without its dialect.
+fn short(name: &str) -> &str {
+    let name = name.trim_matches('"');
+    name.split_once('.').map_or(name, |(_, short)| short)
+}
+
+/// The direction of a `compare`, and whether it is in total order.
+fn comparison(r: &Reading<'_>, op: &Op) -> Option<(&'static str, bool)> {
+    let words = super::ops::comparison_words(r, op);
+    let mut known = ["EQ", "NE", "LT", "LE", "GT", "GE"].into_iter();
+    let word = known.find(|known| words.contains(known))?;
+    Some((word, words.contains(&"TOTALORDER")))
+}
+
+/// An op with its attributes and types, without its operands and results.
+fn spelled(r: &Reading<'_>, op: &Op) -> String {
+    let mut text = short(r.text(op.name)).to_owned();
+    let start = op.name.end as usize;
+    let types = op.types.iter().flat_map(|types| {
+        let outputs = types.outputs.as_ref().unwrap_or(&types.inputs);
+        outputs.iter().chain(&types.inputs)
+    });
+    let end = types
+        .clone()
+        .map(|span| span.end as usize)
+        .max()
+        .unwrap_or(start);
+    let body = r.source.get(start..end).unwrap_or("");
+    // All but names of values.
+    for word in body
+        .split_whitespace()
+        .filter(|word| !word.trim_start_matches('(').starts_with('%'))
+    {
+        text.push(' ');
+        text += word;
+    }
+    text
 }
 
 /// `chlo.top_k`: along the last axis; the stated results have the number of elements and the type of indices.
@@ -169,21 +504,21 @@ fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
         Attr::List(list) if list.len() == 1 => atom(&list[0]),
         _ => None,
     };
-    let function = symbol.and_then(|span| im.functions.get(r.text(span)).copied());
+    let function = symbol.and_then(|span| im.functions.get(super::bare(r.text(span))).copied());
     let body = function.and_then(|f| Some((f, blocks(f).next()?)));
     let (function, block) = body.ok_or_else(|| Fault::form("has no comparator"))?;
     let names = super::parameters(function).map(|(name, ..)| name);
-    Ok(direction(im, r, block, names)? == (0, true))
+    let comparator = Comparator::new(r, block, names)?;
+    let orders = comparator.orders()?;
+    let [order] = orders.as_slice() else {
+        return Ok(false);
+    };
+    Ok(order.descending && comparator.parameters.first() == Some(&order.name))
 }
 
 /// `stablehlo.custom_call`: of `TopK`, and of `mhlo.topk` with the greatest elements, which stood for `chlo.top_k` before that was.
 pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
-    let symbol = r.op.items.iter().find_map(|item| match item {
-        Item::Symbol(span) => Some(r.text(*span)),
-        _ => None,
-    });
-    let generic = || r.attr(&["call_target_name"]).and_then(atom);
-    let target = symbol.or_else(|| generic().map(|span| r.text(span)));
+    let target = im.symbol_of(r.op).unwrap_or("");
     let end = r.op.types.as_ref().and_then(|types| types.inputs.first());
     let end = end.map_or(r.op.name.end, |span| span.start);
     let range = r.op.name.start as usize..end as usize;
@@ -191,11 +526,14 @@ pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value
         .source
         .get(range)
         .is_none_or(|text| text.contains("largest = false"));
-    match target.map(|name| name.trim_matches(['@', '"'])) {
-        Some("TopK" | "mhlo.topk") if !smallest && takes_greatest(im, r)? => top_k(im, r),
-        _ => {
-            let fault = Fault::new(&UNSUPPORTED, "has no counterpart in Fuser");
-            Err(fault.help("compute it outside of the program, and give it as an input"))
-        }
+    match target {
+        "TopK" | "mhlo.topk" if !smallest && takes_greatest(im, r)? => top_k(im, r),
+        // Shardings and places, which say nothing on one device.
+        "Sharding"
+        | "SPMDFullToShardShape"
+        | "SPMDShardToFullShape"
+        | "annotate_device_placement" => Ok(r.operands.clone()),
+        _ if target.starts_with("xla.sdy.") => Ok(r.operands.clone()),
+        _ => Err(super::calls::refused(target)),
     }
 }

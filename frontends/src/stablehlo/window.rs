@@ -129,7 +129,8 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
         let text =
             "pads with what is not neutral: XLA and the definition of StableHLO differ on it";
         return Err(Fault::form(text)
-            .help("reduce from the neutral element, and combine with the other afterwards"));
+            .help("reduce from the neutral element, and combine with the other afterwards")
+            .about(init));
     }
     let mut x = shape::padded(&mut im.draft, x, init, [&low, &high, &between])?;
     for (axis, along) in along.into_iter().enumerate() {

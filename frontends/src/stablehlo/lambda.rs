@@ -1,0 +1,162 @@
+//! Reductions by any elementwise ops, as `fusion.fold`: the body is the lambda, and the elements come in their order.
+//!
+//! ```text
+//! reduce(%x init: 0) { xor }      fusion.fold %x dim 0 init [0] associative { fusion.xor }
+//! ```
+//!
+//! Starts from constants only: the accumulators of `fusion.fold` do.
+
+use std::collections::HashMap;
+
+use fuser_dialects::fusion;
+use fuser_ir::types::DType;
+use fuser_ir::{AttrId, AttrKind, Block, Region, Value};
+
+use super::op::Reading;
+use super::ops::{applied, make, meaning};
+use super::shape::{extents, lengths};
+use super::{Importer, reduce as bodies};
+use crate::program::{Draft, Fault, Made};
+
+/// Ops that may be applied to neighbouring parts, and what they start from so that it changes nothing; of integers.
+const ASSOCIATIVE: [(&str, fn(DType) -> f64); 3] = [
+    ("xor", |_| 0.0),
+    ("or", |_| 0.0),
+    ("and", |dtype| match dtype.is_signed() {
+        true => -1.0,
+        false => dtype.int_range().1 as f64,
+    }),
+];
+
+/// The results of a reduction of `inputs` along `dims`, each from its `inits`, by a body that `texts` tell.
+pub fn reduce<'s>(
+    im: &mut Importer<'s>,
+    r: &Reading<'s>,
+    [inputs, inits]: [&[Value]; 2],
+    dims: &[i64],
+    texts: &[String],
+) -> Made<Vec<Value>> {
+    let mut numbers = Vec::new();
+    for init in inits {
+        let number = constant(&im.draft, *init);
+        numbers.push(number.ok_or_else(|| {
+            let fault = Fault::form("starts from what is no constant, by a body of its own");
+            fault
+                .help("start from a constant, and combine with the other afterwards")
+                .about(*init)
+        })?);
+    }
+    let mut lines = Vec::new();
+    for x in inputs {
+        lines.push(line(&mut im.draft, *x, dims)?);
+    }
+    let draft = &mut im.draft;
+    let axis = draft.dims(lines[0]).len() as i64 - 1;
+    let types: Vec<DType> = inputs.iter().map(|x| draft.dtype(*x)).collect();
+    let region = draft.ir.new_region();
+    let block = draft.ir.append_block(region);
+    for dtype in types.iter().chain(&types) {
+        let ty = draft.ir.scalar(*dtype);
+        draft.ir.append_arg(block, ty, None);
+    }
+    let around = draft.enter(block);
+    let made = lambda(im, r, block);
+    im.draft.enter(around);
+    made?;
+    let neutral = |(name, neutral): &(&str, fn(DType) -> f64)| {
+        texts == [format!("{name}(a0,b0)")] && im.draft.is_number(inits[0], neutral(types[0]))
+    };
+    let associative = ASSOCIATIVE.iter().any(neutral);
+    fold(&mut im.draft, &lines, region, (axis, numbers, associative))
+}
+
+fn fold(
+    draft: &mut Draft,
+    lines: &[Value],
+    region: Region,
+    (axis, numbers, associative): (i64, Vec<AttrId>, bool),
+) -> Made<Vec<Value>> {
+    let init = draft.ir.attr(AttrKind::Array(numbers));
+    let mut b = draft.builder();
+    let mut clauses = vec![b.int("dim", axis), ("init", init)];
+    if associative {
+        clauses.push(b.flag("associative"));
+    }
+    let made = b.build(&fusion::FOLD, lines, &clauses, &[region], None)?;
+    Ok(draft.ir.results(made).to_vec())
+}
+
+/// The tensor with the axes that are reduced made one, behind the others.
+fn line(draft: &mut Draft, x: Value, dims: &[i64]) -> Made {
+    let own = lengths(draft, x);
+    let mut reduced = dims.to_vec();
+    reduced.sort_unstable();
+    let kept = (0..own.len() as i64).filter(|axis| !reduced.contains(axis));
+    let order: Vec<i64> = kept.chain(reduced.iter().copied()).collect();
+    let x = draft.permute(x, &order)?;
+    let (kept, reduced) = order.split_at(own.len().saturating_sub(reduced.len()));
+    let length = |axis: &i64| own.get(*axis as usize).copied().unwrap_or(0);
+    let together = reduced.iter().map(length).try_fold(1i64, i64::checked_mul);
+    let together = together.ok_or_else(|| Fault::form("reduces too many elements"))?;
+    let shape: Vec<i64> = kept.iter().map(length).chain([together]).collect();
+    draft.reshape(x, &extents(&shape))
+}
+
+/// The number that a constant is everywhere.
+fn constant(draft: &Draft, value: Value) -> Option<AttrId> {
+    let op = draft.ir.def_op(value)?;
+    let attr = draft.ir.get_attr(op, "value")?;
+    let known = draft.ir.is(op, &fusion::CONSTANT)
+        && matches!(
+            draft.ir.attr_kind(attr),
+            AttrKind::Int { .. } | AttrKind::Float { .. } | AttrKind::Bool(_)
+        );
+    known.then_some(attr)
+}
+
+/// Fills a block with what the body of a reduction computes of the block's arguments: accumulators, then elements.
+fn lambda<'s>(im: &mut Importer<'s>, r: &Reading<'s>, block: Block) -> Made<()> {
+    let arguments = im.draft.ir.args(block).to_vec();
+    let count = arguments.len() / 2;
+    if let Some(applied) = r.words().find(|word| word.contains('.')) {
+        let reading = Reading {
+            op: r.op,
+            operands: arguments,
+            outputs: Vec::new(),
+            captured: HashMap::new(),
+            source: r.source,
+        };
+        let made = make(im, meaning(applied)?, &reading)?;
+        return yielded(&mut im.draft, &made);
+    }
+    let body = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    let mut names: HashMap<&str, Value> = HashMap::new();
+    for (name, (second, at)) in bodies::arguments(r, body) {
+        let index = if second { at + count } else { at };
+        names.extend(arguments.get(index).map(|value| (name, *value)));
+    }
+    for (name, value) in &r.captured {
+        names.extend(inside(&mut im.draft, *value)?.map(|value| (*name, value)));
+    }
+    let made = applied(im, r, body, names, (true, 0))?;
+    yielded(&mut im.draft, &made)
+}
+
+/// A constant from outside, made once more; nothing for another value.
+fn inside(draft: &mut Draft, value: Value) -> Made<Option<Value>> {
+    let Some(attr) = constant(draft, value) else {
+        return Ok(None);
+    };
+    let dtype = draft.dtype(value);
+    let ty = draft.ir.scalar(dtype);
+    let clause = [("value", attr)];
+    let made = draft.builder().typed(&fusion::CONSTANT, &[], &clause, ty)?;
+    Ok(Some(made))
+}
+
+fn yielded(draft: &mut Draft, values: &[Value]) -> Made<()> {
+    draft
+        .builder()
+        .build(&fusion::YIELD, values, &[], &[], None)?;
+    Ok(())
+}
