@@ -61,12 +61,18 @@ fn all_processors() -> Vec<&'static str> {
 /// The program for each of the processors that this machine can be.
 fn compiled(case: &Case, names: &[&'static str]) -> Vec<(&'static str, CpuProgram)> {
     let mut programs = Vec::new();
-    for &name in names {
-        // As a user gets it: some lanes of a vector are loaded and stored on the highest level.
-        let users = Target {
-            masks: u64::from(["native", "x86-64-v4"].contains(&name)),
-            ..GENERIC
+    let plans = names.iter().flat_map(|&name| {
+        // Some lanes of a vector are loaded and stored where the machine that makes the code does so, whatever
+        // processor it is for.
+        let plans: &[u64] = match name {
+            "native" | "x86-64-v4" => &[1],
+            "x86-64-v3" => &[0, 1],
+            _ => &[0],
         };
+        plans.iter().map(move |&masks| (name, masks))
+    });
+    for (name, masks) in plans {
+        let users = Target { masks, ..GENERIC };
         let options = CompileOptions {
             target: users.for_processor(name).expect("a known name"),
             ..CompileOptions::default()

@@ -10,7 +10,6 @@ use fuser_ir::diag::CodeDef;
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Place};
 use fuser_passes::targets::hint;
-use fuser_target::processors::NATIVE;
 use fuser_target::{Name, Target, text};
 
 use super::files::{self, Limit};
@@ -31,9 +30,6 @@ pub const TARGET_FILE: CodeDef = CodeDef {
 
 /// The name of this machine's target.
 pub const HOST: &str = "cpu";
-
-/// The lowest level of x86-64 of which [`has_masks`] holds.
-const WITH_MASKS: &str = "x86-64-v4";
 
 /// The flags that state the target.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -78,19 +74,17 @@ impl Wanted {
         default: impl FnOnce() -> Target,
         add: &mut dyn FnMut(&str, &str) -> u32,
     ) -> Result<Target, Vec<Diagnostic>> {
-        let mut target = match (&self.name, &self.file) {
+        let target = match (&self.name, &self.file) {
             (_, Some(path)) => from_file(path, add)?,
             (Some(name), None) => by_name(name)?,
             (None, None) if self.processor.is_some() => host(),
             (None, None) => default(),
         };
+        // A processor chooses instructions only: the plan is that of the machine, so that all processors sum in one
+        // order.
         let Some(processor) = self.processor else {
             return Ok(target);
         };
-        if target.name.as_str() == HOST && processor != NATIVE {
-            target.lanes_by_memory = Target::default().lanes_by_memory;
-            target.masks = u64::from(processor == WITH_MASKS);
-        }
         target.for_processor(processor).ok_or_else(|| {
             let message = "--cpu does not go with a GPU target";
             vec![Diagnostic::error(&UNKNOWN_TARGET, Place::Unknown, message)]

@@ -2,6 +2,7 @@
 
 mod cache;
 mod parts;
+mod processors;
 mod schema;
 
 use std::path::Path;

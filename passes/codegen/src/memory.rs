@@ -151,6 +151,12 @@ pub fn has_masks(emit: &Emit<'_>, elem: Elem) -> bool {
     emit.x86.is_some_and(|x86| x86.avx512) && elem.bits() >= 8
 }
 
+/// True where some lanes of a vector are loaded by one instruction: AVX2 has one for elements of four and of eight
+/// bytes. (Its stores take some processors tens of steps.)
+pub fn has_masked_loads(emit: &Emit<'_>, elem: Elem) -> bool {
+    has_masks(emit, elem) || emit.has_avx2() && matches!(elem.bits(), 32 | 64)
+}
+
 /// True in the first `count` of some lanes, all where it is greater.
 pub fn first_lanes<'e, 'ctx>(
     emit: &'e Emit<'ctx>,

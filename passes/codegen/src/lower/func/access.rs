@@ -185,7 +185,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let count = i64::from(lanes);
         let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
-        if memory::has_masks(emit, elem) {
+        if memory::has_masked_loads(emit, elem) {
             let [from, to] = [3, 4].map(|n| literal(self.ir, self.ir.operand(op, n)));
             let masked = || {
                 let inside = memory::first_lanes(emit, lanes, end);
