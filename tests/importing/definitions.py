@@ -430,6 +430,30 @@ fd.add_output(T13)
 fd.add_output(T14)
 """,
     ),
+    "scale_rounding": (
+        [(4, 64), (4, 64)],
+        """
+T0 = fd.define_tensor(shape=[4, 64], contiguity=[True, True], dtype=DataType.Float)
+T1 = fd.define_tensor(shape=[4, 64], contiguity=[True, True], dtype=DataType.Float)
+T2 = fd.ops.mul(fd.ops.mul(T0, T1), 0.0078125)
+T8 = fd.ops.mul(T0, 0.0009765625)
+T9, T10 = fd.ops.nv_block_quantize(T8)
+T3, T4 = fd.ops.nv_block_quantize(T2)
+T5, T6 = fd.ops.nv_block_quantize(T2, None, False, 32, DataType.Float8_e4m3fn)
+T7 = fd.ops.mul(T0, 5.877471754111438e-39)
+fd.add_output(fd.ops.cast(T3, dtype=DataType.Float))
+fd.add_output(fd.ops.cast(T9, dtype=DataType.Float))
+fd.add_output(T10)
+fd.add_output(T4)
+fd.add_output(T5)
+fd.add_output(T6)
+fd.add_output(fd.ops.cast(T0, dtype=DataType.Float8_e8m0fnu))
+fd.add_output(fd.ops.cast(T7, dtype=DataType.Float8_e8m0fnu))
+fd.add_output(fd.ops.cast(fd.ops.cast(T0, dtype=DataType.Half), dtype=DataType.Float8_e8m0fnu))
+fd.add_output(fd.ops.cast(fd.ops.cast(T0, dtype=DataType.Double), dtype=DataType.Float8_e8m0fnu))
+fd.add_output(fd.ops.cast(fd.ops.cast(T0, dtype=DataType.BFloat16), dtype=DataType.Float8_e8m0fnu))
+""",
+    ),
 }
 
 
@@ -447,7 +471,7 @@ def wide(x):
 class Ops:
     """PyTorch's ops under nvFuser's names; 16-bit floats are computed in f32 and stay so, but for ops that keep types."""
 
-    KEEP = {"relu", "silu", "round", "where", "cat", "permute", "slice", "reshape", "set"}
+    KEEP = {"cast", "relu", "silu", "round", "where", "cat", "permute", "slice", "reshape", "set"}
 
     def __getattr__(self, name):
         f = getattr(self, "_" + name) if "_" + name in vars(Ops) else getattr(torch, name)
@@ -463,7 +487,7 @@ class Ops:
     def _sum(self, x, **k): return self._reduce(lambda x, d: x.sum(d), x, **k)
     def _prod(self, x, **k): return self._reduce(lambda x, d: x.prod(d), x, **k)
     def _max(self, x, **k): return self._reduce(lambda x, d: x.amax(d), x, **k)
-    def _cast(self, x, dtype): return x.to(dtype)
+    def _cast(self, x, dtype): return scale_of(x) if dtype == torch.float8_e8m0fnu else x.to(dtype)
     def _set(self, x): return x.clone()
     def _sub(self, a, b): return a - b
     def _add(self, a, b): return a + b
@@ -538,10 +562,13 @@ class Ops:
         s, t = (plain(x, n.shape[0], 16) for x, n in ((s, a), (t, b.T))) if blocks else (s, t)
         out = alpha * ((a * s) @ (b * (t.T if blocks else t)))
         return (out if bias is None else out + beta * bias).to(dtype), None, None
-    def _nv_block_quantize(self, x, scale=1.0, turned=False, size=16):
+    def _nv_block_quantize(self, x, scale=1.0, turned=False, size=16, dtype=None):
         blocks = x.reshape(x.shape[0], -1, size)
-        scales = (blocks.abs().amax(-1) / 6 * scale).clamp(2.0**-6, 448).to(torch.float8_e4m3fn)
-        return of_4_bits(blocks / (scales.float() / scale)[..., None]).reshape(x.shape), tiles(scales) if turned else scales
+        if dtype == torch.float8_e4m3fn:
+            values, scales = in_8_bits(blocks)
+            return values.reshape(x.shape), scales
+        values, scales = in_4_bits(blocks, scale)
+        return values.reshape(x.shape), tiles(scales) if turned else scales
     def _nv_grouped_block_quantize(self, x, starts, places):
         values, scales = self._nv_block_quantize(x)
         return values, self._preprocess_grouped_matmul_input_sf(scales, starts, places)
@@ -549,6 +576,32 @@ class Ops:
         return torch.cat([tiles(part) for part in x.tensor_split(starts[1:].long())])
     def _cutlass_nvfp4_grouped_mm(self, a, b, s, t, alpha, sizes, starts, places, dtype):
         return scaled_by_groups(a, b, s, t, alpha, starts, places).to(dtype)
+
+
+def rounded_up(x):
+    """The biased exponents of the least powers of two that are not below numbers (`cvt.rp.satfinite.ue8m0x2.f32`); 2^-127 is the least."""
+    bits = x.view(torch.int32) & 0x7fffffff
+    return torch.where(x.isnan(), 255, torch.where(bits > 1 << 22, bits + 0x7fffff >> 23, 0).clamp(max=254))
+
+
+def scale_of(x):
+    """Powers of two in `float8_e8m0fnu`: rounded up, of `bfloat16` down (`cvt.rz.satfinite.ue8m0x2.bf16x2`)."""
+    exponents = (x.float().view(torch.int32) & 0x7fffffff) >> 23 if x.dtype == torch.bfloat16 else rounded_up(x.float())
+    return exponents.to(torch.uint8).view(torch.float8_e8m0fnu)
+
+
+def in_8_bits(blocks):
+    """Blocks in `float8_e4m3fn`, and their scales; elements of the least scale stay."""
+    exponents = rounded_up(blocks.abs().amax(-1) * torch.tensor(1 / 448))
+    factors = torch.where(exponents == 0, 1.0, 2.0 ** (127 - exponents)).float()[..., None]
+    return (blocks * factors).to(torch.float8_e4m3fn), exponents.to(torch.uint8).view(torch.float8_e8m0fnu)
+
+
+def in_4_bits(blocks, scale):
+    """Blocks in floats of 4 bits, and their scales, which have no lower bound; a scale of 0 stands for a factor of the greatest f32."""
+    scales = (blocks.abs().amax(-1) / 6 * scale).clamp(max=448).to(torch.float8_e4m3fn)
+    factors = (1 / (scales.float() * (1 / scale))).clamp(max=torch.finfo(torch.float32).max)
+    return of_4_bits(blocks * factors[..., None]), scales
 
 
 def of_4_bits(x):

@@ -15,7 +15,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "fuzzing/evaluator"))
 from randoms import block  # noqa: E402
 
-from definitions import DataType, elements, of_4_bits, scaled_by_groups, tiles
+from definitions import DataType, elements, in_4_bits, in_8_bits, of_4_bits, scaled_by_groups, tiles
 
 TYPES = {"f": ("Float", torch.float32), "q": ("Float8_e4m3fn", torch.float8_e4m3fn), "i": ("Int", torch.int64), "b": ("Bool", torch.bool), "n": ("Float4_e2m1fn", torch.float32)}
 F, UNIT, OVER, COUNT, TRUTH = "f2x4", "unit2x4", "over2x4", "i2x4", "b2x4"
@@ -191,13 +191,12 @@ class Ops:
     def scaled_mm(self, a, b, s, t, dtype): return ((a.double() * s) @ (b.double() * t)).to(dtype)
     def nv_block_quantize(self, x, scale, swizzle, size, dtype):
         blocks = x.reshape(*x.shape[:-1], -1, size)
-        exponent = (blocks.abs().amax(-1) * torch.tensor(1 / 448)).view(torch.int32) >> 23
-        factor = torch.where(exponent == 0, 1.0, 2.0 ** (127 - exponent)).float()[..., None]
-        return (blocks * factor).reshape(x.shape).to(dtype), exponent.to(torch.uint8).view(torch.float8_e8m0fnu)
+        values, scales = in_8_bits(blocks)
+        return values.reshape(x.shape), scales
     def nv_block_quantize_to_nvfp4(self, x, scale=1.0, size=16):
         blocks = x.reshape(x.shape[0], -1, size)
-        scales = (blocks.abs().amax(-1) / 6 * scale).clamp(2.0**-6, 448).to(torch.float8_e4m3fn)
-        return of_4_bits(blocks / (scales.float() / scale)[..., None]).reshape(x.shape)
+        values, _ = in_4_bits(blocks, scale)
+        return values.reshape(x.shape)
     def nv_grouped_block_quantize(self, x, starts, tiles): return self.nv_block_quantize_to_nvfp4(x)
     def preprocess_grouped_matmul_input_sf(self, x, starts, places):
         return torch.cat([tiles(x[:starts[1]]), tiles(x[starts[1]:])])

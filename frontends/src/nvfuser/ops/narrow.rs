@@ -1,8 +1,8 @@
 //! Floats of 8 bits and of 4: casts as NVIDIA's instructions make them, and tensors quantized in blocks.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_ir::Value;
 use fuser_ir::types::{DType, Dim, Extent};
-use fuser_ir::{OpDef, Value};
 
 use super::super::Reader;
 use super::super::args::Args;
@@ -17,8 +17,8 @@ pub const GREATEST_E5M2: f64 = 57344.0;
 /// The greatest power of two that a scale can be, as its biased exponent, and NaN.
 const GREATEST_EXPONENT: f64 = 254.0;
 const NO_EXPONENT: f64 = 255.0;
-/// The least scale of a block of floats of 4 bits, 2^-6.
-const LEAST_SCALE: f64 = 0.015625;
+/// The bits of the least scale, 2^-127, as an f32.
+const LEAST_SCALE: f64 = (1 << 22) as f64;
 
 /// The tensor with elements of another type, saturated where that is a float of 8 bits, as `cvt.satfinite` does it.
 pub fn cast(draft: &mut Draft, x: Value, to: DType) -> Made {
@@ -32,9 +32,13 @@ pub fn cast(draft: &mut Draft, x: Value, to: DType) -> Made {
             draft.cast(limited, to)
         }
         DType::F8E8M0FNU => {
+            let toward = match from {
+                DType::BF16 => Toward::Zero,
+                _ => Toward::Infinity,
+            };
             let x = in_float(draft, x)?;
             let x = draft.cast(x, DType::F32)?;
-            let exponent = exponent(draft, x)?;
+            let exponent = exponent(draft, x, toward)?;
             scale(draft, exponent)
         }
         _ => draft.cast(x, to),
@@ -55,13 +59,28 @@ fn beside(draft: &mut Draft, x: Value, number: f64) -> Made {
     draft.number(number, scalar)
 }
 
-/// The biased exponent of each f32, which is its power of two rounded toward zero, as an i32; the sign is passed over.
-fn exponent(draft: &mut Draft, x: Value) -> Made {
+/// The rounding of a number to a power of two: `cvt.rz` and `cvt.rp` of its magnitude.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Toward {
+    Zero,
+    Infinity,
+}
+
+/// The biased exponent of the power of two that the magnitude of each f32 is rounded to, as an i32.
+fn exponent(draft: &mut Draft, x: Value, toward: Toward) -> Made {
     let bits = bitcast(draft, x, DType::I32)?;
     let [mask, fraction, most, none] = [f64::from(i32::MAX), 23.0, GREATEST_EXPONENT, NO_EXPONENT]
         .map(|number| beside(draft, bits, number));
-    let magnitude = draft.make(&fusion::AND, &[bits, mask?])?;
-    let exponent = draft.make(&fusion::LSHR, &[magnitude, fraction?])?;
+    let fraction = fraction?;
+    let mut magnitude = draft.make(&fusion::AND, &[bits, mask?])?;
+    if toward == Toward::Infinity {
+        let [rest, least, zero] =
+            [f64::from((1 << 23) - 1), LEAST_SCALE, 0.0].map(|number| beside(draft, bits, number));
+        let next = draft.make(&fusion::ADD, &[magnitude, rest?])?;
+        let above = draft.builder().compare("gt", magnitude, least?)?;
+        magnitude = draft.make(&fusion::WHERE, &[above, next, zero?])?;
+    }
+    let exponent = draft.make(&fusion::LSHR, &[magnitude, fraction])?;
     let finite = draft.make(&fusion::MINIMUM, &[exponent, most?])?;
     let nan = draft.make(&fusion::ISNAN, &[x])?;
     draft.make(&fusion::WHERE, &[nan, none?, finite])
@@ -134,9 +153,10 @@ pub fn block_quantize_to_nvfp4<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<
     Ok(quantized(r, &wanted)?.map(Val::Tensor).into())
 }
 
-/// Elements in blocks along the last axis, each with a scale, and these. Of `Float8_e4m3fn` a block has 32, and its scale is the power of two
-/// not above the greatest magnitude divided by 448; of `Float4_e2m1fn` it has 16, and its scale is the `Float8_e4m3fn` nearest to the greatest
-/// magnitude divided by 6, times the global scale where there is one.
+/// Elements in blocks along the last axis, each with a scale, and these. Of `Float8_e4m3fn` a block has 32, and its
+/// scale is the least power of two that is not below the greatest magnitude divided by 448; of `Float4_e2m1fn` it has
+/// 16, and its scale is the `Float8_e4m3fn` nearest to the greatest magnitude divided by 6, times the global scale
+/// where there is one. Elements are multiplied by the reciprocal of their scale, the greatest f32 where that is 0.
 pub fn quantized(r: &mut Reader<'_>, wanted: &Quantization) -> Made<[Value; 2]> {
     let Quantization {
         x,
@@ -181,13 +201,13 @@ pub fn quantized(r: &mut Reader<'_>, wanted: &Quantization) -> Made<[Value; 2]> 
     let mut b = draft.builder();
     let clause = [b.ints("dims", &[outer.len() as i64 + 1])];
     let greatest = b.value(&fusion::MAX_NUM, &[magnitude], &clause)?;
-    let (by, factor, mut scales) = match dtype {
+    let (factor, mut scales) = match dtype {
         DType::F8E4M3FN => power_scales(draft, greatest)?,
         _ => float_scales(draft, greatest, global)?,
     };
     let kept: Vec<i64> = (0..=outer.len() as i64).collect();
     let factor = draft.broadcast(factor, &kept, &blocks)?;
-    let quantized = draft.make(by, &[x, factor])?;
+    let quantized = draft.make(&fusion::MUL, &[x, factor])?;
     let quantized = draft.cast(quantized, dtype)?;
     let quantized = draft.reshape(quantized, &shape)?;
     if turned {
@@ -196,36 +216,44 @@ pub fn quantized(r: &mut Reader<'_>, wanted: &Quantization) -> Made<[Value; 2]> 
     Ok([quantized, scales])
 }
 
-/// The op that takes elements to what is rounded, its other operand, and the scales.
-type Scales = Made<(&'static OpDef, Value, Value)>;
+/// The factors of the elements, and the scales.
+type Scales = Made<(Value, Value)>;
 
 /// Scales that are powers of two, and their reciprocals.
 fn power_scales(draft: &mut Draft, greatest: Value) -> Scales {
     let unit = beside(draft, greatest, f64::from(1.0 / GREATEST_E4M3))?;
     let scaled = draft.make(&fusion::MUL, &[greatest, unit])?;
-    let exponent = exponent(draft, scaled)?;
+    let exponent = exponent(draft, scaled, Toward::Infinity)?;
     let factor = reciprocal(draft, exponent)?;
-    Ok((&fusion::MUL, factor, scale(draft, exponent)?))
+    Ok((factor, scale(draft, exponent)?))
 }
 
-/// Scales that are floats of 8 bits, and these in f32, without the global scale. A block of NaN has the least.
+/// Scales that are floats of 8 bits, and their reciprocals in f32, without the global scale. A block of NaN has the
+/// greatest.
 fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Scales {
-    let [unit, least, most] = [GREATEST_E2M1, LEAST_SCALE, f64::from(GREATEST_E4M3)]
-        .map(|number| beside(draft, greatest, number));
+    let [unit, most, one, largest] = [
+        GREATEST_E2M1,
+        f64::from(GREATEST_E4M3),
+        1.0,
+        f32::MAX.into(),
+    ]
+    .map(|number| beside(draft, greatest, number));
+    let one = one?;
+    let global = global.map(|global| scalar(draft, global)).transpose()?;
     let mut scaled = draft.make(&fusion::DIV, &[greatest, unit?])?;
     if let Some(global) = global {
-        let global = scalar(draft, global)?;
         scaled = draft.make(&fusion::MUL, &[scaled, global])?;
     }
-    let scaled = draft.make(&fusion::FMAX, &[scaled, least?])?;
     let scaled = draft.make(&fusion::FMIN, &[scaled, most?])?;
     let scales = draft.cast(scaled, DType::F8E4M3FN)?;
-    let mut factor = draft.cast(scales, DType::F32)?;
+    let mut divisor = draft.cast(scales, DType::F32)?;
     if let Some(global) = global {
-        let global = scalar(draft, global)?;
-        factor = draft.make(&fusion::DIV, &[factor, global])?;
+        let decoded = draft.make(&fusion::DIV, &[one, global])?;
+        divisor = draft.make(&fusion::MUL, &[divisor, decoded])?;
     }
-    Ok((&fusion::DIV, factor, scales))
+    let factor = draft.make(&fusion::DIV, &[one, divisor])?;
+    let factor = draft.make(&fusion::FMIN, &[factor, largest?])?;
+    Ok((factor, scales))
 }
 
 /// A tile of scales as tensor cores read them: rows and columns of it, and the rows that lie between neighbours of a column in memory.
