@@ -166,7 +166,7 @@ fn results_are_those_of_runs(device: &CudaDevice, text: &str) {
         let check = case
             .session
             .check(&case.loaded, &case.inputs, &expected.outputs);
-        assert!(check.unwrap().ok, "{rows} rows");
+        assert!(check.unwrap().ok(), "{rows} rows");
         let mut executable = case.prepare(device, rows).unwrap();
         let mut tensors = Tensors::new(device, &executable, &case.inputs.tensors);
         let [inputs, outputs] = tensors.addresses();

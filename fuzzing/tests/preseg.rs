@@ -180,7 +180,7 @@ fn no_pass_before_segmentation_changes_a_bit() {
         for (number, (a, b)) in before.iter().zip(&after).enumerate() {
             let report = compare_exact(b, a);
             assert!(
-                report.ok && a.axes() == b.axes(),
+                report.ok() && a.axes() == b.axes(),
                 "seed {seed}, result {number}: {a:?} became {b:?}\n{text}"
             );
             compared += report.compared;

@@ -188,7 +188,7 @@ fn check_on(
                     false => compare(&got, &bounded.results[i]),
                 };
                 let place = format!("{name}, {form}: {} on {}", line.text, dtype.name());
-                if !report.ok {
+                if report.failed() {
                     let at = report.worst.as_ref().map_or(0, |w| w.index[0]);
                     let operands: Vec<String> = case
                         .inputs
@@ -330,7 +330,7 @@ fn assert_exact(
     for (i, (bytes, wanted)) in results.iter().zip(expected).enumerate() {
         let got = Tensor::from_bytes(dtype, wanted.axes().to_vec(), bytes);
         let report = compare_exact(&got.unwrap(), wanted);
-        assert!(report.ok, "{}: {:?}", told(i), report.worst);
+        assert!(report.ok(), "{}: {:?}", told(i), report.worst);
     }
 }
 

@@ -3,7 +3,7 @@
 //! that they launch, as it was runs nothing.
 //!
 //! The reference computes in f64 with a derived bound for each element (zero where the result is exact), so a pass may
-//! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd
+//! reorder a sum and may not lose an element; where bounds say too little, samples are drawn of the program as it was (docs/checking.md). Even inputs are small integers, on which nearly everything is exact; odd
 //! ones are reals. Named extents are bound to small odd numbers. Programs too large to interpret are reported and left
 //! out.
 
@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use fuser_dialects::task::packed;
-use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare, interpret};
+use fuser_interp::{
+    Axis, Data, ErrorKind, Expected, InterpError, Options, Subject, Tensor, compare, interpret,
+};
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
 use fuser_pass::{Instrument, PassRun, Pipeline, place_of};
@@ -33,7 +35,9 @@ const UNKNOWN: usize = 3;
 /// One set of inputs of one program and what they must give.
 struct Case {
     inputs: Vec<Tensor>,
-    expected: Vec<Tensor>,
+    expected: Expected,
+    /// The module before the first pass, and the program in it.
+    origin: (Rc<Ir>, Op),
 }
 
 /// All that a result depends on but the inputs.
@@ -67,7 +71,7 @@ impl Validator {
             agreed: BTreeMap::new(),
         }
     }
-    fn prepare(&mut self, ir: &Ir, program: Op) {
+    fn prepare(&mut self, ir: &Rc<Ir>, program: Op) {
         let name = symbol(ir, program);
         let made = (0..self.count).map(|number| case(ir, program, number));
         match made.collect::<Result<Vec<Case>, String>>() {
@@ -85,7 +89,7 @@ impl Validator {
         pass: &str,
     ) -> Option<Diagnostic> {
         let name = symbol(ir, program);
-        let cases = self.cases.get(&name)?;
+        let cases = self.cases.get_mut(&name)?;
         let executed = Executed {
             program: text::exact(ir, program),
             kernels: Rc::clone(kernels),
@@ -94,7 +98,7 @@ impl Validator {
         if self.agreed.get(&name) == Some(&executed) {
             return None;
         }
-        let mut cases = cases.iter().enumerate();
+        let mut cases = cases.iter_mut().enumerate();
         let why = cases.find_map(|(number, case)| differs(ir, program, number, case, self.placed));
         let Some(why) = why else {
             self.agreed.insert(name, executed);
@@ -109,8 +113,9 @@ impl Validator {
 
 impl Instrument for Validator {
     fn before_pipeline(&mut self, ir: &Ir, root: Op, _: &Pipeline) {
-        for program in programs(ir, root) {
-            self.prepare(ir, program);
+        let ir = Rc::new(ir.clone());
+        for program in programs(&ir, root) {
+            self.prepare(&ir, program);
         }
     }
     fn after_pass(&mut self, ir: &Ir, run: PassRun<'_>) -> Vec<Diagnostic> {
@@ -155,21 +160,30 @@ fn options(reference: bool, races: bool) -> Options {
 }
 
 /// The first output that is beyond its bound, as text.
-fn differs(ir: &Ir, program: Op, number: usize, case: &Case, races: bool) -> Option<String> {
+fn differs(ir: &Ir, program: Op, number: usize, case: &mut Case, races: bool) -> Option<String> {
     let outputs = match interpret(ir, program, &case.inputs, &options(false, races)) {
         Ok(outputs) => outputs.values,
         Err(error) if is_limit(&error) => return None,
         Err(error) => return Some(format!("it cannot be interpreted any more: {error}")),
     };
-    if outputs.len() != case.expected.len() {
-        let (now, before) = (outputs.len(), case.expected.len());
+    let before = case.expected.values.len();
+    if outputs.len() != before {
+        let now = outputs.len();
         return Some(format!("it has {now} results, had {before}"));
     }
-    let pairs = outputs.iter().zip(&case.expected).enumerate();
-    pairs.into_iter().find_map(|(index, (actual, expected))| {
-        let report = compare::compare(actual, expected);
-        (!report.ok).then(|| format!("on input set {number}, result {index}{}", told(&report)))
-    })
+    let options = options(true, false);
+    let subject = Subject {
+        ir: &case.origin.0,
+        op: case.origin.1,
+        inputs: &case.inputs,
+        options: &options,
+    };
+    let reports = case.expected.judge(subject, &outputs);
+    let failed = reports
+        .iter()
+        .enumerate()
+        .find(|(_, report)| report.failed());
+    failed.map(|(index, report)| format!("on input set {number}, result {index}{}", told(report)))
 }
 
 fn told(report: &compare::Report) -> String {
@@ -190,18 +204,25 @@ fn is_limit(error: &InterpError) -> bool {
     )
 }
 
-fn case(ir: &Ir, program: Op, number: u32) -> Result<Case, String> {
+fn case(ir: &Rc<Ir>, program: Op, number: u32) -> Result<Case, String> {
     let inputs = inputs(ir, program, number)?;
     // Running out of fuel takes as long as using it up, so what is clearly too much is not tried.
     let largest = inputs.iter().map(Tensor::stored_len).max().unwrap_or(0) as u64;
     if largest.saturating_mul(ir.walk(program).len() as u64) > FUEL {
         return Err("it is too large to be interpreted".into());
     }
-    let outputs =
-        interpret(ir, program, &inputs, &options(true, false)).map_err(|e| e.to_string())?;
+    let options = options(true, false);
+    let subject = Subject {
+        ir,
+        op: program,
+        inputs: &inputs,
+        options: &options,
+    };
+    let expected = Expected::of(subject).map_err(|e| e.to_string())?;
     Ok(Case {
         inputs,
-        expected: outputs.values,
+        expected,
+        origin: (Rc::clone(ir), program),
     })
 }
 
@@ -377,20 +398,21 @@ mod tests {
         let mut ir = Ir::new(fuser_dialects::registry());
         let parsed = fuser_ir::parse::parse_str(&mut ir, TEXT);
         let root = parsed.module.expect("a module");
+        let origin = Rc::new(ir.clone());
         let program = programs(&ir, root)[0];
         let mut validator = Validator::new(1);
-        validator.prepare(&ir, program);
+        validator.prepare(&origin, program);
         let check = |validator: &mut Validator, ir: &Ir| {
             let kernels: Rc<str> = beside_programs(ir, root).into();
             validator.check(ir, (program, &kernels), "a-pass").is_some()
         };
         assert!(!check(&mut validator, &ir));
         let cases = validator.cases.get_mut("f").expect("one program");
-        cases[0].expected.clear();
+        cases[0].expected.values.clear();
         assert!(!check(&mut validator, &ir));
         validator.placed = true;
         assert!(check(&mut validator, &ir));
-        validator.prepare(&ir, program);
+        validator.prepare(&origin, program);
         assert!(!check(&mut validator, &ir));
         let is_store = |op: &Op| ir.is(*op, &fuser_dialects::kernel::STORE);
         let store = ir.walk(root).into_iter().find(is_store).expect("a store");

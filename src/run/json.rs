@@ -1,5 +1,6 @@
 //! Findings of a run as JSON: docs/report-schema.md.
 
+use fuser_interp::compare::Status;
 use fuser_runtime::{LaunchReport, SegmentReport};
 use serde_json::{Map, Value, json};
 
@@ -16,8 +17,10 @@ pub fn render(findings: &Findings<'_>) -> Value {
             let mut value = check_value(check);
             if let Some(whole) = &findings.whole {
                 value["whole"] = check_value(whole);
-                value["ok"] = json!(check.ok && whole.ok);
             }
+            let status = findings.status().unwrap_or(check.status);
+            value["status"] = json!(word(status));
+            value["ok"] = json!(status == Status::Ok);
             fields.insert("check".into(), value);
         }
     }
@@ -138,7 +141,17 @@ fn frees(findings: &Findings<'_>, name: Option<&Value>) -> Option<Value> {
 
 fn check_value(check: &Check) -> Value {
     let outputs: Vec<Value> = check.outputs.iter().map(output_value).collect();
-    json!({ "ok": check.ok, "outputs": outputs })
+    json!({
+        "ok": check.ok(),
+        "status": word(check.status),
+        "samples": check.samples,
+        "outputs": outputs,
+    })
+}
+
+/// The word for a status.
+fn word(status: Status) -> String {
+    status.name().to_lowercase()
 }
 
 fn output_value(output: &OutputCheck) -> Value {
@@ -146,9 +159,11 @@ fn output_value(output: &OutputCheck) -> Value {
     let mut value = json!({
         "name": output.name,
         "type": output.shape,
-        "ok": report.ok,
+        "ok": report.ok(),
+        "status": word(report.status),
         "elements": report.compared,
         "exact": report.exact,
+        "ill_conditioned": report.ill_conditioned,
         "undecided": report.undecided,
         "failures": report.failures,
         "error": 0.0,

@@ -10,11 +10,12 @@ pub mod json;
 pub mod outputs;
 pub mod table;
 
+use fuser_interp::compare::Status;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
-use crate::session::{Check, Execution, Loaded, Session, SessionError};
+use crate::session::{Check, Execution, Loaded, Session, SessionError, Yardstick};
 use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit};
 use crate::tool::{self, Exit, Progress, load};
@@ -47,6 +48,17 @@ pub struct Findings<'a> {
     pub threads: usize,
     /// The parts, where a folder of segments was run.
     pub parts: Option<&'a Parts>,
+}
+
+impl Findings<'_> {
+    /// The status of the check, where one was asked for. On whole numbers it can only fail.
+    pub fn status(&self) -> Option<Status> {
+        let check = self.check.as_ref()?;
+        match self.whole.as_ref().is_some_and(Check::failed) {
+            true => Some(Status::Failed),
+            false => Some(check.status),
+        }
+    }
 }
 
 /// Runs `fuser-run` with these arguments, without the program's name.
@@ -237,7 +249,11 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     progress.step("checking with the interpreter");
     let check = match config.check {
-        true => Some(session.check_execution(loaded, &inputs, &execution, config.contracts())?),
+        true => {
+            let contracted = config.contracts();
+            let sharp = Yardstick::Sharp;
+            Some(session.check_execution(loaded, &inputs, &execution, contracted, sharp)?)
+        }
         false => None,
     };
     progress.step("checking with small whole numbers");
@@ -273,10 +289,10 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     };
     outputs::write(&findings).map_err(Failure::File)?;
     files::write("-", &table::render(&findings)).map_err(Failure::File)?;
-    let mut checks = findings.check.iter().chain(&findings.whole);
-    Ok(match checks.all(|check| check.ok) {
-        true => Exit::Ok,
-        false => Exit::Diagnostics,
+    Ok(match findings.status() {
+        Some(Status::Failed) => Exit::Diagnostics,
+        Some(Status::NotChecked) => Exit::NotChecked,
+        Some(Status::Ok) | None => Exit::Ok,
     })
 }
 
@@ -298,7 +314,8 @@ fn check_whole(
         ..config.clone()
     };
     let (execution, inputs) = subject.execute(session, &once, inputs, true)?;
-    session.check_execution(loaded, &inputs, &execution, config.contracts())
+    let contracted = config.contracts();
+    session.check_execution(loaded, &inputs, &execution, contracted, Yardstick::Bounds)
 }
 
 fn execute(

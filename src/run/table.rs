@@ -1,6 +1,6 @@
 //! Findings of a run as text for people.
 
-use fuser_interp::compare::Worst;
+use fuser_interp::compare::{Report, Status, Worst};
 use fuser_runtime::{CopyTime, GpuReport, LaunchReport, RunReport, SegmentReport};
 
 use super::Findings;
@@ -18,7 +18,7 @@ pub fn render(findings: &Findings<'_>) -> String {
         text += &run.gpu.as_ref().map_or(String::new(), launches);
     }
     match &findings.check {
-        Some(check) => text += &checks(check, findings.whole.as_ref()),
+        Some(check) => text += &checks(findings, check),
         None => text += &outputs(findings),
     }
     text
@@ -218,7 +218,8 @@ fn grouped(value: i64) -> String {
     if value < 0 { format!("-{text}") } else { text }
 }
 
-fn checks(check: &Check, whole: Option<&Check>) -> String {
+fn checks(findings: &Findings<'_>, check: &Check) -> String {
+    let whole = findings.whole.as_ref();
     let head = [
         "output",
         "type",
@@ -226,7 +227,7 @@ fn checks(check: &Check, whole: Option<&Check>) -> String {
         "max error",
         "allowed",
         "at",
-        "undecided",
+        "compared",
         "on whole numbers",
     ];
     let columns_wanted = head.len() - usize::from(whole.is_none());
@@ -242,27 +243,41 @@ fn checks(check: &Check, whole: Option<&Check>) -> String {
         rows.push(row);
     }
     let all = || [Some(check), whole].into_iter().flatten();
-    let outcome = match all().all(|check| check.ok) {
-        true => "all outputs agree with the reference",
-        false => "CHECK FAILED",
+    let outcome = match findings.status().unwrap_or(check.status) {
+        Status::Ok => "all outputs agree with the reference",
+        Status::Failed => "CHECK FAILED",
+        Status::NotChecked => "NOT CHECKED: of an output less than half could be compared",
     };
-    let details: String = all().flat_map(|c| &c.outputs).filter_map(failure).collect();
+    let failures = all().flat_map(|c| &c.outputs).filter_map(failure);
+    let unchecked = check.outputs.iter().filter_map(unchecked);
+    let details: String = failures.chain(unchecked).collect();
     format!("{}{details}  {outcome}\n", columns(&rows))
 }
 
 /// The share of elements that are the only possible ones.
 fn exactness(output: &OutputCheck) -> String {
     let report = &output.report;
-    match (report.ok, report.compared) {
-        (false, _) => "FAILED".into(),
-        (true, all) if all == report.exact => "ok, all exact".into(),
-        (true, all) => format!("ok, {}% exact", 100 * report.exact / all.max(1)),
+    match (report.status, report.elements()) {
+        (Status::Failed, _) => "FAILED".into(),
+        (Status::NotChecked, _) => "bounds too wide".into(),
+        (Status::Ok, 0) => "ok, empty".into(),
+        (Status::Ok, all) if all == report.exact => "ok, all exact".into(),
+        (Status::Ok, all) => format!("ok, {}% exact", 100 * report.exact / all),
+    }
+}
+
+/// The elements that were compared, of all.
+fn compared(report: &Report) -> String {
+    let grouped = |count: usize| grouped(i64::try_from(count).unwrap_or(i64::MAX));
+    match report.elements() {
+        0 => "empty".into(),
+        all if all == report.compared => "all".into(),
+        all => format!("{} of {}", grouped(report.compared), grouped(all)),
     }
 }
 
 fn checked(output: &OutputCheck) -> Vec<String> {
     let report = &output.report;
-    let outcome = if report.ok { "ok" } else { "FAILED" };
     let (error, bound, at) = match &report.worst {
         None => ("0".into(), "-".into(), "-".into()),
         Some(Worst {
@@ -276,15 +291,14 @@ fn checked(output: &OutputCheck) -> Vec<String> {
             format!("{index:?}"),
         ),
     };
-    let undecided = report.undecided.to_string();
     vec![
         output.name.clone(),
         output.shape.clone(),
-        outcome.into(),
+        report.status.name().into(),
         error,
         bound,
         at,
-        undecided,
+        compared(report),
     ]
 }
 
@@ -293,11 +307,42 @@ fn failure(output: &OutputCheck) -> Option<String> {
     if let Some(mismatch) = &report.mismatch {
         return Some(format!("  output '{name}' {mismatch}\n"));
     }
-    let worst = report.worst.as_ref().filter(|_| !report.ok)?;
+    let worst = report.worst.as_ref().filter(|_| report.failed())?;
     Some(format!(
-        "  output '{name}': {} of {} elements are beyond their bound; at {:?} {} should be {}\n",
-        report.failures, report.compared, worst.index, worst.actual, worst.expected
+        "  output '{name}': {} of {} elements are beyond what is allowed; at {:?} {} should be {}\n",
+        report.failures,
+        report.elements(),
+        worst.index,
+        worst.actual,
+        worst.expected
     ))
+}
+
+/// The reason that an output is not checked.
+fn unchecked(output: &OutputCheck) -> Option<String> {
+    let (name, report) = (&output.name, &output.report);
+    let reasons = [
+        (
+            report.ill_conditioned,
+            "ill-conditioned: correct executions differ by as much as there is",
+        ),
+        (
+            report.undecided,
+            "undecided: their bounds say too little, and no samples could be drawn",
+        ),
+    ];
+    let reasons = reasons.iter().filter(|(count, _)| *count > 0);
+    let reasons: Vec<String> = reasons
+        .map(|(count, why)| format!("{count} are {why}"))
+        .collect();
+    (report.status == Status::NotChecked).then(|| {
+        format!(
+            "  output '{name}' is not checked: {} of {} elements could be compared; {}\n",
+            report.compared,
+            report.elements(),
+            reasons.join(", ")
+        )
+    })
 }
 
 fn outputs(findings: &Findings<'_>) -> String {

@@ -1,19 +1,41 @@
-//! Outputs against the reference interpreter's, each element within its derived bound.
+//! Outputs against the reference interpreter's, each element within its derived bound and within the spread of samples.
 
-use fuser_interp::Tensor;
-use fuser_interp::compare::{self, Report};
+use fuser_interp::compare::{self, Report, Status};
+use fuser_interp::{Expected, Subject};
 use fuser_runtime::{Heap, HostTensor};
 
 use super::Result;
 use super::tensors::Held;
 
+/// The yardsticks of a check.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Yardstick {
+    /// Bounds, and samples where they say too little.
+    Sharp,
+    /// Bounds alone: one execution of the interpreter.
+    Bounds,
+}
+
 /// The result of a check.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Check {
-    /// All outputs agree.
-    pub ok: bool,
+    /// That of all outputs together.
+    pub status: Status,
     /// In the order of the program's results.
     pub outputs: Vec<OutputCheck>,
+    /// The samples that were drawn.
+    pub samples: u32,
+}
+
+impl Check {
+    /// True if enough of each output was compared, and all of that agrees.
+    pub fn ok(&self) -> bool {
+        self.status == Status::Ok
+    }
+    /// True if something disagrees.
+    pub fn failed(&self) -> bool {
+        self.status == Status::Failed
+    }
 }
 
 /// One output.
@@ -27,36 +49,46 @@ pub struct OutputCheck {
     pub report: Report,
 }
 
-/// Compares outputs with the reference's.
+/// Compares outputs with those that are expected.
 pub fn outputs(
     heap: &Heap,
     names: &[String],
     actual: &[HostTensor],
-    reference: &[Tensor],
+    expected: &mut Expected,
+    subject: Subject<'_>,
+    yardstick: Yardstick,
 ) -> Result<Check> {
-    let mut outputs = Vec::with_capacity(reference.len());
-    for (index, expected) in reference.iter().enumerate() {
-        let report = match actual.get(index) {
-            Some(actual) => match Held::copies(heap, [actual])?.tensors.as_slice() {
-                [copy] => compare::compare(copy, expected),
-                _ => Report::default(),
-            },
-            None => Report {
-                mismatch: Some("is missing".into()),
-                ..Report::default()
-            },
-        };
-        outputs.push(OutputCheck {
-            name: names
-                .get(index)
-                .cloned()
-                .unwrap_or_else(|| index.to_string()),
-            shape: expected.describe(),
-            report,
-        });
-    }
+    let copies = Held::copies(heap, actual)?;
+    let reports = match yardstick {
+        Yardstick::Sharp => expected.judge(subject, &copies.tensors),
+        Yardstick::Bounds => {
+            let pairs = expected.values.iter().zip(&copies.tensors);
+            pairs.map(|(e, a)| compare::compare(a, e)).collect()
+        }
+    };
+    let missing = || Report {
+        mismatch: Some("is missing".into()),
+        ..Report::default()
+    };
+    let reports = reports.into_iter().chain(std::iter::repeat_with(missing));
+    let outputs = expected.values.iter().zip(reports).enumerate();
+    let outputs = outputs.map(|(index, (expected, report))| OutputCheck {
+        name: names
+            .get(index)
+            .cloned()
+            .unwrap_or_else(|| index.to_string()),
+        shape: expected.describe(),
+        report,
+    });
+    let outputs: Vec<OutputCheck> = outputs.collect();
+    let own = match actual.len() == expected.values.len() {
+        true => Status::Ok,
+        false => Status::Failed,
+    };
+    let all = outputs.iter().map(|output| output.report.status);
     Ok(Check {
-        ok: actual.len() == reference.len() && outputs.iter().all(|o| o.report.ok),
+        status: all.fold(own, Status::and),
         outputs,
+        samples: expected.samples,
     })
 }

@@ -60,7 +60,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fuser_interp::{MathUlps, Options, Tensor, interpret};
+use fuser_interp::{Expected, MathUlps, Options, Subject, Tensor, interpret};
 use fuser_ir::def::Registry;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostics, Ir, Op};
@@ -78,7 +78,7 @@ use crate::split::{self, MAP, Parts, Split, Text};
 use crate::tool::load::Reader;
 use tensors::Held;
 
-pub use check::{Check, OutputCheck};
+pub use check::{Check, OutputCheck, Yardstick};
 pub use error::SessionError;
 #[cfg(feature = "codegen")]
 pub use program::Program;
@@ -197,9 +197,26 @@ impl Session {
             run: None,
         })
     }
-    /// Runs the program as reference, with a bound for each element of the outputs.
-    pub fn reference(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Vec<Tensor>> {
-        Ok(self.interpreted(loaded, inputs, bounded())?.tensors)
+    /// What the program is to give, by its reference: to be compared with many outputs ([`Session::check_with`]).
+    pub fn expected(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Expected> {
+        let given = Held::copies(self.runtime.heap(), &inputs.tensors)?;
+        let options = self.options(loaded, inputs, bounded());
+        Ok(Expected::of(subject(loaded, &given.tensors, &options))?)
+    }
+    /// Compares outputs with what is expected of the program on these inputs.
+    pub fn check_with(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        expected: &mut Expected,
+        outputs: &[HostTensor],
+    ) -> Result<Check> {
+        let heap = self.runtime.heap();
+        let given = Held::copies(heap, &inputs.tensors)?;
+        let options = self.options(loaded, inputs, bounded());
+        let subject = subject(loaded, &given.tensors, &options);
+        let names = &loaded.signature.output_names;
+        check::outputs(heap, names, outputs, expected, subject, Yardstick::Sharp)
     }
     /// The program's results by the interpreter; the copies of its inputs are gone.
     fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: Options) -> Result<Held> {
@@ -211,9 +228,9 @@ impl Session {
         drop(given);
         Held::results(heap, outputs.values)
     }
-    /// Compares outputs with the reference's.
+    /// Compares outputs with the reference's, and with samples where bounds say too little (docs/checking.md).
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
-        self.compared(loaded, inputs, outputs, bounded())
+        self.compared(loaded, inputs, outputs, (bounded(), Yardstick::Sharp))
     }
     /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off, and where the
     /// code is `contracted`, as its target asks, by that of products that are a part of sums.
@@ -223,25 +240,30 @@ impl Session {
         inputs: &Inputs,
         execution: &Execution,
         contracted: bool,
+        yardstick: Yardstick,
     ) -> Result<Check> {
         let reference = Options {
             tensor_cores: execution.used_tensor_cores(),
             contracted,
             ..bounded()
         };
-        self.compared(loaded, inputs, &execution.outputs, reference)
+        self.compared(loaded, inputs, &execution.outputs, (reference, yardstick))
     }
     fn compared(
         &self,
         loaded: &Loaded,
         inputs: &Inputs,
         outputs: &[HostTensor],
-        reference: Options,
+        (reference, yardstick): (Options, Yardstick),
     ) -> Result<Check> {
         let heap = self.runtime.heap();
-        let reference = self.interpreted(loaded, inputs, reference)?;
+        let given = Held::copies(heap, &inputs.tensors)?;
+        // What these take is no longer there.
+        let options = self.options(loaded, inputs, reference);
+        let subject = subject(loaded, &given.tensors, &options);
+        let mut expected = Expected::of(subject)?;
         let names = &loaded.signature.output_names;
-        check::outputs(heap, names, outputs, &reference.tensors)
+        check::outputs(heap, names, outputs, &mut expected, subject, yardstick)
     }
     /// The interpreter's options with what this session and the inputs decide.
     fn options(&self, loaded: &Loaded, inputs: &Inputs, how: Options) -> Options {
@@ -435,6 +457,16 @@ impl Session {
         };
         model.bindings.named = named.collect();
         Ok(report::report(&ir, loaded.program, &model))
+    }
+}
+
+/// The program on these inputs, as the interpreter takes it.
+fn subject<'a>(loaded: &'a Loaded, inputs: &'a [Tensor], options: &'a Options) -> Subject<'a> {
+    Subject {
+        ir: &loaded.ir,
+        op: loaded.program,
+        inputs,
+        options,
     }
 }
 

@@ -51,6 +51,8 @@ pub enum Exit {
     Usage = 2,
     /// A bug of ours.
     Internal = 3,
+    /// Nothing is wrong that could be checked, but less than half of an output could be.
+    NotChecked = 4,
 }
 
 /// Tells mistakes of the command line of `tool`.

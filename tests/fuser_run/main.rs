@@ -119,6 +119,52 @@ fn outputs_are_files_and_agree_with_the_reference() {
     }
 }
 
+/// A difference that is nothing but rounding is not checked, which is no failure and no success.
+#[test]
+fn what_cannot_be_checked_has_a_status_of_its_own() {
+    let text = "task.program @noise(%x: tensor<64x4xf32>) -> (tensor<64xf32>, tensor<64x4xf32>) {
+  %e = fusion.exp %x
+  %big = fusion.constant value 1.0e8 : f32
+  %a = fusion.add %e, %big
+  %b = fusion.sub %a, %big
+  %s = fusion.sum %b dims [1]
+  %t = fusion.sum %e dims [1]
+  %y = fusion.sub %s, %t
+  task.return %y, %e
+}
+";
+    for device in devices() {
+        let folder = folder();
+        std::fs::write(folder.path().join("noise.fir"), text).unwrap();
+        let args = format!("noise.fir --device={device} --check --report=json:r.json");
+        let output = run(&folder, &args);
+        assert_eq!(output.status.code(), Some(4));
+        let told = String::from_utf8(output.stdout).unwrap();
+        for part in [
+            "not checked",
+            "output 'y' is not checked: 0 of 64 elements could be compared; 64 are ill-conditioned",
+            "NOT CHECKED: of an output less than half could be compared",
+        ] {
+            assert!(told.contains(part), "{told}");
+        }
+        assert!(
+            !told.contains("agree") && !told.contains("all exact"),
+            "{told}"
+        );
+        let text = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+        let report: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(schema::check(&report), [] as [String; 0]);
+        let check = &report["check"];
+        assert_eq!(
+            (&check["status"], &check["ok"]),
+            (&"not checked".into(), &false.into())
+        );
+        let statuses = [0, 1].map(|i| check["outputs"][i]["status"].clone());
+        assert_eq!(statuses, ["not checked", "ok"]);
+        assert_eq!(check["outputs"][0]["ill_conditioned"], 64);
+    }
+}
+
 #[test]
 fn the_report_follows_its_schema() {
     for device in devices() {

@@ -49,7 +49,7 @@ fn results(session: &Session, body: &str, more: &[Vec<f64>]) -> Vec<Vec<f64>> {
     let interpreted = session.interpret(&loaded, &inputs).unwrap();
     let run = session.run_cpu(&loaded, &inputs, &CompileOptions::default(), 1);
     let outputs = run.unwrap().outputs;
-    assert!(session.check(&loaded, &inputs, &outputs).unwrap().ok);
+    assert!(session.check(&loaded, &inputs, &outputs).unwrap().ok());
     assert_eq!(interpreted.outputs.len(), outputs.len());
     outputs.iter().map(|x| x.values().collect()).collect()
 }

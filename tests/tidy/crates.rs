@@ -80,7 +80,12 @@ const MAY_USE: [(&str, &[&str]); 21] = [
     ("fuser-cuda-sim", &["fuser-random", "fuser-target"]),
     (
         "fuser-interp",
-        &["fuser-ir", "fuser-dialects", "fuser-testing"],
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-random",
+            "fuser-testing",
+        ],
     ),
     (
         "fuser",

@@ -1,7 +1,9 @@
 //! Execution by the interpreter: the meaning of a program, exactly or with error bounds.
 
-use fuser_interp::compare::{compare, compare_exact};
-use fuser_interp::{Axis, InterpError, Options, Tensor, interpret};
+use std::cell::RefCell;
+
+use fuser_interp::compare::{Report, compare_exact};
+use fuser_interp::{Axis, InterpError, Options, Subject, Tensor, interpret};
 use fuser_ir::{Ir, Op};
 
 use crate::generate::{Case, Input, Tier};
@@ -22,12 +24,36 @@ fn options(reference: bool, fuel: u64) -> Options {
 }
 
 /// The results of a correct execution.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Expected {
     /// The comparison that they admit.
     pub tier: Tier,
     /// The results, with bounds in the bounded tier.
     pub results: Vec<Tensor>,
+    /// The same with samples, in the bounded tier.
+    sharp: RefCell<fuser_interp::Expected>,
+    /// The case that they are of, from which samples are drawn.
+    origin: Origin,
+}
+
+/// A case before anything was done to it.
+#[derive(Clone)]
+struct Origin {
+    ir: Ir,
+    program: Op,
+    inputs: Vec<Tensor>,
+    options: Options,
+}
+
+impl Origin {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            ir: &self.ir,
+            op: self.program,
+            inputs: &self.inputs,
+            options: &self.options,
+        }
+    }
 }
 
 /// Executes a case as it is.
@@ -43,10 +69,17 @@ pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpErro
         contracted,
         ..options(tier == Tier::Bounded, FUEL)
     };
-    let outputs = interpret(&case.ir, case.program, &inputs, &options)?;
+    let results = interpret(&case.ir, case.program, &inputs, &options)?.values;
     Ok(Expected {
         tier,
-        results: outputs.values,
+        sharp: RefCell::new(results.clone().into()),
+        results,
+        origin: Origin {
+            ir: case.ir.clone(),
+            program: case.program,
+            inputs,
+            options,
+        },
     })
 }
 
@@ -94,20 +127,28 @@ impl Expected {
                 self.results.len()
             ));
         }
-        let pairs = self.results.iter().zip(results).enumerate();
+        let reports = self.reports(results);
+        let pairs = self.results.iter().zip(&reports).enumerate();
         pairs
             .into_iter()
-            .find_map(|(i, (wanted, got))| fault(self.tier, i, got, wanted))
+            .find_map(|(i, (wanted, report))| fault(i, report, wanted))
+    }
+    /// The comparison of each result: with what is expected, or in the bounded tier by bounds and samples.
+    pub fn reports(&self, results: &[Tensor]) -> Vec<Report> {
+        if self.tier == Tier::Bounded {
+            let sharp = &mut *self.sharp.borrow_mut();
+            return sharp.judge(self.origin.subject(), results);
+        }
+        let pairs = self.results.iter().zip(results);
+        pairs
+            .map(|(wanted, got)| compare_exact(got, wanted))
+            .collect()
     }
 }
 
-fn fault(tier: Tier, index: usize, got: &Tensor, wanted: &Tensor) -> Option<String> {
-    let report = match tier {
-        Tier::Exact => compare_exact(got, wanted),
-        Tier::Bounded => compare(got, wanted),
-    };
+fn fault(index: usize, report: &Report, wanted: &Tensor) -> Option<String> {
     // Beside a broadcast axis of extent 0 elements are stored that no index reads.
-    if report.ok || (report.mismatch.is_none() && wanted.logical_len() == 0) {
+    if !report.failed() || (report.mismatch.is_none() && wanted.logical_len() == 0) {
         return None;
     }
     let detail = match (&report.mismatch, &report.worst) {
@@ -115,7 +156,7 @@ fn fault(tier: Tier, index: usize, got: &Tensor, wanted: &Tensor) -> Option<Stri
         (_, Some(worst)) => format!(
             "{} of {} elements are wrong; at {:?} {:e} should be {:e} (off by {:e}, allowed {:e})",
             report.failures,
-            report.compared,
+            report.elements(),
             worst.index,
             worst.actual,
             worst.expected,

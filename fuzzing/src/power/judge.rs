@@ -1,8 +1,11 @@
 //! The check whose power is measured: that of `fuser-run --check`, on the results of another execution.
 
+use std::cell::RefCell;
+
 use fuser::compile::{CompileOptions, Loader, compile};
-use fuser::session::{Check, Loaded, Session, check};
-use fuser_interp::Tensor;
+use fuser::session::{Loaded, Session};
+use fuser_interp::Expected;
+use fuser_interp::compare::Status;
 use fuser_runtime::{CpuProgram, HostTensor, Inputs};
 
 use crate::generate::Case;
@@ -12,7 +15,8 @@ use crate::oracle::{compiled, summary};
 pub struct Judge {
     session: Session,
     loaded: Loaded,
-    reference: Vec<Tensor>,
+    inputs: Inputs,
+    expected: RefCell<Expected>,
 }
 
 /// The answer of the check.
@@ -20,11 +24,11 @@ pub struct Judge {
 pub struct Verdict {
     /// A result is wrong.
     pub found: bool,
-    /// Results of which nothing could be compared.
+    /// Results of which less than half could be compared.
     pub not_checked: u64,
     /// Elements compared.
     pub compared: u64,
-    /// Elements about which the reference says nothing.
+    /// Elements that could not be compared.
     pub undecided: u64,
 }
 
@@ -41,28 +45,29 @@ impl Judge {
             tensors: inputs.map_err(|error| error.to_string())?,
             extents: Vec::new(),
         };
-        let reference = session.reference(&loaded, &inputs).map_err(told)?;
+        let expected = session.expected(&loaded, &inputs).map_err(told)?;
         Ok(Self {
             session,
             loaded,
-            reference,
+            inputs,
+            expected: RefCell::new(expected),
         })
     }
     /// The answer of the check to these results.
     pub fn verdict(&self, results: &[HostTensor]) -> Result<Verdict, String> {
-        let heap = self.session.runtime().heap();
-        let names = &self.loaded.signature.output_names;
-        let check: Check = check::outputs(heap, names, results, &self.reference)
+        let expected = &mut *self.expected.borrow_mut();
+        let check = (self.session)
+            .check_with(&self.loaded, &self.inputs, expected, results)
             .map_err(|error| format!("{error:?}"))?;
         let reports = check.outputs.iter().map(|output| &output.report);
         let sum = |of: fn(&fuser_interp::compare::Report) -> usize| {
             reports.clone().map(|report| of(report) as u64).sum()
         };
         Ok(Verdict {
-            found: !check.ok,
-            not_checked: sum(|r| usize::from(r.compared == 0 && r.undecided > 0)),
+            found: check.failed(),
+            not_checked: sum(|r| usize::from(r.status == Status::NotChecked)),
             compared: sum(|r| r.compared),
-            undecided: sum(|r| r.undecided),
+            undecided: sum(|r| r.elements() - r.compared),
         })
     }
 }

@@ -1,19 +1,27 @@
-//! Results against results: element by element, against a derived bound or bit for bit.
+//! Results against results: element by element, against a derived bound, against the spread of samples, or bit for bit.
 //!
 //! A bound covers any order of summation and any library that keeps its promise; four times the bound and a unit in the
 //! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). A
-//! bound of zero means that the analysis has shown that there is only one result, and no slack is given.
+//! bound of zero means that the analysis has shown that there is only one result, and no slack is given. Where the bound says little, samples say
+//! more ([`Spread`]): both yardsticks hold. An element of which neither says anything, or allows as much as there is, is not compared.
 
 use crate::machine::CHUNK;
 use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Rules, round};
 use crate::ops::elementwise::{join, view_of};
 use crate::tensor::{Axis, Tensor};
 use crate::view::View;
+use fuser_ir::DType;
 
-/// Times the derived bound that an element may be off.
-pub const SLACK: f64 = 4.0;
+pub use crate::number::rules::SLACK;
 
-/// The element that came closest to its bound, or went furthest beyond.
+/// Times the distance of the farthest sample that an element may be off, whatever the others are: where errors make values jump, enlarged
+/// errors make no greater jumps.
+const BEYOND: f64 = 1.5;
+
+/// Units in the last place that a bound may allow before samples are wanted.
+const TIGHT: f64 = 64.0;
+
+/// The element that came closest to what is allowed, or went furthest beyond.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Worst {
     /// Its index.
@@ -28,56 +36,266 @@ pub struct Worst {
     pub allowed: f64,
 }
 
+/// The outcome of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Status {
+    /// Nothing is beyond what is allowed, and at least half of the elements could be compared.
+    Ok,
+    /// An element is beyond what is allowed, or shapes and types disagree.
+    #[default]
+    Failed,
+    /// Nothing is wrong that could be compared, which is less than half.
+    NotChecked,
+}
+
+impl Status {
+    /// Its name, for people and programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "FAILED",
+            Self::NotChecked => "not checked",
+        }
+    }
+    /// The status of both together.
+    pub fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Failed, _) | (_, Self::Failed) => Self::Failed,
+            (Self::NotChecked, _) | (_, Self::NotChecked) => Self::NotChecked,
+            (Self::Ok, Self::Ok) => Self::Ok,
+        }
+    }
+}
+
 /// The result of a comparison.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Report {
-    /// No element is beyond its bound, and shapes and types agree.
-    pub ok: bool,
+    /// The outcome.
+    pub status: Status,
     /// Elements compared.
     pub compared: usize,
     /// Those of them for which the reference allows nothing: there is one result only.
     pub exact: usize,
-    /// Elements about which the reference says nothing, because an operand lay within its error of a discontinuity.
+    /// Elements whose samples spread as far as the element is great, or differ in kind.
+    pub ill_conditioned: usize,
+    /// Elements about which the reference says nothing or too little, and of which there are no samples.
     pub undecided: usize,
-    /// Elements beyond their bound.
+    /// Elements beyond what is allowed.
     pub failures: usize,
+    /// Those of them that the bound alone would have let pass.
+    pub suspects: usize,
     /// The element with the greatest error in relation to what is allowed; none where all agree exactly.
     pub worst: Option<Worst>,
     /// The reason that nothing was compared.
     pub mismatch: Option<String>,
 }
 
+impl Report {
+    /// True if enough was compared, and nothing was wrong.
+    pub fn ok(&self) -> bool {
+        self.status == Status::Ok
+    }
+    /// True if something is wrong.
+    pub fn failed(&self) -> bool {
+        self.status == Status::Failed
+    }
+    /// Elements that were to be compared.
+    pub fn elements(&self) -> usize {
+        self.compared + self.ill_conditioned + self.undecided
+    }
+    fn mismatch(why: String) -> Self {
+        Self {
+            mismatch: Some(why),
+            ..Self::default()
+        }
+    }
+    /// Its outcome, from its counts.
+    fn settled(mut self) -> Self {
+        self.status = match (self.failures, self.elements()) {
+            _ if self.mismatch.is_some() => Status::Failed,
+            (0, all) if 2 * self.compared >= all => Status::Ok,
+            (0, _) => Status::NotChecked,
+            _ => Status::Failed,
+        };
+        self
+    }
+}
+
+/// The distances of samples from the reference, by stored element: the sum of their squares and the greatest, infinite where a sample is of another
+/// kind (another integer, a NaN or an infinity beside a number).
+#[derive(Clone, PartialEq, Debug)]
+pub struct Spread {
+    squares: Vec<f64>,
+    most: Vec<f32>,
+    /// The same of the imaginary parts.
+    imaginary: Option<Box<Spread>>,
+}
+
+impl Spread {
+    /// That of no samples yet.
+    pub fn of(reference: &Tensor) -> Self {
+        Self {
+            squares: vec![0.0; reference.stored_len()],
+            most: vec![0.0; reference.stored_len()],
+            imaginary: reference.parts().map(|(_, im)| Box::new(Self::of(&im))),
+        }
+    }
+    /// Adds a sample.
+    pub fn add(&mut self, reference: &Tensor, sample: &Tensor) {
+        if let (Some((re, im)), Some((own_re, own_im)), Some(other)) =
+            (reference.parts(), sample.parts(), &mut self.imaginary)
+        {
+            other.add(&im, &own_im);
+            return self.add(&re, &own_re);
+        }
+        let fits = reference.axes() == sample.axes();
+        let each = self.squares.iter_mut().zip(&mut self.most).enumerate();
+        for (i, (squares, most)) in each {
+            let square = match fits {
+                true => square(reference, sample, i),
+                false => f64::INFINITY,
+            };
+            *squares += square;
+            *most = most.max(square.sqrt() as f32);
+        }
+    }
+}
+
+/// The square of the distance of an element from the reference's.
+fn square(reference: &Tensor, sample: &Tensor, i: usize) -> f64 {
+    if !reference.dtype().is_float() {
+        let same = reference.data().int(i) == sample.data().int(i);
+        return if same { 0.0 } else { f64::INFINITY };
+    }
+    let (x, y) = (reference.data().float(i), sample.data().float(i));
+    match x == y || (x.is_nan() && y.is_nan()) {
+        true => 0.0,
+        false => match (x - y) * (x - y) {
+            square if square.is_nan() => f64::INFINITY,
+            square => square,
+        },
+    }
+}
+
+/// The yardstick that samples are.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampled<'a> {
+    /// Their spread.
+    pub spread: &'a Spread,
+    /// The number of samples.
+    pub count: u32,
+    /// The times of their spread that an element may be off.
+    pub reach: f64,
+}
+
+/// What is known of an element.
+enum Verdict {
+    Compared(Deviation),
+    /// It is not compared, unless it is beyond even what is allowed.
+    IllConditioned(Option<Deviation>),
+    Undecided(Option<Deviation>),
+}
+
+#[derive(Clone, Copy)]
 struct Deviation {
     error: f64,
     allowed: f64,
+    /// Beyond the bound itself.
+    certain: bool,
+}
+
+impl Deviation {
+    fn exact(error: f64) -> Self {
+        Self {
+            error,
+            allowed: 0.0,
+            certain: error > 0.0,
+        }
+    }
 }
 
 /// Compares a result with the reference's, bounds and all.
 pub fn compare(actual: &Tensor, reference: &Tensor) -> Report {
-    if let Some(report) = by_parts(actual, reference, compare) {
-        return report;
+    compare_sampled(actual, reference, None)
+}
+
+/// The same, with samples.
+pub fn compare_sampled(
+    actual: &Tensor,
+    reference: &Tensor,
+    sampled: Option<Sampled<'_>>,
+) -> Report {
+    if let (Some((re, im)), Some((re_expected, im_expected))) = (actual.parts(), reference.parts())
+    {
+        let other = sampled.and_then(|sampled| {
+            let spread = sampled.spread.imaginary.as_deref()?;
+            Some(Sampled { spread, ..sampled })
+        });
+        return joined(
+            compare_sampled(&re, &re_expected, sampled),
+            compare_sampled(&im, &im_expected, other),
+        );
     }
-    let rules = Rules::of(reference.dtype());
-    scan(actual, reference, |a, r| {
-        if reference.dtype().is_float() {
-            return bounded(actual.data().float(a), reference.bounded(r), &rules);
-        }
-        let expected = reference.int(r)?;
-        let equal = actual.data().int(a) == Some(expected.v);
-        (!expected.unsure).then(|| integer(equal, actual, reference, a, r))
+    let float = reference.dtype().is_float();
+    let judge = Judge {
+        rules: Rules::of(reference.dtype()),
+        typical: if float { typical(reference) } else { 0.0 },
+        sampled,
+    };
+    scan(actual, reference, |a, r| match float {
+        true => judge.float(actual.data().float(a), reference.bounded(r), r),
+        false => judge.integer(actual, reference, a, r),
     })
+}
+
+/// True if bounds say enough: no element is undecided, and none may be off by much in comparison with what is typical.
+pub fn is_tight(reference: &Tensor) -> bool {
+    if let Some((re, im)) = reference.parts() {
+        return is_tight(&re) && is_tight(&im);
+    }
+    let Some(bounds) = reference.bounds() else {
+        return true;
+    };
+    if !reference.dtype().is_float() {
+        return bounds.iter().all(|e| *e == 0.0);
+    }
+    let (rules, typical) = (Rules::of(reference.dtype()), typical(reference));
+    let tight = |(i, e): (usize, &f64)| {
+        let v = reference.data().float(i).abs();
+        let most = if v.is_finite() {
+            v.max(typical)
+        } else {
+            typical
+        };
+        *e == 0.0 || SLACK * e <= TIGHT * rules.ulp(most)
+    };
+    bounds.iter().enumerate().all(tight)
+}
+
+/// The median of the magnitudes of a tensor's finite elements that are not stored as zero.
+fn typical(reference: &Tensor) -> f64 {
+    let least = Rules::of(reference.dtype()).ulp(0.0);
+    let all = (0..reference.stored_len()).map(|i| reference.data().float(i).abs());
+    let mut all: Vec<f64> = all.filter(|v| *v >= least && v.is_finite()).collect();
+    let middle = all.len() / 2;
+    match all.is_empty() {
+        true => 0.0,
+        false => *all.select_nth_unstable_by(middle, f64::total_cmp).1,
+    }
 }
 
 /// Compares two results bit for bit; all NaN are equal.
 pub fn compare_exact(actual: &Tensor, expected: &Tensor) -> Report {
-    if let Some(report) = by_parts(actual, expected, compare_exact) {
-        return report;
+    if let (Some((re, im)), Some((re_expected, im_expected))) = (actual.parts(), expected.parts()) {
+        let parts = [(re, re_expected), (im, im_expected)];
+        let [re, im] = parts.map(|(actual, expected)| compare_exact(&actual, &expected));
+        return joined(re, im);
     }
     let float = expected.dtype().is_float();
     scan(actual, expected, |a, e| {
         if !float {
             let equal = actual.data().int(a) == expected.data().int(e);
-            return Some(integer(equal, actual, expected, a, e));
+            return Verdict::Compared(unequal(equal, actual, expected, a, e));
         }
         let (x, y) = (actual.data().float(a), expected.data().float(e));
         let equal = (x.is_nan() && y.is_nan()) || x.to_bits() == y.to_bits();
@@ -87,94 +305,138 @@ pub fn compare_exact(actual: &Tensor, expected: &Tensor) -> Report {
             // Zeros of different sign, or NaN beside a number.
             (false, _) => f64::INFINITY,
         };
-        Some(Deviation {
-            error,
-            allowed: 0.0,
-        })
+        Verdict::Compared(Deviation::exact(error))
     })
 }
 
 /// Complex tensors part by part: every part counts as an element.
-fn by_parts(
-    actual: &Tensor,
-    expected: &Tensor,
-    compare: fn(&Tensor, &Tensor) -> Report,
-) -> Option<Report> {
-    let ((re, im), (re_expected, im_expected)) = (actual.parts()?, expected.parts()?);
-    let (mut both, im) = (compare(&re, &re_expected), compare(&im, &im_expected));
-    both.ok &= im.ok;
-    both.compared += im.compared;
-    both.exact += im.exact;
-    both.undecided += im.undecided;
-    both.failures += im.failures;
-    both.mismatch = both.mismatch.or(im.mismatch);
+fn joined(re: Report, im: Report) -> Report {
     let further = |w: &Worst| w.error / w.allowed;
-    both.worst = match (both.worst, im.worst) {
+    let worst = match (re.worst, im.worst) {
         (Some(a), Some(b)) if further(&b) > further(&a) => Some(b),
         (a, b) => a.or(b),
     };
-    Some(both)
+    let both = Report {
+        status: Status::Ok,
+        compared: re.compared + im.compared,
+        exact: re.exact + im.exact,
+        ill_conditioned: re.ill_conditioned + im.ill_conditioned,
+        undecided: re.undecided + im.undecided,
+        failures: re.failures + im.failures,
+        suspects: re.suspects + im.suspects,
+        worst,
+        mismatch: re.mismatch.or(im.mismatch),
+    };
+    both.settled()
 }
 
-fn integer(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) -> Deviation {
+fn unequal(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) -> Deviation {
     let distance = (actual.data().float(a) - expected.data().float(e)).abs();
-    Deviation {
-        error: if equal { 0.0 } else { distance.max(1.0) },
-        allowed: 0.0,
+    Deviation::exact(if equal { 0.0 } else { distance.max(1.0) })
+}
+
+/// The yardsticks of one output.
+struct Judge<'a> {
+    rules: Rules,
+    /// A typical magnitude of the output's elements.
+    typical: f64,
+    sampled: Option<Sampled<'a>>,
+}
+
+impl Judge<'_> {
+    /// The spread that is allowed to stored element `i`, infinite where samples are of several kinds; `None` without samples.
+    fn spread(&self, i: usize) -> Option<f64> {
+        let Sampled {
+            spread,
+            count,
+            reach,
+        } = self.sampled?;
+        let squares = spread.squares.get(i).copied().unwrap_or(f64::INFINITY);
+        let most = spread.most.get(i).copied().unwrap_or(f32::INFINITY);
+        let spread = (squares / f64::from(count.max(1))).sqrt();
+        Some((reach * spread).max(BEYOND * f64::from(most)))
+    }
+    fn integer(&self, actual: &Tensor, reference: &Tensor, a: usize, r: usize) -> Verdict {
+        let Some(expected) = reference.int(r) else {
+            return Verdict::Undecided(None);
+        };
+        let equal = actual.data().int(a) == Some(expected.v);
+        let deviation = unequal(equal, actual, reference, a, r);
+        match self.spread(r) {
+            _ if !expected.unsure => Verdict::Compared(deviation),
+            None => Verdict::Undecided(None),
+            Some(0.0) => Verdict::Compared(Deviation {
+                certain: false,
+                ..deviation
+            }),
+            Some(_) => Verdict::IllConditioned(None),
+        }
+    }
+    fn float(&self, actual: f64, expected: crate::Bounded, i: usize) -> Verdict {
+        let zeros = actual == 0.0 && expected.v == 0.0;
+        let turned = actual.is_sign_negative() != expected.v.is_sign_negative();
+        // What is certain is so with the sign of a zero.
+        if zeros && turned && expected.e == 0.0 {
+            return Verdict::Compared(Deviation::exact(f64::INFINITY));
+        }
+        let same = actual == expected.v || (actual.is_nan() && expected.v.is_nan());
+        let distance = (actual - expected.v).abs();
+        let error = match (same, distance.is_nan()) {
+            (true, _) => 0.0,
+            (false, true) => f64::INFINITY,
+            (false, false) => distance,
+        };
+        if expected.e == 0.0 {
+            return Verdict::Compared(Deviation::exact(error));
+        }
+        let proven = SLACK * expected.e + self.rules.ulp(expected.v);
+        let spread = self.spread(i);
+        let sharp = spread.map_or(f64::INFINITY, |spread| match expected.v.is_finite() {
+            true => spread * self.own_error() + self.rules.ulp(expected.v),
+            false => spread,
+        });
+        let allowed = proven.min(sharp);
+        let deviation = Deviation {
+            error,
+            allowed,
+            certain: error > proven,
+        };
+        let known = Some(deviation).filter(|_| allowed < f64::INFINITY);
+        // Near zero nothing is sharper than a few of the least numbers that there are.
+        let most = expected.v.abs().max(self.typical);
+        let most = most.max(4.0 * self.rules.ulp(0.0));
+        match spread {
+            _ if allowed < most || (allowed == 0.0 && !expected.v.is_finite()) => {
+                Verdict::Compared(deviation)
+            }
+            Some(_) => Verdict::IllConditioned(known),
+            None => Verdict::Undecided(known),
+        }
+    }
+    /// The factor for the error of the reference itself: where the program computes in f64, it is off as the program is.
+    fn own_error(&self) -> f64 {
+        match self.rules.dtype {
+            DType::F64 => std::f64::consts::SQRT_2,
+            _ => 1.0,
+        }
     }
 }
 
-fn bounded(actual: f64, expected: crate::Bounded, rules: &Rules) -> Option<Deviation> {
-    if expected.is_undecided() {
-        return None;
-    }
-    let zeros = actual == 0.0 && expected.v == 0.0;
-    let turned = actual.is_sign_negative() != expected.v.is_sign_negative();
-    // What is certain is so with the sign of a zero.
-    if zeros && turned && expected.e == 0.0 {
-        let (error, allowed) = (f64::INFINITY, 0.0);
-        return Some(Deviation { error, allowed });
-    }
-    let same = actual == expected.v || (actual.is_nan() && expected.v.is_nan());
-    let distance = (actual - expected.v).abs();
-    let error = match (same, distance.is_nan()) {
-        (true, _) => 0.0,
-        (false, true) => f64::INFINITY,
-        (false, false) => distance,
-    };
-    let allowed = match expected.e {
-        0.0 => 0.0,
-        e => SLACK * e + rules.ulp(expected.v),
-    };
-    Some(Deviation { error, allowed })
-}
-
-fn scan(
-    actual: &Tensor,
-    expected: &Tensor,
-    judge: impl Fn(usize, usize) -> Option<Deviation>,
-) -> Report {
+fn scan(actual: &Tensor, expected: &Tensor, judge: impl Fn(usize, usize) -> Verdict) -> Report {
     let shapes = (actual.shape(), expected.shape());
     if actual.dtype() != expected.dtype() || shapes.0 != shapes.1 {
-        let text = format!(
+        return Report::mismatch(format!(
             "is {}, should be {}",
             actual.describe(),
             expected.describe()
-        );
-        return Report {
-            mismatch: Some(text),
-            ..Report::default()
-        };
+        ));
     }
     let axes = join(&[actual, expected]).unwrap_or_default();
     let (view_a, view_e) = (view_of(actual, &axes), view_of(expected, &axes));
     // An empty axis leaves no index that reads the elements stored along the others, so they may be unwritten.
     let stored = |n: usize, a: &Axis| n.saturating_mul(if a.extent == 0 { 0 } else { a.stored() });
     let count = axes.iter().fold(1, stored);
-    let mut report = Report {
-        ok: true,
-        ..Report::default()
-    };
+    let mut report = Report::default();
     let mut worst: Option<(usize, Deviation)> = None;
     let (mut places_a, mut places_e) = (vec![0; CHUNK], vec![0; CHUNK]);
     for begin in (0..count).step_by(CHUNK) {
@@ -182,13 +444,19 @@ fn scan(
         places(&view_a, begin, &mut places_a[..length]);
         places(&view_e, begin, &mut places_e[..length]);
         for i in 0..length {
-            let Some(deviation) = judge(places_a[i], places_e[i]) else {
-                report.undecided += 1;
-                continue;
+            let (list, deviation) = match judge(places_a[i], places_e[i]) {
+                Verdict::Compared(deviation) => {
+                    report.exact += usize::from(deviation.allowed == 0.0);
+                    (&mut report.compared, Some(deviation))
+                }
+                Verdict::IllConditioned(deviation) => (&mut report.ill_conditioned, deviation),
+                Verdict::Undecided(deviation) => (&mut report.undecided, deviation),
             };
-            report.compared += 1;
-            report.exact += usize::from(deviation.allowed == 0.0);
-            report.failures += usize::from(deviation.error > deviation.allowed);
+            *list += 1;
+            let Some(deviation) = deviation else { continue };
+            let beyond = deviation.error > deviation.allowed;
+            report.failures += usize::from(beyond);
+            report.suspects += usize::from(beyond && !deviation.certain);
             if deviation.error > 0.0
                 && worst
                     .as_ref()
@@ -198,7 +466,6 @@ fn scan(
             }
         }
     }
-    report.ok = report.failures == 0;
     report.worst = worst.map(|(i, deviation)| Worst {
         index: unravel(&axes, i),
         actual: actual.data().float(view_a.at(i)),
@@ -206,9 +473,8 @@ fn scan(
         error: deviation.error,
         allowed: deviation.allowed,
     });
-    report
+    report.settled()
 }
-
 /// Fills `out` with the storage positions of the elements from `begin` on.
 fn places(view: &View, begin: usize, out: &mut [usize]) {
     view.runs(begin, out.len(), |from, step, at, length| {
@@ -236,7 +502,7 @@ pub fn rounded(reference: &Tensor) -> Option<Tensor> {
         return Tensor::of_parts(rounded(&re)?, rounded(&im)?);
     }
     use crate::tensor::Data;
-    use fuser_ir::DType;
+
     let values = (0..reference.stored_len()).map(|i| reference.data().float(i));
     let data = match reference.dtype() {
         DType::F64 => Data::F64(values.collect()),

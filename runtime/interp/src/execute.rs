@@ -8,6 +8,7 @@ use crate::ops::{complex, lambda, shape};
 use crate::site::Site;
 use crate::tensor::Tensor;
 use fuser_ir::DType;
+use fuser_ir::entity::Entity;
 
 /// The results of an op.
 pub(crate) fn execute(
@@ -16,6 +17,7 @@ pub(crate) fn execute(
     code: Code,
     operands: &[Tensor],
 ) -> Result<Vec<Tensor>> {
+    machine.begin(site.op.index());
     if let Some(results) = complex::computed(machine, site, code, operands)? {
         return Ok(results);
     }

@@ -3,7 +3,7 @@
 //! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, reductions in index order: what a
 //! pass must preserve bit for bit. **Reference**: floats in f64, and for every element a bound on how far a compiled
 //! program may be from it, derived op by op (`number::bounded`): what a compiled program is compared with, without any
-//! tolerance picked by hand.
+//! tolerance picked by hand. In a *sample* the values of reference mode are moved by errors at random (`number::sampling`).
 //!
 //! | file | what |
 //! |---|---|
@@ -13,6 +13,7 @@
 //! | `number/` | arithmetic on single elements, exact and bounded |
 //! | `tensor.rs`, `view.rs`, `memory.rs` | values, index arithmetic, a kernel's buffers |
 //! | `compare.rs` | results against results |
+//! | `expected.rs` | the results that a program is to give, with samples |
 //!
 //! Shares no code with passes, lowering or code generation, and knows the ops by name only. Never panics, whatever the
 //! IR: what the verifier would refuse is an error here. Never uses more element operations or memory than it may.
@@ -23,6 +24,7 @@ pub mod compare;
 mod engine;
 pub mod error;
 mod execute;
+pub mod expected;
 mod extents;
 mod kernel;
 mod machine;
@@ -42,7 +44,8 @@ use fuser_ir::types::TypeKind;
 use fuser_ir::{Ir, Op, Value};
 
 pub use error::{ErrorKind, InterpError, Race, Result};
-pub use number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps};
+pub use expected::{Expected, Subject};
+pub use number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, MathUlps, Sample};
 pub use tensor::{Axis, Data, Tensor};
 
 /// Options of a run.
@@ -64,6 +67,8 @@ pub struct Options {
     pub contracted: bool,
     /// Threads of a kernel that touch an element in no order are an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
     pub races: bool,
+    /// Reference mode: values are those of a sample, which errors at random move (docs/checking.md).
+    pub sample: Option<Sample>,
     /// Values of named extents that no input gives. Those that inputs give must agree.
     pub extents: BTreeMap<String, i64>,
 }
@@ -79,6 +84,7 @@ impl Default for Options {
             tensor_cores: false,
             contracted: false,
             races: true,
+            sample: None,
             extents: BTreeMap::new(),
         }
     }

@@ -10,6 +10,7 @@ use fuser_ir::DType;
 use crate::Options;
 use crate::budget::{Budget, Charge};
 use crate::error::{ErrorKind, InterpError, Result};
+use crate::number::sampling::Noise;
 use crate::number::{Env, Rules};
 use crate::tensor::{Axis, Data, DataMut, Tensor, filled, product};
 
@@ -22,6 +23,8 @@ pub(crate) const CHUNK: usize = 512;
 pub(crate) struct Machine<'o> {
     pub options: &'o Options,
     pub budget: Budget,
+    /// The number of the op that is executed, and of the uses of its random numbers: what errors of a sample follow from.
+    place: (u64, u64),
 }
 
 /// A tensor that is being made.
@@ -55,17 +58,29 @@ impl<'o> Machine<'o> {
         Self {
             options,
             budget: Budget::new(options.fuel, options.memory),
+            place: (0, 0),
         }
     }
     /// True if floats are computed with error bounds.
     pub fn is_reference(&self) -> bool {
         self.options.reference
     }
+    /// Begins the op with this number.
+    pub fn begin(&mut self, op: usize) {
+        self.place = (op as u64, 0);
+    }
+    /// The rules of a part of the op at hand: in a sample with random numbers of its own.
+    pub fn rules(&mut self, dtype: DType) -> Rules {
+        let (op, part) = self.place;
+        self.place.1 += 1;
+        let sample = self.options.sample;
+        Rules::of(dtype).sampled(sample.map(|sample| Noise::new(sample, op).at(part)))
+    }
     /// The arithmetic environment of op `name` on `dtype`.
-    pub fn env(&self, name: &str, dtype: DType) -> Env {
+    pub fn env(&mut self, name: &str, dtype: DType) -> Env {
         Env {
             dtype,
-            rules: Rules::of(dtype),
+            rules: self.rules(dtype),
             contracted: self.options.contracted && matches!(dtype, DType::F32 | DType::F64),
             ulps: match self.is_reference() {
                 true => self.options.math.of(name, dtype.compute()),

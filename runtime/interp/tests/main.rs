@@ -8,4 +8,5 @@ mod numpy;
 mod races;
 mod random;
 mod reference;
+mod sampled;
 mod shapes;

@@ -81,7 +81,14 @@ pub fn add(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     if both_exact(a, b) {
         return rules.known(v);
     }
-    rules.rounded(v, a.e + b.e, CORRECT)
+    rules.correct(v, a.e + b.e, || adds_exactly(a.v, b.v))
+}
+
+/// True if the sum of two floats is the float that their addition gives (Knuth's error of a sum).
+fn adds_exactly(a: f64, b: f64) -> bool {
+    let sum = a + b;
+    let other = sum - a;
+    (a - (sum - other)) + (b - other) == 0.0
 }
 
 /// `a - b`
@@ -101,7 +108,7 @@ pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return rules.known(v);
     }
     let spread = a.v.abs() * b.e + b.v.abs() * a.e + a.e * b.e;
-    rules.rounded(v, spread, CORRECT)
+    rules.correct(v, spread, || a.v.mul_add(b.v, -v) == 0.0)
 }
 
 /// `a * b` as a term of a sum, in the type that accumulates: rounded, or held exactly by a fused step. Undecided where only the
@@ -112,7 +119,7 @@ pub fn term(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return product;
     }
     if !product.v.is_finite() {
-        return Bounded::undecided(product.v);
+        return rules.open(product.v);
     }
     let v = a.v * b.v;
     let vanished = v == 0.0 && a.v != 0.0 && b.v != 0.0;
@@ -141,7 +148,7 @@ pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
         return rules.known(v);
     }
     let spread = (a.e + v.abs() * b.e) / (b.v.abs() - b.e);
-    rules.rounded(v, spread, CORRECT)
+    rules.correct(v, spread, || v.mul_add(b.v, -a.v) == 0.0)
 }
 
 /// The remainder with the sign of the dividend; undecided where the operands' errors leave the quotient open.
@@ -163,14 +170,14 @@ pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     if least != most {
         return Bounded::undecided(v);
     }
-    rules.rounded(v, a.e + most * b.e, CORRECT)
+    rules.correct(v, a.e + most * b.e, || true)
 }
 
 /// The remainder with the sign of the divisor; undecided where the other remainder may be zero or not.
 pub fn remainder(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let rest = rem(a, b, rules);
     if rest.may_cross_zero() {
-        return Bounded::undecided(rest.v);
+        return Bounded::undecided(super::math::remainder(a.v, b.v));
     }
     if rest.v == 0.0 || rest.v.is_nan() || (rest.v < 0.0) == (b.v < 0.0) {
         return rest;
@@ -323,6 +330,11 @@ pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
         return Bounded::undecided(v);
     }
     let own = LGAMMA_ERROR * v.abs().max(1.0);
+    let v = if x.v == 1.0 || x.v == 2.0 {
+        v
+    } else {
+        rules.moved(v, own)
+    };
     if x.e == 0.0 {
         let root = x.v == 1.0 || x.v == 2.0;
         return match v.is_finite() && !root {
@@ -384,12 +396,12 @@ pub fn decide(a: Bounded, b: Bounded, holds: impl Fn(f64, f64) -> bool) -> Optio
 /// The larger one (`sign` 1) or the smaller one (`sign` -1), where neither is NaN: moves no more than its operands do,
 /// and only as the one operand does where the other is out of reach.
 pub fn extremum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
-    if a.is_undecided() || b.is_undecided() {
-        return Bounded::undecided(a.v);
-    }
     let ahead = sign * (a.v - b.v);
-    let first = ahead > 0.0 || (ahead == 0.0 && (a.v.is_sign_negative() == (sign < 0.0)));
+    let first = sign * a.v > sign * b.v || (a.v == b.v && (a.v.is_sign_negative() == (sign < 0.0)));
     let winner = if first { a } else { b };
+    if a.is_undecided() || b.is_undecided() {
+        return Bounded::undecided(winner.v);
+    }
     if ahead.abs() > a.e + b.e || winner.v.is_infinite() {
         return winner;
     }

@@ -37,6 +37,14 @@ pub trait Number: Copy + Default + Send + Sync {
     fn loosened(self, _bound: f64) -> Self {
         self
     }
+    /// In a sampled execution the same, moved at random by something like `amount`.
+    fn moved(self, _amount: f64, _rules: &Rules) -> Self {
+        self
+    }
+    /// The same where a compiled program may have it or not.
+    fn open(self, _rules: &Rules) -> Self {
+        self
+    }
     /// `op` of each lane.
     fn unary(op: Unary, x: &mut [Self], env: &Env);
     /// `op` of each pair of lanes, left in `a`.
@@ -345,6 +353,12 @@ impl Number for Bounded {
             false => self,
         }
     }
+    fn moved(self, amount: f64, rules: &Rules) -> Self {
+        Bounded::new(rules.moved(self.v, amount), self.e)
+    }
+    fn open(self, rules: &Rules) -> Self {
+        rules.open(self.v)
+    }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         map(x, |x| unary(op, x, env));
     }
@@ -447,7 +461,8 @@ pub(crate) fn maximum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
 /// The greater (`sign` 1) or smaller (`sign` -1), the other where one is certainly NaN.
 pub(crate) fn fmax(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     match (a.v.is_nan(), b.v.is_nan()) {
-        _ if a.is_undecided() || b.is_undecided() => Bounded::undecided(a.v),
+        (true, _) if a.is_undecided() || b.is_undecided() => Bounded::undecided(b.v),
+        (_, true) if a.is_undecided() || b.is_undecided() => Bounded::undecided(a.v),
         (true, _) => b,
         (_, true) => a,
         _ => bounded::extremum(a, b, sign),

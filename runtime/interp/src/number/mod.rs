@@ -10,10 +10,12 @@ pub mod math;
 pub(crate) mod reduce;
 pub mod round;
 pub mod rules;
+pub mod sampling;
 pub mod small;
 
 pub use bounded::Bounded;
 pub use int::Int;
 pub use lanes::{Env, Number};
 pub use rules::{MathUlps, Rules};
+pub use sampling::Sample;
 pub use small::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU};

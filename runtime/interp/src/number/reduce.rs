@@ -22,7 +22,7 @@ pub trait Reducible: super::Number {
     /// Behind the first element of a scan, which keeps every bit of it.
     fn first(op: Reduce, x: Self) -> Self::State;
     /// One more element.
-    fn push(op: Reduce, state: &mut Self::State, x: Self);
+    fn push(op: Reduce, state: &mut Self::State, x: Self, rules: &Rules);
     /// The result, in the accumulating type.
     fn end(op: Reduce, state: Self::State, rules: &Rules) -> Self;
     /// `a - b`, `a * b`, `a / b` in the accumulating type: what a variance is made of.
@@ -54,7 +54,7 @@ macro_rules! plain_reduce {
             fn first(_: Reduce, x: Self) -> Self {
                 x
             }
-            fn push(op: Reduce, state: &mut Self, x: Self) {
+            fn push(op: Reduce, state: &mut Self, x: Self, _: &Rules) {
                 *state = match op {
                     Reduce::Sum => *state + x,
                     Reduce::Prod => *state * x,
@@ -104,7 +104,7 @@ impl Reducible for Int {
     fn first(_: Reduce, x: Self) -> Self {
         x
     }
-    fn push(op: Reduce, state: &mut Self, x: Self) {
+    fn push(op: Reduce, state: &mut Self, x: Self, _: &Rules) {
         let v = match op {
             Reduce::Sum => state.v.wrapping_add(x.v),
             Reduce::Prod => state.v.wrapping_mul(x.v),
@@ -155,6 +155,10 @@ pub struct BoundedState {
     special: bool,
     /// An element's interval holds zero and more.
     near_zero: bool,
+    /// Sum: of the squares of finite terms, in a sample.
+    squares: f64,
+    /// In a sample the error so far: of a sum, or of a product in parts of it.
+    error: f64,
 }
 
 /// The power of two of the lowest set bit; low for subnormals, which is on the safe side.
@@ -188,19 +192,23 @@ impl Reducible for Bounded {
             undecided: false,
             special: false,
             near_zero: false,
+            squares: 0.0,
+            error: 0.0,
         }
     }
     fn first(op: Reduce, x: Self) -> BoundedState {
         let mut state = Self::start(op, x, x);
-        Self::push(op, &mut state, x);
+        let none = Rules::of(fuser_ir::DType::F64);
+        Self::push(op, &mut state, x, &none);
+        state.squares = if x.v.is_finite() { x.v * x.v } else { 0.0 };
         // `+0 + -0` is `+0`.
         state.result.v = x.v;
         state
     }
-    fn push(op: Reduce, state: &mut BoundedState, x: Self) {
+    fn push(op: Reduce, state: &mut BoundedState, x: Self, rules: &Rules) {
         match op {
-            Reduce::Sum => push_term(state, x),
-            Reduce::Prod => push_factor(state, x),
+            Reduce::Sum => push_term(state, x, rules),
+            Reduce::Prod => push_factor(state, x, rules),
             Reduce::Max => state.result = maximum(state.result, x, 1.0),
             Reduce::Min => state.result = maximum(state.result, x, -1.0),
             Reduce::MaxNum => state.result = fmax(state.result, x, 1.0),
@@ -234,7 +242,15 @@ impl Reducible for Bounded {
     }
 }
 
-fn push_term(state: &mut BoundedState, x: Bounded) {
+fn push_term(state: &mut BoundedState, x: Bounded, rules: &Rules) {
+    if rules.noise().is_some() && x.v.is_finite() && x.v != 0.0 {
+        let total = state.result.v + state.error;
+        state.squares += x.v * x.v;
+        // The first term is there as it is.
+        if state.count > 0.0 {
+            state.error += rules.error_of_a_step(x.v, total, state.squares);
+        }
+    }
     state.result.v += x.v;
     state.undecided |= x.is_undecided();
     state.count += 1.0;
@@ -249,9 +265,12 @@ fn push_term(state: &mut BoundedState, x: Bounded) {
 
 fn sum(state: BoundedState, rules: &Rules) -> Bounded {
     let Bounded { v, e } = state.result;
-    let most = state.size + e;
-    if state.undecided || (most >= rules.overflow() && (state.special || state.size != v.abs())) {
-        return Bounded::undecided(v);
+    let most = state.size + if rules.noise().is_some() { 0.0 } else { e };
+    if most >= rules.overflow() && (state.special || state.size != v.abs()) {
+        return rules.open(v);
+    }
+    if state.undecided {
+        return Bounded::undecided(v + state.error);
     }
     if state.special {
         return Bounded::exact(v);
@@ -259,6 +278,7 @@ fn sum(state: BoundedState, rules: &Rules) -> Bounded {
     if e == 0.0 && sums_exactly(&state, rules) {
         return rules.known_in_compute(v);
     }
+    let v = v + state.error;
     let steps = rules.steps_of_a_sum(state.count);
     let own = steps * f64::EPSILON * most;
     let spread = e + steps * rules.unit() * most + rules.lost_in_a_sum(state.count) + own;
@@ -274,19 +294,24 @@ fn sums_exactly(state: &BoundedState, rules: &Rules) -> bool {
     rules.keeps_whole_numbers() && state.grain > -900 && scaled <= rules.exact_integers()
 }
 
-fn push_factor(state: &mut BoundedState, x: Bounded) {
+fn push_factor(state: &mut BoundedState, x: Bounded, rules: &Rules) {
     state.result.v *= x.v;
+    if rules.noise().is_some() && state.count > 0.0 {
+        state.error += rules.error_of_a_factor(state.result.v);
+    }
     state.undecided |= x.is_undecided();
     state.special |= !x.v.is_finite();
-    state.near_zero |= x.e > 0.0 && x.v.abs() <= x.e;
+    // A sample is one execution, whose factors are what they are.
+    let e = if rules.noise().is_some() { 0.0 } else { x.e };
+    state.near_zero |= e > 0.0 && x.v.abs() <= e;
     state.count += 1.0;
     if x.v.is_finite() {
-        let most = x.v.abs() + x.e;
+        let most = x.v.abs() + e;
         state.size *= most;
         state.large *= most.max(1.0);
         state.grain = state.grain.min(grain(x.v));
         if x.v != 0.0 {
-            state.small *= (x.v.abs() - x.e).clamp(0.0, 1.0);
+            state.small *= (x.v.abs() - e).clamp(0.0, 1.0);
         }
         state.result.e = state.result.e.max(x.e);
     }
@@ -296,8 +321,11 @@ fn product(state: BoundedState, rules: &Rules) -> Bounded {
     let v = state.result.v;
     let overflows = state.large >= rules.overflow();
     let vanishes = state.near_zero || state.small < rules.least_normal();
-    if state.undecided || overflows || (state.special && vanishes) {
-        return Bounded::undecided(v);
+    if overflows || (state.special && vanishes) {
+        return rules.open(v);
+    }
+    if state.undecided {
+        return Bounded::undecided(v + v * state.error);
     }
     if state.special || (v == 0.0 && state.size == 0.0) {
         return Bounded::of_sign(v, !state.near_zero);
@@ -306,6 +334,7 @@ fn product(state: BoundedState, rules: &Rules) -> Bounded {
     if state.result.e == 0.0 && (whole || state.count <= 1.0) {
         return rules.known_in_compute(v);
     }
+    let v = v + v * state.error;
     let steps = (state.count - 1.0).max(0.0);
     let growth = (steps * (rules.unit() + f64::EPSILON).ln_1p()).exp_m1();
     let lost = state.count * rules.tiny() * state.large;

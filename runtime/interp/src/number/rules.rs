@@ -10,6 +10,7 @@ use fuser_ir::DType;
 
 use super::bounded::Bounded;
 use super::round;
+use super::sampling::Noise;
 
 /// Errors in units in the last place that the compiled library promises for its functions.
 #[derive(Clone, PartialEq, Debug)]
@@ -63,6 +64,23 @@ enum Beyond {
     Greatest(f64),
     /// NaN, for zero and for negative numbers too.
     Nan,
+}
+
+impl Format {
+    /// A unit in the last place of a number of this magnitude.
+    fn ulp(&self, v: f64) -> f64 {
+        let relative = match self.beyond {
+            // Neighbours are powers of two.
+            Beyond::Nan => 1.0,
+            Beyond::Infinity | Beyond::Greatest(_) => 2.0 * self.unit,
+        };
+        (binade(v) * relative).max(2.0 * self.tiny)
+    }
+}
+
+/// The power of two at or below the magnitude of a number; 0 for subnormals of f64.
+fn binade(v: f64) -> f64 {
+    f64::from_bits(v.to_bits() & (0x7ff << 52))
 }
 
 const fn power(exponent: i32) -> f64 {
@@ -122,6 +140,16 @@ const F4E2M1FN: Format = Format {
 /// Half a unit in the last place: what a correctly rounded operation may be off.
 pub const CORRECT: f64 = 0.5;
 
+/// Times the derived bound that an element may be off: for what the analysis leaves out.
+pub const SLACK: f64 = 4.0;
+
+/// The same of a sample, whose errors are enlarged.
+const STRAYED: f64 = 16.0;
+
+/// Uses of the random numbers of one op.
+const COMPUTING: u64 = 1;
+const STORED: u64 = 2;
+
 /// The error rules of one float type.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
@@ -133,6 +161,8 @@ pub struct Rules {
     cuts: bool,
     /// True where a sum is known by the means of its parts, which are no whole numbers where the terms are.
     parts: bool,
+    /// The errors of a sampled execution.
+    noise: Option<Noise>,
 }
 
 impl Rules {
@@ -154,7 +184,30 @@ impl Rules {
             store,
             cuts: false,
             parts: false,
+            noise: None,
         }
+    }
+    /// The same in a sampled execution.
+    pub fn sampled(self, noise: Option<Noise>) -> Self {
+        Self { noise, ..self }
+    }
+    /// The same without errors of a sampled execution.
+    pub fn precise(self) -> Self {
+        self.sampled(None)
+    }
+    /// The same with other random numbers for each `x`.
+    pub fn varied(self, x: f64) -> Self {
+        let noise = self.noise.map(|noise| noise.at(x.to_bits()));
+        Self { noise, ..self }
+    }
+    /// The errors of a sampled execution, where this is one.
+    pub fn noise(&self) -> Option<&Noise> {
+        self.noise.as_ref()
+    }
+    /// The rules of what happens before the store: arithmetic in the type in which this one computes.
+    pub fn computing(&self) -> Self {
+        let noise = self.noise.map(|noise| noise.at(COMPUTING));
+        Self::of(self.dtype.compute()).sampled(noise)
     }
     /// The same with sums that are cut off, not rounded.
     pub fn cutting(self) -> Self {
@@ -181,10 +234,6 @@ impl Rules {
             true => 2.0 * terms * self.tiny(),
             false => 0.0,
         }
-    }
-    /// The rules of what happens before the store: arithmetic in the type in which `dtype` computes.
-    pub fn compute_of(dtype: DType) -> Self {
-        Self::of(dtype.compute())
     }
     /// The relative error of one rounding of the computing type.
     pub fn unit(&self) -> f64 {
@@ -216,17 +265,87 @@ impl Rules {
     }
     /// A value of the computing type off by up to `e`, all roundings counted.
     pub fn unrounded(&self, v: f64, e: f64) -> Bounded {
-        overflow(v, e, self.compute)
+        self.overflow_of(v, e, self.compute)
+    }
+    /// A value that a compiled program may have or not, as it is free to choose: none that is known.
+    pub fn open(&self, v: f64) -> Bounded {
+        match self.noise {
+            Some(noise) if noise.other => Bounded::undecided(f64::NAN),
+            _ => Bounded::undecided(v),
+        }
+    }
+    /// In a sample `v`, moved at random by something like `amount`.
+    pub fn moved(&self, v: f64, amount: f64) -> f64 {
+        match &self.noise {
+            Some(noise) if v.is_finite() && amount > 0.0 => v + noise.function(v, amount),
+            _ => v,
+        }
+    }
+    /// In a sample the error of adding `term` to the sum `total` of finite terms whose squares have the sum `squares`.
+    ///
+    /// What is rounded away are the places of the term below the last one of the sum: equal terms lose the same. In another order the
+    /// sum may be as large as terms of random signs make it, so that its last place is taken from both.
+    pub fn error_of_a_step(&self, term: f64, total: f64, squares: f64) -> f64 {
+        let Some(noise) = &self.noise else { return 0.0 };
+        let magnitude = (total * total + squares).sqrt();
+        let reach = if noise.other { 2.0 } else { 1.0 };
+        let ulp = self.compute.ulp(reach * magnitude);
+        if !magnitude.is_finite() {
+            return 0.0;
+        }
+        match self.cuts {
+            true => noise.cut(term, ulp) + noise.cut(total, ulp),
+            false => noise.rounding(term, ulp),
+        }
+    }
+    /// In a sample the error of rounding the product `v` to the computing type, in parts of it.
+    pub fn error_of_a_factor(&self, v: f64) -> f64 {
+        match &self.noise {
+            Some(noise) if v != 0.0 && v.is_finite() => {
+                self.rounding_error(noise, v, self.compute) / v
+            }
+            _ => 0.0,
+        }
+    }
+    /// The error of rounding `v` to a format, in a sample.
+    fn rounding_error(&self, noise: &Noise, v: f64, format: Format) -> f64 {
+        let ulp = format.ulp(v);
+        match format.unit == F64.unit {
+            true => noise.blind(v, ulp),
+            false => noise.rounding(v, ulp),
+        }
+    }
+    /// In a sample a result `v` as it comes from an operation that is off by up to `ulps` units.
+    fn strayed(&self, v: f64, ulps: f64) -> f64 {
+        let Some(noise) = &self.noise else { return v };
+        if !v.is_finite() || v == 0.0 {
+            return v;
+        }
+        let v = match ulps > CORRECT {
+            true => v + noise.function(v, ulps * self.compute.ulp(v)),
+            false => v,
+        };
+        v + self.rounding_error(noise, v, self.compute)
     }
     /// A result `v` that operands' errors move by up to `spread`, computed within `ulps` units and then stored.
     pub fn rounded(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
+        self.computed(self.strayed(v, ulps), spread, ulps)
+    }
+    /// The same of a correctly rounded operation, whose result in f64 is exact where `exact` says so.
+    pub fn correct(&self, v: f64, spread: f64, exact: impl FnOnce() -> bool) -> Bounded {
+        match self.noise.is_some() && self.compute.unit == F64.unit && exact() {
+            true => self.computed(v, spread, CORRECT),
+            false => self.rounded(v, spread, CORRECT),
+        }
+    }
+    fn computed(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
         let Format { unit, tiny, .. } = self.compute;
         // The reference's own arithmetic errs too: as much as an f64 operation of the same quality.
         let relative = 2.0 * ulps * (unit + F64.unit);
         let e = spread + (v.abs() + spread) * relative + 2.0 * ulps * tiny;
-        let computed = overflow(v, e, self.compute);
+        let computed = self.overflow_of(v, e, self.compute);
         match self.store {
-            Some(format) => stored(computed, format),
+            Some(format) => self.stored(computed, format),
             None => computed,
         }
     }
@@ -245,11 +364,55 @@ impl Rules {
         if widens(from, self.dtype) || x.is_undecided() {
             return x;
         }
-        stored(x, self.store.unwrap_or(self.compute))
+        self.stored(x, self.store.unwrap_or(self.compute))
     }
     /// An exact value, converted: rounded once, whatever the types.
     pub fn known_conversion(&self, v: f64) -> Bounded {
         Bounded::exact(round::to_dtype(v, self.dtype))
+    }
+    /// A value of the computing type, stored.
+    ///
+    /// Where every number within its bound, times what a comparison allows, is stored as the same one, that is what a compiled program has.
+    fn stored(&self, mut x: Bounded, format: Format) -> Bounded {
+        // A sample strays far; where it ends, what the reference leaves open is open, too.
+        let reach = if self.noise.is_some() { STRAYED } else { SLACK } * x.e;
+        let ends = [x.v - reach, x.v + reach].map(|end| round::to_dtype(end, self.dtype));
+        if reach.is_finite() && ends[0].to_bits() == ends[1].to_bits() {
+            return Bounded::exact(ends[0]);
+        }
+        if let Some(noise) = self.noise.filter(|_| x.v.is_finite() && x.v != 0.0) {
+            x.v += self.rounding_error(&noise.at(STORED), x.v, format);
+        }
+        match format.beyond {
+            Beyond::Infinity => {}
+            // Neighbours do not part where both are brought to the same range.
+            Beyond::Greatest(greatest) => x.v = x.v.clamp(-greatest, greatest),
+            Beyond::Nan if x.e > 0.0 && (x.v - x.e <= 0.0 || x.v + x.e >= format.overflow) => {
+                let inside = x.v > 0.0 && x.v < format.overflow;
+                return Bounded::undecided(if inside { x.v } else { f64::NAN });
+            }
+            Beyond::Nan => {}
+        }
+        let e = x.e + (x.v.abs() + x.e) * format.unit + format.tiny;
+        if x.v.is_infinite() {
+            return x;
+        }
+        self.overflow_of(x.v, e, format)
+    }
+    /// Infinity where the format certainly overflows, undecided where it may.
+    fn overflow_of(&self, v: f64, e: f64, format: Format) -> Bounded {
+        if v.abs() + e < format.overflow {
+            return Bounded::new(v, e);
+        }
+        let infinity = f64::INFINITY.copysign(v);
+        if v.abs() - e >= format.overflow {
+            return Bounded::exact(infinity);
+        }
+        Bounded::undecided(if v.abs() >= format.overflow {
+            infinity
+        } else {
+            v
+        })
     }
     /// A unit in the last place of the stored type at `v`, or more.
     pub fn ulp(&self, v: f64) -> f64 {
@@ -261,32 +424,4 @@ impl Rules {
 /// True if every value of `from` is one of `to`.
 fn widens(from: DType, to: DType) -> bool {
     from == to || to == DType::F64 || (to == DType::F32 && from != DType::F64)
-}
-
-fn stored(mut x: Bounded, format: Format) -> Bounded {
-    match format.beyond {
-        Beyond::Infinity => {}
-        // Neighbours do not part where both are brought to the same range.
-        Beyond::Greatest(greatest) => x.v = x.v.clamp(-greatest, greatest),
-        Beyond::Nan if x.e > 0.0 && (x.v - x.e <= 0.0 || x.v + x.e >= format.overflow) => {
-            return Bounded::undecided(x.v);
-        }
-        Beyond::Nan => {}
-    }
-    let e = x.e + (x.v.abs() + x.e) * format.unit + format.tiny;
-    if x.e.is_infinite() || x.v.is_infinite() {
-        return x;
-    }
-    overflow(x.v, e, format)
-}
-
-/// Infinity where the format certainly overflows, undecided where it may.
-fn overflow(v: f64, e: f64, format: Format) -> Bounded {
-    if v.abs() + e < format.overflow {
-        return Bounded::new(v, e);
-    }
-    if v.abs() - e >= format.overflow {
-        return Bounded::exact(f64::INFINITY.copysign(v));
-    }
-    Bounded::undecided(v)
 }

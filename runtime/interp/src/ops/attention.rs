@@ -106,7 +106,10 @@ impl Machine<'_> {
             keys: v.axes()[lines.len() - 1].extent,
             terms: q.axes()[lines.len()].extent,
             env: self.env("exp", wide),
-            scores: self.sum_of_products(q.dtype(), Rules::of(wide)),
+            scores: {
+                let rules = self.rules(wide);
+                self.sum_of_products(q.dtype(), rules)
+            },
         };
         let [[queries, terms], [keys, columns]] = [own.q.extents(), own.v.extents()];
         let agree = own.k.extents() == [keys, terms]
@@ -125,7 +128,7 @@ impl Machine<'_> {
             .chain([keys, terms.max(1)]);
         self.budget.burn(product(steps).unwrap_or(usize::MAX))?;
         let (dtype, draft) = (q.dtype(), self.draft(q.dtype(), axes)?);
-        let rules = Rules::of(dtype);
+        let rules = self.rules(dtype);
         with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
             let mut found: Option<(usize, Weights<L>)> = None;
             chunks::<L>(part, |begin, row| {
@@ -169,6 +172,8 @@ impl Attention<'_> {
         let rules = &self.env.rules;
         let zero = L::default();
         let scale = L::constant(self.scale.0, 0).loosened(self.scale.1);
+        let scale = scale.moved(self.scale.1, rules);
+        let precise = rules.precise();
         let left_out = L::constant(f64::NEG_INFINITY, 0);
         let (mut xs, mut ys) = (vec![zero; CHUNK], vec![zero; CHUNK]);
         let mut scores = vec![zero; self.keys];
@@ -179,7 +184,8 @@ impl Attention<'_> {
                 self.q.row(line, 0, from, &mut xs[..count]);
                 self.k.row(line, key, from, &mut ys[..count]);
                 for (x, y) in xs[..count].iter().zip(&ys) {
-                    L::push(Reduce::Sum, &mut sum, L::term(*x, *y, rules));
+                    let term = L::term(*x, *y, &precise);
+                    L::push(Reduce::Sum, &mut sum, term, &self.scores);
                 }
             }
             *score = L::mul(L::end(Reduce::Sum, sum, &self.scores), scale, rules);
@@ -214,7 +220,7 @@ impl Attention<'_> {
         let mut each = self.scores::<L>(line);
         let mut greatest = L::start(Reduce::Max, lowest, lowest);
         each.iter()
-            .for_each(|x| L::push(Reduce::Max, &mut greatest, *x));
+            .for_each(|x| L::push(Reduce::Max, &mut greatest, *x, rules));
         let greatest = L::end(Reduce::Max, greatest, rules);
         let none = L::compare(Predicate::Eq, greatest, lowest);
         let base = L::select(none, zero, greatest);
@@ -224,7 +230,7 @@ impl Attention<'_> {
         let mut sum = L::start(Reduce::Sum, zero, zero);
         for (weight, below) in each.iter_mut().zip(below) {
             *weight = self.corrected(*weight, below);
-            L::push(Reduce::Sum, &mut sum, *weight);
+            L::push(Reduce::Sum, &mut sum, *weight, rules);
         }
         let sum = L::end(Reduce::Sum, sum, rules);
         Weights { each, sum, none }
@@ -235,24 +241,33 @@ impl Attention<'_> {
         let own = weight.to_bounded(dtype, &rules);
         let distance = below.to_f64().abs();
         let distance = if own.v > 0.0 { distance } else { 0.0 };
-        let steps = 4.0 + self.keys as f64 / 16.0 + 2.0 * distance;
-        weight.loosened(own.e + own.v * steps * rules.unit() + rules.least_normal())
+        let (once, blocks) = (4.0 + 2.0 * distance, self.keys as f64 / 16.0);
+        // Rescalings of blocks are roundings that know nothing of each other.
+        let typical = own.v * (once + blocks.sqrt()) * rules.unit() + rules.least_normal();
+        let most = own.v * (once + blocks) * rules.unit() + rules.least_normal();
+        weight.loosened(own.e + most).moved(typical, &rules)
     }
     fn weighted<L: Lane + Reducible>(&self, line: usize, column: usize, weights: &Weights<L>) -> L {
         let rules = &self.env.rules;
         let zero = L::constant(0.0, 0);
         let mut sum = L::start(Reduce::Sum, zero, zero);
         let mut value = [zero];
+        let precise = rules.precise();
         for (key, weight) in weights.each.iter().enumerate() {
             self.v.row(line, key, column, &mut value);
             let [value] = value;
-            let term = L::term(*weight, value, rules);
+            let term = L::term(*weight, value, &precise);
             let ignored =
                 L::test(Test::Finite, value).v == 0 && weight.to_f64() <= rules.least_normal();
             L::push(
                 Reduce::Sum,
                 &mut sum,
-                if ignored { term.undecided() } else { term },
+                if ignored {
+                    term.undecided().open(rules)
+                } else {
+                    term
+                },
+                rules,
             );
         }
         let sum = L::end(Reduce::Sum, sum, rules);

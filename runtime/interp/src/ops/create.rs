@@ -8,7 +8,7 @@ use super::elementwise::{chunks, view_of};
 use crate::budget::Charge;
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
-use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, Number, Rules, round};
+use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, Number, round};
 use crate::tensor::{Axis, Data, Tensor, product};
 
 /// One element of `dtype`, from the number of an attribute, rounded once.
@@ -89,7 +89,7 @@ impl Machine<'_> {
         };
         let inner = product(axes[dim + 1..].iter().map(|a| a.extent));
         let inner = inner.unwrap_or(1).max(1);
-        let rules = Rules::of(dtype);
+        let rules = self.rules(dtype);
         let draft = self.draft(dtype, axes)?;
         let index = |at: usize| Int::sure((at / inner % extent) as i128);
         let kind = self.kind(dtype);

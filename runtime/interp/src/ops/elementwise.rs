@@ -6,7 +6,7 @@ use super::{Kind, with_lane};
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine, Portion};
 use crate::number::math::{Binary, Predicate, Test, Unary};
-use crate::number::{Bounded, Int, Number, Rules, round, small};
+use crate::number::{Bounded, Int, Number, round, small};
 use crate::ops::code::{Code, Step};
 use crate::tensor::{Axis, Lane, Tensor};
 use crate::view::View;
@@ -193,7 +193,7 @@ impl Machine<'_> {
         let from = x.dtype();
         let view = view_of(x, x.axes());
         let draft = self.draft(to, x.axes().to_vec())?;
-        let rules = Rules::of(to);
+        let rules = self.rules(to);
         let target = self.kind(to);
         with_lane!(self.kind(from), L => self.fill(draft, |part| {
             let read = |at: usize, lanes: &mut [L]| view.gather(x, at, lanes);
@@ -214,19 +214,27 @@ impl Machine<'_> {
         let view = view_of(x, x.axes());
         let draft = self.draft(to, x.axes().to_vec())?;
         let target = self.kind(to);
+        let other = self
+            .options
+            .sample
+            .is_some_and(|sample| sample.number % 2 == 1);
         self.fill(draft, |part| match target {
             // Not by way of f64, which would make a signalling NaN quiet.
             Kind::F32 if to == DType::F32 => {
-                reread(part, x, &view, |bits| f32::from_bits(bits.v as u32));
+                reread(part, (x, other), &view, |bits| {
+                    f32::from_bits(bits.v as u32)
+                });
             }
-            Kind::F32 => reread(part, x, &view, |bits| {
+            Kind::F32 => reread(part, (x, other), &view, |bits| {
                 round::f32_from(from_bits(bits.v, to))
             }),
-            Kind::F64 => reread(part, x, &view, |bits| f64::from_bits(bits.v as u64)),
-            Kind::Int => reread(part, x, &view, |bits| {
+            Kind::F64 => reread(part, (x, other), &view, |bits| {
+                f64::from_bits(bits.v as u64)
+            }),
+            Kind::Int => reread(part, (x, other), &view, |bits| {
                 bits.join(bits, round::wrap(bits.v, to))
             }),
-            Kind::Bounded => reread(part, x, &view, |bits| match bits.unsure {
+            Kind::Bounded => reread(part, (x, other), &view, |bits| match bits.unsure {
                 true => Bounded::undecided(from_bits(bits.v, to)),
                 false => Bounded::exact(from_bits(bits.v, to)),
             }),
@@ -247,13 +255,22 @@ fn convert<L: Lane + Number, R: Lane>(
     });
 }
 
-/// Results from the bits of stored elements.
-fn reread<R: Lane>(part: Portion<'_>, x: &Tensor, view: &View, f: impl Fn(Int) -> R) {
+/// Results from the bits of stored elements; with `other` a NaN has other bits.
+fn reread<R: Lane>(
+    part: Portion<'_>,
+    (x, other): (&Tensor, bool),
+    view: &View,
+    f: impl Fn(Int) -> R,
+) {
     chunks::<R>(part, |at, row| {
         view.runs(at, row.len(), |from, step, i, length| {
             for k in 0..length {
                 if let Some(r) = row.get_mut(i + k) {
-                    *r = f(bits(x, from + k * step));
+                    let mut found = bits(x, from + k * step);
+                    if other && found.unsure && x.data().float(from + k * step).is_nan() {
+                        found.v ^= 1;
+                    }
+                    *r = f(found);
                 }
             }
         });

@@ -152,8 +152,10 @@ impl Machine<'_> {
         let (left, right) = (factor(a, 0), factor(b, 1));
         let columns = shape.axes.last().map_or(1, |axis| axis.stored());
         let draft = self.draft(to, shape.axes.clone())?;
-        let rules = self.sum_of_products(a.dtype(), Rules::of(to));
-        let compute = Rules::compute_of(to);
+        let rules = self.rules(to);
+        let rules = self.sum_of_products(a.dtype(), rules);
+        // The roundings of products are small beside those of their sums.
+        let compute = rules.computing().precise();
         with_lane!(self.kind(a.dtype()), L => self.fill(draft, |part| {
             let (mut xs, mut ys) = (vec![L::default(); CHUNK], vec![L::default(); CHUNK]);
             let zero = L::default();
@@ -165,14 +167,14 @@ impl Machine<'_> {
                         left.read(begin + i, from, &mut xs[..count]);
                         right.read(begin + i, from, &mut ys[..count]);
                         for (x, y) in xs[..count].iter().zip(&ys) {
-                            L::push(Reduce::Sum, &mut sum, L::term(*x, *y, &compute));
+                            L::push(Reduce::Sum, &mut sum, L::term(*x, *y, &compute), &rules);
                         }
                     }
                     if let Some(bias) = bias {
                         let at = (begin + i) % columns.max(1);
                         let stride = bias.strides()[0];
                         L::load(bias, at * stride, 1, &mut xs[..1]);
-                        L::push(Reduce::Sum, &mut sum, xs[0]);
+                        L::push(Reduce::Sum, &mut sum, xs[0], &rules);
                     }
                     *lane = L::end(Reduce::Sum, sum, &rules).stored(&rules);
                 }

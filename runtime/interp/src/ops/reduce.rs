@@ -109,7 +109,7 @@ impl Reduction<'_> {
         let (lowest, highest) = limits::<L>(rules.dtype);
         let mut states = vec![L::start(op, lowest, highest); out.len()];
         self.scan(begin, out.len(), lanes, |i, x| {
-            L::push(op, &mut states[i], f(i, x))
+            L::push(op, &mut states[i], f(i, x), rules)
         });
         for (o, state) in out.iter_mut().zip(states) {
             *o = L::end(op, state, rules);
@@ -155,7 +155,7 @@ impl Machine<'_> {
         let reduction = reduction(x, dims)?;
         self.budget.burn(x.logical_len())?;
         let draft = self.draft(x.dtype(), kept_axes(x, dims, keep))?;
-        let rules = Rules::of(x.dtype());
+        let rules = self.rules(x.dtype());
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
             blocks::<L>(part, |begin, out, lanes| {
                 reduction.reduce(op, (begin, out), lanes, &rules, |_, x| x);
@@ -175,7 +175,7 @@ impl Machine<'_> {
         let reduction = reduction(x, dims)?;
         self.budget.burn(x.logical_len())?;
         let draft = self.draft(x.dtype(), kept_axes(x, dims, keep))?;
-        let rules = Rules::of(x.dtype());
+        let rules = self.rules(x.dtype());
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |part| {
             blocks::<L>(part, |begin, out, lanes| {
                 reduction.mean((begin, out), lanes, &rules);
@@ -229,7 +229,7 @@ impl Machine<'_> {
             self.draft(x.dtype(), axes)?,
         );
         // Variances are put together from those of parts, by their means.
-        let rules = Rules::of(x.dtype()).of_parts();
+        let rules = self.rules(x.dtype()).of_parts();
         with_lane!(self.kind(x.dtype()), L => {
             let variance = self.fill(variance, |part| {
                 blocks::<L>(part, |begin, out, lanes| {
@@ -291,7 +291,7 @@ impl Reduction<'_> {
         lanes: &mut [L],
         rules: &Rules,
     ) {
-        let compute = Rules::compute_of(rules.dtype);
+        let compute = rules.computing();
         let count = L::whole(self.count as i64, &compute);
         self.reduce(Reduce::Sum, (begin, out), lanes, rules, |_, x| x);
         out.iter_mut()
@@ -304,11 +304,14 @@ impl Reduction<'_> {
         rules: &Rules,
         correction: i64,
     ) {
-        let compute = Rules::compute_of(rules.dtype);
+        let compute = rules.computing();
         let mut means = vec![L::default(); out.len()];
         self.mean((begin, &mut means), lanes, rules);
         self.reduce(Reduce::Sum, (begin, out), lanes, rules, |i, x| {
-            let distance = L::sub(x, means[i], &compute);
+            // Means of parts are off by their own errors.
+            let own = compute.unit() * means[i].to_f64().abs();
+            let mean = means[i].moved(own, &compute.varied(x.to_f64()));
+            let distance = L::sub(x, mean, &compute);
             L::mul(distance, distance, &compute)
         });
         let degrees = (self.count as i64).saturating_sub(correction);

@@ -2,7 +2,6 @@
 
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine};
-use crate::number::Rules;
 use crate::number::reduce::Reducible;
 use crate::ops::code::Reduce;
 use crate::ops::elementwise::view_of;
@@ -24,7 +23,7 @@ impl Machine<'_> {
         let view = view_of(x, &axes);
         let draft = self.draft(x.dtype(), axes)?;
         self.budget.burn(x.logical_len())?;
-        let rules = Rules::of(x.dtype());
+        let rules = self.rules(x.dtype());
         with_lane!(self.kind(x.dtype()), L => self.fill(draft, |mut part| {
             let mut last = vec![L::first(op, L::default()); inner];
             let mut lanes = vec![L::default(); CHUNK];
@@ -38,7 +37,7 @@ impl Machine<'_> {
                     if at % row < inner {
                         *last = L::first(op, *lane);
                     } else {
-                        L::push(op, last, *lane);
+                        L::push(op, last, *lane, &rules);
                     }
                     *lane = L::end(op, *last, &rules).stored(&rules);
                 }

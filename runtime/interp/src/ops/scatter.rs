@@ -9,8 +9,8 @@ use super::window::unravel;
 use super::with_lane;
 use crate::error::{InterpError, Result};
 use crate::machine::Machine;
+use crate::number::Number;
 use crate::number::reduce::Reducible;
-use crate::number::{Number, Rules};
 use crate::tensor::{Axis, Lane, Tensor, product};
 
 /// The updates of all places: for each line of indices and index the numbers of the updates that are put there, ascending.
@@ -66,7 +66,7 @@ impl Machine<'_> {
         let axes: Vec<Axis> = (0..into.len()).map(axis).collect();
         let places = self.places(indices, along)?;
         let draft = self.draft(dest.dtype(), axes.clone())?;
-        let rules = Rules::of(dest.dtype());
+        let rules = self.rules(dest.dtype());
         let strides = [dest.strides(), indices.strides(), updates.strides()];
         with_lane!(self.kind(dest.dtype()), L => self.fill(draft, |part| {
             let mut index = vec![0; axes.len()];
@@ -88,8 +88,8 @@ impl Machine<'_> {
                         None => put.last().unwrap_or(first),
                         Some(op) => {
                             let mut state = L::start(op, low, high);
-                            L::push(op, &mut state, first);
-                            put.for_each(|update| L::push(op, &mut state, update));
+                            L::push(op, &mut state, first, &rules);
+                            put.for_each(|update| L::push(op, &mut state, update, &rules));
                             let all = L::end(op, state, &rules);
                             match op {
                                 Reduce::Sum | Reduce::Prod => all.stored(&rules),
