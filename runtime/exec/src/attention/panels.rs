@@ -10,9 +10,10 @@
 //! packed once for all panels of a call, a softmax goes down the rows without looking sideways, and the weights are a right factor as they stand.
 //!
 //! Weights are powers of two, of `score * c - reference`, which is rounded once: `c` is `log2 e`, times the factor of the scores where nothing else is
-//! done to them. Where that product is large its rounding would not be one of the weights alone, and scores become their exact differences from the greatest
-//! first. In tiles of AMX a weight is two bf16, its value to 8 bits and the rest to 8 bits, and all are 2^80 times as large, so that no
-//! part of them, and no product with a value that is not too small, is subnormal.
+//! done to them. Where that product is large its rounding would not be one of the weights alone, and scores become
+//! their exact differences from the greatest first. In tiles of AMX a weight is two bf16, its value to 8 bits and the
+//! rest to 8 bits, and all are 2^80 times as large, so that no part of them, and no product with a value that is not
+//! too small, is subnormal.
 
 use std::arch::x86_64::*;
 
@@ -27,7 +28,8 @@ pub const SPLIT_KEYS: usize = 160;
 const LIFT: u32 = 80;
 /// The power of two below which a weight is 0: about e^-87.
 const LEAST: f32 = -125.5;
-/// The magnitude of a reference from which on scores become differences: below it the rounding of a reference changes weights by less than 2^(1/16).
+/// The magnitude of a reference from which on scores become differences: below it the rounding of a reference changes
+/// weights by less than 2^(1/16).
 const FAR: f32 = (1 << 20) as f32;
 /// The least biased exponent of a value that is multiplied by parts of weights. Weights are multiples of 2^(80-126-23), values of 2^(e-127-7).
 const LEAST_VALUE: u32 = 127 + 7 - 126 + (126 + 23 - 80);
@@ -467,7 +469,8 @@ unsafe fn weigh<const SPLIT: bool>(
             }
         }
         let (last, before) = (rows.greatest[half], rows.reference[half]);
-        // Of two references the difference; where one is far away, of the greatest scores, with what the other is rounded by.
+        // Of two references the difference; where one is far away, of the greatest scores, with what the other is
+        // rounded by.
         let was_far = beyond(before, FAR);
         let rounded_by = |greatest: __m512, reference: __m512, far: __mmask16| {
             _mm512_maskz_mov_ps(!far, _mm512_fnmadd_ps(greatest, c, reference))

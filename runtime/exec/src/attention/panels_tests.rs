@@ -96,8 +96,8 @@ fn two_parts_are_a_weight() {
     }
 }
 
-/// Sums of weights in two steps, whole and in parts, whatever the size of the scores: a step of a few units in the last place from one to the next, and
-/// greater scores in the second one.
+/// Sums of weights in two steps, whole and in parts, whatever the size of the scores: a step of a few units in the
+/// last place from one to the next, and greater scores in the second one.
 #[test]
 fn weights_of_scores_of_any_size() {
     if gemm::Fma::detect().is_none() {
@@ -136,7 +136,8 @@ fn weights_of_scores_of_any_size() {
 fn weighed<const SPLIT: bool>(score: &dyn Fn(usize, usize, usize) -> f32) -> [f32; WIDE] {
     let mut parts = vec![0u32; PAIRS * WIDE];
     let mut sums = [0.0; WIDE];
-    // SAFETY: the caller has seen that the processor has the instructions; scores are rows of a panel, and there is room for both parts.
+    // SAFETY: the caller has seen that the processor has the instructions; scores are rows of a panel, and there is
+    // room for both parts.
     unsafe {
         let mut rows = Rows {
             greatest: [_mm512_set1_ps(f32::NEG_INFINITY); 2],

@@ -445,7 +445,8 @@ fn scores_near_the_greatest_number() {
     }
 }
 
-/// The bias of a row: keys that a large number leaves out in front, behind or altogether, a key alone, and scores whose sizes or last places differ.
+/// The bias of a row: keys that a large number leaves out in front, behind or altogether, a key alone, and scores
+/// whose sizes or last places differ.
 fn far_row(draw: &mut SplitMix, row: &mut [f64]) {
     let keys = row.len();
     let size = size(draw);
