@@ -155,7 +155,10 @@ pub static DIALECT: DialectDef = DialectDef {
           each byte (`task.program`).\n\n\
           **Complex numbers** (`complex<f32>`, `complex<f64>`) are pairs of reals. An op that takes them is the formula of real ops that its \
           definition states, with a real part `a` and an imaginary part `b` of each operand; each real op rounds, and makes the zeros, \
-          infinities and NaN that it makes of its operands. `eq` and `ne` are the only order. Shape ops, `where`, `sum`, `cumsum`, `mean`, `take`, `pad` and \
+          infinities and NaN that it makes of its operands. So the elementary functions have the values of C (Annex \
+          G of ISO/IEC 9899) at zeros, infinities and NaN, \
+          with the signs of NumPy where C leaves them open. `eq` and `ne` are the only order. Shape ops, `where`, \
+          `sum`, `cumsum`, `mean`, `take`, `pad` and \
           others that move or add elements do so with both parts.\n\n\
           **Integers** wrap. Division by zero, shifts and casts out of range are defined at the ops. `index` is a signed 64-bit \
           integer.",

@@ -90,9 +90,9 @@ pub static ABS: OpDef = OpDef {
     name: "fusion.abs",
     summary: "absolute value",
     doc: "`|x|`. Floats: clears the sign bit, of zeros and NaN too. Integers wrap: the absolute value of the least signed \
-          value is that value. Unsigned values are unchanged. Complex: a real number, `h sqrt(1 + r^2)` with `h = maximum(|a|, |b|)`, \
-          `l = minimum(|a|, |b|)` and `r = l / h`; a zero h gives 0, an infinite part an infinity. It neither overflows nor underflows but \
-          where the result does.",
+          value is that value. Unsigned values are unchanged. Complex: a real number, `h sqrt(1 + r^2)` with `h = \
+          maximum(|a|, |b|)`, infinite where a part is, and `r = minimum(|a|, |b|) / h`, 0 where h is zero or \
+          infinite. It neither overflows nor underflows but where the result does.",
     operands: FIELD_IN,
     infer: Some(super::complex::infer_part),
     example: "// %x: tensor<4xf32>\n%0 = fusion.abs %x : tensor<4xf32>",
@@ -157,7 +157,8 @@ pub static EXP: OpDef = OpDef {
     summary: "e to the power of x",
     doc: "`e^x`. `exp(0) = 1` exactly, `exp(-inf) = +0`, `exp(+inf) = +inf`; overflow gives `+inf`, underflow a subnormal \
           or `+0`. NaN gives NaN. \
-          Complex: `e^a (cos b + i sin b)`, and `e^a + ib` where `b` is zero.",
+          Complex: `e^a (cos b + i sin b)`, and `e^a + ib` where `b` is zero. Where `b` is infinite or NaN, `a = \
+          +inf` gives `inf + i NaN`, and `a = -inf` a zero with one of the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.exp %x : tensor<4xf32>",
     flops: 10,
     operands: ANALYTIC_IN,
@@ -182,7 +183,8 @@ pub static EXPM1: OpDef = OpDef {
     summary: "e to the power of x, less 1",
     doc: "`e^x - 1` without cancellation near 0. Zeros keep their sign, `expm1(-inf) = -1`, `expm1(+inf) = +inf`, NaN gives \
           NaN. \
-          Complex: `expm1 a cos b - 2 sin^2(b/2) + i e^a sin b`, and `expm1 a + i b` where `b` is 0.",
+          Complex: `expm1 a cos b - 2 sin^2(b/2) + i e^a sin b`, and `expm1 a + i b` where `b` is 0. Where `b` is \
+          infinite or NaN, infinities `a` give what they give in `fusion.exp`, less 1.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.expm1 %x : tensor<4xf32>",
     flops: 12,
     operands: ANALYTIC_IN,
@@ -194,7 +196,8 @@ pub static LOG: OpDef = OpDef {
     name: "fusion.log",
     summary: "natural logarithm",
     doc: "`ln x`. `log(1) = +0`, `log(+-0) = -inf`, `log(+inf) = +inf`; below zero and for NaN it is NaN. \
-          Complex: `log h + log1p(r^2) / 2 + i atan2(b, a)`, with h and r as for `fusion.abs`, r = 0 where h is zero or infinite: from `-pi` to `pi` around the origin.",
+          Complex: `log h + log1p(r^2) / 2 + i atan2(b, a)`, with h and r as for `fusion.abs`: from `-pi` to `pi` \
+          around the origin.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.log %x : tensor<4xf32>",
     flops: 10,
     operands: ANALYTIC_IN,
@@ -284,7 +287,8 @@ pub static SIN: OpDef = OpDef {
     summary: "sine",
     doc: "The sine of `x` in radians, reduced exactly for arguments of any size. Zeros keep their sign; infinities and NaN \
           give NaN. \
-          Complex: `sin a cosh b + i cos a sinh b`.",
+          Complex: `sin a cosh b + i cos a sinh b`, where a factor is zero or infinite as in `fusion.sinh`, its \
+          parts exchanged.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sin %x : tensor<4xf32>",
     flops: 15,
     operands: ANALYTIC_IN,
@@ -297,7 +301,7 @@ pub static COS: OpDef = OpDef {
     summary: "cosine",
     doc: "The cosine of `x` in radians, reduced exactly for arguments of any size. `cos(+-0) = 1`; infinities and NaN give \
           NaN. \
-          Complex: `cos a cosh b - i sin a sinh b`.",
+          Complex: `cosh(iz)`, which is `cos a cosh b - i sin a sinh b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cos %x : tensor<4xf32>",
     flops: 15,
     operands: ANALYTIC_IN,
@@ -323,8 +327,9 @@ pub static ASIN: OpDef = OpDef {
     summary: "arc sine",
     doc: "The angle in radians, from `-pi/2` to `pi/2`, whose sine is `x`. Zeros keep their sign; beyond [-1, 1] and for \
           NaN it is NaN. \
-          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `atan2(a, Re p q) + i asinh(Im conj(p) q)`; where a part is 2^30 \
-          or more, `atan2(a, |b|) + i s (ln |z| + ln 2)`, `s` the sign of `b`.",
+          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `atan2(a, Re p q) + i asinh(Im conj(p) q)`; where a \
+          part is 2^30 or more, `atan2(a, |b|) + i s (ln |z| + ln 2)`, `s` the sign of `b`. The real part of a zero \
+          `a` is `a`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.asin %x : tensor<4xf32>",
     flops: 20,
     operands: ANALYTIC_IN,
@@ -336,8 +341,9 @@ pub static ACOS: OpDef = OpDef {
     name: "fusion.acos",
     summary: "arc cosine",
     doc: "The angle in radians, from 0 to `pi`, whose cosine is `x`. `acos(1) = +0`; beyond [-1, 1] and for NaN it is NaN. \
-          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `2 atan2(Re p, Re q) + i asinh(Im conj(q) p)`; where a part is 2^30 \
-          or more, `atan2(|b|, a) - i s (ln |z| + ln 2)`, `s` the sign of `b`.",
+          Complex: with `p = sqrt(1 - z)` and `q = sqrt(1 + z)`, `2 atan2(Re p, Re q) + i asinh(Im conj(q) p)`; \
+          where a part is 2^30 or more, `atan2(|b|, a) - i s (ln |z| + ln 2)`, `s` the sign of `b`. The real part of \
+          a zero `a` is `pi/2`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.acos %x : tensor<4xf32>",
     flops: 20,
     operands: ANALYTIC_IN,
@@ -350,7 +356,7 @@ pub static ATAN: OpDef = OpDef {
     summary: "arc tangent",
     doc: "The angle in radians, from `-pi/2` to `pi/2`, whose tangent is `x`. Zeros keep their sign, infinities give the \
           float nearest to `pi/2`, of their sign, NaN gives NaN. \
-          Complex: `-i atanh(iz)`.",
+          Complex: `i atanh(-iz)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.atan %x : tensor<4xf32>",
     flops: 20,
     operands: ANALYTIC_IN,
@@ -363,7 +369,8 @@ pub static SINH: OpDef = OpDef {
     summary: "hyperbolic sine",
     doc: "`(e^x - e^-x) / 2` without cancellation near 0. Zeros and infinities are unchanged; overflow gives an infinity \
           of the sign of `x`, NaN gives NaN. \
-          Complex: `sinh a cos b + i cosh a sin b`.",
+          Complex: `sinh a cos b + i cosh a sin b`. The imaginary part of a zero `b` is `b`. Where `b` is infinite \
+          or NaN, the real part of a zero `a` is `a`, that of an infinite one `inf`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sinh %x : tensor<4xf32>",
     flops: 18,
     operands: ANALYTIC_IN,
@@ -375,7 +382,9 @@ pub static COSH: OpDef = OpDef {
     name: "fusion.cosh",
     summary: "hyperbolic cosine",
     doc: "`(e^x + e^-x) / 2`. `cosh(+-0) = 1`, infinities and overflow give `+inf`, NaN gives NaN. \
-          Complex: `cosh a cos b + i sinh a sin b`.",
+          Complex: `cosh a cos b + i sinh a sin b`. The imaginary part of a zero `b` is `b`, or `-b` where `a` is \
+          negative or `-0`. Where `b` is infinite or NaN, the real part of an infinite `a` is `inf`, the imaginary \
+          part of a zero one 0.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.cosh %x : tensor<4xf32>",
     flops: 14,
     operands: ANALYTIC_IN,
@@ -387,7 +396,9 @@ pub static TANH: OpDef = OpDef {
     name: "fusion.tanh",
     summary: "hyperbolic tangent",
     doc: "`tanh x`. Zeros keep their sign, infinities give 1 of their sign, NaN gives NaN. \
-          Complex: with `t = tanh a`, `u = tan b` and `d = 1 + t^2 u^2`, `t (1 + u^2) / d + i (u / cosh^2 a) / d`.",
+          Complex: with `t = tanh a`, `u = tan b` and `d = 1 + t^2 u^2`, `t (1 + u^2) / d + i (u / cosh^2 a) / d`. \
+          The imaginary part of a zero `b` is `b`. Where `b` is infinite or NaN, the real part of a zero `a` is `a`, \
+          and an infinite `a` gives 1 of its sign and a zero of the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.tanh %x : tensor<4xf32>",
     flops: 15,
     operands: ANALYTIC_IN,
@@ -411,8 +422,9 @@ pub static ACOSH: OpDef = OpDef {
     name: "fusion.acosh",
     summary: "inverse hyperbolic cosine",
     doc: "`ln(x + sqrt(x^2 - 1))` without overflow. `acosh(1) = +0`, `acosh(+inf) = +inf`; below 1 and for NaN it is NaN. \
-          Complex: with `p = sqrt(z - 1)` and `q = sqrt(z + 1)`, `asinh(Re conj(p) q) + 2 i atan2(Im p, Re q)`; where a part is 2^30 \
-          or more, `ln |z| + ln 2 + i atan2(b, a)`.",
+          Complex: with `p = sqrt(z - 1)` and `q = sqrt(z + 1)`, `asinh(Re conj(p) q) + 2 i atan2(Im p, Re q)`; \
+          where a part is 2^30 or more, `ln |z| + ln 2 + i atan2(b, a)`. The imaginary part of a zero `a` is `pi/2` \
+          of the sign of `b`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.acosh %x : tensor<4xf32>",
     flops: 25,
     operands: ANALYTIC_IN,
@@ -425,9 +437,10 @@ pub static ATANH: OpDef = OpDef {
     summary: "inverse hyperbolic tangent",
     doc: "`ln((1 + x) / (1 - x)) / 2` without cancellation near 0. Zeros keep their sign, `atanh(+-1)` is an infinity of \
           its sign; beyond [-1, 1] and for NaN it is NaN. \
-          Complex: `s x + i atan2(2b, (1 - a)(1 + a) - b^2) / 2`, `s` the sign of `a`, `m = |a|` and `x = log1p(4m / ((1 - m)^2 + b^2)) / 4`, \
-          but `(ln |1 + m + ib| - ln |1 - m + ib|) / 2` where `m` is nearer to 1 and `b` to 0 than 1/2. Where a part is 2^30 or more, `x` is \
-          `m / |z|^2`, and the imaginary part `pi/2` of the sign of `b`.",
+          Complex: `s x + i atan2(2b, (1 - a)(1 + a) - b^2) / 2`, `s` the sign of `a`, `m = |a|` and `x = log1p(4m / \
+          ((1 - m)^2 + b^2)) / 4`, but `(ln |1 + m + ib| - ln |1 - m + ib|) / 2` where `m` is nearer to 1 and `b` to \
+          0 than 1/2. Where a part is 2^30 or more, `x` is `m / |z|^2`, and the imaginary part `pi/2` of the sign of \
+          `b`, NaN of a NaN. The real part of a zero `a` is `a`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.atanh %x : tensor<4xf32>",
     flops: 20,
     operands: ANALYTIC_IN,
@@ -495,7 +508,7 @@ pub static SIGMOID: OpDef = OpDef {
     summary: "logistic function",
     doc: "`1 / (1 + e^-x)`. `sigmoid(-inf) = +0`, `sigmoid(+inf) = 1`, `sigmoid(+-0) = 0.5`; NaN gives NaN. No intermediate \
           overflow shows: large negative `x` gives small numbers, at last `+0`. \
-          Complex: `1 / (1 + exp(-z))`.",
+          Complex: `1 / (1 + exp(-z))` for `a >= 0`, elsewhere `exp z / (1 + exp z)`.",
     example: "// %x: tensor<4xf32>\n%0 = fusion.sigmoid %x : tensor<4xf32>",
     flops: 14,
     operands: ANALYTIC_IN,

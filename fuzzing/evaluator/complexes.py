@@ -126,26 +126,39 @@ def inverse(z):
 
 def sizes(z):
     """h and r of `fusion.abs`."""
+    endless = infinite(z[0]) | infinite(z[1])
     a, b = z[0].of("abs"), z[1].of("abs")
-    h = a.binary("maximum", b)
-    return h, a.binary("minimum", b) / h
+    h = endless.then(a.number(np.inf), a.binary("maximum", b))
+    r = a.binary("minimum", b) / h
+    return h, (endless | h.is_("eq", 0)).then(r.number(0), r)
 
 
 def magnitude(z):
     h, r = sizes(z)
-    size = h.is_("eq", 0).then(h.number(0), h * (r * r + 1).of("sqrt"))
-    return (infinite(z[0]) | infinite(z[1])).then(h.number(np.inf), size)
+    return h * (r * r + 1).of("sqrt")
+
+
+def lost(x):
+    """Where a number is infinite or NaN, and so no angle."""
+    return x.of("isfinite").of("not")
+
+
+def turning(z, size, found):
+    """An exponential where its angle is zero or no number: `size` is what it is without one."""
+    a, b = z
+    re = (lost(b) & infinite(a)).then(size, found[0])
+    im = (lost(b) & a.is_("eq", -np.inf)).then(signed(b.number(0), b), found[1])
+    return chosen(b.is_("eq", 0), (size, b), (re, im))
 
 
 def exp(z):
     a, b = z
     e = a.of("exp")
-    return chosen(b.is_("eq", 0), (e, b), (e * b.of("cos"), e * b.of("sin")))
+    return turning(z, e, (e * b.of("cos"), e * b.of("sin")))
 
 
 def log(z):
     h, r = sizes(z)
-    r = (h.is_("eq", 0) | h.is_("eq", np.inf)).then(r.number(0), r)
     return h.of("log") + (r * r).of("log1p") / 2, z[1].binary("atan2", z[0])
 
 
@@ -165,31 +178,47 @@ def sqrt(z):
     return chosen(infinite(b), (h.number(np.inf), b), found)
 
 
+def odd_wave(g, t):
+    """`sinh g cos t` and `cosh g sin t`."""
+    along = g.of("sinh") * t.of("cos")
+    along = (lost(t) & g.is_("eq", 0)).then(g, along)
+    along = (lost(t) & infinite(g)).then(g.number(np.inf), along)
+    return along, t.is_("eq", 0).then(t, g.of("cosh") * t.of("sin"))
+
+
+def even_wave(g, t):
+    """`cosh g cos t` and `sinh g sin t`."""
+    along = g.of("cosh") * t.of("cos")
+    along = (lost(t) & infinite(g)).then(g.number(np.inf), along)
+    across = (lost(t) & g.is_("eq", 0)).then(g.number(0), g.of("sinh") * t.of("sin"))
+    return along, t.is_("eq", 0).then(signed(t, g), across)
+
+
 def sine(z):
-    a, b = z
-    return a.of("sin") * b.of("cosh"), a.of("cos") * b.of("sinh")
+    im, re = odd_wave(z[1], z[0])
+    return re, im
 
 
 def cosine(z):
-    a, b = z
-    return a.of("cos") * b.of("cosh"), -(a.of("sin") * b.of("sinh"))
+    return even_wave(-z[1], z[0])
 
 
 def sinh(z):
-    a, b = z
-    return a.of("sinh") * b.of("cos"), a.of("cosh") * b.of("sin")
+    return odd_wave(*z)
 
 
 def cosh(z):
-    a, b = z
-    return a.of("cosh") * b.of("cos"), a.of("sinh") * b.of("sin")
+    return even_wave(*z)
 
 
 def tanh(z):
-    t, u, c = z[0].of("tanh"), z[1].of("tan"), z[0].of("cosh")
+    a, b = z
+    t, c = a.of("tanh"), a.of("cosh")
+    u = (lost(b) & infinite(a)).then(signed(b.number(0), b), b.of("tan"))
     square = u * u
     d = (t * t) * square + 1
-    return t * (square + 1) / d, u / (c * c) / d
+    re = (lost(b) & a.is_("eq", 0)).then(a, t * (square + 1) / d)
+    return re, b.is_("eq", 0).then(b, u / (c * c) / d)
 
 
 def tan(z):
@@ -202,8 +231,7 @@ def tan(z):
 def expm1(z):
     a, b = z
     less, half = a.of("expm1"), (b / 2).of("sin")
-    found = less * b.of("cos") - half * half * 2, a.of("exp") * b.of("sin")
-    return chosen(b.is_("eq", 0), (less, b), found)
+    return turning(z, less, (less * b.of("cos") - half * half * 2, a.of("exp") * b.of("sin")))
 
 
 def small(x):
@@ -219,20 +247,11 @@ def log1p(z):
 
 def far(z):
     """Where a part is 2^30 or more, and ln |z| + ln 2."""
-    endless = infinite(z[0]) | infinite(z[1])
-    h = sizes(z)[0]
-    h = endless.then(h.number(np.inf), h)
-    return h.is_("ge", 2.0**30), endless.then(h, log(z)[0] + math.log(2))
+    return sizes(z)[0].is_("ge", 2.0**30), log(z)[0] + math.log(2)
 
 
 def signed(x, of):
     return negative(of).then(-x, x)
-
-
-def turned(f, z):
-    """`-i f(iz)`"""
-    u, v = f((-z[1], z[0]))
-    return v, -u
 
 
 def roots(z):
@@ -245,7 +264,8 @@ def asin(z):
     (c, d), (e, f) = roots(z)
     near = a.binary("atan2", c * e - d * f), (c * f - d * e).of("asinh")
     there, size = far(z)
-    return chosen(there, (a.binary("atan2", b.of("abs")), signed(size, b)), near)
+    re, im = chosen(there, (a.binary("atan2", b.of("abs")), signed(size, b)), near)
+    return a.is_("eq", 0).then(a, re), im
 
 
 def acos(z):
@@ -253,7 +273,8 @@ def acos(z):
     (c, d), (e, f) = roots(z)
     near = c.binary("atan2", e) * 2, (e * d - f * c).of("asinh")
     there, size = far(z)
-    return chosen(there, (b.of("abs").binary("atan2", a), -signed(size, b)), near)
+    re, im = chosen(there, (b.of("abs").binary("atan2", a), -signed(size, b)), near)
+    return a.is_("eq", 0).then(a.number(math.pi / 2), re), im
 
 
 def acosh(z):
@@ -261,7 +282,8 @@ def acosh(z):
     (c, d), (e, f) = sqrt((a - 1, b)), sqrt((a + 1, b))
     near = (c * e + d * f).of("asinh"), d.binary("atan2", e) * 2
     there, size = far(z)
-    return chosen(there, (size, b.binary("atan2", a)), near)
+    re, im = chosen(there, (size, b.binary("atan2", a)), near)
+    return re, a.is_("eq", 0).then(signed(b.number(math.pi / 2), b), im)
 
 
 def atanh(z):
@@ -272,14 +294,26 @@ def atanh(z):
     x = (small(n) & small(b)).then(pole, (m * 4 / (n * n + square)).of("log1p") / 4)
     there = far(z)[0]
     h, r = sizes(z)
-    fades = (infinite(a) | infinite(b)).then(a.number(0), m / h / h / (r * r + 1))
+    fades = infinite(h).then(a.number(0), m / h / h / (r * r + 1))
     angle = (b * 2).binary("atan2", (a.number(1) - a) * (a + 1) - square) / 2
-    return signed(there.then(fades, x), a), there.then(signed(b.number(math.pi / 2), b), angle)
+    right = b.of("isnan").then(b, signed(b.number(math.pi / 2), b))
+    return a.is_("eq", 0).then(a, signed(there.then(fades, x), a)), there.then(right, angle)
+
+
+def asinh(z):
+    u, v = asin((-z[1], z[0]))
+    return v, -u
+
+
+def atan(z):
+    u, v = atanh((z[1], -z[0]))
+    return -v, u
 
 
 def sigmoid(z):
-    a, b = exp((-z[0], -z[1]))
-    return inverse((a + 1, b))
+    right = z[0].is_("ge", 0)
+    a, b = exp(chosen(right, (-z[0], -z[1]), z))
+    return quotient(chosen(right, (a.number(1), a.number(0)), (a, b)), (a + 1, b))
 
 
 def power(z, w):
@@ -300,7 +334,7 @@ UNARY = {
     "log2": lambda z: over(log(z), math.log(2)), "log10": lambda z: over(log(z), math.log(10)),
     "rsqrt": lambda z: inverse(sqrt(z)), "sin": sine, "cos": cosine, "tan": tan, "sinh": sinh, "cosh": cosh, "tanh": tanh,
     "expm1": expm1, "log1p": log1p, "asin": asin, "acos": acos, "acosh": acosh, "atanh": atanh,
-    "asinh": lambda z: turned(asin, z), "atan": lambda z: turned(atanh, z),
+    "asinh": asinh, "atan": atan,
     "sigmoid": sigmoid, "silu": lambda z: times(z, sigmoid(z)),
 }
 BINARY = {

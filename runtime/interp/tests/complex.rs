@@ -1,4 +1,5 @@
-//! Ops on complex numbers: against NumPy in extended precision (`data/make_complex.py`), at the edges, and by parts.
+//! Ops on complex numbers: against NumPy in extended precision (`data/make_complex.py`), at the edges
+//! (`data/make_edges.py`), and by parts.
 
 use crate::common::*;
 use fuser_interp::{Data, Tensor};
@@ -131,6 +132,60 @@ fn edges_are_those_of_the_definitions() {
     assert_eq!(abs[..3], [5.0, 0.0, INF]);
     assert!((abs[3] / (1e300 * 2f64.sqrt()) - 1.0).abs() < 1e-15);
     assert_eq!(abs[4], 5e-324);
+}
+
+/// Parts that are zero, huge, infinite or NaN (`data/make_edges.py`).
+#[test]
+fn functions_have_the_values_of_numpy_at_their_edges() {
+    let same = |x: f64, y: f64, size: f64, unit: f64| match y.is_finite() && y != 0.0 {
+        true => (x - y).abs() <= 64.0 * unit * size,
+        false if y.is_nan() => x.is_nan(),
+        false => x.to_bits() == y.to_bits(),
+    };
+    let mut faults = Vec::new();
+    let mut count = 0;
+    for line in include_str!("data/edges.txt").lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let [op, dtype, ":", a, b, "=>", re, im] = words[..] else {
+            panic!("{line}")
+        };
+        let dtype = DType::from_name(dtype).unwrap();
+        let [a, b, re, im] = [a, b, re, im].map(|x| x.parse::<f64>().unwrap());
+        let found = numbers(&apply(op, &[], &[complex(dtype, &[1], &[(a, b)])])[0])[0];
+        let unit = if dtype == DType::C64 {
+            f32::EPSILON.into()
+        } else {
+            f64::EPSILON
+        };
+        let size = [re, im]
+            .iter()
+            .filter(|x| x.is_finite())
+            .fold(0f64, |m, x| m.max(x.abs()));
+        if !same(found.0, re, size, unit) || !same(found.1, im, size, unit) {
+            faults.push(format!("{line}: {found:?}"));
+        }
+        count += 1;
+    }
+    assert_eq!(faults, Vec::<String>::new());
+    assert_eq!(count, 15 * 2 * 81);
+}
+
+#[test]
+fn a_sigmoid_is_0_and_1_at_its_ends() {
+    let zero = |x: f64| x == 0.0;
+    for b in [0.0, -0.0, 1.0, -2.5, 1e308, INF, -INF, f64::NAN] {
+        let (left, right) = (one("sigmoid", (-INF, b)), one("sigmoid", (INF, b)));
+        assert!(zero(left.0) && zero(left.1), "{b}: {left:?}");
+        assert!(right.0 == 1.0 && zero(right.1), "{b}: {right:?}");
+        if b.is_finite() {
+            let (left, right) = (one("sigmoid", (-1e4, b)), one("sigmoid", (1e4, b)));
+            assert!(zero(left.0) && zero(left.1), "{b}: {left:?}");
+            assert!(right.0 == 1.0 && zero(right.1), "{b}: {right:?}");
+        }
+    }
+    assert_eq!(one("sigmoid", (0.0, 0.0)), (0.5, 0.0));
+    let odd = one("sigmoid", (f64::NAN, 0.0));
+    assert!(odd.0.is_nan());
 }
 
 #[test]

@@ -251,6 +251,9 @@ impl Asked {
 /// The result of a `fusion.mean`.
 pub fn mean(ir: &mut Ir, op: Op) -> Parts {
     let asked = Asked::of(ir, op)?;
+    if asked.tensor.dtype.is_complex() {
+        return of_complex(ir, op);
+    }
     let mut b = Builder::before(ir, op);
     if asked.dims.is_empty() {
         return Ok(vec![b.value(&fusion::COPY, &[asked.input], &[])?]);
@@ -266,6 +269,9 @@ pub fn mean(ir: &mut Ir, op: Op) -> Parts {
 /// The variance and the mean that a `fusion.var_mean` has.
 pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
     let asked = Asked::of(ir, op)?;
+    if asked.tensor.dtype.is_complex() {
+        return of_complex(ir, op);
+    }
     let (tensor, dims) = (&asked.tensor, &asked.dims);
     let correction = ir.int_of(op, "correction").unwrap_or(0);
     let results: Vec<_> = ir.results(op).iter().map(|&v| ir.value_type(v)).collect();
@@ -316,6 +322,33 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
             let shape = b.shape("shape", &dims.unwrap_or_default());
             *value = b.value(&fusion::RESHAPE, &[*value], &[shape])?;
         }
+    }
+    Ok(out)
+}
+
+/// The results of `op`, which is one of complex numbers: means of their parts, and the variances of these together.
+fn of_complex(ir: &mut Ir, op: Op) -> Parts {
+    let input = ir.operand(op, 0);
+    let def = ir
+        .def(op)
+        .ok_or_else(|| OpError::new("it is no op of a table"))?;
+    let clauses = def.clauses.iter();
+    let clauses: Vec<_> = clauses
+        .filter_map(|clause| Some((clause.name, ir.get_attr(op, clause.name)?)))
+        .collect();
+    let mut b = Builder::before(ir, op);
+    let re = b.unary(&fusion::REAL, input)?;
+    let im = b.unary(&fusion::IMAG, input)?;
+    let re = b.build(def, &[re], &clauses, &[], None)?;
+    let im = b.build(def, &[im], &clauses, &[], None)?;
+    let (mean, mut out) = (b.ir.results(op).len() - 1, Vec::new());
+    for index in 0..=mean {
+        let (re, im) = (b.ir.result(re, index), b.ir.result(im, index));
+        out.push(if index == mean {
+            b.binary(&fusion::COMPLEX, re, im)?
+        } else {
+            b.binary(&fusion::ADD, re, im)?
+        });
     }
     Ok(out)
 }

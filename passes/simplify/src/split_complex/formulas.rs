@@ -47,28 +47,22 @@ static UNARY: &[(&OpDef, Function)] = &[
     (&fusion::LOG10, |z| log_to(z, std::f64::consts::LN_10)),
     (&fusion::SQRT, sqrt),
     (&fusion::RSQRT, |z| reciprocal(sqrt(z))),
-    (&fusion::SIN, |(a, b)| {
-        let w = Waves::of(a, b);
-        (w.sin * w.cosh, w.cos * w.sinh)
-    }),
-    (&fusion::COS, |(a, b)| {
-        let w = Waves::of(a, b);
-        (w.cos * w.cosh, -(w.sin * w.sinh))
-    }),
-    (&fusion::SINH, |(a, b)| {
-        let w = Waves::of(b, a);
-        (w.sinh * w.cos, w.cosh * w.sin)
-    }),
-    (&fusion::COSH, |(a, b)| {
-        let w = Waves::of(b, a);
-        (w.cosh * w.cos, w.sinh * w.sin)
-    }),
+    (&fusion::SIN, |(a, b)| (cosh_sin(b, a), sinh_cos(b, a))),
+    (&fusion::COS, |(a, b)| (cosh_cos(b, a), sinh_sin(-b, a))),
+    (&fusion::SINH, |(a, b)| (sinh_cos(a, b), cosh_sin(a, b))),
+    (&fusion::COSH, |(a, b)| (cosh_cos(a, b), sinh_sin(a, b))),
     (&fusion::EXPM1, expm1),
     (&fusion::LOG1P, log1p),
     (&fusion::ASIN, asin),
     (&fusion::ACOS, acos),
-    (&fusion::ATAN, |z| turned(atanh, z)),
-    (&fusion::ASINH, |z| turned(asin, z)),
+    (&fusion::ATAN, |(a, b)| {
+        let (u, v) = atanh((b, -a));
+        (-v, u)
+    }),
+    (&fusion::ASINH, |(a, b)| {
+        let (u, v) = asin((-b, a));
+        (v, -u)
+    }),
     (&fusion::ACOSH, acosh),
     (&fusion::ATANH, atanh),
     (&fusion::TANH, tanh),
@@ -209,13 +203,31 @@ fn power<'t>(z: Z<'t>, w: Z<'t>) -> Z<'t> {
 fn exp((a, b): Z<'_>) -> Z<'_> {
     let size = a.map(&fusion::EXP);
     let value = (size * b.map(&fusion::COS), size * b.map(&fusion::SIN));
+    turning((a, b), size, value)
+}
+
+/// `value`, an exponential of this argument, at the ends of its parts: `size` is its real part where it does not
+/// turn. A real argument has a real exponential, one of the infinity `a` and an angle that is no number an infinity
+/// or a zero.
+fn turning<'t>((a, b): Z<'t>, size: Num<'t>, (re, im): Z<'t>) -> Z<'t> {
+    let lost = is_lost(b);
+    let least = lost.and(a.is("eq", f64::NEG_INFINITY));
+    let value = (
+        lost.and(is_infinite(a)).choose(size, re),
+        least.choose(signed(b.number(0.0), b), im),
+    );
     choose(b.is("eq", 0.0), (size, b), value)
 }
 
-/// The greater magnitude of the parts, and the ratio of the smaller one to it.
+/// The greater magnitude of the parts, infinite where one of them is, and the ratio of the smaller one to it, 0 where
+/// that is zero or infinite.
 fn sizes((a, b): Z<'_>) -> Z<'_> {
+    let infinite = is_infinite(a).or(is_infinite(b));
     let high = a.abs().with(&fusion::MAXIMUM, b.abs());
-    (high, a.abs().with(&fusion::MINIMUM, b.abs()) / high)
+    let high = infinite.choose(a.number(f64::INFINITY), high);
+    let ratio = a.abs().with(&fusion::MINIMUM, b.abs()) / high;
+    let odd = infinite.or(high.is("eq", 0.0));
+    (high, odd.choose(a.number(0.0), ratio))
 }
 
 /// `sqrt(1 + r^2)`
@@ -227,17 +239,18 @@ fn is_infinite(x: Num<'_>) -> Num<'_> {
     x.abs().is("eq", f64::INFINITY)
 }
 
+/// True where a number is infinite or NaN: an angle of which no turn is known.
+fn is_lost(x: Num<'_>) -> Num<'_> {
+    x.map(&fusion::ISFINITE).map(&fusion::NOT)
+}
+
 fn abs(z: Z<'_>) -> Num<'_> {
     let (high, r) = sizes(z);
-    let size = high.is("eq", 0.0).choose(high, high * stretch(r));
-    let infinite = is_infinite(z.0).or(is_infinite(z.1));
-    infinite.choose(high.number(f64::INFINITY), size)
+    high * stretch(r)
 }
 
 fn log(z: Z<'_>) -> Z<'_> {
     let (high, r) = sizes(z);
-    let odd = high.is("eq", 0.0).or(high.is("eq", f64::INFINITY));
-    let r = odd.choose(r.number(0.0), r);
     let more = (r * r).map(&fusion::LOG1P) / r.number(2.0);
     (high.map(&fusion::LOG) + more, z.1.with(&fusion::ATAN2, z.0))
 }
@@ -263,31 +276,48 @@ fn sqrt(z: Z<'_>) -> Z<'_> {
     choose(is_infinite(b), (infinity, b), value)
 }
 
-/// Sine and cosine of an angle, and their hyperbolic forms of another.
-struct Waves<'t> {
-    sin: Num<'t>,
-    cos: Num<'t>,
-    sinh: Num<'t>,
-    cosh: Num<'t>,
+/// `sinh g cos t`. A zero or an infinity stays one where the angle t is no number.
+fn sinh_cos<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
+    let value = g.map(&fusion::SINH) * t.map(&fusion::COS);
+    let infinite = is_infinite(g);
+    let stays = is_lost(t).and(infinite.or(g.is("eq", 0.0)));
+    stays.choose(infinite.choose(g.abs(), g), value)
 }
 
-impl<'t> Waves<'t> {
-    fn of(angle: Num<'t>, growth: Num<'t>) -> Self {
-        Self {
-            sin: angle.map(&fusion::SIN),
-            cos: angle.map(&fusion::COS),
-            sinh: growth.map(&fusion::SINH),
-            cosh: growth.map(&fusion::COSH),
-        }
-    }
+/// `cosh g sin t`; t where that is zero.
+fn cosh_sin<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
+    let value = g.map(&fusion::COSH) * t.map(&fusion::SIN);
+    t.is("eq", 0.0).choose(t, value)
+}
+
+/// `cosh g cos t`. An infinity stays one where the angle t is no number.
+fn cosh_cos<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
+    let value = g.map(&fusion::COSH) * t.map(&fusion::COS);
+    let stays = is_lost(t).and(is_infinite(g));
+    stays.choose(g.abs(), value)
+}
+
+/// `sinh g sin t`; a zero t with the sign of both where t is zero, and 0 where g is and t is no number.
+fn sinh_sin<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
+    let value = g.map(&fusion::SINH) * t.map(&fusion::SIN);
+    let stays = is_lost(t).and(g.is("eq", 0.0));
+    let value = stays.choose(g.number(0.0), value);
+    t.is("eq", 0.0).choose(signed(t, g), value)
 }
 
 fn tanh((a, b): Z<'_>) -> Z<'_> {
     let one = a.number(1.0);
-    let (t, u) = (a.map(&fusion::TANH), b.map(&fusion::TAN));
-    let cosh = a.map(&fusion::COSH);
+    let lost = is_lost(b);
+    let still = lost.and(is_infinite(a));
+    let u = still.choose(signed(b.number(0.0), b), b.map(&fusion::TAN));
+    let (t, cosh) = (a.map(&fusion::TANH), a.map(&fusion::COSH));
     let below = one + (t * t) * (u * u);
-    (t * (one + u * u) / below, u / (cosh * cosh) / below)
+    let re = t * (one + u * u) / below;
+    let im = u / (cosh * cosh) / below;
+    (
+        lost.and(a.is("eq", 0.0)).choose(a, re),
+        b.is("eq", 0.0).choose(b, im),
+    )
 }
 
 fn expm1((a, b): Z<'_>) -> Z<'_> {
@@ -297,7 +327,7 @@ fn expm1((a, b): Z<'_>) -> Z<'_> {
         less * b.map(&fusion::COS) - a.number(2.0) * (half * half),
         a.map(&fusion::EXP) * b.map(&fusion::SIN),
     );
-    choose(b.is("eq", 0.0), (less, b), value)
+    turning((a, b), less, value)
 }
 
 /// True where a number is nearer to zero than 1/2.
@@ -319,11 +349,9 @@ const FAR: f64 = (1u64 << 30) as f64;
 
 /// True where a part is [`FAR`] from zero, and the logarithm of twice the magnitude.
 fn far(z: Z<'_>) -> (Num<'_>, Num<'_>) {
-    let high = z.0.abs().with(&fusion::MAXIMUM, z.1.abs());
-    let infinite = is_infinite(z.0).or(is_infinite(z.1));
-    let high = infinite.choose(high.number(f64::INFINITY), high);
+    let (high, _) = sizes(z);
     let size = log(z).0 + high.number(std::f64::consts::LN_2);
-    (high.is("ge", FAR), infinite.choose(high, size))
+    (high.is("ge", FAR), size)
 }
 
 /// `x`, which is positive, with the sign of `of`, a zero's too.
@@ -331,12 +359,6 @@ fn signed<'t>(x: Num<'t>, of: Num<'t>) -> Num<'t> {
     let below = of.is("lt", 0.0);
     let below = below.or(of.map(&fusion::RECIPROCAL).is("lt", 0.0));
     below.choose(-x, x)
-}
-
-/// `-i f(iz)`
-fn turned<'t>(f: Function, (a, b): Z<'t>) -> Z<'t> {
-    let (u, v) = f((-b, a));
-    (v, -u)
 }
 
 /// The square roots of `1 - z` and `1 + z`.
@@ -354,7 +376,8 @@ fn asin(z: Z<'_>) -> Z<'_> {
     );
     let (is_far, size) = far(z);
     let away = (a.with(&fusion::ATAN2, b.abs()), signed(size, b));
-    choose(is_far, away, near)
+    let (re, im) = choose(is_far, away, near);
+    (a.is("eq", 0.0).choose(a, re), im)
 }
 
 fn acos(z: Z<'_>) -> Z<'_> {
@@ -366,7 +389,8 @@ fn acos(z: Z<'_>) -> Z<'_> {
     );
     let (is_far, size) = far(z);
     let away = (b.abs().with(&fusion::ATAN2, a), -signed(size, b));
-    choose(is_far, away, near)
+    let (re, im) = choose(is_far, away, near);
+    (a.is("eq", 0.0).choose(right_angle(a), re), im)
 }
 
 fn acosh(z: Z<'_>) -> Z<'_> {
@@ -378,7 +402,13 @@ fn acosh(z: Z<'_>) -> Z<'_> {
         a.number(2.0) * p.1.with(&fusion::ATAN2, q.0),
     );
     let (is_far, size) = far(z);
-    choose(is_far, (size, b.with(&fusion::ATAN2, a)), near)
+    let (re, im) = choose(is_far, (size, b.with(&fusion::ATAN2, a)), near);
+    (re, a.is("eq", 0.0).choose(signed(right_angle(b), b), im))
+}
+
+/// A quarter of a turn.
+fn right_angle(like: Num<'_>) -> Num<'_> {
+    like.number(std::f64::consts::FRAC_PI_2)
 }
 
 fn atanh(z: Z<'_>) -> Z<'_> {
@@ -391,12 +421,15 @@ fn atanh(z: Z<'_>) -> Z<'_> {
     let x = is_small(rest).and(is_small(b)).choose(by_pole, apart);
     let (is_far, _) = far(z);
     let (high, r) = sizes(z);
-    let infinite = is_infinite(a).or(is_infinite(b));
+    let infinite = high.is("eq", f64::INFINITY);
     let fades = infinite.choose(a.number(0.0), m / high / high / (one + r * r));
     let x = is_far.choose(fades, x);
     let angle = (two * b).with(&fusion::ATAN2, rest_of(a) - square) / two;
-    let right = signed(b.number(std::f64::consts::FRAC_PI_2), b);
-    (signed(x, a), is_far.choose(right, angle))
+    let right = b.map(&fusion::ISNAN).choose(b, signed(right_angle(b), b));
+    (
+        a.is("eq", 0.0).choose(a, signed(x, a)),
+        is_far.choose(right, angle),
+    )
 }
 
 /// `(1 - a)(1 + a)`
@@ -405,9 +438,13 @@ fn rest_of(a: Num<'_>) -> Num<'_> {
     (one - a) * (one + a)
 }
 
-fn sigmoid((a, b): Z<'_>) -> Z<'_> {
-    let (re, im) = exp((-a, -b));
-    reciprocal((a.number(1.0) + re, im))
+/// Of two exponentials the one that is at most 1.
+fn sigmoid(z: Z<'_>) -> Z<'_> {
+    let (one, zero) = (z.0.number(1.0), z.0.number(0.0));
+    let right = z.0.is("ge", 0.0);
+    let power = exp(choose(right, (-z.0, -z.1), z));
+    let above = choose(right, (one, zero), power);
+    quotient(above, (one + power.0, power.1))
 }
 
 /// Products along axes: folds of both parts together, the last axis first.

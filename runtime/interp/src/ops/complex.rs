@@ -380,14 +380,15 @@ impl Formulas<'_, '_> {
             Unary::Acos => self.acos(z),
             Unary::Acosh => self.acosh(z),
             Unary::Atanh => self.atanh(z),
-            Unary::Asinh | Unary::Atan => {
-                // -i f(iz)
-                let z = (self.one(Unary::Neg, "neg", &z.1)?, z.0.clone());
-                let (u, v) = match op {
-                    Unary::Asinh => self.asin(&z)?,
-                    _ => self.atanh(&z)?,
-                };
+            Unary::Asinh => {
+                let turned = (self.one(Unary::Neg, "neg", &z.1)?, z.0.clone());
+                let (u, v) = self.asin(&turned)?;
                 Ok((v, self.one(Unary::Neg, "neg", &u)?))
+            }
+            Unary::Atan => {
+                let turned = (z.1.clone(), self.one(Unary::Neg, "neg", &z.0)?);
+                let (u, v) = self.atanh(&turned)?;
+                Ok((self.one(Unary::Neg, "neg", &v)?, u))
             }
             _ => Err(unknown()),
         }
@@ -407,18 +408,60 @@ impl Formulas<'_, '_> {
             self.one(Unary::Sin, "sin", b)?,
         );
         let (re, im) = (self.mul(&size, &cos)?, self.mul(&size, &sin)?);
+        self.turning((a, b), size, (re, im))
+    }
+    /// An exponential whose angle is 0, or no number: `size` where the one is real and where the other is infinite or
+    /// zero, whatever the angle.
+    fn turning(
+        &mut self,
+        (a, b): (&Tensor, &Tensor),
+        size: Tensor,
+        (re, im): Pair,
+    ) -> Result<Pair> {
+        let lost = self.is_lost(b)?;
+        let (infinite, least) = (
+            self.is_infinite(a)?,
+            self.is(a, Predicate::Eq, f64::NEG_INFINITY)?,
+        );
+        let infinite = self.both(&lost, &infinite)?;
+        let re = self.choose(&infinite, &size, &re)?;
+        let vanishes = self.both(&lost, &least)?;
+        let zero = self.signed(&scalar(b.dtype(), 0.0)?, b)?;
+        let im = self.choose(&vanishes, &zero, &im)?;
         let real = self.is(b, Predicate::Eq, 0.0)?;
         self.choose_both(&real, &(size, b.clone()), &(re, im))
     }
-    /// The greater magnitude of the parts, the ratio of the smaller one to it, the magnitudes.
+    /// True where no angle is known: at infinities and NaN.
+    fn is_lost(&mut self, x: &Tensor) -> Result<Tensor> {
+        let finite = self.machine.test(Test::Finite, x)?;
+        self.one(Unary::Not, "not", &finite)
+    }
+    fn is_infinite(&mut self, x: &Tensor) -> Result<Tensor> {
+        let size = self.one(Unary::Abs, "abs", x)?;
+        self.is(&size, Predicate::Eq, f64::INFINITY)
+    }
+    fn both(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
+        self.two(Binary::And, "and", x, y)
+    }
+    /// The greater magnitude of the parts, infinite where one part is; the ratio of the smaller one to it, 0 where it
+    /// is zero or infinite; and the magnitudes.
     fn sizes(&mut self, (a, b): &Pair) -> Result<[Tensor; 4]> {
         let (a, b) = (
             self.one(Unary::Abs, "abs", a)?,
             self.one(Unary::Abs, "abs", b)?,
         );
+        let (endless, other) = (
+            self.is(&a, Predicate::Eq, f64::INFINITY)?,
+            self.is(&b, Predicate::Eq, f64::INFINITY)?,
+        );
+        let endless = self.either(&endless, &other)?;
         let high = self.two(Binary::Maximum, "maximum", &a, &b)?;
+        let high = self.choose(&endless, &scalar(a.dtype(), f64::INFINITY)?, &high)?;
         let low = self.two(Binary::Minimum, "minimum", &a, &b)?;
         let ratio = self.div(&low, &high)?;
+        let none = self.is(&high, Predicate::Eq, 0.0)?;
+        let none = self.either(&none, &endless)?;
+        let ratio = self.choose(&none, &scalar(a.dtype(), 0.0)?, &ratio)?;
         Ok([high, ratio, a, b])
     }
     /// `sqrt(1 + r^2)`
@@ -428,26 +471,12 @@ impl Formulas<'_, '_> {
         self.one(Unary::Sqrt, "sqrt", &sum)
     }
     fn abs(&mut self, z: &Pair) -> Result<Tensor> {
-        let [high, ratio, a, b] = self.sizes(z)?;
+        let [high, ratio, ..] = self.sizes(z)?;
         let stretch = self.stretch(&ratio)?;
-        let size = self.mul(&high, &stretch)?;
-        let zero = self.is(&high, Predicate::Eq, 0.0)?;
-        let size = self.choose(&zero, &high, &size)?;
-        let (a, b) = (
-            self.is(&a, Predicate::Eq, f64::INFINITY)?,
-            self.is(&b, Predicate::Eq, f64::INFINITY)?,
-        );
-        let infinite = self.either(&a, &b)?;
-        self.choose(&infinite, &scalar(high.dtype(), f64::INFINITY)?, &size)
+        self.mul(&high, &stretch)
     }
     fn log(&mut self, z: &Pair) -> Result<Pair> {
         let [high, ratio, ..] = self.sizes(z)?;
-        let (zero, infinite) = (
-            self.is(&high, Predicate::Eq, 0.0)?,
-            self.is(&high, Predicate::Eq, f64::INFINITY)?,
-        );
-        let odd = self.either(&zero, &infinite)?;
-        let ratio = self.choose(&odd, &scalar(high.dtype(), 0.0)?, &ratio)?;
         let square = self.mul(&ratio, &ratio)?;
         let more = self.one(Unary::Log1p, "log1p", &square)?;
         let more = self.div(&more, &scalar(high.dtype(), 2.0)?)?;
@@ -492,24 +521,46 @@ impl Formulas<'_, '_> {
     /// Sums of exponentials along one part, of waves along the other.
     fn wave(&mut self, op: Unary, (a, b): &Pair) -> Result<Pair> {
         let turned = matches!(op, Unary::Sinh | Unary::Cosh);
-        let (angle, growth) = if turned { (b, a) } else { (a, b) };
+        let (angle, growth) = match op {
+            Unary::Sin => (a, b.clone()),
+            // cos z = cosh iz
+            Unary::Cos => (a, self.one(Unary::Neg, "neg", b)?),
+            _ => (b, a.clone()),
+        };
+        let (odd, even) = (
+            self.one(Unary::Sinh, "sinh", &growth)?,
+            self.one(Unary::Cosh, "cosh", &growth)?,
+        );
         let (sin, cos) = (
             self.one(Unary::Sin, "sin", angle)?,
             self.one(Unary::Cos, "cos", angle)?,
         );
-        let (sinh, cosh) = (
-            self.one(Unary::Sinh, "sinh", growth)?,
-            self.one(Unary::Cosh, "cosh", growth)?,
+        let level = self.is(angle, Predicate::Eq, 0.0)?;
+        let lost = self.is_lost(angle)?;
+        let (none, endless) = (
+            self.is(&growth, Predicate::Eq, 0.0)?,
+            self.is_infinite(&growth)?,
         );
-        Ok(match op {
-            Unary::Sin => (self.mul(&sin, &cosh)?, self.mul(&cos, &sinh)?),
-            Unary::Cos => {
-                let im = self.mul(&sin, &sinh)?;
-                (self.mul(&cos, &cosh)?, self.one(Unary::Neg, "neg", &im)?)
-            }
-            Unary::Sinh => (self.mul(&sinh, &cos)?, self.mul(&cosh, &sin)?),
-            _ => (self.mul(&cosh, &cos)?, self.mul(&sinh, &sin)?),
-        })
+        let (none, endless) = (self.both(&lost, &none)?, self.both(&lost, &endless)?);
+        let infinity = scalar(angle.dtype(), f64::INFINITY)?;
+        if matches!(op, Unary::Sin | Unary::Sinh) {
+            let along = self.mul(&odd, &cos)?;
+            let along = self.choose(&none, &growth, &along)?;
+            let along = self.choose(&endless, &infinity, &along)?;
+            let across = self.mul(&even, &sin)?;
+            let across = self.choose(&level, angle, &across)?;
+            return Ok(if turned {
+                (along, across)
+            } else {
+                (across, along)
+            });
+        }
+        let re = self.mul(&even, &cos)?;
+        let re = self.choose(&endless, &infinity, &re)?;
+        let im = self.mul(&odd, &sin)?;
+        let im = self.choose(&none, &scalar(angle.dtype(), 0.0)?, &im)?;
+        let flat = self.signed(angle, &growth)?;
+        Ok((re, self.choose(&level, &flat, &im)?))
     }
     fn tanh(&mut self, (a, b): &Pair) -> Result<Pair> {
         let one = scalar(a.dtype(), 1.0)?;
@@ -517,15 +568,23 @@ impl Formulas<'_, '_> {
             self.one(Unary::Tanh, "tanh", a)?,
             self.one(Unary::Tan, "tan", b)?,
         );
+        let lost = self.is_lost(b)?;
+        let (endless, none) = (self.is_infinite(a)?, self.is(a, Predicate::Eq, 0.0)?);
+        let (endless, none) = (self.both(&lost, &endless)?, self.both(&lost, &none)?);
+        let zero = self.signed(&scalar(b.dtype(), 0.0)?, b)?;
+        let u = self.choose(&endless, &zero, &u)?;
         let cosh = self.one(Unary::Cosh, "cosh", a)?;
         let (tt, uu) = (self.mul(&t, &t)?, self.mul(&u, &u)?);
         let below = self.mul(&tt, &uu)?;
         let below = self.add(&one, &below)?;
         let re = self.add(&one, &uu)?;
         let re = self.mul(&t, &re)?;
+        let re = self.div(&re, &below)?;
         let im = self.mul(&cosh, &cosh)?;
         let im = self.div(&u, &im)?;
-        Ok((self.div(&re, &below)?, self.div(&im, &below)?))
+        let im = self.div(&im, &below)?;
+        let real = self.is(b, Predicate::Eq, 0.0)?;
+        Ok((self.choose(&none, a, &re)?, self.choose(&real, b, &im)?))
     }
     fn expm1(&mut self, (a, b): &Pair) -> Result<Pair> {
         let less = self.one(Unary::Expm1, "expm1", a)?;
@@ -541,8 +600,7 @@ impl Formulas<'_, '_> {
         let size = self.one(Unary::Exp, "exp", a)?;
         let sin = self.one(Unary::Sin, "sin", b)?;
         let im = self.mul(&size, &sin)?;
-        let real = self.is(b, Predicate::Eq, 0.0)?;
-        self.choose_both(&real, &(less, b.clone()), &(re, im))
+        self.turning((a, b), less, (re, im))
     }
     /// True where a number is nearer to zero than 1/2.
     fn is_small(&mut self, x: &Tensor) -> Result<Tensor> {
@@ -564,21 +622,13 @@ impl Formulas<'_, '_> {
         let small = self.two(Binary::And, "and", &small_a, &small_b)?;
         Ok((self.choose(&small, &near, &re)?, im))
     }
-    /// Three tensors: true where a part is 2^30 or more, true where one is infinite, and the logarithm of twice the magnitude.
-    fn far(&mut self, z: &Pair) -> Result<[Tensor; 3]> {
-        let [high, _, a, b] = self.sizes(z)?;
-        let (a, b) = (
-            self.is(&a, Predicate::Eq, f64::INFINITY)?,
-            self.is(&b, Predicate::Eq, f64::INFINITY)?,
-        );
-        let infinite = self.either(&a, &b)?;
-        let infinity = scalar(high.dtype(), f64::INFINITY)?;
-        let high = self.choose(&infinite, &infinity, &high)?;
+    /// True where a part is 2^30 or more, and the logarithm of twice the magnitude.
+    fn far(&mut self, z: &Pair) -> Result<[Tensor; 2]> {
+        let [high, ..] = self.sizes(z)?;
         let far = self.is(&high, Predicate::Ge, (1u64 << 30) as f64)?;
         let log = self.log(z)?.0;
         let size = self.add(&log, &scalar(high.dtype(), std::f64::consts::LN_2)?)?;
-        let size = self.choose(&infinite, &high, &size)?;
-        Ok([far, infinite, size])
+        Ok([far, size])
     }
     /// A positive number with the sign of another, a zero's too.
     fn signed(&mut self, x: &Tensor, of: &Tensor) -> Result<Tensor> {
@@ -620,13 +670,15 @@ impl Formulas<'_, '_> {
             self.two(Binary::Atan2, "atan2", a, &re)?,
             self.one(Unary::Asinh, "asinh", &im)?,
         );
-        let [far, _, size] = self.far(z)?;
+        let [far, size] = self.far(z)?;
         let height = self.one(Unary::Abs, "abs", b)?;
         let away = (
             self.two(Binary::Atan2, "atan2", a, &height)?,
             self.signed(&size, b)?,
         );
-        self.choose_both(&far, &away, &near)
+        let (re, im) = self.choose_both(&far, &away, &near)?;
+        let upright = self.is(a, Predicate::Eq, 0.0)?;
+        Ok((self.choose(&upright, a, &re)?, im))
     }
     fn acos(&mut self, z: &Pair) -> Result<Pair> {
         let (a, b) = z;
@@ -637,14 +689,17 @@ impl Formulas<'_, '_> {
             self.mul(&scalar(a.dtype(), 2.0)?, &angle)?,
             self.one(Unary::Asinh, "asinh", &im)?,
         );
-        let [far, _, size] = self.far(z)?;
+        let [far, size] = self.far(z)?;
         let height = self.one(Unary::Abs, "abs", b)?;
         let size = self.signed(&size, b)?;
         let away = (
             self.two(Binary::Atan2, "atan2", &height, a)?,
             self.one(Unary::Neg, "neg", &size)?,
         );
-        self.choose_both(&far, &away, &near)
+        let (re, im) = self.choose_both(&far, &away, &near)?;
+        let upright = self.is(a, Predicate::Eq, 0.0)?;
+        let quarter = scalar(a.dtype(), std::f64::consts::FRAC_PI_2)?;
+        Ok((self.choose(&upright, &quarter, &re)?, im))
     }
     fn acosh(&mut self, z: &Pair) -> Result<Pair> {
         let (a, b) = z;
@@ -660,9 +715,13 @@ impl Formulas<'_, '_> {
             self.one(Unary::Asinh, "asinh", &re)?,
             self.mul(&scalar(a.dtype(), 2.0)?, &angle)?,
         );
-        let [far, _, size] = self.far(z)?;
+        let [far, size] = self.far(z)?;
         let away = (size, self.two(Binary::Atan2, "atan2", b, a)?);
-        self.choose_both(&far, &away, &near)
+        let (re, im) = self.choose_both(&far, &away, &near)?;
+        let upright = self.is(a, Predicate::Eq, 0.0)?;
+        let quarter = scalar(a.dtype(), std::f64::consts::FRAC_PI_2)?;
+        let quarter = self.signed(&quarter, b)?;
+        Ok((re, self.choose(&upright, &quarter, &im)?))
     }
     fn atanh(&mut self, z: &Pair) -> Result<Pair> {
         let (a, b) = z;
@@ -687,9 +746,10 @@ impl Formulas<'_, '_> {
         let (near_pole, low) = (self.is_small(&rest)?, self.is_small(b)?);
         let near_pole = self.two(Binary::And, "and", &near_pole, &low)?;
         let x = self.choose(&near_pole, &by_pole, &apart)?;
-        let [far, infinite, _] = self.far(z)?;
+        let [far, _] = self.far(z)?;
         let fades = {
             let [high, ratio, ..] = self.sizes(z)?;
+            let infinite = self.is(&high, Predicate::Eq, f64::INFINITY)?;
             let share = self.div(&m, &high)?;
             let share = self.div(&share, &high)?;
             let squares = self.mul(&ratio, &ratio)?;
@@ -707,16 +767,26 @@ impl Formulas<'_, '_> {
         };
         let right = self.number(b, std::f64::consts::FRAC_PI_2)?.0;
         let right = self.signed(&right, b)?;
-        Ok((self.signed(&x, a)?, self.choose(&far, &right, &angle)?))
+        let nothing = self.machine.test(Test::Nan, b)?;
+        let right = self.choose(&nothing, b, &right)?;
+        let (x, upright) = (self.signed(&x, a)?, self.is(a, Predicate::Eq, 0.0)?);
+        let x = self.choose(&upright, a, &x)?;
+        Ok((x, self.choose(&far, &right, &angle)?))
     }
-    fn sigmoid(&mut self, (a, b): &Pair) -> Result<Pair> {
+    /// `1 / (1 + exp(-z))` on the right, `exp z / (1 + exp z)` on the left: of the two exponentials the one that is
+    /// at most 1.
+    fn sigmoid(&mut self, z: &Pair) -> Result<Pair> {
         let minus = (
-            self.one(Unary::Neg, "neg", a)?,
-            self.one(Unary::Neg, "neg", b)?,
+            self.one(Unary::Neg, "neg", &z.0)?,
+            self.one(Unary::Neg, "neg", &z.1)?,
         );
-        let (re, im) = self.exp(&minus)?;
-        let re = self.add(&scalar(a.dtype(), 1.0)?, &re)?;
-        self.reciprocal(&(re, im))
+        let right = self.is(&z.0, Predicate::Ge, 0.0)?;
+        let exponent = self.choose_both(&right, &minus, z)?;
+        let power = self.exp(&exponent)?;
+        let one = self.number(&z.0, 1.0)?;
+        let above = self.choose_both(&right, &one, &power)?;
+        let below = (self.add(&one.0, &power.0)?, power.1);
+        self.quotient(&above, &below)
     }
 }
 
