@@ -225,7 +225,7 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
     }
 }
 
-/// What a text is refused with; nothing where it is read.
+/// The refusal of a text; empty where it is read.
 fn refusal(text: &str) -> String {
     let told = load(&session(), Format::StableHlo, "f.mlir", text);
     told.err().unwrap_or_default()

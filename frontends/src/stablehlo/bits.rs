@@ -1,5 +1,5 @@
-//! Compositions: counts of bits, bits read as wider and narrower elements, roundings to other formats, and the cube root, which no op of the fusion
-//! dialect is.
+//! Compositions: counts of bits, bits read as wider and narrower elements, roundings to other formats, and the cube
+//! root, which no op of the fusion dialect is.
 //!
 //! Counts are exact, for integers of any width and sign. The cube root is computed in `f64` and rounded to its type; 0, infinities and NaN give
 //! themselves. Neither is made for other types: that is refused.
@@ -184,8 +184,8 @@ pub fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     bitcast_to(draft, all, to)
 }
 
-/// `stablehlo.reduce_precision`: the mantissa is rounded to nearest even; what has a greater exponent becomes infinite, what has a lesser one
-/// than normal numbers zero. NaN stays.
+/// `stablehlo.reduce_precision`: the mantissa is rounded to nearest even; what has a greater exponent becomes infinite,
+/// what has a lesser one than normal numbers zero. NaN stays.
 pub fn reduce_precision(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let dtype = im.draft.dtype(x);

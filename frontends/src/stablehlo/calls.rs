@@ -3,7 +3,7 @@
 use crate::codes::UNSUPPORTED;
 use crate::program::Fault;
 
-/// What a family of targets computes: how their names begin, and the advice.
+/// Families of targets: how their names begin, and the advice.
 const FAMILIES: &[(&[&str], &str)] = &[
     (
         &[

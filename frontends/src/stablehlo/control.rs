@@ -100,7 +100,8 @@ impl<'s> Importer<'s> {
         let help = "compile its body and loop outside";
         Err(Fault::new(&LIMIT, text).help(help))
     }
-    /// The names that the custom form gives to what a loop carries, `%i = %zero`, or to what a body takes, `(%x: tensor<4xf32>)`.
+    /// The names that the custom form gives to what a loop carries, `%i = %zero`, or to what a body takes, `(%x:
+    /// tensor<4xf32>)`.
     fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
         let lists = op.items.iter().filter_map(|item| match item {
             Item::Parens(list) => Some(list),

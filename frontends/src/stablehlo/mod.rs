@@ -9,7 +9,8 @@
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, ... | ops that are more than a row |
 //! | `export.rs` | a program to text |
 //!
-//! An op that fails is told once. What depends on it is read with values of the types that the text states, for mistakes of its own.
+//! An op that fails is told once. What depends on it is read with values of the types that the text states, for
+//! mistakes of its own.
 
 mod ast;
 mod bits;
@@ -378,7 +379,8 @@ impl<'s> Importer<'s> {
         let made = made.into_iter();
         Ok(made.map(|value| Some(self.folded(value))).collect())
     }
-    /// Values of the stated types in place of results that could not be made: what follows is read for its own mistakes.
+    /// Values of the stated types in place of results that could not be made: what follows is read for its own
+    /// mistakes.
     fn substitutes(&mut self, op: &'s ast::Op) -> Vec<Option<Value>> {
         let outputs = self.outputs(op).unwrap_or_default();
         let unknown = outputs.into_iter().map(|ty| self.draft.unknown(ty));

@@ -1,5 +1,5 @@
-//! Batch normalization, `batch_norm_inference` and its like, as frontends other than JAX write it: a composition of means, of the axes but that
-//! of the features.
+//! Batch normalization, `batch_norm_inference` and its like, as frontends other than JAX write it: a composition of
+//! means, of the axes but that of the features.
 //!
 //! ```text
 //! y = (x - mean) / sqrt(variance + epsilon) * scale + offset

@@ -200,7 +200,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("zeta", By(special::zeta)),
 ];
 
-/// What Shardy says of where elements lie; on one device each gives what it takes.
+/// Ops of Shardy, which say where elements lie; on one device each gives what it takes.
 const SHARDINGS: &[&str] = &[
     "all_gather",
     "all_reduce",
@@ -217,7 +217,7 @@ const SHARDINGS: &[&str] = &[
 ];
 static AS_IT_IS: Meaning = By(identity);
 
-/// What stands among the ops where torch-mlir and Shardy write it.
+/// Ops of other dialects, which torch-mlir and Shardy write among those of StableHLO.
 static OTHERS: &[(&str, Meaning)] = &[
     ("arith.constant", By(constant)),
     ("sdy.constant", By(constant)),
@@ -261,7 +261,8 @@ pub fn meaning(name: &str) -> Made<&'static Meaning> {
     }
 }
 
-/// The operands of an op of CHLO, `broadcast_add`, stretched to the shape of its result: axes of the shorter one are the last, or those of
+/// The operands of an op of CHLO, `broadcast_add`, stretched to the shape of its result: axes of the shorter one are
+/// the last, or those of
 /// `broadcast_dimensions`.
 fn stretched(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let shape = shape::output_shape(im, r)?;
@@ -568,7 +569,8 @@ pub fn bitcast_to(draft: &mut Draft, x: Value, to: DType) -> Made {
     Ok(b.value(&fusion::BITCAST, &[x], &clause)?)
 }
 
-/// The results of an op that stands in the body of another, on whole tensors or on the elements of a lambda in place of what it is stated of.
+/// The results of an op that stands in the body of another, on whole tensors or on the elements of a lambda in place of
+/// what it is stated of.
 pub fn elementwise<'s>(
     im: &mut Importer<'s>,
     around: &Reading<'s>,
@@ -592,7 +594,8 @@ pub fn elementwise<'s>(
 /// Functions that call each other in the body of an op.
 const MAX_CALLS: usize = 8;
 
-/// What a body gives, of which `names` has the arguments: on whole tensors, or as `scalars` on the elements of a lambda.
+/// The results of a body, of which `names` has the arguments: on whole tensors, or as `scalars` on the elements of a
+/// lambda.
 pub fn applied<'s>(
     im: &mut Importer<'s>,
     r: &Reading<'s>,

@@ -1,7 +1,8 @@
-//! Random bits as XLA makes them of a state, `stablehlo.rng_bit_generator`: Philox 4x32-10, which is its default, and Threefry 2x32.
+//! Random bits as XLA makes them of a state, `stablehlo.rng_bit_generator`: Philox 4x32-10, which is its default, and
+//! Threefry 2x32.
 //!
-//! The state is a key and a counter of 64 bits. A block of Philox has the upper half of its counter from the key too, as XLA has it where the
-//! state has no third word; the counter counts blocks, and carries into that half.
+//! The state is a key and a counter of 64 bits. A block of Philox has the upper half of its counter from the key too,
+//! as XLA has it where the state has no third word; the counter counts blocks, and carries into that half.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -17,10 +18,10 @@ use crate::program::{Draft, Fault, Made};
 
 /// The rotations of Threefry 2x32, in turn four and four.
 const ROTATIONS: [[i64; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
-/// What the third word of a key of Threefry is made with.
+/// The constant of the third word of a key of Threefry.
 const PARITY: i64 = 0x1BD1_1BDA;
 
-/// What is drawn.
+/// The shape and type of the bits to draw.
 struct Draw {
     shape: Vec<i64>,
     count: i64,
@@ -149,8 +150,8 @@ fn philox(draft: &mut Draft, state: &[Value], draw: &Draw) -> Made<(Vec<Value>, 
     Ok((next, bits))
 }
 
-/// The state after, and the bits: a counter gives two words, which are the halves of 64 bits, or neighbours along the first axis of even
-/// length, else along the longest.
+/// The state after, and the bits: a counter gives two words, which are the halves of 64 bits, or neighbours along the
+/// first axis of even length, else along the longest.
 fn threefry(draft: &mut Draft, [key, low]: [Value; 2], draw: &Draw) -> Made<(Vec<Value>, Value)> {
     let wide = draw.dtype.bits() == 64;
     let even = draw.shape.iter().position(|length| length % 2 == 0);

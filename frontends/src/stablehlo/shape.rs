@@ -254,7 +254,7 @@ pub fn padded(
     border(draft, x, value, &low, &high)
 }
 
-/// What is cut off one end of an axis, at most all of it, and what is added at the other end less what would be cut off beyond.
+/// The cut at one end of an axis, at most all of it, and the amount at the other end less what would be cut off beyond.
 fn within(cut: i64, other: i64, length: i64) -> (i64, i64) {
     let beyond = cut.saturating_add(length).min(0);
     (cut.saturating_sub(beyond), other.saturating_add(beyond))

@@ -1,8 +1,9 @@
 //! Sorts, and the greatest elements.
 //!
-//! A comparator orders by one or several keys, each a function of the operands that is the same on either side: it becomes ops on whole
-//! tensors, and those are sorted. JAX compares floats in total order after it has made zeros one zero and NaN one NaN, which is the order of
-//! `fusion.sort`; of other floats in total order the bits are sorted, as integers.
+//! A comparator orders by one or several keys, each a function of the operands that is the same on either side: it
+//! becomes ops on whole tensors, and those are sorted. JAX compares floats in total order after it has made zeros one
+//! zero and NaN one NaN, which is the order of `fusion.sort`; of other floats in total order the bits are sorted, as
+//! integers.
 
 use std::collections::HashMap;
 
@@ -18,9 +19,11 @@ use super::ops::bitcast_to;
 use super::shape::lengths;
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "comparators are `LT` and `GT` of the same expression of either element, or such in the order in which they count, as `jnp.sort`, `jnp.lexsort` and `lax.sort` have them";
+const HELP: &str = "comparators are `LT` and `GT` of the same expression of either element, or such in the order in which \
+                    they count, as `jnp.sort`, `jnp.lexsort` and `lax.sort` have them";
 
-/// `stablehlo.sort`: one key is sorted, what goes along with it is taken in the key's order; of several keys the last is sorted first.
+/// `stablehlo.sort`: one key is sorted, what goes along with it is taken in the key's order; of several keys the last
+/// is sorted first.
 pub fn sort<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let first = r.operand(0)?;
     let rank = im.draft.dims(first).len();
@@ -117,7 +120,8 @@ fn by_one(draft: &mut Draft, operands: &[Value], key: Key, dim: i64) -> Made<Vec
     Ok(results)
 }
 
-/// The operands in the order of several keys, of which the first counts most: sorts are stable, so the last is sorted first.
+/// The operands in the order of several keys, of which the first counts most: sorts are stable, so the last is sorted
+/// first.
 fn by_several(draft: &mut Draft, operands: &[Value], keys: &[Key], dim: i64) -> Made<Vec<Value>> {
     let mut places: Option<Value> = None;
     for key in keys.iter().rev() {
@@ -182,7 +186,8 @@ fn counter(draft: &Draft, value: Value, dim: i64) -> Option<DType> {
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
 
-/// A value in a comparator: as text in which elements of either side have one name, so that equal texts are the same function.
+/// A value in a comparator: as text in which elements of either side have one name, so that equal texts are the same
+/// function.
 struct Term<'s> {
     text: String,
     sides: u8,
@@ -269,7 +274,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
             None => ("", &[], None),
         }
     }
-    /// The direction of a comparison of the same function of either side, turned where the sides are; and the value of the side before.
+    /// The direction of a comparison of the same function of either side, turned where the sides are; and the value of
+    /// the side before.
     fn compared(&self, name: &str) -> Option<(&'static str, Order<'s>)> {
         let ("compare", &[x, y], Some(op)) = self.made(name) else {
             return None;
@@ -300,7 +306,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
         let term = self.terms.get(order.name)?;
         words.contains(&word).then_some(term.text.as_str())
     }
-    /// The comparisons, the one that counts most first: `a < b`, `or(a < b, and(a == b, rest))`, `select(a == b, rest, a < b)`.
+    /// The comparisons, the one that counts most first: `a < b`, `or(a < b, and(a == b, rest))`, `select(a == b, rest,
+    /// a < b)`.
     fn orders(&self) -> Made<Vec<Order<'s>>> {
         const STRICT: [&str; 2] = ["LT", "GT"];
         let mut orders = Vec::new();
@@ -338,7 +345,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
             rest = next;
         }
     }
-    /// The key of a comparison: the operand itself where that is what `fusion.sort` orders, else its function of whole tensors.
+    /// The key of a comparison: the operand itself where that is what `fusion.sort` orders, else its function of whole
+    /// tensors.
     fn key(&self, im: &mut Importer<'s>, order: &Order<'s>) -> Made<Key> {
         let descending = order.descending;
         if let Some(at) = self.canonical(im, order) {
@@ -388,7 +396,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
             total,
         })
     }
-    /// The operand that is compared as it is, or in total order once zeros are one zero and NaN one NaN, as JAX does it.
+    /// The operand that is compared as it is, or in total order once zeros are one zero and NaN one NaN, as JAX does
+    /// it.
     fn canonical(&self, im: &Importer<'_>, order: &Order<'s>) -> Option<usize> {
         let operand = |name: &str| self.parameters.iter().position(|known| *known == name);
         let float = |at: usize| im.draft.dtype(self.r.operands[at / 2]).is_float();

@@ -1,7 +1,8 @@
-//! Functions that no op of the fusion dialect is: digamma, polygamma, the zeta function of Hurwitz, and a Bessel function.
+//! Functions that no op of the fusion dialect is: digamma, polygamma, the zeta function of Hurwitz, and a Bessel
+//! function.
 //!
-//! Each is computed in `f64` by a series of stated length, and rounded once to the type of its operand. Poles and arguments outside of a domain
-//! give what XLA gives.
+//! Each is computed in `f64` by a series of stated length, and rounded once to the type of its operand. Poles and
+//! arguments outside of a domain give what XLA gives.
 
 use std::f64::consts::PI;
 
@@ -137,7 +138,8 @@ impl Series<'_> {
         Ok(self.draft.builder().compare("eq", x, floor)?)
     }
 
-    /// `digamma(x) = digamma(x + n) - 1/x - ... - 1/(x + n - 1)`, of which the first is a series; below 1/2 by reflection,
+    /// `digamma(x) = digamma(x + n) - 1/x - ... - 1/(x + n - 1)`, of which the first is a series; below 1/2 by
+    /// reflection,
     /// `digamma(1 - x) - pi / tan(pi x)`.
     fn digamma(&mut self, x: Value) -> Made {
         let low = self.test("lt", x, 0.5)?;
