@@ -49,12 +49,17 @@ def normalizing_flow():
 
 
 @program("tfp")
-def rational_quadratic_spline():
-    def f(w, h, s, x):
-        spline = tfb.RationalQuadraticSpline(jax.nn.softmax(w) * 4, jax.nn.softmax(h) * 4, jax.nn.softplus(s), range_min=-2.0)
-        return spline.forward(x), spline.forward_log_det_jacobian(x, 0), spline.inverse(x)
+def real_nvp_log_prob():
+    def f(w, v, x):
+        def shift_and_scale(x, units, **_):
+            h = jnp.tanh(x @ w)
+            return h @ v[:, :units], jnp.tanh(h @ v[:, units:])
 
-    return f, (normal(7, 8, 6), normal(8, 8, 6), normal(9, 8, 5), normal(10, 8))
+        flow = tfb.Chain([tfb.RealNVP(2, shift_and_log_scale_fn=shift_and_scale), tfb.Permute([2, 3, 0, 1]), tfb.Softsign()])
+        law = tfd.TransformedDistribution(tfd.Sample(tfd.Normal(0.0, 1.0), 4), flow)
+        return law.log_prob(jnp.tanh(x) * 0.5).sum()
+
+    return jax.value_and_grad(f, (0, 1)), (normal(7, 2, 6), normal(8, 6, 4), normal(9, 5, 4))
 
 
 @program("tfp")
