@@ -38,6 +38,9 @@ impl Default for Limit {
     }
 }
 
+/// The first bytes of MLIR bytecode, of portable artifacts of StableHLO too.
+const BYTECODE: &[u8] = b"ML\xefR";
+
 /// Reads `path`, or stdin for `-`. Pipes are read to their end. The message says what is wrong.
 pub fn read(path: &str, limit: Limit) -> Result<String, String> {
     let most = limit.bytes as u64;
@@ -58,6 +61,12 @@ pub fn read(path: &str, limit: Limit) -> Result<String, String> {
         let raise = limit.raised_by.map(|flag| format!("; raise {flag}"));
         let raise = raise.unwrap_or_default();
         return Err(format!("'{path}' has more than {most} bytes{raise}"));
+    }
+    if bytes.starts_with(BYTECODE) {
+        return Err(format!(
+            "'{path}' is MLIR bytecode, as JAX serializes programs: give its text, which \
+             `jax.export.deserialize(data).mlir_module()` and `stablehlo-translate --deserialize` print"
+        ));
     }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
