@@ -52,6 +52,11 @@ fn agrees(
 }
 
 fn random_programs(count: u64, change: fn(&mut CompileOptions)) {
+    programs_of(|config| config, count, change);
+}
+
+/// Random programs by options of the generator that `draw` has changed.
+fn programs_of(draw: fn(Config) -> Config, count: u64, change: fn(&mut CompileOptions)) {
     let order = format!("sm_90,order={},seed=1", Order::Random.name());
     let machine = std::env::var("FUSER_TEST_GPU").unwrap_or(order);
     let simulator = (machine != "real").then(|| machine.clone());
@@ -69,7 +74,8 @@ fn random_programs(count: u64, change: fn(&mut CompileOptions)) {
     let (mut ran, mut failures) = (0, Vec::new());
     for seed in (number..count).step_by(shards as usize) {
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
-        let case = fusion::generate(&mut Source::seed(seed), &Config::small(tier).seeded(seed));
+        let config = draw(Config::small(tier).seeded(seed));
+        let case = fusion::generate(&mut Source::seed(seed), &config);
         match agrees(&case, &runtime, &device, change) {
             Ok(run) => ran += u64::from(run),
             Err(what) => {
@@ -108,6 +114,26 @@ fn random_programs_agree_in_launches_of_few_blocks() {
 #[ignore = "minutes"]
 fn two_thousand_random_programs_agree_in_launches_of_few_blocks() {
     random_programs(2000, |options| options.target.grid_blocks = 3);
+}
+
+/// Programs most of whose types LLVM packs, two or four to a register.
+fn narrow(config: Config) -> Config {
+    Config {
+        narrow: true,
+        packed: false,
+        ..config
+    }
+}
+
+#[test]
+fn random_programs_of_narrow_types_agree_on_the_simulated_gpu() {
+    programs_of(narrow, 60, |_| {});
+}
+
+#[test]
+#[ignore = "minutes"]
+fn two_thousand_random_programs_of_narrow_types_agree_on_the_simulated_gpu() {
+    programs_of(narrow, 2000, |_| {});
 }
 
 /// Products may be a part of sums.

@@ -112,6 +112,9 @@ impl<'s> Maker<'s> {
     pub fn dtype(&mut self) -> DType {
         match self.config.complex && self.source.chance(1, 4) {
             true => self.source.one(&[DType::C64, DType::C128]),
+            false if self.config.narrow && self.source.chance(3, 4) => {
+                self.source.one(&shapes::NARROW)
+            }
             false => shapes::dtype(self.source),
         }
     }

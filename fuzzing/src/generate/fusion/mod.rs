@@ -53,6 +53,8 @@ pub struct Config {
     pub unknown: bool,
     /// Draws complex numbers, and ops on them.
     pub complex: bool,
+    /// Draws integers of 8 and 16 bits, truth values and `bf16` three times of four.
+    pub narrow: bool,
     /// Draws floats of 4 bits often, and even lengths, along which callers see two of them in a byte.
     pub packed: bool,
     /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
@@ -83,6 +85,7 @@ impl Config {
             templates: true,
             unknown: true,
             complex: false,
+            narrow: false,
             packed: false,
             lengths: &[],
         }

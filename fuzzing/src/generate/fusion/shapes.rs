@@ -141,6 +141,16 @@ pub fn dtypes() -> Vec<DType> {
     DType::REAL.into_iter().filter(known).collect()
 }
 
+/// Element types that code generation packs, two or four to a register.
+pub const NARROW: [DType; 6] = [
+    DType::I8,
+    DType::U8,
+    DType::I16,
+    DType::U16,
+    DType::I1,
+    DType::BF16,
+];
+
 /// An element type, the floats more often than the others.
 pub fn dtype(source: &mut Source) -> DType {
     match source.chance(1, 2) {
