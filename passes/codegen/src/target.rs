@@ -21,6 +21,7 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::values::FunctionValue;
 use llvm_sys::support::LLVMParseCommandLineOptions;
 
+use crate::byte_swaps;
 use crate::cache::Cache;
 use crate::error::CodegenError;
 use crate::expr::X86;
@@ -370,7 +371,11 @@ impl Target {
         };
         module
             .run_passes(passes, machine, options)
-            .map_err(CodegenError::internal)
+            .map_err(CodegenError::internal)?;
+        match self.is_gpu() {
+            true => byte_swaps::split(module),
+            false => Ok(()),
+        }
     }
 }
 
