@@ -553,7 +553,7 @@ fn execution(done: fuser_runtime::cpu::RunResult, compile_ms: f64) -> Execution 
 
 /// The error bounds that the compiled math library states.
 #[cfg(feature = "codegen")]
-fn promised_ulps() -> MathUlps {
+pub fn promised_ulps() -> MathUlps {
     let functions = fuser_codegen::math::FUNCTIONS.iter();
     MathUlps {
         functions: functions.map(|f| (f.name.to_string(), f.max_ulp)).collect(),
@@ -562,6 +562,6 @@ fn promised_ulps() -> MathUlps {
 }
 
 #[cfg(not(feature = "codegen"))]
-fn promised_ulps() -> MathUlps {
+pub fn promised_ulps() -> MathUlps {
     MathUlps::default()
 }

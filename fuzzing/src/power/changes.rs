@@ -394,7 +394,7 @@ fn other_index(site: &mut Site<'_>) -> Option<String> {
         // Scatters have their updates behind the indices.
         let data = site.ir().def(site.op)?.class == OpClass::Scatter;
         let index = first + if data { 0 } else { site.source.index(of_data) };
-        let old = site.ir().operand(site.op, index);
+        let old = *site.operands().get(index)?;
         let ir = &mut site.case.ir;
         let new = moved(&mut Builder::before(ir, site.op), old, by)?;
         ir.set_operand(site.op, index, new);

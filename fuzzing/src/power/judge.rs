@@ -1,22 +1,20 @@
 //! The check whose power is measured: that of `fuser-run --check`, on the results of another execution.
 
-use std::cell::RefCell;
-
 use fuser::compile::{CompileOptions, Loader, compile};
-use fuser::session::{Loaded, Session};
-use fuser_interp::Expected;
-use fuser_interp::compare::Status;
-use fuser_runtime::{CpuProgram, HostTensor, Inputs};
+use fuser::session::promised_ulps;
+use fuser_interp::compare::{Report, Status};
+use fuser_interp::{Expected, Options, Subject, Tensor};
+use fuser_runtime::{CpuProgram, HostTensor};
 
 use crate::generate::Case;
-use crate::oracle::{compiled, summary};
+use crate::oracle::{compiled, execute, summary};
 
-/// The reference of a program, ready to be compared with many executions.
-pub struct Judge {
-    session: Session,
-    loaded: Loaded,
-    inputs: Inputs,
-    expected: RefCell<Expected>,
+/// The results that a program is to give, ready to be compared with those of many executions.
+pub struct Judge<'a> {
+    case: &'a Case,
+    inputs: Vec<Tensor>,
+    options: Options,
+    expected: Expected,
 }
 
 /// The answer of the check.
@@ -24,51 +22,65 @@ pub struct Judge {
 pub struct Verdict {
     /// A result is wrong.
     pub found: bool,
-    /// Results of which less than half could be compared.
+    /// Results of which too little could be compared.
     pub not_checked: u64,
     /// Elements compared.
     pub compared: u64,
-    /// Elements that could not be compared.
+    /// Elements whose samples spread too far.
+    pub ill_conditioned: u64,
+    /// Elements about which the reference says nothing.
     pub undecided: u64,
 }
 
-impl Judge {
-    /// The judge of the case as it is, which is `compiled`.
-    pub fn of(case: &Case, compiled: &CompiledCase) -> Result<Self, String> {
-        let told = |error| format!("{error:?}");
-        let session = Session::new(Default::default()).map_err(told)?;
-        let loaded = session.load(case.ir.clone(), case.module, None);
-        let loaded = loaded.map_err(told)?;
-        let artifact = compiled.program.artifact();
-        let inputs = compiled::inputs(session.runtime(), case, artifact);
-        let inputs = Inputs {
-            tensors: inputs.map_err(|error| error.to_string())?,
-            extents: Vec::new(),
+impl Verdict {
+    /// The answer that reports on all results are.
+    pub fn of(reports: &[Report]) -> Self {
+        let sum = |of: fn(&Report) -> usize| reports.iter().map(|r| of(r) as u64).sum();
+        Self {
+            found: reports.iter().any(Report::failed),
+            not_checked: sum(|r| usize::from(r.status == Status::NotChecked)),
+            compared: sum(|r| r.compared),
+            ill_conditioned: sum(|r| r.ill_conditioned),
+            undecided: sum(|r| r.undecided),
+        }
+    }
+    /// Elements that were to be compared.
+    pub fn elements(&self) -> u64 {
+        self.compared + self.ill_conditioned + self.undecided
+    }
+}
+
+impl<'a> Judge<'a> {
+    /// The judge of the case as it is.
+    pub fn of(case: &'a Case) -> Result<Self, String> {
+        let inputs = execute::tensors(&case.inputs);
+        let options = Options {
+            math: promised_ulps(),
+            ..Options::default()
         };
-        let expected = session.expected(&loaded, &inputs).map_err(told)?;
+        let subject = Subject {
+            ir: &case.ir,
+            op: case.program,
+            inputs: &inputs,
+            options: &options,
+        };
+        let expected = Expected::of(subject).map_err(|error| format!("{:?}", error.kind))?;
         Ok(Self {
-            session,
-            loaded,
+            case,
             inputs,
-            expected: RefCell::new(expected),
+            options,
+            expected,
         })
     }
     /// The answer of the check to these results.
-    pub fn verdict(&self, results: &[HostTensor]) -> Result<Verdict, String> {
-        let expected = &mut *self.expected.borrow_mut();
-        let check = (self.session)
-            .check_with(&self.loaded, &self.inputs, expected, results)
-            .map_err(|error| format!("{error:?}"))?;
-        let reports = check.outputs.iter().map(|output| &output.report);
-        let sum = |of: fn(&fuser_interp::compare::Report) -> usize| {
-            reports.clone().map(|report| of(report) as u64).sum()
+    pub fn verdict(&mut self, results: &[Tensor]) -> Verdict {
+        let subject = Subject {
+            ir: &self.case.ir,
+            op: self.case.program,
+            inputs: &self.inputs,
+            options: &self.options,
         };
-        Ok(Verdict {
-            found: check.failed(),
-            not_checked: sum(|r| usize::from(r.status == Status::NotChecked)),
-            compared: sum(|r| r.compared),
-            undecided: sum(|r| r.elements() - r.compared),
-        })
+        Verdict::of(&self.expected.judge(subject, results))
     }
 }
 
@@ -85,10 +97,11 @@ impl CompiledCase {
         let program = CpuProgram::load(compiled.artifact, &Loader).map_err(|e| e.to_string())?;
         Ok(Self { program })
     }
-    /// Runs it on one thread.
-    pub fn run(&self, case: &Case) -> Result<Vec<HostTensor>, String> {
+    /// Runs it on one thread; the results as the interpreter has them.
+    pub fn run(&self, case: &Case) -> Result<Vec<Tensor>, String> {
         let run = compiled::execute(&self.program, case, 1, false);
-        run.map(|run| run.outputs)
-            .map_err(|error| error.to_string())
+        let outputs: Vec<HostTensor> = run.map_err(|error| error.to_string())?.outputs;
+        let outputs: Option<Vec<Tensor>> = outputs.iter().map(compiled::interpreted).collect();
+        outputs.ok_or_else(|| "a result has more bytes than its shape".into())
     }
 }

@@ -11,7 +11,7 @@ pub const USAGE: &str = "usage: power [options]
   --only TEXT    programs whose name contains TEXT
   --jobs N       threads (2)
   --least P      the power of each class must be at least P per cent (0)
-  --all          a line for each change, not only for those that are missed";
+  --all          a line for each change, not only for those that are missed, and every panic as it happens";
 
 /// Options of a measurement.
 #[derive(Clone)]

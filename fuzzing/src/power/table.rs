@@ -124,7 +124,7 @@ pub fn details(measured: &[Measured], all: bool) -> String {
                 effect.times,
                 effect.noise,
                 verdict.compared,
-                verdict.compared + verdict.undecided,
+                verdict.elements(),
                 verdict.not_checked,
             );
         }
