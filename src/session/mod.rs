@@ -197,7 +197,7 @@ impl Session {
             run: None,
         })
     }
-    /// What the program is to give, by its reference: to be compared with many outputs ([`Session::check_with`]).
+    /// The results that the program is to give, by its reference: to be compared with many outputs ([`Session::check_with`]).
     pub fn expected(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Expected> {
         let given = Held::copies(self.runtime.heap(), &inputs.tensors)?;
         let options = self.options(loaded, inputs, bounded());

@@ -188,7 +188,7 @@ pub struct Sampled<'a> {
     pub reach: f64,
 }
 
-/// What is known of an element.
+/// The knowledge of an element.
 enum Verdict {
     Compared(Deviation),
     /// It is not compared, unless it is beyond even what is allowed.

@@ -27,7 +27,7 @@ pub struct Subject<'a> {
     pub op: Op,
     /// Its inputs.
     pub inputs: &'a [Tensor],
-    /// How it is executed; reference mode or not, and samples, are no matter here.
+    /// Options of executions; reference mode or not, and samples, are no matter here.
     pub options: &'a Options,
 }
 
