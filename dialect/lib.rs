@@ -16,7 +16,7 @@ pub mod task;
 
 use std::sync::Arc;
 
-use fuser_ir::def::{DialectDef, Registry};
+use fuser_ir::def::{DialectDef, Foreign, Registry};
 use fuser_ir::diag::CodeDef;
 
 /// All dialects, in the order of the docs.
@@ -29,8 +29,13 @@ pub static DIALECTS: &[&DialectDef] = &[
 
 /// A registry of [`DIALECTS`].
 pub fn registry() -> Arc<Registry> {
-    let registry = Registry::new(DIALECTS).with_foreign(foreign::NAMES, foreign::CLAUSES);
-    Arc::new(registry.with_composed(foreign::COMPOSED))
+    Arc::new(Registry::new(DIALECTS).with_foreign(Foreign {
+        names: foreign::NAMES,
+        composed: foreign::COMPOSED,
+        absent: foreign::ABSENT,
+        clauses: foreign::CLAUSES,
+        second: foreign::SECOND,
+    }))
 }
 
 /// The diagnostic codes of the dialects: FIR03xx, FIR04xx, FIR05xx.

@@ -212,7 +212,15 @@ fn infer_expand(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
             to.len(),
             from.len()
         );
-        return Err(OpError::at(At::Clause("shape"), text).code(&BAD_SHAPE));
+        let error = OpError::at(At::Clause("shape"), text).code(&BAD_SHAPE);
+        let Some(added) = to.len().checked_sub(from.len()) else {
+            return Err(error.help("`fusion.squeeze` removes axes of extent 1"));
+        };
+        let axes: Vec<String> = (added..to.len()).map(|axis| axis.to_string()).collect();
+        let (axes, dims) = (axes.join(", "), describe::dims(ir, &to));
+        return Err(error.help(format!(
+            "`fusion.broadcast` adds axes: `dims [{axes}] shape {dims}`, where `dims` are the operand's"
+        )));
     }
     let mut result = Vec::with_capacity(to.len());
     for (axis, (written, operand)) in to.into_iter().zip(from).enumerate() {

@@ -73,12 +73,26 @@ pub fn returned(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         let text = match count {
             // It is the one that a program without a `task.return` ends in, mostly.
             0 => format!("returns nothing, the program's signature has {wanted} {results_word}"),
+            1 => format!("returns 1 value, the signature says {wanted}"),
             _ => format!("returns {count} values, the signature says {wanted}"),
         };
         let error = OpError::new(text).code(&SIGNATURE);
         errors.push(match count {
             0 => {
                 error.help("end the program in `task.return` and the values: `task.return %x, %y`")
+            }
+            _ if wanted == 0 => {
+                let types = ir
+                    .operands(op)
+                    .map(|value| describe::ty(ir, ir.value_type(value)));
+                let types: Vec<String> = types.collect();
+                let types = match types.as_slice() {
+                    [one] => one.clone(),
+                    _ => format!("({})", types.join(", ")),
+                };
+                error.help(format!(
+                    "say what is returned behind the parameters: `-> {types}`"
+                ))
             }
             _ => error,
         });

@@ -296,7 +296,7 @@ const CASES: &[Case] = &[
     ),
     (
         "fusion.yield",
-        "FIR0231",
+        "FIR0224",
         "// %x: tensor<4xf32>\n%y = task.pattern @p {\n  fusion.yield %x\n} : tensor<4xf32>",
     ),
     (
@@ -947,7 +947,7 @@ const CASES: &[Case] = &[
     ),
     (
         "task.yield",
-        "FIR0231",
+        "FIR0224",
         "task.program @f() {\n  task.yield\n}",
     ),
     // kernel
@@ -1218,12 +1218,12 @@ const CASES: &[Case] = &[
     ),
     (
         "kernel.return",
-        "FIR0231",
+        "FIR0224",
         "// %c: i1\nkernel.if %c {\n  kernel.return\n}",
     ),
     (
         "kernel.yield",
-        "FIR0231",
+        "FIR0224",
         "kernel.func @k() {\n  kernel.yield\n}",
     ),
     // builtin

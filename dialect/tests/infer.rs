@@ -429,7 +429,7 @@ fn reductions() {
         &SUM,
         &[t(&["4"], F)],
         &[Ints("dim", &[0])],
-        "FIR0212",
+        "FIR0214",
         At::Op,
     );
 }

@@ -602,6 +602,12 @@ impl OpDef {
     }
 }
 
+/// A name without what spellings differ in: case and underscores.
+fn spelling(name: &str) -> String {
+    let letters = name.chars().filter(|c| *c != '_');
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
 /// A dialect: a name, its definition, its ops.
 #[derive(Debug)]
 pub struct DialectDef {
@@ -616,14 +622,41 @@ pub struct DialectDef {
     pub discardable: &'static [&'static str],
 }
 
+/// Names elsewhere with their counterparts here: for hints to those who know an op or a clause by them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Foreign {
+    /// Ops.
+    pub names: Names,
+    /// One op there, several here, in words.
+    pub composed: Names,
+    /// Ops without a counterpart, and what to do.
+    pub absent: Names,
+    /// Clauses.
+    pub clauses: Names,
+    /// Ops here with one result that have two elsewhere, and where the second comes from.
+    pub second: Names,
+}
+
+/// Pairs of names, or of a name and words.
+pub type Names = &'static [(&'static str, &'static str)];
+
+/// An op of another system, as it is said here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Elsewhere {
+    /// An op.
+    Op(&'static str),
+    /// Several, in words.
+    Composed(&'static str),
+    /// None, and what to do.
+    Absent(&'static str),
+}
+
 /// The dialects that a context knows.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     dialects: Vec<&'static DialectDef>,
     by_name: std::collections::BTreeMap<&'static str, &'static OpDef>,
-    foreign: &'static [(&'static str, &'static str)],
-    foreign_clauses: &'static [(&'static str, &'static str)],
-    composed: &'static [(&'static str, &'static str)],
+    foreign: Foreign,
 }
 
 impl Registry {
@@ -637,44 +670,48 @@ impl Registry {
         Self {
             dialects: dialects.to_vec(),
             by_name,
-            foreign: &[],
-            foreign_clauses: &[],
-            composed: &[],
+            foreign: Foreign::default(),
         }
     }
-    /// The same, with what ops and clauses are called elsewhere and here: for hints to those who know them by that name.
-    pub fn with_foreign(
-        mut self,
-        names: &'static [(&'static str, &'static str)],
-        clauses: &'static [(&'static str, &'static str)],
-    ) -> Self {
-        self.foreign = names;
-        self.foreign_clauses = clauses;
+    /// This registry, with names elsewhere.
+    pub fn with_foreign(mut self, foreign: Foreign) -> Self {
+        self.foreign = foreign;
         self
     }
-    /// The same, with what is one op elsewhere and several here.
-    pub fn with_composed(mut self, names: &'static [(&'static str, &'static str)]) -> Self {
-        self.composed = names;
-        self
+    /// The counterpart of the op that is called `name` elsewhere: by its whole name, or by a part of it between dots, the
+    /// last one that says something (`torch.aten.add.Tensor`). An op of ours with a name like that part counts too, but
+    /// those of kernels.
+    pub fn foreign(&self, name: &str) -> Option<Elsewhere> {
+        let parts = name.rsplit('.').filter(|_| name.contains('.'));
+        std::iter::once(name)
+            .chain(parts)
+            .find_map(|part| self.row(part))
     }
-    /// The ops, in words, of which the op is put together that is called `name` elsewhere, whatever its dialect.
-    pub fn composed(&self, name: &str) -> Option<&'static str> {
-        let found = self.composed.iter().find(|(there, _)| *there == name);
-        found.map(|(_, here)| *here)
+    fn row(&self, name: &str) -> Option<Elsewhere> {
+        let spelling = spelling(name);
+        let find = |rows: Names| {
+            let mut rows = rows.iter();
+            rows.find(|(there, _)| self::spelling(there) == spelling)
+                .map(|(_, here)| *here)
+        };
+        let own = |op: &&'static OpDef| {
+            let short = op.name.split_once('.').map_or("", |(_, short)| short);
+            self::spelling(short) == spelling && op.dialect() != "kernel"
+        };
+        let named = find(self.foreign.names).or_else(|| self.ops().find(own).map(|op| op.name));
+        let composed = || find(self.foreign.composed).map(Elsewhere::Composed);
+        let absent = || find(self.foreign.absent).map(Elsewhere::Absent);
+        named.map(Elsewhere::Op).or_else(composed).or_else(absent)
     }
-    /// The op that is called `name` elsewhere, in the dialect that `name` says or in any.
-    pub fn foreign(&self, name: &str) -> Option<&'static str> {
-        let called = |name: &str| self.foreign.iter().find(|(there, _)| *there == name);
-        let bare = name.rsplit('.').next().unwrap_or(name);
-        let found = called(name).or_else(|| called(bare));
-        found.map(|(_, here)| *here)
+    /// The source of the second result that the op called `name` has elsewhere.
+    pub fn second_result(&self, name: &str) -> Option<&'static str> {
+        let mut rows = self.foreign.second.iter();
+        rows.find(|(op, _)| *op == name).map(|(_, text)| *text)
     }
     /// The clause of `def` that is called `name` elsewhere.
     pub fn foreign_clause(&self, def: &OpDef, name: &str) -> Option<&'static str> {
-        let mut called = self
-            .foreign_clauses
-            .iter()
-            .filter(|(there, _)| *there == name);
+        let called = self.foreign.clauses.iter();
+        let mut called = called.filter(|(there, _)| *there == name);
         let found = called.find(|(_, here)| def.clause(here).is_some());
         found.map(|(_, here)| *here)
     }

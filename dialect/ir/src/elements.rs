@@ -10,7 +10,7 @@ use crate::suggest;
 use crate::types::DType;
 
 /// Names that other systems use for our element types: theirs, ours.
-const ELSEWHERE: [(&str, &str); 34] = [
+const ELSEWHERE: [(&str, &str); 40] = [
     ("bool", "i1"),
     ("double", "f64"),
     ("float64", "f64"),
@@ -45,6 +45,12 @@ const ELSEWHERE: [(&str, &str); 34] = [
     ("uint32", "ui32"),
     ("uint16", "ui16"),
     ("uint8", "ui8"),
+    ("pred", "i1"),
+    ("complex64", "complex<f32>"),
+    ("cfloat", "complex<f32>"),
+    ("c64", "complex<f32>"),
+    ("complex128", "complex<f64>"),
+    ("c128", "complex<f64>"),
 ];
 
 /// Beginnings of names of floats of fewer than 16 bits.
@@ -52,15 +58,30 @@ const SMALL_FLOATS: [&str; 9] = [
     "f8", "f6", "f4", "fp8", "fp6", "fp4", "float8", "float6", "float4",
 ];
 
+/// Our name for the element type that is called `word`, here or elsewhere, whatever the case of its letters.
+pub fn ours(word: &str) -> Option<&'static str> {
+    let same = |name: &&str| name.eq_ignore_ascii_case(word);
+    let own = DType::from_name(word).map(DType::name);
+    let cased = || DType::ALL.map(DType::name).into_iter().find(same);
+    own.or_else(cased).or_else(|| elsewhere(word))
+}
+
+fn elsewhere(word: &str) -> Option<&'static str> {
+    let found = ELSEWHERE
+        .iter()
+        .find(|(there, _)| there.eq_ignore_ascii_case(word));
+    found.map(|(_, here)| *here)
+}
+
 /// The message and the help for `word`, which is no element type of ours, in the place of a `what`.
 pub fn unknown(what: &str, word: &str) -> (String, String) {
-    let here = ELSEWHERE.iter().find(|(there, _)| *there == word);
+    let here = elsewhere(word);
     if let (None, Some(help)) = (here, not_computed(word)) {
         return (format!("{what} `{word}` is not supported"), help.into());
     }
     let names = DType::ALL.map(DType::name);
     let near = match here {
-        Some((_, here)) => Some(*here),
+        Some(here) => Some(here),
         None => suggest::nearest(word, names.into_iter()),
     };
     let help = match near {

@@ -242,7 +242,7 @@ t.fir:3:1: error: [FIR0103] this `}` closes nothing
 t.fir:4:1: error: [FIR0104] unknown operation `t.nothing`
 4 | t.nothing
   | ^^^^^^^^^
-help: an operation without a table is written in generic form: \"t.nothing\"(...)
+help: `fuser-opt --show-dialects` lists all operations
 ",
     );
 }
@@ -258,6 +258,7 @@ t.fir:1:12: error: [FIR0002] this string does not end on its line
 t.fir:2:7: error: [FIR0001] `;` begins nothing
 2 | t.all ; 1
   |       ^
+help: operations end with their line, and comments begin with `//`
 t.fir:3:14: error: [FIR0003] the `<` after `#b` is never closed
 3 | \"x.y\"() {a = #b<c} : () -> ()
   |              ^^

@@ -11,6 +11,8 @@ pub use place::{diagnostic, loc_place};
 
 use std::fmt::Arguments;
 
+use smallvec::SmallVec;
+
 use crate::attr::{AttrId, AttrKind};
 use crate::def::TypeConstraint;
 use crate::def::{
@@ -21,7 +23,7 @@ use crate::intern::Sym;
 use crate::ir::Ir;
 use crate::layout;
 use crate::suggest;
-use crate::types::{ExtentExpr, TypeId, TypeKind};
+use crate::types::{DType, ExtentExpr, TypeId, TypeKind};
 use crate::verify::codes::LAYOUT;
 
 /// Every mistake of `parts` against the table of `def`: operands, clauses, regions.
@@ -191,14 +193,27 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
             let (is, should) = (describe::ty(ir, ty), describe::constraint(operand.ty));
             let text = format!("`{}` must be {should}, is `{is}`", operand.name);
             let mut error = OpError::at(At::Operand(index), text).code(&OPERAND_TYPE);
-            error.help = instead(ir, ty, operand.ty.dtypes, &is);
+            error.help = instead(ir, def, ty, operand.ty.dtypes, &is);
             errors.push(error);
         }
     }
 }
 
 /// The way out for an operand of this type, where its element type is not taken.
-fn instead(ir: &Ir, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
+fn instead(ir: &Ir, def: &OpDef, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
+    let integral = ir
+        .ty(ty)
+        .dtype()
+        .is_some_and(|d| DTypes::INTEGRAL.contains(d));
+    if integral && def.class == OpClass::Contraction {
+        let help = "cast to a float first, `fusion.cast %x to f32`; in integers it is `fusion.mul` of broadcast operands and `fusion.sum`";
+        return Some(help.into());
+    }
+    if let TypeKind::UnrankedTensor(_) = ir.ty(ty) {
+        return Some(
+            "write the axes, with names where lengths are not known: `tensor<[N]x8xf32>`".into(),
+        );
+    }
     if ir.ty(ty).dtype().is_some_and(|d| d.is_complex()) {
         let help = "compute with the parts, `fusion.real %x` and `fusion.imag %x`";
         return Some(help.into());
@@ -218,7 +233,13 @@ fn results(ir: &Ir, def: &OpDef, types: &[TypeId], errors: &mut Vec<OpError>) {
     let least = def.results.len() - usize::from(variadic);
     if types.len() < least || (types.len() > least && !variadic) {
         let text = format!("makes {least} results, {} are stated", types.len());
-        errors.push(OpError::new(text).code(&RESULT_COUNT));
+        let error = OpError::new(text).code(&RESULT_COUNT);
+        errors.push(match def.traits.contains(Traits::TERMINATOR) {
+            true => {
+                error.help("the types of operands are not written: leave out `:` and what follows")
+            }
+            false => error,
+        });
     }
     for (index, &ty) in types.iter().enumerate() {
         let last = def.results.last().filter(|r| r.variadic);
@@ -234,23 +255,34 @@ fn results(ir: &Ir, def: &OpDef, types: &[TypeId], errors: &mut Vec<OpError>) {
 }
 
 fn clauses(ir: &Ir, def: &OpDef, attrs: &[(Sym, AttrId)], errors: &mut Vec<OpError>) {
+    let keys = attrs.iter().map(|(key, _)| ir.str(*key));
+    let unknown =
+        keys.filter(|key| !key.contains('.') && !known_attributes(def).any(|k| k == *key));
+    let unknown: SmallVec<[(&str, Option<&str>); 2]> =
+        unknown.map(|key| (key, meant(ir, def, key))).collect();
     for clause in def.clauses {
         let attr = attrs.iter().find(|(key, _)| ir.str(*key) == clause.name);
+        let misspelt = || unknown.iter().any(|(_, meant)| *meant == Some(clause.name));
         match attr {
             Some((_, attr)) => clause_kind(ir, clause, *attr, errors),
-            None if clause.required => {
+            None if clause.required && !misspelt() => {
                 let text = format!("needs the clause `{}`: {}", clause.name, clause.doc);
                 errors.push(OpError::new(text).code(&CLAUSE_MISSING));
             }
             None => {}
         }
     }
-    for (key, _) in attrs {
-        let key = ir.str(*key);
-        if !key.contains('.') && !known_attributes(def).any(|k| k == key) {
-            errors.push(unknown_clause(def, key));
-        }
-    }
+    errors.extend(
+        unknown
+            .iter()
+            .map(|(key, meant)| unknown_clause(def, key, *meant)),
+    );
+}
+
+/// The attribute that an op of this table has and that `key` is elsewhere, or nearly is.
+fn meant(ir: &Ir, def: &OpDef, key: &str) -> Option<&'static str> {
+    let foreign = ir.registry.foreign_clause(def, key);
+    foreign.or_else(|| suggest::nearest(key, known_attributes(def)))
 }
 
 /// Names of all attributes without a dot that an op of this table may have.
@@ -267,9 +299,9 @@ pub fn known_attributes(def: &OpDef) -> impl Iterator<Item = &'static str> {
         .chain(signature.iter().copied())
 }
 
-fn unknown_clause(def: &OpDef, key: &str) -> OpError {
+fn unknown_clause(def: &OpDef, key: &str, meant: Option<&str>) -> OpError {
     let error = OpError::new(format!("has no clause or attribute `{key}`")).code(&CLAUSE_UNKNOWN);
-    match suggest::nearest(key, known_attributes(def)) {
+    match meant {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => {
             let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
@@ -291,10 +323,15 @@ fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpErr
                 "in a dictionary that is `array<i64: 0, 2>`; the custom form has a clause, `{} [0, 2]`",
                 clause.name
             )),
-            (ClauseKind::DType, AttrKind::Type(ty)) => OpError {
-                help: describe::not_computed(&describe::ty(ir, *ty)).map(Into::into),
-                ..error
-            },
+            (ClauseKind::DType, AttrKind::Type(ty)) => {
+                let unknown = describe::not_computed(&describe::ty(ir, *ty)).map(Into::into);
+                let element = ir.ty(*ty).dtype().map(DType::name);
+                let alone = || Some(format!("the element type stands alone: `{} {}`", clause.name, element?));
+                OpError {
+                    help: unknown.or_else(alone),
+                    ..error
+                }
+            }
             _ => error,
         });
     }
@@ -367,6 +404,13 @@ fn regions(def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>) {
             true => format!("has {most} regions in its definition, {count} here"),
             false => format!("has {least} to {most} regions in its definition, {count} here"),
         };
-        errors.push(OpError::new(text).code(&REGION_COUNT));
+        let error = OpError::new(text).code(&REGION_COUNT);
+        errors.push(match (count, def.regions.first()) {
+            (0, Some(region)) => error.help(format!(
+                "its {} follows in braces: `{{ ... }}`",
+                region.name
+            )),
+            _ => error,
+        });
     }
 }

@@ -51,10 +51,11 @@ pub enum Tok {
     #[token("-")]
     Minus,
     /// `%x`, `%0#1`
-    #[regex(r"%([0-9]+|[a-zA-Z_$.-][a-zA-Z0-9_$.-]*)(#[0-9]+)?")]
+    #[regex(r"%([0-9]+|[a-zA-Z_$.-][a-zA-Z0-9_$.-]*)(#[0-9]+)?", letters)]
+    #[regex(r"%[^\x00-\x7F]", letters)]
     ValueId,
     /// `@f`, `@"a b"`
-    #[regex(r"@([a-zA-Z_$.-][a-zA-Z0-9_$.-]*|[0-9]+)")]
+    #[regex(r"@([a-zA-Z_$.-][a-zA-Z0-9_$.-]*|[0-9]+)", letters)]
     #[regex("@\"", string)]
     SymbolId,
     /// `^bb0`
@@ -62,6 +63,7 @@ pub enum Tok {
     BlockId,
     /// `#map`: the name of an attribute or location.
     #[regex(r"#([0-9]+|[a-zA-Z_$][a-zA-Z0-9_$.]*)", dialect_attr)]
+    #[regex(r"#([ \t#!][^\n]*)?", |_| Tok::Error, allow_greedy = true)]
     HashId,
     /// `#dialect.attr<...>`, `affine_map<...>`: an attribute kept as text.
     OpaqueAttr,
@@ -133,6 +135,19 @@ pub enum Tok {
     StartAttr,
     /// ... a type.
     StartType,
+}
+
+/// Takes letters of other scripts, which stand in no name, with the name: the parser reports the whole. False where a
+/// sign follows.
+fn letters(lexer: &mut Lexer<'_, Tok>) -> bool {
+    let part = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
+    let other = |c: char| !c.is_ascii() && c.is_alphanumeric();
+    if lexer.remainder().starts_with(other) {
+        let more = lexer.remainder().chars().take_while(part);
+        lexer.bump(more.map(char::len_utf8).sum());
+    }
+    let start = lexer.slice().chars().nth(1);
+    start.is_some_and(|c| c.is_ascii() || c.is_alphanumeric())
 }
 
 fn string(lexer: &mut Lexer<'_, Tok>) -> bool {

@@ -190,6 +190,8 @@ pub struct Parser<'i> {
     pub(super) placeholder: OpName,
     pub(super) resources: Option<Sym>,
     pub(super) answer: Option<Answer>,
+    /// The `{` of the region that, as what follows shows, was meant to end before.
+    pub(super) unclosed: Option<Span>,
 }
 
 impl<'i> Parser<'i> {
@@ -226,6 +228,7 @@ impl<'i> Parser<'i> {
             placeholder,
             resources: None,
             answer: None,
+            unclosed: None,
         };
         parser.enter_file();
         parser
@@ -273,6 +276,9 @@ impl<'i> Parser<'i> {
     }
     /// `@name` after the operation's name.
     pub fn symbol(&mut self, span: Span) {
+        if !self.text(span).starts_with("@\"") {
+            self.check_ascii(span);
+        }
         self.statement.symbol = Some(span);
     }
     /// An operand.

@@ -164,6 +164,9 @@ impl Parser<'_> {
     /// `true`, `unit`, or a type.
     pub fn word_attr(&mut self, span: Span) -> AttrId {
         let word = self.text(span);
+        if literal::is_special(word) {
+            return self.number_attr(span, None);
+        }
         let kind = match word {
             "true" => AttrKind::Bool(true),
             "false" => AttrKind::Bool(false),

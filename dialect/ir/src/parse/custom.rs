@@ -14,6 +14,7 @@ use crate::attr::{AttrId, AttrKind};
 use crate::check;
 use crate::codes;
 use crate::def::{ClauseDef, ClauseKind, OpDef};
+use crate::elements;
 use crate::intern::Sym;
 use crate::ir::Value;
 use crate::lex::{self, Tok};
@@ -153,14 +154,50 @@ impl Parser<'_> {
     fn unknown_clause(&mut self, def: &'static OpDef, span: Span) {
         let word = self.text(span);
         let message = format!("`{}` has no clause `{word}`", def.name);
-        let names = || def.clauses.iter().map(|c| c.name);
-        let foreign = self.ir.registry.foreign_clause(def, word);
-        let help = match foreign.or_else(|| suggest::nearest(word, names())) {
-            Some(near) => format!("did you mean `{near}`?"),
-            None if def.clauses.is_empty() => "it has no clauses".into(),
-            None => format!("its clauses are {}", names().collect::<Vec<_>>().join(", ")),
-        };
+        let help = self.instead_of_clause(def, word, span);
         self.error_with_help(&check::CLAUSE_UNKNOWN, span, message, help);
+    }
+    /// Advice on a word that is no clause of `def`.
+    fn instead_of_clause(&self, def: &'static OpDef, word: &str, span: Span) -> String {
+        let before = self
+            .source
+            .get(..span.start as usize)
+            .unwrap_or("")
+            .trim_end();
+        let of_unit = def
+            .clauses
+            .iter()
+            .find(|c| c.kind == ClauseKind::Unit && before.ends_with(c.name));
+        let types = def.clauses.iter().find(|c| c.kind == ClauseKind::DType);
+        let types = types.zip(elements::ours(word));
+        let value = format!("%{word}");
+        let visible = || {
+            self.names
+                .visible(suggest::MOST_COMPARED)
+                .any(|name| name == value)
+        };
+        match (
+            of_unit.filter(|_| matches!(word, "true" | "false" | "True" | "False")),
+            types,
+        ) {
+            (Some(clause), _) if word.eq_ignore_ascii_case("true") => {
+                format!("`{}` stands alone", clause.name)
+            }
+            (Some(clause), _) => format!("leave out `{}`", clause.name),
+            (None, Some((clause, dtype))) => format!("did you mean `{} {dtype}`?", clause.name),
+            (None, None) if visible() => format!("did you mean `{value}`?"),
+            (None, None) => match self.clause_called(def, word) {
+                Some(clause) => format!("did you mean `{}`?", clause.name),
+                None if before.ends_with(|c: char| c.is_ascii_digit()) && word == "f" => {
+                    "a number has no suffix".into()
+                }
+                None if def.clauses.is_empty() => "it has no clauses".into(),
+                None => {
+                    let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
+                    format!("its clauses are {}", names.join(", "))
+                }
+            },
+        }
     }
     /// The attribute of one clause; `None` where an error was reported.
     fn clause(
@@ -203,6 +240,10 @@ impl Parser<'_> {
             (ClauseKind::Number | ClauseKind::Any, Given::Value(ItemValue::Dense, _)) => {
                 self.dense_clause(span, context)?
             }
+            (ClauseKind::Number, Given::Word(_)) if literal::is_special(self.text(span)) => {
+                let ty = self.number_type(span, context);
+                self.typed_number(span, ty)
+            }
             (ClauseKind::Number | ClauseKind::Any, Given::Word(_)) => self.word_attr(span),
             (ClauseKind::String | ClauseKind::Any, Given::Value(ItemValue::Str(text), _)) => {
                 self.ir.attr(AttrKind::String(text))
@@ -229,7 +270,24 @@ impl Parser<'_> {
             Given::Nothing => format!("clause `{}` takes {wanted}", clause.name),
             _ => format!("clause `{}` takes {wanted}, not `{text}`", clause.name),
         };
-        self.error(&check::CLAUSE_KIND, span, message);
+        let quoted = text.trim_matches('"');
+        let help = match (clause.kind, given) {
+            (ClauseKind::Keyword(words), Given::Value(ItemValue::Str(_), _))
+                if words.contains(&quoted) =>
+            {
+                Some(format!(
+                    "the word stands without quotes: `{} {quoted}`",
+                    clause.name
+                ))
+            }
+            (ClauseKind::DType, Given::Value(ItemValue::Str(_), _)) => elements::ours(quoted)
+                .map(|dtype| format!("the type stands without quotes: `{} {dtype}`", clause.name)),
+            _ => None,
+        };
+        match help {
+            Some(help) => self.error_with_help(&check::CLAUSE_KIND, span, message, help),
+            None => self.error(&check::CLAUSE_KIND, span, message),
+        }
         None
     }
     fn keyword(&mut self, clause: &ClauseDef, words: &[&str], span: Span) -> Option<AttrId> {
@@ -242,7 +300,11 @@ impl Parser<'_> {
             clause.name,
             words.join(", ")
         );
-        match suggest::nearest(word, words.iter().copied()) {
+        let cased = words.iter().find(|w| w.eq_ignore_ascii_case(word));
+        match cased
+            .copied()
+            .or_else(|| suggest::nearest(word, words.iter().copied()))
+        {
             Some(near) => {
                 let help = format!("did you mean `{near}`?");
                 self.error_with_help(&check::CLAUSE_KIND, span, message, help);
@@ -257,6 +319,11 @@ impl Parser<'_> {
             match literal::i64_item(item) {
                 Ok(value) => values.push(value),
                 Err(message) => {
+                    let message = match item.trim().split_once(char::is_whitespace) {
+                        _ if item.is_empty() => "a number is missing here".into(),
+                        Some(_) => format!("`{item}` lacks a comma between its numbers"),
+                        None => message,
+                    };
                     self.error(&check::CLAUSE_KIND, piece(span, at, item), message);
                     return None;
                 }

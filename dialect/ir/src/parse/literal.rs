@@ -66,7 +66,15 @@ pub fn is_hex(text: &str) -> bool {
 
 /// True if the text of a number token is a float literal.
 pub fn is_float(text: &str) -> bool {
-    !is_hex(text) && text.contains(['.', 'e', 'E'])
+    !is_hex(text) && (text.contains(['.', 'e', 'E']) || is_special(text))
+}
+
+/// True for `inf` and `nan`, with or without `-`, whatever the case of their letters.
+pub fn is_special(text: &str) -> bool {
+    let word = text.strip_prefix('-').unwrap_or(text).trim_start();
+    ["inf", "infinity", "nan"]
+        .iter()
+        .any(|w| word.eq_ignore_ascii_case(w))
 }
 
 /// The smallest and largest value of an integer type; a signless type takes both readings, as in MLIR.

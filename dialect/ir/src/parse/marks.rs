@@ -8,6 +8,7 @@
 //! open, so an unclosed bracket costs one statement, not the rest of the file.
 
 use super::outline::{Bracket, Fault, Open, Outline, Statement};
+use crate::elements;
 use crate::lex::{Tok, Token};
 use crate::span::Span;
 
@@ -82,6 +83,7 @@ impl Outline<'_> {
         let named = self.before(at, 1) == Some(Tok::Equal) && self.statement == Statement::Other;
         let fresh = self.statement == Statement::None;
         match kind {
+            Tok::Dotted if self.is_element_type(at) => {}
             Tok::Dotted => self.op_name(at, named, Statement::Custom),
             Tok::Word if named || fresh || self.is_module(at) || self.is_bare_op(at) => {
                 self.op_name(at, named, Statement::Custom);
@@ -112,6 +114,14 @@ impl Outline<'_> {
         self.name = self.span(at);
         let generic = statement == Statement::Generic;
         self.set(at, if generic { Tok::OpString } else { Tok::OpName });
+    }
+    /// `torch.float32` behind the word of a clause: no operation begins there.
+    fn is_element_type(&self, at: usize) -> bool {
+        let name = self.text(at).rsplit_once('.');
+        let module =
+            |name: &str| matches!(name, "torch" | "jnp" | "np" | "numpy" | "jax.numpy" | "tf");
+        let python = name.is_some_and(|(of, name)| module(of) && elements::ours(name).is_some());
+        python && self.before(at, 1) == Some(Tok::Word)
     }
     /// `module {` or `module @m` after another statement.
     fn is_module(&self, at: usize) -> bool {
@@ -148,16 +158,26 @@ impl Outline<'_> {
     /// Marks `%a, %b:2` before `=`, and ends whatever the statement before left open.
     fn definition(&mut self, equal: usize) {
         let mut first = None;
+        // The first name behind a comma that ends its line: the list may be one of operands up to there.
+        let mut in_line = None;
         let mut at = equal;
         while let Some(name) = self.defined_before(at) {
-            self.set(name, Tok::DefId);
             first = Some(name);
             match self.before(name, 1) {
                 Some(Tok::Comma) => at = name - 1,
                 _ => break,
             }
+            if in_line.is_none() && self.breaks_line(at) {
+                in_line = Some(name);
+            }
         }
-        if let Some(first) = first {
+        let operands = first.and_then(|first| self.before(first, 1)) == Some(Tok::OpName);
+        if let Some(first) = in_line.filter(|_| operands).or(first) {
+            for name in first..equal {
+                if self.kind(name) == Some(Tok::ValueId) {
+                    self.set(name, Tok::DefId);
+                }
+            }
             while self.depth > 0 {
                 self.open.pop();
                 self.depth -= 1;
@@ -256,6 +276,11 @@ impl Outline<'_> {
             self.begin(at, Statement::Other);
         }
         self.end_alias(at);
+        if self.statement == Statement::Custom {
+            // In custom form no region stands in brackets: what is open was forgotten.
+            self.open.truncate(self.open.len() - self.depth);
+            self.depth = 0;
+        }
         self.regions += 1;
         if self.regions > self.limits.region_depth {
             self.faults.push(Fault::Regions(self.span(at)));
@@ -296,7 +321,8 @@ impl Outline<'_> {
                 .open
                 .last()
                 .is_some_and(|o| o.bracket == Bracket::Paren);
-            return in_parens && (previous == Some(Tok::LParen) || listed);
+            return in_parens
+                && (previous == Some(Tok::LParen) || listed || self.ends_signature(at));
         }
         match previous {
             Some(Tok::Less) => false,
@@ -309,6 +335,22 @@ impl Outline<'_> {
                 _ => self.looks_like_region(at),
             },
         }
+    }
+    /// `{` of a body behind a signature whose `)` is missing: on the line behind it begins an operation, or a result.
+    fn ends_signature(&self, at: usize) -> bool {
+        let op = self.registry.op(self.text_at(self.name));
+        let signature = op.is_some_and(|def| def.syntax.signature && !def.regions.is_empty());
+        let begins = matches!(
+            self.kind(at + 1),
+            Some(Tok::ValueId | Tok::Dotted | Tok::Word)
+        );
+        let attribute = matches!(self.kind(at + 2), Some(Tok::Equal))
+            && self.kind(at + 1) != Some(Tok::ValueId);
+        self.statement == Statement::Custom
+            && signature
+            && begins
+            && !attribute
+            && self.breaks_line(at)
     }
     /// `{` after the header of an op in custom form, told by what follows it.
     fn looks_like_region(&self, at: usize) -> bool {

@@ -14,8 +14,10 @@
 mod actions;
 mod aliases;
 mod attrs;
+mod characters;
 mod custom;
 mod feed;
+mod hints;
 mod lines;
 mod literal;
 mod marks;

@@ -71,6 +71,8 @@ pub struct Names<'i> {
     ids: FxHashMap<&'i str, u32>,
     texts: Vec<&'i str>,
     slots: Vec<Option<Binding>>,
+    /// For each name its last definition in a region that was closed, and the epoch of that.
+    closed: Vec<Option<(Span, u32)>>,
     undo: Vec<(u32, Option<Binding>)>,
     scopes: Vec<Scope>,
     values: Vec<Value>,
@@ -98,6 +100,7 @@ impl<'i> Names<'i> {
         if id == next {
             self.texts.push(text);
             self.slots.push(None);
+            self.closed.push(None);
         }
         id
     }
@@ -253,8 +256,12 @@ impl<'i> Names<'i> {
         let mut waiting = Vec::new();
         for (id, old) in self.undo.split_off(scope.undo).into_iter().rev() {
             let inner = std::mem::replace(&mut self.slots[id as usize], old);
-            if let Some(Bound::Forward(forward)) = inner.map(|b| b.bound) {
-                waiting.push((id, forward));
+            match inner.map(|b| (b.bound, b.span)) {
+                Some((Bound::Forward(forward), _)) => waiting.push((id, forward)),
+                Some((Bound::Values { .. }, span)) => {
+                    self.closed[id as usize] = Some((span, scope.epoch))
+                }
+                _ => {}
             }
         }
         // Nothing refers to the values that were bound in it any more.
@@ -274,6 +281,11 @@ impl<'i> Names<'i> {
         }
     }
 
+    /// The definition of a name in a region that was closed, inside of the isolated one around here.
+    pub fn closed(&self, id: u32) -> Option<Span> {
+        let (span, epoch) = self.closed[id as usize]?;
+        (epoch == self.epoch()).then_some(span)
+    }
     /// Names that are defined here, for suggestions. At most `most` of the latest.
     pub fn visible(&self, most: usize) -> impl Iterator<Item = &'i str> + '_ {
         let defined = |id: &u32| {

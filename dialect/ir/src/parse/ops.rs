@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::actions::{KnownName, Parser, Statement};
 use super::custom::{ClauseSpans, Context};
 use crate::codes;
-use crate::def::{OpDef, OpParts, Registry};
+use crate::def::{Elsewhere, OpDef, OpParts, Registry};
 use crate::ir::{Block, NewOp, Op, OpName, Region, Value};
 use crate::loc::{LocId, LocKind};
 use crate::span::{OpSpans, Span};
@@ -33,8 +33,13 @@ impl<'i> Parser<'i> {
         let fresh = self.spare.take().unwrap_or_default();
         let mut statement = std::mem::replace(&mut self.statement, fresh);
         let header = self.header(&statement);
+        self.suspect(header.name.and_then(|(_, def)| def));
         let made = self.make(&statement, header, SmallVec::new());
         self.note(&statement, made);
+        if made.is_none() && statement.signature.is_some() {
+            // The body that it lacks follows, and names its parameters.
+            self.names.blind();
+        }
         statement.clear();
         // A failure while the op was made does not carry over to the next statement.
         let mut spare = std::mem::replace(&mut self.statement, statement);
@@ -125,24 +130,27 @@ impl<'i> Parser<'i> {
     /// Reports an operation that no dialect has, with what may be meant.
     pub fn unknown_op(&mut self, span: Span, text: &str) {
         let registry = self.ir.registry.clone();
-        let names = || registry.ops().map(|op| op.name);
-        let short = |name: &'static str| name.split_once('.').map_or("", |(_, short)| short);
-        // An op by its name elsewhere, without its dialect or with another, or misspelt.
-        let bare = text.rsplit('.').next().unwrap_or(text);
+        // In a kernel an op of kernels is meant, in a program one of programs.
         let dialect = self.dialect_around();
-        let same = || names().filter(|name| short(name) == bare);
-        let here = same().find(|name| name.split_once('.').is_some_and(|(d, _)| d == dialect));
-        let near = registry.foreign(text).or(here).or_else(|| same().next());
-        let near = near.or_else(|| nearest_op(text, &registry));
-        let composed = registry
-            .composed(bare)
-            .filter(|_| registry.foreign(text).is_none());
-        let help = match (composed, near) {
-            (Some(others), _) => format!("it is written as several operations: {others}"),
-            (None, Some(near)) => format!("did you mean `{near}`?"),
-            (None, None) => {
-                format!("an operation without a table is written in generic form: \"{text}\"(...)")
+        let bare = text.rsplit('.').next().unwrap_or(text);
+        let names = || registry.ops().map(|op| op.name);
+        let here = names().find(|name| name.split_once('.') == Some((dialect, bare)));
+        let foreign = here.map(Elsewhere::Op).or_else(|| registry.foreign(text));
+        let near = || nearest_op(text, &registry).map(Elsewhere::Op);
+        let help = match foreign.or_else(near) {
+            Some(Elsewhere::Op(near)) => format!("did you mean `{near}`?"),
+            Some(Elsewhere::Composed(others)) => {
+                format!("it is written as several operations: {others}")
             }
+            Some(Elsewhere::Absent(advice)) => advice.into(),
+            None => match registry.dialects().iter().find(|d| d.name == text.split('.').next().unwrap_or("")) {
+                Some(_) => "`fuser-opt --show-dialects` lists all operations".into(),
+                None if text.contains('.') => format!(
+                    "`fuser-opt --show-dialects` lists all operations; one of another dialect is written in generic form, \
+                     \"{text}\"(...)"
+                ),
+                None => "a statement begins with `%name =` or an operation; `fuser-opt --show-dialects` lists all".into(),
+            },
         };
         let message = format!("unknown operation `{text}`");
         self.error_with_help(&codes::UNKNOWN_OP, span, message, help);

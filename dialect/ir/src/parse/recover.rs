@@ -11,22 +11,27 @@ impl Parser<'_> {
     /// A statement that is no operation, label or alias.
     pub fn failed_statement(&mut self, error: SyntaxError) {
         let at = error_place(&error);
+        let signature = self.statement.signature.is_some();
         self.syntax_error(error);
         self.lose(at);
+        if signature {
+            // The body that it lost follows, and names its parameters.
+            self.names.blind();
+        }
         self.statement.clear();
         if let Some(frame) = self.frames.last_mut() {
             frame.last_failed = true;
         }
     }
     /// A header that could not be read, before `{`.
-    pub fn failed_header(&mut self, error: SyntaxError) {
+    pub fn failed_header(&mut self, error: SyntaxError, brace: Span) {
         let at = error_place(&error);
         self.syntax_error(error);
         let mut open = OpenOp::default();
         open.statement.failed = true;
         open.statement.results = self.definitions(at).into_iter().map(|s| (s, 1)).collect();
         self.statement.clear();
-        self.start_region(Box::new(open));
+        self.start_region(Box::new(open), brace);
         self.names.blind();
     }
     /// The rest of an operation after its last `}` could not be read.
@@ -38,12 +43,12 @@ impl Parser<'_> {
         self.statement.clear();
     }
     /// Handles text between `}` and `{` that does not parse: the operation fails, its next region is read blind.
-    pub fn failed_between(&mut self, close: Span, error: SyntaxError) {
+    pub fn failed_between(&mut self, close: Span, error: SyntaxError, brace: Span) {
         self.syntax_error(error);
         if let Some(mut open) = self.end_region(close) {
             open.statement.failed = true;
             self.statement.clear();
-            self.start_region(open);
+            self.start_region(open, brace);
             self.names.blind();
         }
     }
@@ -68,14 +73,21 @@ impl Parser<'_> {
         let start = statement_start(tokens, at);
         let tokens = tokens[start.min(tokens.len())..].iter();
         let header = tokens
+            .clone()
             .enumerate()
             .take_while(|(index, t)| *index == 0 || !t.first)
             .map(|(_, t)| t)
             .take_while(|t| matches!(t.kind, Tok::DefId | Tok::Comma | Tok::Colon | Tok::Int));
-        header
+        let mut names: Vec<Span> = header
             .filter(|t| t.kind == Tok::DefId)
             .map(|t| t.span())
-            .collect()
+            .collect();
+        // A character that is no token stands between the name and its `=`.
+        let mut first = tokens.map(|t| (t.kind, t.span()));
+        if let (Some((Tok::ValueId, name)), Some((Tok::Error, _))) = (first.next(), first.next()) {
+            names.push(name);
+        }
+        names
     }
 }
 

@@ -18,6 +18,9 @@ use crate::span::Span;
 use crate::suggest;
 use crate::types::TypeId;
 
+/// Regions around that are looked at for one to which an operation belongs: people forget a few `}`.
+const MOST_AROUND: usize = 64;
+
 /// An operation whose regions are being read.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOp {
@@ -46,10 +49,14 @@ pub struct Frame<'i> {
     pub targets: Vec<(Op, usize, Span)>,
     /// True if the last statement could not be made.
     pub last_failed: bool,
+    /// Its `{`.
+    brace: Span,
+    /// True if the block that is read has its terminator.
+    ended: bool,
 }
 
 impl<'i> Parser<'i> {
-    fn push_frame(&mut self, op: Option<Box<OpenOp>>) {
+    fn push_frame(&mut self, op: Option<Box<OpenOp>>, brace: Span) {
         let region = self.ir.new_region();
         self.frames.push(Frame {
             op,
@@ -58,12 +65,14 @@ impl<'i> Parser<'i> {
             labels: FxHashMap::default(),
             targets: Vec::new(),
             last_failed: false,
+            brace,
+            ended: false,
         });
     }
     /// The file itself is a region.
     pub fn enter_file(&mut self) {
         self.names.enter(true);
-        self.push_frame(None);
+        self.push_frame(None, Span::default());
     }
     /// The block that the next operation goes to.
     pub fn block(&mut self) -> Block {
@@ -88,21 +97,41 @@ impl<'i> Parser<'i> {
     // --- opening
 
     /// `{` after the header of an operation.
-    pub fn open_region(&mut self) {
+    pub fn open_region(&mut self, brace: Span) {
         let statement = std::mem::take(&mut self.statement);
         let header = self.header(&statement);
+        self.suspect(header.name.and_then(|(_, def)| def));
         let open = OpenOp {
             statement,
             header,
             regions: SmallVec::new(),
         };
-        self.start_region(Box::new(open));
+        self.start_region(Box::new(open), brace);
     }
-    pub(super) fn start_region(&mut self, open: Box<OpenOp>) {
+    /// Looks if an op of this table stands where a `}` before it is missing: behind the terminator of its block, or in a
+    /// region to which it cannot belong while one around it is open to which it can. The first such region is told where
+    /// one is never closed.
+    pub(super) fn suspect(&mut self, def: Option<&'static OpDef>) {
+        if self.unclosed.is_some() {
+            return;
+        }
+        let Some((frame, around)) = self.frames.split_last_mut() else {
+            return;
+        };
+        let belongs =
+            |frame: &Frame<'_>| def.is_some_and(|def| def.parents.contains(&name_of(frame)));
+        let misplaced = def.is_some_and(|def| !def.parents.is_empty()) && !belongs(frame);
+        let outside = || around.iter().rev().take(MOST_AROUND).any(belongs);
+        if frame.op.is_some() && (frame.ended || (misplaced && outside())) {
+            self.unclosed = Some(frame.brace);
+        }
+        frame.ended |= def.is_some_and(|def| def.traits.contains(Traits::TERMINATOR));
+    }
+    pub(super) fn start_region(&mut self, open: Box<OpenOp>, brace: Span) {
         let isolated = self.is_isolated(&open);
         self.names.enter(isolated);
         let first = open.regions.is_empty();
-        self.push_frame(Some(open));
+        self.push_frame(Some(open), brace);
         if first {
             self.bind_parameters();
         }
@@ -157,6 +186,7 @@ impl<'i> Parser<'i> {
         };
         let block = self.ir.append_block(frame.region);
         frame.block = Some(block);
+        frame.ended = false;
         self.ir.set_block_name(block, hint);
         if let Some((_, earlier)) = frame.labels.insert(text, (block, span)) {
             let message = format!("block `{text}` is defined twice");
@@ -177,14 +207,14 @@ impl<'i> Parser<'i> {
     // --- closing
 
     /// `}` and `{` of the next region, with the word between them.
-    pub fn next_region(&mut self, close: Span, word: Option<Span>) {
+    pub fn next_region(&mut self, close: Span, word: Option<Span>, brace: Span) {
         let Some(mut open) = self.end_region(close) else {
             return;
         };
         self.check_region_word(&open, close, word);
         open.statement.failed |= std::mem::take(&mut self.statement.failed);
         self.statement.clear();
-        self.start_region(open);
+        self.start_region(open, brace);
     }
     fn check_region_word(&mut self, open: &OpenOp, close: Span, word: Option<Span>) {
         let Some(def) = open.def().filter(|_| !open.statement.generic) else {
@@ -344,6 +374,14 @@ impl<'i> Parser<'i> {
             },
         )
     }
+}
+
+/// The name of the operation whose region a frame is, if it has a table; the file is a module.
+fn name_of(frame: &Frame<'_>) -> &'static str {
+    let open = frame.op.as_ref();
+    open.map_or("builtin.module", |open| {
+        open.def().map_or("", |def| def.name)
+    })
 }
 
 /// The hint of a block's name: `^bb0` and numbers are given anew when printing.

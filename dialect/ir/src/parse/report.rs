@@ -4,6 +4,7 @@ use lalrpop_util::ParseError;
 
 use super::ParseResult;
 use super::actions::Parser;
+use super::characters;
 use super::feed::{FeedToken, Stop};
 use super::outline::Fault;
 use crate::codes;
@@ -101,7 +102,13 @@ impl Parser<'_> {
             match fault {
                 Fault::Unclosed(span) => {
                     let message = "this region is never closed";
-                    let help = "a `}` is missing before the end of the file";
+                    let (span, help) = match self.unclosed {
+                        Some(span) => (
+                            span,
+                            "a `}` is missing: what follows its end belongs outside of it",
+                        ),
+                        None => (span, "a `}` is missing before the end of the file"),
+                    };
                     self.error_with_help(&codes::OPEN_REGION, span, message, help);
                 }
                 Fault::Stray(span) => {
@@ -159,6 +166,9 @@ impl Parser<'_> {
             // A bracket that lacks its end was reported at its beginning.
             return;
         }
+        if let Some(wrong) = self.wrong_behind(token) {
+            return self.lexical(wrong);
+        }
         if let Some(name) = self.unknown_before(token) {
             // How an operation is written that there is not matters little.
             let text = self.text(name).to_owned();
@@ -184,7 +194,7 @@ impl Parser<'_> {
         let at = tokens.partition_point(|t| t.start < token.span.start);
         let part = |kind: Tok| {
             let literal = matches!(kind, Tok::Int | Tok::Float | Tok::Hex | Tok::Minus);
-            literal || matches!(kind, Tok::Word | Tok::ValueId | Tok::Comma)
+            literal || matches!(kind, Tok::Word | Tok::ValueId | Tok::SymbolId | Tok::Comma)
         };
         let mut before = tokens[..at].iter().rev().take(MOST_BEFORE);
         let name = before.find(|t| !part(t.kind))?;
@@ -224,80 +234,53 @@ impl Parser<'_> {
             _ => Some(format!("{} or {last}", rest.join(", "))),
         }
     }
-    /// Common mistakes that a token betrays.
-    fn hint(&self, token: FeedToken) -> Option<&'static str> {
+    /// A character that begins no token, right behind `token` on its line: it is what is wrong.
+    fn wrong_behind(&self, token: FeedToken) -> Option<Span> {
         let outline = self.tokens.borrow();
         let tokens = outline.kept();
-        let at = tokens.partition_point(|t| t.start < token.span.start);
-        let before = |n: usize| Some(tokens.get(at.checked_sub(n)?)?.kind);
-        match token.kind {
-            Tok::Comma | Tok::RParen
-                if before(1) == Some(Tok::ValueId) && before(3) == Some(Tok::SymbolId) =>
-            {
-                Some("each parameter has a type: `%x: tensor<4xf32>`")
-            }
-            Tok::Comma | Tok::RParen
-                if before(2) == Some(Tok::LParen) && before(1) == Some(Tok::ValueId) =>
-            {
-                Some(
-                    "operands follow the operation's name without parentheses: `fusion.add %a, %b`",
-                )
-            }
-            Tok::LParen if before(1) == Some(Tok::Word) && before(2) == Some(Tok::OpName) => {
-                Some("a symbol begins with `@`: `@name(`")
-            }
-            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus
-                if before(1) == Some(Tok::Comma) && before(2) == Some(Tok::ValueId) =>
-            {
-                Some(
-                    "operands are values: a number becomes one by an operation that makes constants",
-                )
-            }
-            Tok::Int | Tok::Float | Tok::Hex | Tok::Minus if before(1) == Some(Tok::OpName) => {
-                Some("what an operation takes besides operands stands behind a word: `value 2.0`")
-            }
-            Tok::Dense | Tok::Str | Tok::Array if before(1) == Some(Tok::OpName) => Some(
-                "what an operation takes besides operands stands behind a word: `value dense<1.0>`",
-            ),
-            Tok::ValueId if before(1) == Some(Tok::Word) && before(2) == Some(Tok::OpName) => {
-                Some("operands stand first, then words: `fusion.compare %a, %b predicate lt`")
-            }
-            Tok::ValueId if before(1) == Some(Tok::ValueId) => {
-                Some("operands are separated by commas")
-            }
-            Tok::RegionOpen if before(1) != Some(Tok::RParen) => {
-                Some("the types of an operation with regions stand after its last `}`")
-            }
-            _ => None,
-        }
+        let at = tokens.partition_point(|t| t.start < token.span.end);
+        let next = tokens.get(at).filter(|t| t.kind == Tok::Error)?;
+        let between = Span::new(token.span.end, next.start);
+        (!self.text(between).contains('\n')).then(|| next.span())
     }
     fn lexical(&mut self, span: Span) {
         if self.nesting_fault(span) {
             return;
         }
         let text = self.text(span);
-        match text.chars().next() {
-            Some('"') => self.error(
+        let mut letters = text.chars();
+        match (letters.next(), letters.next()) {
+            (Some('"'), _) | (Some('@'), Some(_)) => self.error(
                 &codes::OPEN_STRING,
                 span,
                 "this string does not end on its line",
             ),
-            Some('@') if text.len() > 1 => {
-                self.error(
-                    &codes::OPEN_STRING,
+            (Some('{'), _) => self.error(&codes::OPEN_BRACKET, span, "`{-#` without `#-}`"),
+            (Some('#'), second)
+                if !second.is_some_and(|c| c.is_ascii_alphanumeric() || "_$".contains(c)) =>
+            {
+                let span = Span::new(span.start, span.start + 1);
+                self.error_with_help(
+                    &codes::BAD_CHARACTER,
                     span,
-                    "this string does not end on its line",
+                    "`#` begins nothing",
+                    "comments begin with `//`",
                 );
             }
-            Some('{') => self.error(&codes::OPEN_BRACKET, span, "`{-#` without `#-}`"),
-            Some('#' | '!') if text.len() > 1 => self.open_bracket(span),
-            Some(c) if c.is_ascii_alphabetic() => self.open_bracket(span),
-            Some(c) => {
-                let message = format!("`{}` begins nothing", c.escape_debug());
-                self.error(&codes::BAD_CHARACTER, span, message);
-            }
-            None => {}
+            (Some('#' | '!'), Some(_)) => self.open_bracket(span),
+            (Some(c), _) if c.is_ascii_alphabetic() => self.open_bracket(span),
+            (Some(c), _) => self.wrong_character(span, c),
+            (None, _) => {}
         }
+    }
+    fn wrong_character(&mut self, span: Span, c: char) {
+        let rest = self.source.get(span.start as usize..).unwrap_or("");
+        let (message, help) = characters::wrong(c, rest);
+        let found = Diagnostic::error(&codes::BAD_CHARACTER, self.place(span), message);
+        self.report(match help {
+            Some(help) => found.help(help),
+            None => found,
+        });
     }
     fn open_bracket(&mut self, span: Span) {
         let message = format!("the `<` after `{}` is never closed", self.text(span));

@@ -67,6 +67,22 @@ impl<'a> Reader<'a> {
         self.close()?;
         Ok(kind.map(|kind| self.ir.type_id(kind)))
     }
+    /// The mistake in the extents of a `tensor<...>` that the lexer did not take for one of ours; none in types of MLIR that
+    /// are carried as text.
+    pub fn foreign(&mut self) -> Option<ShapeError> {
+        let body = self.text.strip_prefix("tensor<")?;
+        let odd = body.find(['/', '%', '(', '^', '&', '|', '<', '!', '#', '"', '@', '{'])?;
+        let ours = matches!(
+            body.as_bytes()[odd],
+            b'/' | b'%' | b'(' | b'^' | b'&' | b'|'
+        );
+        if !ours {
+            return None;
+        }
+        let error = self.shaped().err()?;
+        let help = error.help.clone().or_else(|| separated(self.text));
+        Some(ShapeError { help, ..error })
+    }
     /// `tensor<4x[B]xf32`, the part before an encoding.
     pub fn tensor_prefix(&mut self) -> Result<Option<TensorType>> {
         self.word();
@@ -115,8 +131,17 @@ impl<'a> Reader<'a> {
             None => {
                 let error =
                     self.unexpected("an extent: `56`, `[B]`, `?`, or one of them after `b`");
+                let rest = self.text.get(self.at..).unwrap_or("");
+                let end = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                let help = match &rest[..end.unwrap_or(rest.len())] {
+                    "" if rest.starts_with('-') => {
+                        "each extent is written out: none follows from the others".into()
+                    }
+                    "" => "a named extent stands in brackets: `[B]`".into(),
+                    name => format!("a named extent stands in brackets of its own: `[{name}]`"),
+                };
                 Err(ShapeError {
-                    help: Some("a named extent stands in brackets: `[B]`".into()),
+                    help: Some(help),
                     ..error
                 })
             }
@@ -236,12 +261,37 @@ impl<'a> Reader<'a> {
         self.eat(b'[');
         let sum = self.sum(start)?;
         if !self.eat(b']') {
-            return Err(self.unexpected("`]`, or `+`, `-`, `*` and another part of the extent"));
+            let error = self.unexpected("`]`, or `+`, `-`, `*` and another part of the extent");
+            let help = self.extent_help(start);
+            return Err(ShapeError { help, ..error });
         }
         let negative = "an extent cannot be negative";
         self.ir
             .extent(sum)
             .ok_or_else(|| ShapeError::new(start, self.at, negative))
+    }
+    /// Advice on a part of an extent that there is not, which stands next.
+    fn extent_help(&self, start: usize) -> Option<String> {
+        let before = self
+            .text
+            .get(start..self.at)
+            .unwrap_or("")
+            .trim_start_matches('[');
+        let rest = self.text.get(self.at..).unwrap_or("");
+        let word = rest
+            .find(|c: char| !c.is_ascii_alphanumeric())
+            .unwrap_or(rest.len());
+        Some(match rest.chars().next()? {
+            '/' | '%' => "there is no division: name the quotient, `[M]`, and write the whole as `[2*M]`".into(),
+            '(' => "there are no parentheses: `[(N+1)*2]` is `[2*N+2]`".into(),
+            '^' => "a power is a product: `[N*N]`".into(),
+            ',' => "each extent has brackets of its own, with `x` behind: `[N]x[M]x`".into(),
+            c if c.is_ascii_alphabetic() && before.trim().bytes().all(|b| b.is_ascii_digit()) => {
+                format!("a product has a `*`: `[{}*{}]`", before.trim(), &rest[..word])
+            }
+            c if c.is_ascii_alphabetic() => "there is no division, rounding or maximum: give the extent a name of its own, `[M]`".into(),
+            _ => return None,
+        })
     }
     fn sum(&mut self, start: usize) -> Result<ExtentExpr> {
         let mut sum = ExtentExpr::constant(0);
@@ -284,7 +334,9 @@ impl<'a> Reader<'a> {
             _ => {
                 let word = self.word();
                 if word.is_empty() {
-                    return Err(self.unexpected("the name of an extent or a number"));
+                    let error = self.unexpected("the name of an extent or a number");
+                    let help = self.extent_help(self.at);
+                    return Err(ShapeError { help, ..error });
                 }
                 Ok(ExtentExpr::name(self.name(word)))
             }
@@ -324,7 +376,13 @@ impl<'a> Reader<'a> {
     }
     fn unknown_dtype(&self, start: usize, word: &str) -> ShapeError {
         if word.is_empty() {
-            return self.unexpected("an extent or the element type");
+            let error = self.unexpected("an extent or the element type");
+            let open = self
+                .text
+                .get(self.at..)
+                .is_some_and(|rest| rest.starts_with('-'));
+            let help = open.then(|| "an extent that is not known has a name: `[N]`".into());
+            return ShapeError { help, ..error };
         }
         let (message, help) = elements::unknown("element type", word);
         // `BxSxf32`: a name without brackets.
@@ -430,6 +488,58 @@ impl ShapeError {
             help: None,
             limit: false,
         }
+    }
+}
+
+/// The type that `text`, which begins with one whose extents have commas between them, should be: `tensor<4, 8, f32>` is
+/// `tensor<4x8xf32>`. Nothing where it is another mistake.
+pub fn separated(text: &str) -> Option<String> {
+    let inside = text.strip_prefix("tensor<")?;
+    let general =
+        || Some("extents are separated by `x`, the element type is last: `tensor<4x8xf32>`".into());
+    let Some((inside, _)) = inside.split_once('>') else {
+        return general();
+    };
+    if inside.contains(['<', '#', '!', '"', ':']) {
+        return None;
+    }
+    let parts = inside
+        .split([',', ' ', '(', ')'])
+        .filter(|part| !part.is_empty());
+    let (mut extents, mut dtype) = (Vec::new(), None);
+    for part in parts {
+        // `8xf32` behind a comma.
+        let (extent, element) = match part.rsplit_once('x') {
+            Some((extent, element)) if elements::ours(element).is_some() => (extent, Some(element)),
+            _ if elements::ours(part).is_some() => ("", Some(part)),
+            _ => (part, None),
+        };
+        dtype = dtype.or(element.and_then(elements::ours));
+        let pieces = extent.split('x').map(|e| e.trim_matches(['[', ']']));
+        extents.extend(pieces.filter(|e| !e.is_empty()).map(bracketed));
+    }
+    let word = |e: &String| {
+        e.bytes()
+            .all(|b| b.is_ascii_alphanumeric() || b"[]?_$".contains(&b))
+    };
+    match dtype.filter(|_| extents.iter().all(word)) {
+        Some(dtype) if inside.contains([',', ' ']) => {
+            let extents: String = extents.iter().map(|e| format!("{e}x")).collect();
+            Some(format!(
+                "extents are separated by `x`: `tensor<{extents}{dtype}>`"
+            ))
+        }
+        Some(_) => None,
+        None => general(),
+    }
+}
+
+/// An extent as it is written: a name in brackets.
+pub fn bracketed(extent: &str) -> String {
+    match extent {
+        "-1" | "None" | ":" => "[N]".into(),
+        name if name.starts_with(|c: char| c.is_ascii_alphabetic()) => format!("[{name}]"),
+        number => number.into(),
     }
 }
 

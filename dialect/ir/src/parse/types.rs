@@ -108,6 +108,10 @@ impl Parser<'_> {
         if let Some(dtype) = DType::from_name(&compact) {
             return self.ir.scalar(dtype);
         }
+        if let Some(error) = Reader::new(self.ir, &self.options.limits, text).foreign() {
+            self.shape_error(span, error);
+            return self.no_type();
+        }
         self.check_string(span);
         let text = self.ir.sym(text);
         self.ir.type_id(TypeKind::Opaque { text })

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::actions::{Parser, Statement};
 use super::names::{Bound, EarlyUse, Forward, Rebound};
 use crate::codes;
+use crate::def::OpClass;
 use crate::diag::Diagnostic;
 use crate::intern::Sym;
 use crate::ir::{NewOp, Op, Value};
@@ -67,8 +68,15 @@ impl Parser<'_> {
         if named != count && !statement.results.is_empty() {
             let span = statement.results.first().map_or(statement.name, |r| r.0);
             let op = self.text(statement.name);
-            let message = format!("{named} result names, but `{op}` has {count} results");
-            self.error(&codes::RESULT_NAMES, span, message);
+            let names = if named == 1 { "name" } else { "names" };
+            let results = if count == 1 { "result" } else { "results" };
+            let message = format!("{named} result {names}, but `{op}` has {count} {results}");
+            let found = Diagnostic::error(&codes::RESULT_NAMES, self.place(span), message);
+            let help = self.about_results(op, count);
+            self.report(match help {
+                Some(help) => found.help(help),
+                None => found,
+            });
             return None;
         }
         let mut results: NamedTypes = SmallVec::with_capacity(count);
@@ -79,6 +87,27 @@ impl Parser<'_> {
             at += packed as usize;
         }
         Some(results)
+    }
+    /// Advice where the op called `name` has another number of results than it is given names.
+    fn about_results(&self, name: &str, count: usize) -> Option<String> {
+        let def = self.ir.registry.op(name)?;
+        let terminator = def
+            .syntax
+            .terminator
+            .filter(|_| def.class == OpClass::Structure);
+        match (terminator, self.ir.registry.second_result(name)) {
+            (Some(terminator), _) => Some(format!(
+                "its results are what its region gives in `{terminator}`: `{terminator} %a, %b`"
+            )),
+            (None, Some(second)) => Some(second.into()),
+            (None, None) if count == 0 => {
+                Some("it gives no value: leave out the name and `=`".into())
+            }
+            (None, None) => {
+                let names: Vec<&str> = def.results.iter().map(|r| r.name).collect();
+                Some(format!("it gives {}", names.join(" and ")))
+            }
+        }
     }
     /// The name to keep; numbers are given anew when printing.
     pub fn name_hint(&mut self, span: Span) -> Option<Sym> {
@@ -99,6 +128,7 @@ impl Parser<'_> {
     }
     /// Binds the name at `span`.
     pub fn define(&mut self, span: Span, values: &[Value]) {
+        self.check_ascii(span);
         let id = self.names.id(self.text(span));
         match self.names.define(id, values, span) {
             Rebound::Fresh => {}
@@ -109,6 +139,14 @@ impl Parser<'_> {
                 let earlier = self.place(earlier);
                 self.report(found.note(earlier, "defined here before"));
             }
+        }
+    }
+    /// Reports a name with letters that no name has.
+    pub(super) fn check_ascii(&mut self, span: Span) {
+        if !self.text(span).is_ascii() {
+            let message = format!("`{}` has letters that no name has", self.text(span));
+            let help = "names are of the letters a to z and A to Z, digits, `_`, `$`, `.` and `-`; a symbol in quotes has any";
+            self.error_with_help(&codes::BAD_CHARACTER, span, message, help);
         }
     }
     /// Poisons the names of a failed definition.
@@ -152,8 +190,11 @@ impl Parser<'_> {
             let name = self.text(span);
             let message =
                 format!("`{name}` is used before its definition, so its type is not known here");
+            let help = format!(
+                "define `{name}` before this operation; where blocks branch, write the types of its results: `: T`"
+            );
             let found = Diagnostic::error(&codes::EARLY_USE, self.place(span), message)
-                .help("write the result types of this operation: `: T`")
+                .help(help)
                 .note(self.place(definition), "defined here");
             self.report(found);
         }
@@ -166,10 +207,21 @@ impl Parser<'_> {
         let name = self.names.text(id);
         let message = format!("`{name}` is not defined here");
         let found = Diagnostic::error(&codes::UNDEFINED_VALUE, self.place(first.span), message);
-        let near = suggest::nearest(name, self.names.visible(suggest::MOST_COMPARED));
-        let found = match near {
-            Some(near) => found.help(format!("did you mean `{near}`?")),
-            None => found,
+        let found = match self.names.closed(id) {
+            Some(inner) => found
+                .note(self.place(inner), "it is defined inside another region")
+                .help(format!(
+                    "a region gives out what it yields: `task.yield {name}`, with a result of that name before the \
+                     operation's `=`"
+                )),
+            None => {
+                let visible = || self.names.visible(suggest::MOST_COMPARED);
+                let same = visible().find(|other| other.eq_ignore_ascii_case(name));
+                match same.or_else(|| suggest::nearest(name, visible())) {
+                    Some(near) => found.help(format!("did you mean `{near}`?")),
+                    None => found,
+                }
+            }
         };
         let further = forward.uses.len() - 1;
         let found = match forward.uses.get(1) {

@@ -240,6 +240,19 @@ impl<'a> Verifier<'a> {
         if def.parents.is_empty() || def.parents.contains(&name) || self.ir.def(parent).is_none() {
             return;
         }
+        let own = self
+            .ir
+            .def(parent)
+            .and_then(|parent| parent.syntax.terminator);
+        let last = self
+            .ir
+            .parent_block(op)
+            .and_then(|block| self.ir.last_op(block))
+            == Some(op);
+        if last && own.is_some() && def.traits.contains(Traits::TERMINATOR) {
+            // It was told that the block ends in another.
+            return;
+        }
         let allowed = def.parents.join("`, `");
         let text = format!("stands directly in `{name}`, but belongs in `{allowed}`");
         let place = op_place(self.ir, parent);

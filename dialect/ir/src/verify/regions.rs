@@ -36,14 +36,21 @@ pub(super) fn check(ir: &Ir, op: Op, def: &OpDef) -> Vec<OpError> {
 
 fn blocks(ir: &Ir, def: &OpDef, region: Region, index: usize, errors: &mut Vec<OpError>) {
     let count = ir.region_blocks(region).take(2).count();
-    let text = match count {
-        0 => "has no block",
-        2 if def.traits.contains(Traits::SINGLE_BLOCK) => "has several blocks, may have one",
+    let (text, help) = match count {
+        0 => ("has no block", None),
+        2 if def.traits.contains(Traits::SINGLE_BLOCK) => (
+            "has several blocks, may have one",
+            Some("leave out the labels: no operation goes to a block here"),
+        ),
         _ => return,
     };
     let name = def.regions.get(index).map_or("", |r| r.name);
     let text = format!("its region `{name}` {text}");
-    errors.push(OpError::at(At::Region(index), text).code(&REGION_BLOCKS));
+    let error = OpError::at(At::Region(index), text).code(&REGION_BLOCKS);
+    errors.push(match help {
+        Some(help) => error.help(help),
+        None => error,
+    });
 }
 
 fn terminator(ir: &Ir, def: &OpDef, block: Block, index: usize, errors: &mut Vec<OpError>) {
@@ -75,8 +82,11 @@ fn terminator(ir: &Ir, def: &OpDef, block: Block, index: usize, errors: &mut Vec
             fault(text, &TERMINATOR_MISSING);
         }
         Some(op) if def.syntax.terminator.is_some_and(|t| t != ir.name(op)) => {
-            let text = format!("a block ends in `{}`, must end in `{wanted}`", ir.name(op));
-            fault(text, &TERMINATOR_OTHER);
+            let text = format!(
+                "ends a block of `{}`, which must end in `{wanted}`",
+                def.name
+            );
+            errors.push(OpError::at(At::Inside(op), text).code(&TERMINATOR_OTHER));
         }
         Some(_) => {}
     }

@@ -141,6 +141,10 @@ impl Fault {
                 &NOT_DOMINATED,
             ),
         };
-        OpError::at(At::Operand(index), text).code(code)
+        let error = OpError::at(At::Operand(index), text).code(code);
+        match self {
+            Fault::Later => error.help("move its definition before this operation"),
+            _ => error,
+        }
     }
 }
