@@ -2,12 +2,14 @@
 //!
 //! `-x` and `--x` are the same; values follow as `--x=v` or `--x v`; every mistake is reported, not the first only.
 
-use fuser_ir::suggest::nearest;
 use fuser_pass::{Catalog, PassDef};
 
 use super::config::{Action, Config, Requested};
 use super::flags::{self, Flag, Takes};
 use crate::tool;
+
+/// The name in messages.
+const NAME: &str = "fuser-opt";
 
 /// The configuration, or one line for each mistake.
 pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<String>> {
@@ -16,8 +18,10 @@ pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<Strin
         catalog,
         errors: Vec::new(),
         positional: Vec::new(),
+        detached: None,
     };
     let mut rest = args.iter();
+    let mut before = None;
     while let Some(arg) = rest.next() {
         if arg == "--" {
             reader.positional.extend(rest.by_ref().cloned());
@@ -25,7 +29,9 @@ pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<Strin
             reader.flag(arg, &mut rest);
         } else {
             reader.positional.push(arg.clone());
+            reader.detached(arg, before);
         }
+        before = Some(arg);
     }
     reader.finish()
 }
@@ -40,6 +46,8 @@ struct Reader<'a> {
     catalog: &'a Catalog<'a>,
     errors: Vec<String>,
     positional: Vec<String>,
+    /// Advice on an argument that may be the value of the flag before it, which takes one behind `=` only.
+    detached: Option<String>,
 }
 
 impl Reader<'_> {
@@ -86,14 +94,27 @@ impl Reader<'_> {
                     Err(message) => return self.errors.push(message),
                 }
             }
-            (Takes::Switch, Some(v)) if !matches!(v, "true" | "false") => {
-                let message = format!("{} is 'true' or 'false', not '{v}'", dashed(name));
-                return self.errors.push(message);
-            }
+            (Takes::Switch, Some(v)) => match tool::flags::switch(v) {
+                Some(on) => Some(if on { "true" } else { "false" }),
+                None => {
+                    let message = format!("{} is 'true' or 'false', not '{v}'", dashed(name));
+                    return self.errors.push(message);
+                }
+            },
             (_, value) => value,
         };
         if let Err(message) = (flag.set)(&mut self.config, value) {
             self.errors.push(format!("{}: {message}", dashed(name)));
+        }
+    }
+    /// Notes an argument that stands behind a flag without a value.
+    fn detached(&mut self, arg: &str, before: Option<&String>) {
+        let name = before.and_then(|b| b.strip_prefix("--")).unwrap_or("");
+        let maybe = flags::find(name).is_some_and(|flag| matches!(flag.takes, Takes::Maybe(_)));
+        if maybe || self.catalog.pass(name).is_some() {
+            self.detached = Some(format!(
+                "; the value of '--{name}' stands behind '=': '--{name}={arg}'"
+            ));
         }
     }
     fn is_known(&self, name: &str) -> bool {
@@ -101,18 +122,18 @@ impl Reader<'_> {
     }
     fn unknown(&mut self, arg: &str, name: &str) {
         let names = flags::spellings().chain(self.catalog.names());
-        let near = nearest(name, names);
-        let near = near.map_or(String::new(), |n| format!("; did you mean '--{n}'?"));
-        self.errors.push(format!("unknown flag '{arg}'{near}"));
+        self.errors
+            .push(tool::flags::unknown(NAME, arg, name, names));
     }
     fn finish(mut self) -> Result<Config, Vec<String>> {
         self.commands();
         if let [input] = self.positional.as_slice() {
             self.config.input = Some(input.clone());
-        } else if self.positional.len() > 1 {
+        } else if self.positional.len() > 1 && self.errors.is_empty() {
             let list = self.positional.join(", ");
+            let detached = self.detached.take().unwrap_or_default();
             self.errors
-                .push(format!("one input file at most, not {list}"));
+                .push(format!("one input file at most, not {list}{detached}"));
         }
         if self.config.pipeline.is_some() && !self.config.requested.is_empty() {
             let message = "--pass-pipeline and pass flags exclude each other: write the passes into the pipeline";
@@ -120,6 +141,10 @@ impl Reader<'_> {
         }
         let conflict = self.config.wanted.conflict();
         self.errors.extend(conflict.map(str::to_owned));
+        if self.config.action.is_none() {
+            let idle = self.config.idle().map(str::to_owned);
+            self.errors.extend(idle);
+        }
         if self.errors.is_empty() {
             Ok(self.config)
         } else {

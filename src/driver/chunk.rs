@@ -1,10 +1,12 @@
 //! One chunk from text to text: parse, verify, run the pipeline, print. A panic anywhere stays inside of the chunk.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use fuser_dialects::task;
 use fuser_ir::span::Span;
-use fuser_ir::suggest::nearest;
+use fuser_ir::suggest::{nearest, nearest_name};
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 use fuser_pass::context::EmittedFile;
 use fuser_pass::pipeline::PipelineBuilder;
@@ -70,6 +72,20 @@ pub struct Compiler<'a> {
     bisect: Option<Bisect>,
     debug: Debug,
     files: Files,
+    extents: Extents,
+}
+
+/// Named extents that are given lengths, and what is known of them.
+#[derive(Default)]
+struct Extents {
+    /// Names that no program had so far.
+    missing: Vec<String>,
+    /// Names of all programs so far.
+    known: BTreeSet<String>,
+    /// Chunks that are still to come.
+    chunks: usize,
+    /// True if the file is one chunk: what has no effect on it has none.
+    alone: bool,
 }
 
 impl<'a> Compiler<'a> {
@@ -88,7 +104,17 @@ impl<'a> Compiler<'a> {
             files: Files {
                 kinds: kinds(config),
             },
+            extents: Extents::default(),
         }
+    }
+    /// Lengths are given to extents of these names: one that no program of so many chunks has is an error.
+    pub fn expect_extents(&mut self, names: Vec<String>, chunks: usize) {
+        self.extents = Extents {
+            missing: names,
+            known: BTreeSet::new(),
+            chunks,
+            alone: chunks == 1,
+        };
     }
     /// Warns of debug tags that are no names of passes and under which nothing was said: they are mostly misspelt.
     pub fn unheard_tags(&self) {
@@ -118,9 +144,20 @@ impl<'a> Compiler<'a> {
     }
     fn compile_here(&mut self, input: Input<'_>) -> Outcome {
         let mut outcome = Outcome::default();
+        self.extents.chunks = self.extents.chunks.saturating_sub(1);
         let Some((mut ir, root)) = self.read(input, &mut outcome) else {
+            // Its extents are not known.
+            self.extents.missing.clear();
             return outcome;
         };
+        outcome.diagnostics.extend(self.unknown_extents(&ir, root));
+        if self.extents.alone {
+            let idle = nothing_to_do(&ir, root, &self.pipeline);
+            outcome.diagnostics.extend(idle);
+        }
+        if outcome.diagnostics.iter().any(Diagnostic::is_error) {
+            return outcome;
+        }
         self.generate_reproducer(&ir, root, &mut outcome);
         let report = self.run(&mut ir, root);
         self.statistics.add(&self.pipeline, &report);
@@ -135,6 +172,39 @@ impl<'a> Compiler<'a> {
             self.timing.end();
         }
         outcome
+    }
+    /// The errors of lengths for extents that no program has, once all are read.
+    fn unknown_extents(&mut self, ir: &Ir, root: Op) -> Vec<Diagnostic> {
+        let extents = &mut self.extents;
+        if extents.missing.is_empty() {
+            return Vec::new();
+        }
+        let programs = ir.children(root).into_iter();
+        for program in programs.filter(|op| ir.is(*op, &task::PROGRAM)) {
+            extents
+                .known
+                .extend(crate::compile::plan::extent_table(ir, program).names());
+        }
+        let (missing, known) = (&mut extents.missing, &extents.known);
+        missing.retain(|name| !known.contains(name));
+        if extents.chunks > 0 {
+            return Vec::new();
+        }
+        let error = |name: &String| {
+            let message = format!("no program has an extent `{name}`, to which a length is given");
+            let error = Diagnostic::error(&crate::compile::NO_EXTENT, Place::Unknown, message);
+            let near = nearest_name(name, known.iter().map(String::as_str));
+            match near {
+                _ if known.is_empty() => error.help("all extents are numbers"),
+                // Of short names all are near.
+                Some(near) if name.len() > 2 => error.help(format!("did you mean `{near}`?")),
+                _ => {
+                    let known: Vec<&str> = known.iter().map(String::as_str).collect();
+                    error.help(format!("extents are {}", known.join(", ")))
+                }
+            }
+        };
+        missing.iter().map(error).collect()
     }
     /// The text, or nothing where it goes to a file as it is made. A file that fails half-way is dropped by the session.
     fn print(&mut self, ir: &Ir, root: Op) -> String {
@@ -347,4 +417,47 @@ fn told(path: &Path) -> Vec<String> {
         format!("a reproducer was written to {path}; please attach it to a report"),
         format!("'fuser-opt --run-reproducer {path}' replays it"),
     ]
+}
+/// The errors of passes that work on ops of which there are none, and none is made before they run.
+fn nothing_to_do(ir: &Ir, root: Op, pipeline: &Pipeline) -> Vec<Diagnostic> {
+    let programs = || {
+        ir.children(root)
+            .into_iter()
+            .filter(|op| ir.is(*op, &task::PROGRAM))
+    };
+    let ops = |program: &Op| ir.children(*program).len();
+    // A program that returns its inputs is done.
+    let Some(program) = programs().find(|program| ops(program) > 1) else {
+        return Vec::new();
+    };
+    let mut made: Vec<&str> = Vec::new();
+    for step in pipeline.passes() {
+        let (pass, subject) = (step.pass, step.pass.works_on);
+        let there = subject.is_empty() || made.contains(&subject) || holds(ir, root, subject);
+        if !there {
+            let message = format!("there is no '{subject}' for '{}' to work on", pass.name);
+            let error = Diagnostic::error(
+                &fuser_pass::codes::NOTHING_TO_DO,
+                fuser_pass::place_of(ir, program),
+                message,
+            );
+            let maker = fuser_passes::PASSES
+                .iter()
+                .find(|other| other.makes == subject);
+            let help = maker.map_or(String::new(), |maker| {
+                format!(
+                    "'{}' makes them: run it before, or all that comes before with '--pipeline-to={}'",
+                    maker.name, pass.name
+                )
+            });
+            return vec![error.help(help)];
+        }
+        made.extend(Some(pass.makes).filter(|makes| !makes.is_empty()));
+    }
+    Vec::new()
+}
+
+/// True if an op called `name` stands in `root`.
+fn holds(ir: &Ir, root: Op, name: &str) -> bool {
+    ir.walk(root).into_iter().any(|op| ir.name(op) == name)
 }

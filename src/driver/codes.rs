@@ -57,6 +57,15 @@ fuser_ir::codes! {
     NO_MODULE = "FIR0657", "no module",
         "With `--no-implicit-module` the file must write its module out: `module { ... }`.",
         fuser_pass::example!("fuser-opt x.fir --no-implicit-module");
+    /// A text of another system.
+    FOREIGN = "FIR0659", "a text of another system",
+        "The tools read `.fir`. What does not parse as such is told by its contents: StableHLO, HLO, jaxprs, other MLIR, Python, models of \
+         ONNX, archives and data. The help says which command reads it, or how to get a text that is read.",
+        "$ fuser-opt x.fir\n\
+         func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n  \
+         %0 = stablehlo.sine %arg0 : tensor<4xf32>\n  \
+         return %0 : tensor<4xf32>\n\
+         }";
     /// No reproducer.
     REPRODUCER = "FIR0658", "not a reproducer",
         "`--run-reproducer` reads the pipeline and the options from the comment lines at the top of a file that an \

@@ -284,6 +284,56 @@ pub struct Config {
     pub source_limits: SourceLimits,
 }
 
+impl PrintIr {
+    /// True if a flag asks for IR around passes.
+    pub fn is_wanted(&self) -> bool {
+        let implied = self.after_change || self.after_failure || self.diff;
+        let chosen = self.before != Selection::Nothing || self.after != Selection::Nothing;
+        implied || chosen || self.tree_dir.is_some()
+    }
+}
+
+impl Config {
+    /// Messages on flags that have no effect without others that are not given.
+    pub fn idle(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let measuring = &self.measuring;
+        let remarks = self.remarks.only_final && !self.remarks.wanted();
+        let marker = self.output_marker != SPLIT_MARKER && self.split.is_none();
+        let faults = [
+            (
+                self.print_ir.module_scope && !self.print_ir.is_wanted(),
+                "--print-ir-module-scope says how IR around passes is printed, and no flag asks for that: give --print-ir-after-all or another",
+            ),
+            (
+                marker,
+                "--output-split-marker is of use with --split-input-file only",
+            ),
+            (
+                remarks,
+                "--remark-policy is of use with remarks only: give --remark-format=text",
+            ),
+            (
+                (measuring.tree || measuring.timing_format == Format::Json)
+                    && !measuring.timing
+                    && measuring.trace.is_none(),
+                "the form of the timing report is of use with --timing only",
+            ),
+            (
+                (measuring.statistics_pipeline || measuring.statistics_format == Format::Json)
+                    && !measuring.statistics,
+                "the form of the statistics is of use with --pass-statistics only",
+            ),
+            (
+                self.validate == Some(0),
+                "--validate=0 compares nothing: give 1 or more inputs",
+            ),
+        ];
+        faults
+            .into_iter()
+            .filter_map(|(idle, text)| idle.then_some(text))
+    }
+}
+
 /// The marker between the chunks of a file.
 pub const SPLIT_MARKER: &str = "// -----";
 /// More diagnostics than these help nobody; a summary follows.

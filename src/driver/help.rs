@@ -1,6 +1,6 @@
 //! Descriptions of `fuser-opt` itself: help, lists, explanations. All derived from tables.
 
-use fuser_ir::def::{OpDef, Registry};
+use fuser_ir::def::{Elsewhere, OpDef, Registry};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_pass::{Catalog, OptionDef, PassDef};
@@ -60,7 +60,8 @@ fn entry(left: &str, right: &str) -> String {
     }
 }
 
-/// `help NAME`: a pass, a named pipeline, a flag or an op. The error says what comes near.
+/// `help NAME`: a pass, a named pipeline, a flag, a code, or an op by its name, its name without a dialect, or its name
+/// elsewhere. The error says what comes near.
 pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<String, String> {
     let name = name.trim_start_matches('-');
     if let Some(pass) = catalog.pass(name) {
@@ -78,10 +79,43 @@ pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<S
     if let Some(op) = registry.op(name) {
         return Ok(op_text(op));
     }
-    let ops = registry.ops().map(|op| op.name);
-    let names = catalog.names().chain(flags::spellings()).chain(ops);
+    // An op without its dialect; of those of one name, all.
+    let short = |op: &&'static OpDef| {
+        op.name
+            .split_once('.')
+            .is_some_and(|(_, short)| short == name)
+    };
+    let texts: Vec<String> = registry.ops().filter(short).map(op_text).collect();
+    if !texts.is_empty() {
+        return Ok(texts.join("\n"));
+    }
+    if is_code(name) {
+        return explain(name);
+    }
+    match registry.foreign(name) {
+        Some(Elsewhere::Op(here)) => {
+            let text = registry.op(here).map(op_text).unwrap_or_default();
+            return Ok(format!("'{name}' is '{here}' here.\n\n{text}"));
+        }
+        Some(Elsewhere::Composed(others)) => {
+            return Ok(format!(
+                "'{name}' is written as several operations: {others}\n"
+            ));
+        }
+        Some(Elsewhere::Absent(advice)) => return Ok(format!("'{name}': {advice}\n")),
+        None => {}
+    }
+    let ops = || registry.ops().map(|op| op.name);
+    let shorts = ops().filter_map(|name| Some(name.split_once('.')?.1));
+    let names = catalog
+        .names()
+        .chain(flags::spellings())
+        .chain(ops())
+        .chain(shorts);
     let near = nearest(name, names).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-    Err(format!("no pass, flag or op is called '{name}'{near}"))
+    Err(format!(
+        "no pass, flag, op or code is called '{name}'{near}"
+    ))
 }
 
 fn pass_text(pass: &PassDef) -> String {
@@ -216,6 +250,15 @@ pub fn dialects(registry: &Registry, format: Format) -> String {
     text
 }
 
+/// True for `FIR0850`, in any case.
+fn is_code(name: &str) -> bool {
+    let digits = name
+        .get(..3)
+        .filter(|start| start.eq_ignore_ascii_case("FIR"))
+        .map(|_| &name[3..]);
+    digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
+}
+
 /// `explain CODE`; all titles without a code. The error says what comes near.
 pub fn explain(code: &str) -> Result<String, String> {
     let all = codes::all();
@@ -225,9 +268,18 @@ pub fn explain(code: &str) -> Result<String, String> {
             .map(|c| format!("{}  {}\n", c.code, c.title))
             .collect());
     }
-    let wanted = code.to_ascii_uppercase();
+    let digits = code.len() <= 4 && code.bytes().all(|b| b.is_ascii_digit());
+    let wanted = match digits {
+        true => format!("FIR{code:0>4}"),
+        false => code.to_ascii_uppercase(),
+    };
     let Some(found) = all.iter().find(|c| c.code == wanted) else {
-        return Err(format!("no code '{code}'{}", near_code(&wanted, &all)));
+        let near = near_code(&wanted, &all);
+        let about = match near.is_empty() {
+            true => format!("; 'fuser-opt help {code}' tells about passes, flags and ops"),
+            false => near,
+        };
+        return Err(format!("no code '{code}'{about}"));
     };
     let mut text = format!(
         "{}: {}\n\n{}\n",

@@ -160,13 +160,18 @@ fn compile(
         }
     };
     let config = Config { target, ..config };
-    let (pipeline, warnings) = match pipeline::build(&config, catalog, &mut sources) {
+    let built = match pipeline::build(&config, catalog, &mut sources) {
         Ok(built) => built,
         Err(errors) => {
             Teller::new(&config, registry).all(&sources, &errors);
             return Exit::Usage;
         }
     };
+    let pipeline::Built {
+        pipeline,
+        warnings,
+        lengths,
+    } = built;
     let comparison = match pipeline::comparison(&config, &pipeline) {
         Ok(comparison) => comparison,
         Err(errors) => {
@@ -184,6 +189,9 @@ fn compile(
     };
     let chunks = split::split(&text, config.split.as_deref());
     let mut compiler = Compiler::new(&config, reader, pipeline);
+    if !config.run_reproducer {
+        compiler.expect_extents(lengths, chunks.len());
+    }
     if config.expect.is_none() && comparison.is_none() {
         compiler.stream = Stream::to(&config.output, chunks.len() == 1);
     }

@@ -1,11 +1,15 @@
 //! The pipeline that the command line asks for.
 
-use fuser_ir::Diagnostic;
+use fuser_ir::span::Span;
+use fuser_ir::suggest::nearest;
+use fuser_ir::{Diagnostic, Place};
 use fuser_pass::pipeline::{self, PipelineBuilder};
 use fuser_pass::{Catalog, PassOptions, Pipeline};
+use fuser_passes::executors;
+use fuser_passes::targets::{SHAPE, TARGET};
 
 use super::compare::Comparison;
-use super::config::{Config, Requested};
+use super::config::{Config, Requested, Selection};
 use super::source::Sources;
 use crate::compile::{self, Target};
 use crate::tool::files::{self, Limit};
@@ -13,23 +17,107 @@ use crate::tool::files::{self, Limit};
 /// The pipeline used by `--pipeline-to` where no other is given.
 const DEFAULT: &str = "fuse";
 
+/// The source of what is shown of the command line.
+const COMMAND_LINE: &str = "<command line>";
+
 /// The pass that groupings, explanations and comparisons are about.
 const SEGMENT: &str = "segment";
+
+/// A pipeline, and what is to be told about it.
+pub struct Built {
+    /// The pipeline.
+    pub pipeline: Pipeline,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+    /// Names of extents that are given lengths.
+    pub lengths: Vec<String>,
+}
 
 /// The pipeline, with the flags on segmentation applied. Without a pass on the command line `segment` runs.
 pub fn build(
     config: &Config,
     catalog: &Catalog<'_>,
     sources: &mut Sources,
-) -> Result<(Pipeline, Vec<Diagnostic>), Vec<Diagnostic>> {
+) -> Result<Built, Vec<Diagnostic>> {
     let (mut pipeline, warnings) = for_any_target(config, catalog, sources)?;
+    let mut errors = without_pass(config, &pipeline);
+    errors.extend(selections(config, &pipeline, sources));
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    let mut lengths = compile::lengths(&pipeline);
+    lengths.extend(config.shapes.keys().cloned());
+    lengths.sort();
+    lengths.dedup();
     if let Some(target) = &config.target {
         compile::for_target(&mut pipeline, target);
     }
     let shapes = config.shapes.iter().map(|(name, n)| (name.as_str(), *n));
     compile::for_shapes(&mut pipeline, shapes);
     compile::for_executors(&mut pipeline, &config.executors);
-    Ok((pipeline, warnings))
+    Ok(Built {
+        pipeline,
+        warnings,
+        lengths,
+    })
+}
+
+/// The errors of flags for passes of which the pipeline has none.
+fn without_pass(config: &Config, pipeline: &Pipeline) -> Vec<Diagnostic> {
+    let flags = [
+        (config.wanted.is_said(), "target", TARGET.name),
+        (!config.shapes.is_empty(), "shape", SHAPE.name),
+        (
+            !config.executors.is_empty(),
+            "executors",
+            executors::OPTION.name,
+        ),
+    ];
+    let idle = flags.into_iter().filter(|(given, _, option)| {
+        let takes = pipeline
+            .passes()
+            .into_iter()
+            .any(|step| step.pass.option(option).is_some());
+        *given && !takes
+    });
+    idle.map(|(_, flag, option)| {
+        let with = fuser_passes::PASSES
+            .iter()
+            .filter(|pass| !pass.hidden && pass.option(option).is_some());
+        let names: Vec<&str> = with.map(|pass| pass.name).collect();
+        let message = format!("'--{flag}' has no effect: no pass that runs decides by it");
+        let code = &fuser_pass::codes::UNKNOWN_PASS;
+        Diagnostic::error(code, Place::Unknown, message)
+            .help(format!("passes that do are {}", names.join(", ")))
+    })
+    .collect()
+}
+
+/// The errors of `--print-ir-before` and `--print-ir-after`: names that are of no pass of the pipeline.
+fn selections(config: &Config, pipeline: &Pipeline, sources: &mut Sources) -> Vec<Diagnostic> {
+    let passes = pipeline.passes();
+    let known = |name: &String| passes.iter().any(|step| step.pass.name == name);
+    let mut errors = Vec::new();
+    let flags = [
+        ("--print-ir-before=", &config.print_ir.before),
+        ("--print-ir-after=", &config.print_ir.after),
+    ];
+    for (flag, selection) in flags {
+        let Selection::Names(names) = selection else {
+            continue;
+        };
+        let text = format!("{flag}{}", names.join(","));
+        let mut at = flag.len();
+        let file = sources.add(COMMAND_LINE, text.as_str());
+        for name in names {
+            if !known(name) {
+                let span = Span::new(at as u32, (at + name.len()) as u32);
+                errors.push(no_pass(name, pipeline, Place::Span { file, span }));
+            }
+            at += name.len() + 1;
+        }
+    }
+    errors
 }
 
 /// The target that passes decide for, if flags state one.
@@ -211,13 +299,28 @@ fn add(
 }
 
 fn not_in_pipeline(last: &str, pipeline: &Pipeline, sources: &mut Sources) -> Diagnostic {
-    let file = sources.add("<command line>", format!("--pipeline-to={last}"));
+    let file = sources.add(COMMAND_LINE, format!("--pipeline-to={last}"));
     let start = "--pipeline-to=".len() as u32;
-    let span = fuser_ir::span::Span::new(start, start + last.len() as u32);
-    let message = format!("the pipeline has no pass '{last}'");
+    let span = Span::new(start, start + last.len() as u32);
+    no_pass(last, pipeline, Place::Span { file, span })
+}
+
+/// The error for a pass that the pipeline does not have.
+fn no_pass(name: &str, pipeline: &Pipeline, place: Place) -> Diagnostic {
     let mut names: Vec<&str> = pipeline.passes().iter().map(|p| p.pass.name).collect();
     names.dedup();
-    let code = &fuser_pass::codes::UNKNOWN_PASS;
-    Diagnostic::error(code, fuser_ir::Place::Span { file, span }, message)
-        .help(format!("its passes are {}", names.join(", ")))
+    let error = Diagnostic::error(
+        &fuser_pass::codes::UNKNOWN_PASS,
+        place,
+        format!("the pipeline has no pass '{name}'"),
+    );
+    let near = nearest(name, names.iter().copied());
+    let error = match near {
+        Some(near) => error.help(format!("did you mean '{near}'?")),
+        None => error,
+    };
+    match names.is_empty() {
+        true => error.help("it is empty: name the passes that run, '--canonicalize --cse'"),
+        false => error.help(format!("its passes are {}", names.join(", "))),
+    }
 }

@@ -130,6 +130,11 @@ static FLAGS: &[Flag] = &[
     flag!(["h", "help"] None, "print this", |a, _| print(a, Print::Help)),
 ];
 
+/// True if there is a flag of this name.
+pub fn has(name: &str) -> bool {
+    FLAGS.iter().any(|f| f.names.contains(&name))
+}
+
 fn add(arguments: &mut Arguments, test: Test) -> Result<(), String> {
     arguments.tests.push(test);
     Ok(())
@@ -207,11 +212,13 @@ fn set(
         (None, None) => (body, None),
     };
     let Some(flag) = FLAGS.iter().find(|f| f.names.contains(&name)) else {
-        let near = nearest(name, FLAGS.iter().flat_map(|f| f.names.iter().copied()));
-        let near = near.map_or(String::new(), |n| {
-            format!("; did you mean '{}'?", dashed(n))
-        });
-        return Err(format!("unknown flag '{}'{near}", dashed(name)));
+        let names = FLAGS.iter().flat_map(|f| f.names.iter().copied());
+        return Err(tool::flags::unknown(
+            "fuser-reduce",
+            &dashed(name),
+            name,
+            names,
+        ));
     };
     let value = match (flag.value, value) {
         (None, Some(_)) => return Err(format!("{} takes no value", dashed(name))),

@@ -340,11 +340,8 @@ static FLAGS: &[Flag] = &[
 ];
 
 fn switch(value: &str) -> Result<bool, String> {
-    match value {
-        "" | "true" => Ok(true),
-        "false" => Ok(false),
-        other => Err(format!("is 'true' or 'false', not '{other}'")),
-    }
+    let on = tool::flags::switch(if value.is_empty() { "true" } else { value });
+    on.ok_or_else(|| format!("is 'true' or 'false', not '{value}'"))
 }
 
 /// A device, and the number of the GPU.
@@ -356,7 +353,14 @@ fn device(value: &str) -> Result<(Device, usize), String> {
     }
     let found = Device::ALL.into_iter().find(|d| d.name() == value);
     found.map(|device| (device, 0)).ok_or_else(|| {
-        let near = nearest(value, Device::ALL.iter().map(|d| d.name()));
+        let lower = value.to_ascii_lowercase();
+        let gpu = ["gpu", "nvidia", "cuda", "sm_"]
+            .iter()
+            .any(|name| lower.starts_with(name));
+        let near = match gpu {
+            true => Some("cuda"),
+            false => nearest(&lower, Device::ALL.iter().map(|d| d.name())),
+        };
         let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
         format!("unknown device '{value}' (expected cpu, interp or cuda){near}")
     })
@@ -418,16 +422,19 @@ fn report(config: &mut Config, value: &str) -> Result<(), String> {
 pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
     let mut config = Config::default();
     let (mut errors, mut files) = (Vec::new(), Vec::new());
+    let mut given = Vec::new();
     let mut rest = args.iter();
     while let Some(arg) = rest.next() {
         let body = arg.strip_prefix("--").or_else(|| arg.strip_prefix('-'));
         match body {
             Some("") if arg == "--" => files.extend(rest.by_ref().cloned()),
+            None if arg == "help" && files.is_empty() => return Ok(Parsed::Tell(help())),
             Some("help" | "h") => return Ok(Parsed::Tell(help())),
             Some("version") => return Ok(Parsed::Tell(version())),
-            Some(body) if !body.is_empty() => {
-                errors.extend(flag(&mut config, arg, body, &mut rest).err());
-            }
+            Some(body) if !body.is_empty() => match flag(&mut config, arg, body, &mut rest) {
+                Ok(name) => given.push(name),
+                Err(error) => errors.push(error),
+            },
             _ => files.push(arg.clone()),
         }
     }
@@ -435,12 +442,20 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
         [file] => config.file.clone_from(file),
         [] if errors.is_empty() => errors.push("which program? give a .fir file".into()),
         [] => {}
+        // An argument behind an unknown flag is mostly its value.
+        _ if !errors.is_empty() => {}
         _ => errors.push(format!("one program at a time, not {}", files.join(", "))),
+    }
+    if errors.is_empty() {
+        errors.extend(idle(&config, &given));
     }
     errors.extend(config.wanted.conflict().map(str::to_owned));
     if config.wanted.processor.is_some() && config.device != Device::Cpu {
         let device = config.device.name();
         errors.push(format!("--cpu does not go with --device={device}"));
+    }
+    if config.device == Device::Interp {
+        config.threads = Some(1);
     }
     match errors.is_empty() {
         true => Ok(Parsed::Run(Box::new(config))),
@@ -453,7 +468,7 @@ fn flag(
     arg: &str,
     body: &str,
     rest: &mut std::slice::Iter<'_, String>,
-) -> Result<(), String> {
+) -> Result<&'static str, String> {
     let (name, value) = match body.split_once('=') {
         Some((name, value)) => (name, Some(value)),
         None => (body, None),
@@ -467,14 +482,46 @@ fn flag(
             FLAGS.iter().any(|f| f.names.contains(&name))
         })?,
     };
-    (flag.set)(config, value).map_err(|message| format!("--{name}: {message}"))
+    let set = (flag.set)(config, value);
+    set.map_err(|message| format!("--{name}: {message}"))?;
+    Ok(flag.names[0])
+}
+
+/// Flags about compiled code, which the interpreter has none of.
+const COMPILED: &[&str] = &[
+    "target",
+    "target-file",
+    "executors",
+    "threads",
+    "repeat",
+    "passes",
+    "no-cache",
+    "cache-dir",
+];
+
+/// Messages on flags that have no effect beside the others; `given` are the names of all.
+fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
+    let mut told = Vec::new();
+    if config.device == Device::Interp {
+        let idle = COMPILED.iter().filter(|name| given.contains(name));
+        told.extend(idle.map(|name| {
+            format!("--{name} does not go with --device=interp, which runs the text as it is, once, on one thread")
+        }));
+    }
+    if config.wanted_cache.off && config.wanted_cache.folder.is_some() {
+        told.push("--no-cache keeps no kernels, --cache-dir says where: give one".into());
+    }
+    told
 }
 
 fn unknown(arg: &str, name: &str) -> String {
     let names = FLAGS.iter().flat_map(|f| f.names).copied();
-    let near = nearest(name, names.chain(["help", "version"]));
-    let near = near.map_or(String::new(), |n| format!("; did you mean '--{n}'?"));
-    format!("unknown flag '{arg}'{near}")
+    tool::flags::unknown("fuser-run", arg, name, names.chain(["help", "version"]))
+}
+
+/// True if there is a flag of this name.
+pub fn has(name: &str) -> bool {
+    FLAGS.iter().any(|f| f.names.contains(&name))
 }
 
 fn help() -> String {
@@ -574,6 +621,21 @@ mod tests {
             errors("a --device=cpi"),
             "--device: unknown device 'cpi' (expected cpu, interp or cuda); did you mean 'cpu'?"
         );
+        assert_eq!(
+            errors("a --device=GPU"),
+            "--device: unknown device 'GPU' (expected cpu, interp or cuda); did you mean 'cuda'?"
+        );
+        assert_eq!(
+            errors("a --gpu b"),
+            "unknown flag '--gpu'; '--device=cuda' runs on a GPU"
+        );
+        assert_eq!(
+            errors("a --device=interp --repeat=3 --passes=cse")
+                .lines()
+                .count(),
+            2
+        );
+        assert!(config("a --check=1").check && !config("a --check=off").check);
         assert_eq!(
             errors("a --device=cuda:x"),
             "--device: 'cuda:x' is no GPU (expected cuda:0, cuda:1, ...)"

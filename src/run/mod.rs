@@ -90,6 +90,9 @@ fn file_error(message: &str) -> Exit {
 /// Finds out what is compiled for, and does the rest.
 fn with_target(mut config: Config) -> Exit {
     let mut sources = SourceMap::default();
+    if let Some(exit) = tool::wrong_passes(config.passes.as_deref()) {
+        return exit;
+    }
     let mut add = |name: &str, text: &str| sources.add(name, text);
     config.target = match config.wanted.target(tool::target::host, &mut add) {
         Ok(target) => target,

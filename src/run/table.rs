@@ -45,6 +45,7 @@ fn headline(findings: &Findings<'_>) -> String {
         None => findings.config.device.name(),
     };
     let threads = findings.threads;
+    let s = if threads == 1 { "" } else { "s" };
     let compile = match findings.execution.compile_ms {
         0.0 => String::new(),
         ms => format!(", compiled in {ms:.1} ms"),
@@ -55,7 +56,9 @@ fn headline(findings: &Findings<'_>) -> String {
     };
     let time = findings.execution.time_ms;
     let program = &findings.report.program;
-    format!("@{program}{extents} on {device}, {threads} threads{compile}{version}, {time:.3} ms\n")
+    format!(
+        "@{program}{extents} on {device}, {threads} thread{s}{compile}{version}, {time:.3} ms\n"
+    )
 }
 
 /// The line on a folder of segments: the number that ran, the names of the edited ones, and the memory that all of it

@@ -37,7 +37,22 @@ pub fn open(simulator: Option<String>, ordinal: usize) -> Result<CudaDevice, Run
         return CudaDevice::open(ordinal);
     };
     let library = library();
+    if let Some(reason) = missing(&library) {
+        return Err(RuntimeError::NoDevice { reason });
+    }
     CudaDevice::open_simulated(&Simulator { library, options }, ordinal)
+}
+
+/// The message where there is no library of the simulator.
+#[cfg(feature = "cuda")]
+fn missing(library: &std::path::Path) -> Option<String> {
+    let folder = library.parent().unwrap_or(library).display();
+    (!library.is_file()).then(|| {
+        format!(
+            "{VARIABLE}=sim needs {LIBRARY}, which is not beside the tool in {folder}: \
+             'cargo build -p fuser-cuda-sim' builds it, with '--release' for a tool of that profile"
+        )
+    })
 }
 
 /// The library of the simulator: beside the tool, or where cargo puts it for tests and examples, whichever is newer.
@@ -45,7 +60,7 @@ pub fn library() -> PathBuf {
     let tool = std::env::current_exe().unwrap_or_default();
     let folder = tool.parent().unwrap_or(&tool);
     let above = folder.parent().unwrap_or(folder);
-    let folders = [folder.join("deps"), folder.into(), above.join("deps")];
+    let folders = [folder.join("deps"), above.join("deps"), folder.into()];
     let places = folders.map(|folder| folder.join(LIBRARY));
     let built = |place: &PathBuf| place.metadata().and_then(|file| file.modified()).ok();
     places.into_iter().max_by_key(built).unwrap_or_default()
@@ -54,6 +69,14 @@ pub fn library() -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(feature = "cuda")]
+    #[test]
+    fn a_library_that_is_not_there_says_how_it_is_built() {
+        let told = missing(std::path::Path::new("/nowhere/x.so")).unwrap_or_default();
+        assert!(told.contains("cargo build -p fuser-cuda-sim"), "{told}");
+        assert!(told.contains("in /nowhere"), "{told}");
+    }
 
     #[test]
     fn the_simulator_is_asked_for_by_name() {

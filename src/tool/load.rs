@@ -7,6 +7,8 @@ use fuser_ir::limits::Limits;
 use fuser_ir::parse::{self, ParseOptions};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
+use super::foreign;
+
 /// Makes modules of texts, each in a context of its own.
 #[derive(Clone)]
 pub struct Reader {
@@ -44,6 +46,12 @@ impl Reader {
         };
         let mut ir = Ir::new(self.registry.clone());
         let result = parse::parse(&mut ir, file, text, &options);
+        if result.module.is_none()
+            && let Some(told) = foreign::of_text(&self.registry, file, name, text)
+        {
+            // Mistakes of a text of another system say nothing.
+            return (ir, None, vec![told]);
+        }
         (ir, result.module, result.diagnostics.items)
     }
     /// Parses text that we printed.

@@ -1,12 +1,13 @@
 //! The parts that all tools share: reading and writing files, making a module of a text, reporting mistakes, exit
 //! statuses.
 //!
-//! `files` reads and writes, `load` makes modules, `target` finds the target, `cache` keeps kernels, `gpu` is the simulated GPU; this file
-//! reports mistakes and holds the
-//! exit statuses. Results go to stdout, everything else to stderr.
+//! `files` reads and writes, `load` makes modules, `foreign` knows texts of other systems, `flags` what is said wrong, `target` finds the
+//! target, `cache` keeps kernels, `gpu` is the simulated GPU; this file reports mistakes and holds the exit statuses. Results go to stdout, everything else to stderr.
 
 pub mod cache;
 pub mod files;
+pub mod flags;
+pub mod foreign;
 pub mod gpu;
 mod limits;
 pub mod load;
@@ -109,6 +110,18 @@ where
         }
     }
     Ok(())
+}
+
+/// Tells what is wrong with the text of `--passes`, if anything is.
+pub fn wrong_passes(passes: Option<&str>) -> Option<Exit> {
+    let (passes, flag) = (passes?, "--passes=");
+    let mut sources = SourceMap::default();
+    let file = sources.add("<command line>", format!("{flag}{passes}"));
+    let errors = crate::compile::passes_faults(passes, file, flag.len());
+    (!errors.is_empty()).then(|| {
+        tell(&sources, errors);
+        Exit::Usage
+    })
 }
 
 /// Tells that something outside of the program does not work: a file, mostly.

@@ -171,7 +171,8 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
             files.push(arg.clone());
         }
     }
-    if values.iter().any(|(name, _)| *name == "help") {
+    let helps = files.first().is_some_and(|file| file == "help");
+    if helps || values.iter().any(|(name, _)| *name == "help") {
         return Ok(Parsed::Tell(help()));
     }
     if values.iter().any(|(name, _)| *name == "version") {
@@ -203,13 +204,15 @@ fn flag(
     let name = full(name);
     let Some((known, takes, _)) = FLAGS.iter().find(|(n, ..)| *n == name) else {
         let names = FLAGS.iter().map(|f| f.0);
-        let hint = nearest(name, names)
-            .map(|n| format!("; did you mean '--{n}'?"))
-            .unwrap_or_default();
-        return Err(format!("unknown flag '{arg}'{hint}"));
+        return Err(tool::flags::unknown("fuser-translate", arg, name, names));
     };
     if takes.is_empty() {
-        return Ok((known, String::new()));
+        return match value.as_deref().map(tool::flags::switch) {
+            Some(None) => Err(format!("--{known} takes no value")),
+            // As if it were not there.
+            Some(Some(false)) => Ok(("", String::new())),
+            _ => Ok((known, String::new())),
+        };
     }
     let value = match value {
         Some(value) => value,
@@ -219,6 +222,46 @@ fn flag(
         }
     };
     Ok((known, value))
+}
+
+/// True if there is a flag of this name.
+pub fn has(name: &str) -> bool {
+    FLAGS.iter().any(|f| f.0 == full(name))
+}
+
+/// Flags, and what else `--emit` must ask for so that they have an effect: code, or kernels.
+const EFFECTS: &[(&str, &[Emit])] = &[
+    ("target", CODE),
+    ("target-file", CODE),
+    ("cpu", CODE),
+    ("any-address", CODE),
+    ("executors", CODE),
+    ("passes", CODE),
+    ("no-cache", &[Emit::Artifact]),
+    ("cache-dir", &[Emit::Artifact]),
+];
+const CODE: &[Emit] = &[
+    Emit::Kernel,
+    Emit::LlvmIr,
+    Emit::Asm,
+    Emit::Ptx,
+    Emit::Artifact,
+];
+
+/// Messages on flags that have no effect on what is written.
+fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
+    if config.split.is_some() {
+        return Vec::new();
+    }
+    let idle =
+        |row: &&(&'static str, &[Emit])| given.contains(&row.0) && !row.1.contains(&config.emit);
+    let what = |emits: &[Emit]| match emits {
+        [Emit::Artifact] => "--emit=artifact",
+        _ => "--emit=kernel, llvm-ir, asm, ptx or artifact",
+    };
+    let told = EFFECTS.iter().filter(idle);
+    told.map(|(name, emits)| format!("--{name} has an effect with {} only", what(emits)))
+        .collect()
 }
 
 /// The name that a letter stands for.
@@ -254,7 +297,7 @@ fn config(
         split: None,
         cache: cache::Wanted::default(),
     };
-    if files.len() > 1 {
+    if files.len() > 1 && errors.is_empty() {
         errors.push(format!(
             "one program at a time: '{}' and '{}' were given",
             files[0], files[1]
@@ -272,13 +315,24 @@ fn config(
             "'--split-segments' writes programs into its folder; '--{other}' does not go with it"
         ));
     }
+    let given: Vec<&'static str> = values.iter().map(|(name, _)| *name).collect();
     for (name, value) in values {
         match name {
             "emit" => match EMITS.iter().find(|(n, _)| *n == value) {
                 Some((_, emit)) => config.emit = *emit,
                 None => {
                     let names: Vec<&str> = EMITS.iter().map(|e| e.0).collect();
-                    errors.push(format!("'--emit={value}': there are {}", names.join(", ")));
+                    let lower = value.to_ascii_lowercase();
+                    let near = match (lower.as_str(), FORMATS.iter().any(|(n, _)| *n == lower)) {
+                        (_, true) => format!("; that is '--export={lower}'"),
+                        ("llvm" | "ll" | "llvmir", _) => "; did you mean 'llvm-ir'?".into(),
+                        ("assembly" | "s", _) => "; did you mean 'asm'?".into(),
+                        _ => near(&lower, &names),
+                    };
+                    errors.push(format!(
+                        "'--emit={value}': there are {}{near}",
+                        names.join(", ")
+                    ));
                 }
             },
             "import" | "export" => match FORMATS.iter().find(|(n, _)| *n == value) {
@@ -286,8 +340,13 @@ fn config(
                 Some((_, format)) => config.emit = Emit::Export(*format),
                 None => {
                     let names: Vec<&str> = FORMATS.iter().map(|f| f.0).collect();
+                    let advice = tool::foreign::of_format(&value).filter(|_| name == "import");
+                    let advice = match advice {
+                        Some(advice) => format!("; {advice}"),
+                        None => near(&value.to_ascii_lowercase(), &names),
+                    };
                     let names = names.join(" and ");
-                    errors.push(format!("'--{name}={value}': there are {names}"));
+                    errors.push(format!("'--{name}={value}': there are {names}{advice}"));
                 }
             },
             "shape" => {
@@ -319,7 +378,19 @@ fn config(
         errors.push("'--shape' goes with '--import=nvfuser-python'; extents of other programs are numbers, or named".into());
     }
     errors.extend(config.wanted.conflict().map(str::to_owned));
+    if config.cache.off && config.cache.folder.is_some() {
+        errors.push("--no-cache keeps no kernels, --cache-dir says where: give one".into());
+    }
+    if errors.is_empty() {
+        errors.extend(idle(&config, &given));
+    }
     config
+}
+
+/// The name of `names` that is near `value`, in words.
+fn near(value: &str, names: &[&str]) -> String {
+    let near = nearest(value, names.iter().copied());
+    near.map_or(String::new(), |n| format!("; did you mean '{n}'?"))
 }
 
 fn help() -> String {

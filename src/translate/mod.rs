@@ -6,6 +6,8 @@
 mod args;
 mod folder;
 
+pub use args::has;
+
 use std::path::Path;
 
 use fuser_dialects::kernel::product::Product;
@@ -17,6 +19,7 @@ use fuser_target::A100;
 
 use crate::compile::{self, CompileOptions, Target};
 use crate::tool::files::{self, Limit};
+use crate::tool::foreign;
 use crate::tool::load::{Reader, display_name};
 use crate::tool::{self, Exit, Progress};
 use args::{Config, Emit, Parsed};
@@ -36,6 +39,9 @@ const NAME: &str = "fuser-translate";
 /// Finds out what is compiled for, and does the rest. Text of ours is the same on every machine, code is for this one.
 fn with_target(config: Config) -> Exit {
     let mut sources = SourceMap::default();
+    if let Some(exit) = tool::wrong_passes(config.passes.as_deref()) {
+        return exit;
+    }
     let default = || match config.emit {
         Emit::Ptx => A100,
         Emit::Program | Emit::Export(_) | Emit::Kernel => Target::default(),
@@ -107,7 +113,10 @@ fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
     let registry = fuser_dialects::registry();
     let (ir, module, _) = match config.import {
         Some(format) => {
-            fuser_frontends::import(format, &registry, id, name, text, &config.lengths)?
+            let imported =
+                fuser_frontends::import(format, &registry, id, name, text, &config.lengths);
+            imported
+                .map_err(|errors| foreign::in_place_of(format, &registry, id, name, text, errors))?
         }
         None => Reader::new(registry).load(id, name, text)?,
     };
@@ -141,6 +150,13 @@ fn emit(
 ) -> Result<(String, Diagnostics), Diagnostics> {
     match config.emit {
         Emit::Artifact => return artifact(ir, module, options),
+        Emit::Program | Emit::Export(_) if options.program.is_some() => {
+            let program = compile::find_program(ir, module, options.program.as_deref())?;
+            compile::keep_only(ir, module, program);
+        }
+        _ => {}
+    }
+    match config.emit {
         Emit::Program => {
             let text = print::print(ir, module, &PrintOptions::default());
             return Ok((text, Diagnostics::default()));

@@ -23,14 +23,23 @@ const SLACK: u64 = 10_000_000;
 const LONGEST: Duration = Duration::from_secs(60);
 
 fn run(folder: &Path, args: &[&str]) -> Used {
-    let all = ["x.fir", args[0], args[1], args[2], "--threads=2"];
-    measure(RUN, &all.map(str::to_owned), folder, LONGEST)
+    let all = ["x.fir", args[0], args[1], args[2]]
+        .into_iter()
+        .chain(threads(args[0]));
+    let all: Vec<String> = all.map(str::to_owned).collect();
+    measure(RUN, &all, folder, LONGEST)
+}
+
+/// Two threads; the interpreter has one.
+fn threads(device: &str) -> Option<&'static str> {
+    (device != "--device=interp").then_some("--threads=2")
 }
 
 /// The same under `ulimit -v`, in kilobytes.
 fn limited(folder: &Path, kilobytes: u64, args: [&str; 2]) -> Option<i32> {
     let [device, shape] = args;
-    let line = format!("ulimit -v {kilobytes} && exec {RUN} x.fir {device} {shape} --threads=2");
+    let threads = threads(device).unwrap_or_default();
+    let line = format!("ulimit -v {kilobytes} && exec {RUN} x.fir {device} {shape} {threads}");
     let used = measure("sh", &["-c".into(), line], folder, LONGEST);
     used.status.and_then(|s| s.code())
 }

@@ -143,9 +143,9 @@ fn told(fault: &Fault) -> String {
 pub fn hint(fault: &Fault) -> Option<String> {
     let near = match &fault.what {
         Wrong::Key(key) => nearest(key, text::keys())?,
-        Wrong::Name(name, "target") => match nearest(name, table::names()) {
-            Some(near) if !name.starts_with("cuda:") => near,
-            _ => return Some(format!("targets are {}", list(table::names()))),
+        Wrong::Name(name, "target") => match meant(name) {
+            Some(near) => near,
+            None => return Some(format!("targets are {}", list(table::names()))),
         },
         Wrong::Name(name, _) => {
             let names = fuser_target::processors::names;
@@ -164,6 +164,25 @@ pub fn hint(fault: &Fault) -> Option<String> {
         | Wrong::Contradiction(_) => return None,
     };
     Some(format!("did you mean '{near}'?"))
+}
+
+/// The target that is meant by `name`: one of its compute capability, a GPU, or one of nearly that name.
+fn meant(name: &str) -> Option<&'static str> {
+    let lower = name.to_ascii_lowercase();
+    let digits: String = lower.chars().filter(char::is_ascii_digit).collect();
+    let capability = ["sm", "cuda", "compute"]
+        .iter()
+        .any(|start| lower.starts_with(start));
+    let of = format!("cuda:sm_{digits}");
+    let mut known = table::names();
+    match lower.as_str() {
+        "gpu" | "nvidia" | "nvptx" | "nvptx64" | "ptx" => known.find(|name| *name == "cuda"),
+        _ if capability && !digits.is_empty() => known.find(|name| *name == of),
+        _ => {
+            let same = known.find(|name| *name == lower);
+            same.or_else(|| nearest(&lower, table::names()))
+        }
+    }
 }
 
 fn list(names: impl Iterator<Item = &'static str>) -> String {

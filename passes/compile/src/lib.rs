@@ -21,7 +21,8 @@ use fuser_artifact::Artifact;
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::task::packed;
 use fuser_dialects::{kernel, task};
-use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
+use fuser_ir::span::Span;
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 use std::collections::BTreeMap;
 
 use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
@@ -35,8 +36,9 @@ fuser_ir::codes! {
     /// No plan can be made of a lowered program.
     NO_PLAN = "FIR0850", "a program has no launch plan",
         "Compiling ends with a plan: which kernels run in which order on which buffers, with sizes that follow from the \
-         extents of the inputs. The message names what is missing: an extent that no input has, or an op outside of \
-         every kernel.",
+         extents of the inputs. The message names what is missing: an extent that no input has (let it occur in the type of an \
+         input), or an op outside of every kernel. An op gets there where `--passes` states passes without `segment`, \
+         which groups ops into kernels, or where a segment was left open by hand.",
         fuser_pass::example!("fuser-translate x.fir --emit=artifact --passes=canonicalize");
     /// The target is not known.
     UNKNOWN_TARGET = "FIR0851", "the target is not known",
@@ -50,6 +52,14 @@ fuser_ir::codes! {
         "$ fuser-translate x.fir --entry=g\n\
          task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
          task.return %x\n\
+         }";
+    /// A length for an extent that is not there.
+    NO_EXTENT = "FIR0855", "a length for an extent that there is not",
+        "`--shape=B=64`, or the option `shape` of a pass, gives lengths to named extents, and the program names none like that.",
+        "$ fuser-opt x.fir --segment --shape=Q=64\n\
+         task.program @f(%x: tensor<[B]xf32>) -> tensor<[B]xf32> {\n  \
+         %y = fusion.exp %x\n  \
+         task.return %y\n\
          }";
     /// A kernel that cannot run on the target.
     TOO_LARGE = "FIR0854", "a kernel asks for more than the target has",
@@ -123,11 +133,57 @@ pub struct Compiled {
     pub compile_ms: f64,
 }
 
+/// The text of the whole pipeline with these passes before scheduling, and where they stand in it.
+fn pipeline_text(front: &str) -> (String, usize) {
+    let back = fuser_passes::BACK;
+    let head = "builtin.module(task.program(";
+    let text = format!("{head}{front},schedule,protect-updates),{back})");
+    (text, head.len())
+}
+
+/// The mistakes of `passes`, whose text stands at `at` in source `file`.
+pub fn passes_faults(passes: &str, file: u32, at: usize) -> Vec<Diagnostic> {
+    let (text, head) = pipeline_text(passes);
+    let parsed = fuser_pass::pipeline::parse(&text, file, &fuser_passes::catalog());
+    let inside = |place: usize| (place.saturating_sub(head).min(passes.len()) + at) as u32;
+    let mut errors = parsed.err().unwrap_or_default();
+    for error in &mut errors {
+        if let Place::Span { span, .. } = &mut error.place {
+            *span = Span::new(inside(span.start as usize), inside(span.end as usize));
+        }
+    }
+    errors
+}
+
+/// Named extents to which `passes` give lengths, and which `program` does not have.
+pub fn unknown_extents(ir: &Ir, program: Op, passes: &str) -> Vec<String> {
+    let (text, _) = pipeline_text(passes);
+    let known = plan::extent_table(ir, program).names();
+    let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
+    let Ok(parsed) = parsed else {
+        return Vec::new();
+    };
+    let mut named = lengths(&parsed.pipeline);
+    named.retain(|name| !known.contains(name));
+    named
+}
+
+/// Names of extents to which the options of passes give lengths, in order.
+pub fn lengths(pipeline: &Pipeline) -> Vec<String> {
+    let passes = pipeline.passes().into_iter();
+    let passes = passes.filter(|step| step.pass.option(SHAPE.name).is_some());
+    let items = passes.flat_map(|step| step.options.list(SHAPE.name));
+    let names = items.filter_map(|item| Some(item.split_once('=')?.0.trim().to_owned()));
+    let mut names: Vec<String> = names.filter(|name| name != OTHERS).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// The whole pipeline for the target of `options`.
 pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let front = options.passes.as_deref().unwrap_or(fuser_passes::FRONT);
-    let back = fuser_passes::BACK;
-    let text = format!("builtin.module(task.program({front},schedule,protect-updates),{back})");
+    let (text, _) = pipeline_text(front);
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
     for_target(&mut pipeline, &options.target);
@@ -235,6 +291,13 @@ pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<()
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
 pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
     let program = find_program(ir, module, options.program.as_deref())?;
+    if let Some(name) = options
+        .passes
+        .as_deref()
+        .and_then(|passes| unknown_extents(ir, program, passes).into_iter().next())
+    {
+        return Err(one(no_extent(ir, program, &name)));
+    }
     keep_only(ir, module, program);
     name_extents(ir, program);
     let options = &for_halves(ir, program, options)?;
@@ -267,6 +330,16 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         products,
         diagnostics,
         other_plans,
+    })
+}
+
+/// The error for lengths of an extent that a program does not have.
+pub fn no_extent(ir: &Ir, program: Op, name: &str) -> Diagnostic {
+    let known = plan::extent_table(ir, program).names();
+    let message = format!("the program has no extent `{name}`, to which a pass is given a length");
+    Diagnostic::error(&NO_EXTENT, place_of(ir, program), message).help(match known.is_empty() {
+        true => "all its extents are numbers".into(),
+        false => format!("it has {}", known.join(", ")),
     })
 }
 

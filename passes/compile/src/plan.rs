@@ -408,7 +408,7 @@ impl Planner<'_> {
             None => self.error(
                 op,
                 "a value has no memory",
-                "run the whole pipeline, segment to lower-to-kernel",
+                "put the op that makes it into a segment: with '--passes' the list must have 'segment'",
             ),
         }
     }
@@ -428,7 +428,7 @@ impl Planner<'_> {
         self.error(
             op,
             format!("'{name}' is not part of any kernel"),
-            "run --segment --schedule --lower-to-kernel",
+            "put it into a segment: with '--passes' the list must have 'segment', as in '--passes=canonicalize,segment'",
         )
     }
     fn launch(&mut self, op: Op) -> Result<(), PlanError> {
@@ -510,7 +510,7 @@ impl Planner<'_> {
     }
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
-        let apart = "run --decompose before --segment: it takes the op apart";
+        let apart = "run 'decompose' before 'segment', as '--passes=decompose,preseg,segment' does: it takes the op apart";
         let gpu = matches!(self.artifact.target, Target::Cuda { .. });
         let class = self.ir.def(op).map(|d| d.class);
         if gpu && class != Some(OpClass::Contraction) {

@@ -27,6 +27,7 @@ pub static FORM_CLUSTERS: PassDef = PassDef {
     doc: "In each `kernel.func` whose grid loop has so few iterations, a constant number, that half of the multiprocessors of a GPU with clusters \
           would idle: gives it more threads, and `cluster` the number of blocks that have them. All loops of the grid loop must be spread \
           over threads, in few rounds with constant bounds, at least one of them a reduction, and tiles must fit registers.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     options: &[TARGET],
     statistics: &[StatDef {

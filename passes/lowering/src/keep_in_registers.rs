@@ -23,6 +23,7 @@ pub static KEEP_IN_REGISTERS: PassDef = PassDef {
     doc: "In each `kernel.func` of more than one thread: an allocation in `tile` memory each element of which one thread alone touches, \
           in loops of few rounds with constant bounds, becomes one in `register` memory; one of a single element that no thread \
           loop touches, one in `local` memory.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     statistics: &[StatDef {
         name: "allocations",

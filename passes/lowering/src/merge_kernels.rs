@@ -32,6 +32,7 @@ pub static MERGE_KERNELS: PassDef = PassDef {
     summary: "merges kernels that are equal but for their names",
     doc: "Kernels with the same ops, operands, attributes, types and regions, in the same order, become one, the first; launches of the \
           others call it. Each is then compiled once: equal layers of a network cost one.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     statistics: &[StatDef {
         name: "merged",

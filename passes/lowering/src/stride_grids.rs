@@ -29,6 +29,7 @@ pub static STRIDE_GRIDS: PassDef = PassDef {
     summary: "lets blocks take several iterations of a grid that is too long for a launch",
     doc: "In each `kernel.func` for a GPU: a grid loop that has more iterations than the target's `grid-blocks` gets that many blocks, by \
           `blocks`; with `any-length` so does one whose iterations follow from named extents.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     options: &[TARGET, ANY_LENGTH],
     statistics: &[StatDef {

@@ -40,6 +40,7 @@ pub static USE_MULTIPLES: PassDef = PassDef {
     doc: "In each `kernel.func` that is launched with an extent of `multiples`: the extent is masked, so that later passes and code \
           generation see its low bits, remainders of it are folded to 0, and loops that run nothing then are erased. One that has \
           `lengths` is held between these.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     options: &[MULTIPLES, LENGTHS],
     statistics: &[

@@ -39,6 +39,11 @@ fuser_ir::codes! {
          pass on programs stands in `builtin.module(task.program(...))`. Flags such as `--segment` nest by \
          themselves.",
         crate::example!("fuser-opt x.fir --pass-pipeline='builtin.module(segment)'");
+    /// A pass that would do nothing.
+    NOTHING_TO_DO = "FIR0608", "a pass has nothing to work on",
+        "Some passes work on what others make: `schedule` on the segments of `segment`, `lower-to-kernel` on the sweeps of `schedule`, others on \
+         kernels. Neither is such an op in the program nor does a pass before make one. `--pipeline-to=PASS` runs all that come before.",
+        crate::example!("fuser-opt x.fir --schedule");
     /// A pass panicked.
     PANIC = "FIR0606", "internal error in a pass",
         "This is a bug of Fuser, not of the program. A reproducer file was written: it holds the pipeline, the \

@@ -18,6 +18,11 @@ pub struct PassDef {
     pub doc: &'static str,
     /// Names of the ops it may run on; empty: any op.
     pub anchor: &'static [&'static str],
+    /// The op of which there must be one, so that it has something to do: made by a pass before it, or of the program.
+    /// Empty: none.
+    pub works_on: &'static str,
+    /// The op that it makes and others work on. Empty: none.
+    pub makes: &'static str,
     /// Options.
     pub options: &'static [OptionDef],
     /// Statistics.
@@ -35,6 +40,8 @@ impl PassDef {
         summary: "",
         doc: "",
         anchor: &[],
+        works_on: "",
+        makes: "",
         options: &[],
         statistics: &[],
         hidden: false,

@@ -193,9 +193,16 @@ fn regex(value: Option<&str>) -> Result<Option<regex::Regex>, String> {
     made.map(Some)
         .map_err(|e| format!("'{value}' is no regular expression: {e}"))
 }
-fn selection(value: Option<&str>) -> Selection {
-    let names = value.unwrap_or_default().split(',').map(str::to_owned);
-    Selection::Names(names.filter(|n| !n.is_empty()).collect())
+fn selection(value: Option<&str>) -> Result<Selection, String> {
+    let names = value
+        .unwrap_or_default()
+        .split(',')
+        .map(|n| n.trim().to_owned());
+    let names: Vec<String> = names.filter(|n| !n.is_empty()).collect();
+    match names.is_empty() {
+        true => Err("needs the name of a pass".into()),
+        false => Ok(Selection::Names(names)),
+    }
 }
 fn kind_filter(c: &mut Config, kind: RemarkKind, value: Option<&str>) -> Result<(), String> {
     c.remarks.filters[kind as usize] = regex(value)?;

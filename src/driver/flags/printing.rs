@@ -94,7 +94,7 @@ pub static FLAGS: &[Flag] = &[
         G::Around,
         "print the IR before these passes, to stderr",
         |c, v| {
-            c.print_ir.before = selection(v);
+            c.print_ir.before = selection(v)?;
             Ok(())
         },
     ),
@@ -105,7 +105,7 @@ pub static FLAGS: &[Flag] = &[
         G::Around,
         "print the IR after these passes",
         |c, v| {
-            c.print_ir.after = selection(v);
+            c.print_ir.after = selection(v)?;
             Ok(())
         },
     ),

@@ -260,7 +260,7 @@ pub static FLAGS: &[Flag] = &[
         &[],
         Maybe("FILE|json:FILE|%a,%b"),
         G::Reports,
-        "why segments are what they are, to stderr or FILE ('-': stdout); as data; why two values are in different segments",
+        "why segments are what they are, to stderr or FILE ('-': stdout), which has a dot or a slash in its name; as data; why two values are in different segments",
         |c, v| explain(c, v.unwrap_or(STDERR)),
     ),
     flag(
@@ -273,17 +273,27 @@ pub static FLAGS: &[Flag] = &[
     ),
 ];
 
+/// A question about values has a `%` or a comma; the path of a file a dot or a slash.
 fn explain(c: &mut Config, value: &str) -> Result<(), String> {
+    let is_path = value == "-" || value.contains(['.', '/']);
     if let Some(path) = value.strip_prefix("json:") {
         c.reports.push(("explain-json", path.to_owned()));
-    } else if value.starts_with('%') {
-        if value.split(',').count() != 2 {
+    } else if value.starts_with('%') || (value.contains(',') && !value.contains('/')) {
+        let names = value
+            .split(',')
+            .map(|name| name.trim().trim_start_matches('%'));
+        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+        let [a, b] = names.as_slice() else {
             return Err(format!("'{value}' is not of the form %a,%b"));
-        }
-        c.explain_pair = Some(value.to_owned());
+        };
+        c.explain_pair = Some(format!("%{a},%{b}"));
         c.reports.push(("explain-pair", STDERR.to_owned()));
-    } else {
+    } else if is_path {
         c.reports.push(("explain", value.to_owned()));
+    } else {
+        return Err(format!(
+            "'{value}' is neither two values nor a file: '%a,%b' asks why two values are apart, './{value}' is a file"
+        ));
     }
     Ok(())
 }

@@ -17,6 +17,8 @@ use std::path::Path;
 use fuser_ir::limits::MAX_SOURCE_BYTES;
 use fuser_runtime::streams::{Standard, was_closed};
 
+use super::foreign;
+
 pub use staging::Staging;
 pub use write::{Stream, Writer, write};
 
@@ -37,9 +39,6 @@ impl Default for Limit {
         }
     }
 }
-
-/// The first bytes of MLIR bytecode, of portable artifacts of StableHLO too.
-const BYTECODE: &[u8] = b"ML\xefR";
 
 /// Reads `path`, or stdin for `-`. Pipes are read to their end. The message says what is wrong.
 pub fn read(path: &str, limit: Limit) -> Result<String, String> {
@@ -62,15 +61,13 @@ pub fn read(path: &str, limit: Limit) -> Result<String, String> {
         let raise = raise.unwrap_or_default();
         return Err(format!("'{path}' has more than {most} bytes{raise}"));
     }
-    if bytes.starts_with(BYTECODE) {
-        return Err(format!(
-            "'{path}' is MLIR bytecode, as JAX serializes programs: give its text, which \
-             `jax.export.deserialize(data).mlir_module()` and `stablehlo-translate --deserialize` print"
-        ));
-    }
     String::from_utf8(bytes).map_err(|e| {
         let at = e.utf8_error().valid_up_to();
-        format!("'{path}' is not UTF-8 text: byte {at} is no character")
+        let told = foreign::of_bytes(e.as_bytes(), path);
+        let told = told.map_or(String::new(), |(what, advice)| {
+            format!("; {what}: {advice}")
+        });
+        format!("'{path}' is not UTF-8 text: byte {at} is no character{told}")
     })
 }
 

@@ -18,6 +18,7 @@ pub static REMAT: PassDef = PassDef {
           (as bytes that move meanwhile) and launches cost least in all: a minimum cut per kernel, and a descent over what is \
           written. Equal ops of a segment become one; segments that nothing needs vanish. Reductions, pinned ops and \
           barriers are never recomputed; program results stay written once. What is accepted costs strictly less.",
+    works_on: "task.segment",
     anchor: &["task.program"],
     options: &[
         TARGET,

@@ -86,6 +86,7 @@ pub static SEGMENT: PassDef = PassDef {
           about as one kernel, and groups that begin with those that are one are taken where they cost no more than without. Each decision is a remark with its reason and its numbers. `fusion.hint` on an op \
           (`together:NAME`, `apart`, `barrier`) is kept or refused with an error. A program that has segments already stays \
           as it is.",
+    makes: "task.segment",
     anchor: &["task.program"],
     options: &[
         OptionDef {

@@ -43,6 +43,8 @@ pub static LOWER_TO_KERNEL: PassDef = PassDef {
     doc: "Each `task.sweep` of a program becomes a `kernel.func` of the module and a `kernel.launch` in its place; a sweep that \
           accumulates over grid axes becomes two. Sweeps of one form share their kernels. Loops, tiles and lanes are those of the sweep's clauses. Along extents of `multiples` \
           vectors leave no rest.",
+    works_on: "task.sweep",
+    makes: "kernel.func",
     anchor: &["builtin.module"],
     options: &[TARGET, MULTIPLES],
     statistics: &[

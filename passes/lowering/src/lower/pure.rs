@@ -137,7 +137,7 @@ impl SweepLowering<'_> {
                 op,
                 format!("'{}' has no code generation", def.name),
                 match self.ir().is_composite(op) {
-                    true => "run --decompose before --segment: it takes the op apart",
+                    true => "run 'decompose' before 'segment': it takes the op apart",
                     false => "use the interpreter, or rewrite it in terms of other ops",
                 },
             ),
@@ -210,7 +210,7 @@ impl SweepLowering<'_> {
             op,
             format!("'{name}' has no code generation"),
             match self.ir().is_composite(op) {
-                true => "run --decompose before --segment: it takes the op apart",
+                true => "run 'decompose' before 'segment': it takes the op apart",
                 false => "use the interpreter",
             },
         )

@@ -47,6 +47,7 @@ pub static PEEL_ROWS: PassDef = PassDef {
     doc: "In each `kernel.func` for a GPU: thread loops of a grid loop over rows that begin anywhere in a vector, of as many rounds as \
           are written out or more, get the vectors that lie whole in a row, and loops of their own for what lies before and behind. All of their accesses to \
           global memory must lie in the same place of a vector, and all loops over a tile must be such.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     options: &[TARGET],
     statistics: &[StatDef {

@@ -46,6 +46,7 @@ pub static PLACE_BARRIERS: PassDef = PassDef {
     summary: "puts barriers where threads of a block must wait for each other",
     doc: "In each `kernel.func` of more than one thread: a `kernel.barrier` before every op that touches memory which another \
           thread touched since the last one, where one of the two writes, or before the loop that the op is in, if that does. Barriers that stand there stay, and count.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     statistics: &[StatDef {
         name: "barriers",

@@ -39,6 +39,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
     doc: "A result `{alias = i}` whose kernel may write into the memory of argument `i`, because everyone has read it by then, is \
           marked `in_place`; segments move behind users where that makes it so. The others are copied at the end of the \
           program. Runs after `schedule`; each decision is a remark with its reason.",
+    works_on: "task.segment",
     anchor: &["task.program"],
     statistics: &[
         StatDef {

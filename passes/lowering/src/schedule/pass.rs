@@ -45,6 +45,8 @@ pub static SCHEDULE: PassDef = PassDef {
           ops whose clauses may be edited before `lower-to-kernel`. Where a segment that `segment` drew has a plan that cannot be \
           lowered, the next one is taken: without a tile in fast memory, then cut in halves, at the last one op in each; a \
           remark says so. A segment of the text, or of a given grouping, is an error instead.",
+    works_on: "task.segment",
+    makes: "task.sweep",
     anchor: &["task.program"],
     options: &[TARGET, SHAPE],
     statistics: &[

@@ -49,6 +49,7 @@ pub static SHARE_ROWS: PassDef = PassDef {
     summary: "lets groups of threads share the rows of a block",
     doc: "In each `kernel.func` for a GPU whose blocks have all rows of some columns: gives it more threads, and each group of them rows of its own. All of its \
           loops that stand around thread loops must have constant bounds, put rows together by one op, and store each element once; what the groups put together must fit shared memory.",
+    works_on: "kernel.func",
     anchor: &["builtin.module"],
     options: &[TARGET],
     statistics: &[StatDef {
