@@ -117,6 +117,14 @@ note_missing() {
   { [ -e /dev/nvidiactl ] && [ -e /dev/nvidia-uvm ]; } || SKIPPED+=("unsupported: no device; nothing runs on a GPU")
 }
 
+python_package() { # the Python package on the extension module as built here; counts are unittest's
+  local built=${CARGO_TARGET_DIR:-target}/debug package=${CARGO_TARGET_DIR:-target}/python
+  cargo build -p fuser-python --locked || return 1
+  rm -rf "$package" && mkdir -p "$package" && cp -r python/fuser "$package/fuser" || return 1
+  cp "$built/lib_fuser.so" "$package/fuser/_fuser.abi3.so" || return 1
+  PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py
+}
+
 # --------------------------------------------------------------------------------------------------------------------------------------
 
 mkdir -p target && rm -rf "$LOG" && mkdir "$LOG"
@@ -131,6 +139,12 @@ if [ "${1:-}" = --quick ]; then
 else
   step clippy cargo clippy --workspace --all-targets --locked -- -D warnings
   step tests env FUSER_LIT_VALIDATE=1 cargo test --workspace --locked --no-fail-fast -- --show-output
+  if PYTHONPATH=.cache/numpy python3 -c 'import numpy' 2>/dev/null; then
+    step python python_package
+  else
+    skip "NumPy not found; the Python package is built, and not tested"
+    step python cargo build -p fuser-python --locked
+  fi
   if lit=$(find_lit); then
     step stock-lit "$lit" -sv --param "bin_dir=${CARGO_TARGET_DIR:-target}/debug" lit-tests
   else
@@ -143,6 +157,7 @@ printf '\n==== summary\n'
 printf 'tests: %s passed, %s failed, %s ignored\n' "$(results passed "$LOG/tests")" "$(results failed "$LOG/tests")" "$(results ignored "$LOG/tests")"
 printf 'stock lit: %s\n' "$(grep -E '^  (Passed|Failed|Unsupported|Expectedly Failed|Unresolved)' "$LOG/stock-lit" 2>/dev/null | tr -s ' ' | paste -sd, | sed 's/^ //')"
 counts
+grep -hE '^skipped: |^Ran ' "$LOG/python" 2>/dev/null | sed 's/^/python: /'
 [ "${#SKIPPED[@]}" = 0 ] || printf '%s\n' "${SKIPPED[@]}"
 grep -hoE '\.\.\. ignored \(.*\)' "$LOG/tests" | sort | uniq -c | sed 's/^ *\([0-9]*\) \.\.\. ignored/ignored: \1/'
 printf 'time: %s s\n' "$SECONDS"

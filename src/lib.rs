@@ -1,18 +1,23 @@
 //! Fuser as a library: the parts of the programs in `bin/`.
 //!
-//! `driver` is `fuser-opt`; `compile` turns a module into an artifact and loads its code; `session` loads, runs and checks programs; `run` is the
+//! `driver` is `fuser-opt`; `compile` turns a module into an artifact and loads its code; `program` is the small face of the library, `session` the layer below it, which loads, runs and checks programs; `run` is the
 //! program `fuser-run`; `tool` is what the tools do alike; `split` takes a program apart into its segments and runs them as the whole. Files, arguments and the
 //! environment are read here and in no other crate.
 #![forbid(unsafe_code)]
 
 pub mod compile;
 pub mod driver;
+pub mod program;
 pub mod reduce;
 pub mod run;
 pub mod session;
 pub mod split;
 pub mod tool;
 pub mod translate;
+
+#[cfg(feature = "codegen")]
+pub use program::{Bound, Compiled, OutputType};
+pub use program::{Element, Error, Options, Program, Tensor};
 
 pub use fuser_compile::INTERNAL;
 pub use fuser_passes::catalog;

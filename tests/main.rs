@@ -11,6 +11,7 @@ mod gpu_limits;
 mod gpu_simulator;
 #[path = "importing/main.rs"]
 mod importing;
+mod program;
 #[path = "remat/main.rs"]
 mod remat;
 mod session;

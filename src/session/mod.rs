@@ -161,7 +161,11 @@ impl Session {
         Reader::new(self.registry.clone()).load(file, name, text)
     }
     /// Chooses the program `name` of a module, or its only one.
-    pub fn load(&self, mut ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
+    pub fn load(&self, ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
+        Self::load_module(ir, module, name)
+    }
+    /// As [`load`](Self::load), which needs neither threads nor memory.
+    pub fn load_module(mut ir: Ir, module: Op, name: Option<&str>) -> Result<Loaded> {
         let program = compile::find_program(&ir, module, name)?;
         compile::name_extents(&mut ir, program);
         let signature = signature::of(&ir, program)?;
@@ -400,11 +404,16 @@ impl Session {
         loaded: &Loaded,
         options: &CompileOptions,
     ) -> std::result::Result<Report, Diagnostics> {
-        let nothing = Inputs {
-            tensors: Vec::new(),
-            extents: Vec::new(),
-        };
-        self.report(loaded, &nothing, Some(options))
+        Self::report_segments(loaded, options)
+    }
+    /// As [`segments`](Self::segments), which needs neither threads nor memory.
+    pub fn report_segments(
+        loaded: &Loaded,
+        options: &CompileOptions,
+    ) -> std::result::Result<Report, Diagnostics> {
+        let names = loaded.signature.extents.iter();
+        let lengths = names.map(|name| options.shapes.get(name).copied());
+        traffic(loaded, &lengths.collect::<Vec<_>>(), Some(options))
     }
     /// The parts of a split program, ready to run; no file is needed.
     pub fn parts(&self, split: &Split) -> std::result::Result<Parts, Diagnostics> {
@@ -442,21 +451,9 @@ impl Session {
         inputs: &Inputs,
         options: Option<&CompileOptions>,
     ) -> std::result::Result<Report, Diagnostics> {
-        let mut ir = loaded.alone();
-        if let Some(options) = options {
-            let options = decided(loaded, inputs, options);
-            compile::run_front(&mut ir, loaded.module, &options)?;
-        }
-        let names = loaded.signature.extents.iter().zip(&inputs.extents);
-        let named = names.filter_map(|(name, value)| {
-            Some((ir.strings.lookup(name)?, u64::try_from(*value).ok()?))
-        });
-        let mut model = fuser_passes::cost::Model {
-            target: options.map(|options| options.target).unwrap_or_default(),
-            ..Default::default()
-        };
-        model.bindings.named = named.collect();
-        Ok(report::report(&ir, loaded.program, &model))
+        let lengths = inputs.extents.iter().map(|&n| u64::try_from(n).ok());
+        let options = options.map(|options| decided(loaded, inputs, options));
+        traffic(loaded, &lengths.collect::<Vec<_>>(), options.as_ref())
     }
 }
 
@@ -468,6 +465,27 @@ fn subject<'a>(loaded: &'a Loaded, inputs: &'a [Tensor], options: &'a Options) -
         inputs,
         options,
     }
+}
+
+/// The report of a program under lengths of its extents, each of which may be open; with `options`, once the passes before scheduling
+/// have run.
+fn traffic(
+    loaded: &Loaded,
+    lengths: &[Option<u64>],
+    options: Option<&CompileOptions>,
+) -> std::result::Result<Report, Diagnostics> {
+    let mut ir = loaded.alone();
+    if let Some(options) = options {
+        compile::run_front(&mut ir, loaded.module, options)?;
+    }
+    let names = loaded.signature.extents.iter().zip(lengths);
+    let named = names.filter_map(|(name, length)| Some((ir.strings.lookup(name)?, (*length)?)));
+    let mut model = fuser_passes::cost::Model {
+        target: options.map(|options| options.target).unwrap_or_default(),
+        ..Default::default()
+    };
+    model.bindings.named = named.collect();
+    Ok(report::report(&ir, loaded.program, &model))
 }
 
 /// The interpreter as reference.

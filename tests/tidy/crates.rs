@@ -125,6 +125,7 @@ const MAY_USE: [(&str, &[&str]); 21] = [
         ],
     ),
     ("fuser-fuzz", &["fuser-fuzzing"]),
+    ("fuser-python", &["fuser"]),
 ];
 
 /// The crates below passes. A crate of passes uses no other one.
@@ -138,7 +139,9 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies and the crates that own them.
-const OWNED: [(&str, &str); 12] = [
+const OWNED: [(&str, &str); 14] = [
+    ("pyo3", "fuser-python"),
+    ("numpy", "fuser-python"),
     ("inkwell", "fuser-codegen"),
     ("llvm-sys", "fuser-codegen"),
     ("cudarc", "fuser-runtime"),
@@ -153,8 +156,9 @@ const OWNED: [(&str, &str); 12] = [
     ("libfuzzer-sys", "fuser-fuzz"),
 ];
 
-/// The crates that may hold unsafe code; in the last one it is that of libFuzzer's macro.
-const MAY_BE_UNSAFE: [&str; 4] = [
+/// The crates that may hold unsafe code; in that of fuzz targets it is that of libFuzzer's macro.
+const MAY_BE_UNSAFE: [&str; 5] = [
+    "fuser-python",
     "fuser-codegen",
     "fuser-runtime",
     "fuser-cuda-sim",

@@ -108,6 +108,8 @@ impl std::error::Error for CallError {}
 pub(crate) enum Addresses {
     /// Multiples of [`BUFFER_ALIGN`]; what to do with others.
     Aligned(&'static str),
+    /// Outputs at multiples of [`BUFFER_ALIGN`], inputs at multiples of the size of an element.
+    AlignedOutputs(&'static str),
     /// Multiples of the size of an element.
     Any,
 }
@@ -119,7 +121,7 @@ pub(crate) struct Binding {
     pub plan: RunPlan,
     /// The bytes of the inputs and of the outputs.
     pub bytes: [Vec<usize>; 2],
-    /// The bytes of an element of each.
+    /// The bytes of an element of each, of complex ones those of a part.
     pub elements: [Vec<usize>; 2],
     /// The buffers that are the caller's memory.
     pub borrowed: Vec<(usize, Operand)>,
@@ -149,8 +151,12 @@ impl Binding {
                 sizes(artifact, &artifact.inputs, &extents)?,
                 sizes(artifact, &artifact.outputs, &extents)?,
             ],
-            elements: [&artifact.inputs, &artifact.outputs]
-                .map(|tensors| tensors.iter().map(|tensor| tensor.dtype.bytes()).collect()),
+            elements: [&artifact.inputs, &artifact.outputs].map(|tensors| {
+                tensors
+                    .iter()
+                    .map(|tensor| tensor.dtype.part().bytes())
+                    .collect()
+            }),
             borrowed: Vec::new(),
             own: Vec::new(),
             copied_in: Vec::new(),
@@ -241,8 +247,11 @@ impl Binding {
         address: u64,
     ) -> Result<bool, CallError> {
         let (to, advice) = match (addresses, operand) {
-            (Addresses::Aligned(advice), _) => (BUFFER_ALIGN, advice),
-            (Addresses::Any, Operand::Input(number)) => (self.elements[0][number], COPY),
+            (Addresses::Aligned(advice), _)
+            | (Addresses::AlignedOutputs(advice), Operand::Output(_)) => (BUFFER_ALIGN, advice),
+            (Addresses::Any | Addresses::AlignedOutputs(_), Operand::Input(number)) => {
+                (self.elements[0][number], COPY)
+            }
             (Addresses::Any, Operand::Output(number)) => (self.elements[1][number], COPY),
         };
         match address.is_multiple_of(to as u64) {

@@ -85,13 +85,14 @@ impl Executable {
         &self.binding.bytes[1]
     }
 
-    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say, at addresses that are multiples of
-    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN).
+    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs begin at multiples of their elements' size:
+    /// kernels for a CPU load from any such address. Outputs begin at multiples of [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN),
+    /// as kernels store lines of the cache past it.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
         let binding = &self.binding;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
         let given = (inputs.iter(), outputs.iter());
-        let addresses = Addresses::Aligned(COPY);
+        let addresses = Addresses::AlignedOutputs(COPY);
         binding.check(
             addresses,
             given.0.map(|x| place(x)),

@@ -1,0 +1,20 @@
+"""Fuser: tensor programs compiled for this machine, so that few bytes cross slow memory.
+
+    >>> import fuser, numpy
+    >>> program = fuser.Program.parse('''
+    ... task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {
+    ...   %y = fusion.exp %x
+    ...   task.return %y
+    ... }''')
+    >>> f = program.compile()
+    >>> f(numpy.zeros(3, numpy.float32))
+    array([1., 1., 1.], dtype=float32)
+
+`Program` reads text, StableHLO and nvFuser's definitions; `Builder` makes a program op by op. `Program.compile` gives a `Compiled`, which
+is called on arrays. `Error` is what every refusal raises.
+"""
+
+from ._fuser import Compiled, Error, Program, __version__
+from .builder import Builder, Value
+
+__all__ = ["Builder", "Compiled", "Error", "Program", "Value", "__version__"]

@@ -1,0 +1,68 @@
+from typing import Any, Mapping, Sequence
+
+__version__: str
+
+class Error(Exception):
+    """A refusal of Fuser. `str(error)` is the rendered text with carets."""
+
+    code: str
+    message: str
+    hints: list[str]
+    place: tuple[str, int, int] | None
+
+class Program:
+    """A verified tensor program with one entry."""
+
+    @staticmethod
+    def parse(text: str, entry: str | None = None, filename: str = "program.fir") -> Program: ...
+    @staticmethod
+    def import_stablehlo(text: str) -> Program: ...
+    @staticmethod
+    def import_nvfuser(text: str) -> Program: ...
+    def compile(
+        self,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+        threads: int | None = None,
+    ) -> Compiled: ...
+    def segments(
+        self,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> dict[str, Any]: ...
+    def segmented(
+        self,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> str: ...
+    def type_of(self, name: str) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def extents(self) -> list[str]: ...
+    @property
+    def inputs(self) -> list[dict[str, Any]]: ...
+    @property
+    def outputs(self) -> list[str]: ...
+
+class Compiled:
+    """A program compiled for this machine, called on arrays."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+    @property
+    def inputs(self) -> list[str]: ...
+    @property
+    def outputs(self) -> list[str]: ...
+    @property
+    def copies(self) -> int: ...
+
+def op_table() -> list[dict[str, Any]]: ...

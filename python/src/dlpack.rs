@@ -1,0 +1,222 @@
+//! DLPack: tensors of other libraries by their C structures, from a capsule or through a library's table of functions.
+//!
+//! The structures are those of DLPack 1.3. A capsule is only read: its owner stays the object that made it, which the reader keeps alive. The
+//! table (`__dlpack_c_exchange_api__` of a type) gives a tensor in 50 ns and takes one over; PyTorch has it since 2.10.
+
+use std::ffi::{CStr, c_char, c_void};
+
+use fuser::program::DType;
+use pyo3::ffi::PyObject;
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyType};
+
+/// The device type of host memory.
+pub const CPU: i32 = 1;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DataType {
+    pub code: u8,
+    pub bits: u8,
+    pub lanes: u16,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Device {
+    pub kind: i32,
+    pub number: i32,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Tensor {
+    pub data: *mut c_void,
+    pub device: Device,
+    pub rank: i32,
+    pub dtype: DataType,
+    pub shape: *mut i64,
+    /// In elements; null for row-major.
+    pub strides: *mut i64,
+    pub byte_offset: u64,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Version {
+    pub major: u32,
+    pub minor: u32,
+}
+
+#[repr(C)]
+pub struct Managed {
+    pub tensor: Tensor,
+    pub context: *mut c_void,
+    pub deleter: Option<unsafe extern "C" fn(*mut Managed)>,
+}
+
+#[repr(C)]
+pub struct Versioned {
+    pub version: Version,
+    pub context: *mut c_void,
+    pub deleter: Option<unsafe extern "C" fn(*mut Versioned)>,
+    pub flags: u64,
+    pub tensor: Tensor,
+}
+
+pub type SetError = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char);
+
+/// A library's table of functions.
+#[repr(C)]
+pub struct Exchange {
+    pub version: Version,
+    pub earlier: *mut Exchange,
+    pub allocate: Option<
+        unsafe extern "C" fn(*mut Tensor, *mut *mut Versioned, *mut c_void, SetError) -> i32,
+    >,
+    pub managed_from_object:
+        Option<unsafe extern "C" fn(*mut PyObject, *mut *mut Versioned) -> i32>,
+    pub object_from_managed:
+        Option<unsafe extern "C" fn(*mut Versioned, *mut *mut PyObject) -> i32>,
+    pub tensor_from_object: Option<unsafe extern "C" fn(*mut PyObject, *mut Tensor) -> i32>,
+    pub stream: Option<unsafe extern "C" fn(i32, i32, *mut *mut c_void) -> i32>,
+}
+
+// SAFETY: a library's table is static and constant.
+unsafe impl Sync for Exchange {}
+// SAFETY: likewise.
+unsafe impl Send for Exchange {}
+
+/// The table of a type, if it has one of version 1.
+pub fn exchange_of(ty: &Bound<'_, PyType>) -> Option<&'static Exchange> {
+    let capsule = ty.getattr("__dlpack_c_exchange_api__").ok()?;
+    let capsule = capsule.cast_into::<PyCapsule>().ok()?;
+    let pointer = capsule.pointer_checked(Some(c"dlpack_exchange_api")).ok()?;
+    // SAFETY: the name says what the capsule holds; such a table is static.
+    let table: &'static Exchange = unsafe { pointer.cast().as_ref() };
+    (table.version.major == 1).then_some(table)
+}
+
+/// The tensor of an object, by its library's table.
+pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+    let missing = || pyo3::exceptions::PyBufferError::new_err("the library gives no tensor");
+    let read = table.tensor_from_object.ok_or_else(missing)?;
+    let mut tensor = std::mem::MaybeUninit::<Tensor>::uninit();
+    // SAFETY: the table's function takes an object of its type and fills the structure, or says that it failed.
+    let status = unsafe { read(object.as_ptr(), tensor.as_mut_ptr()) };
+    if status != 0 {
+        return Err(PyErr::take(object.py()).unwrap_or_else(missing));
+    }
+    // SAFETY: filled, as the status says.
+    Ok(unsafe { tensor.assume_init() })
+}
+
+/// The tensor of an object by `__dlpack__`, and the capsule that keeps it alive.
+pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Tensor, Bound<'py, PyAny>)> {
+    let py = object.py();
+    let method = object.getattr("__dlpack__")?;
+    let arguments = pyo3::types::PyDict::new(py);
+    arguments.set_item("max_version", (1, 0))?;
+    let capsule = match method.call((), Some(&arguments)) {
+        Err(error) if error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) => {
+            method.call0()?
+        }
+        called => called?,
+    };
+    let as_capsule = capsule.cast::<PyCapsule>()?;
+    let pointer = |name: &CStr| as_capsule.pointer_checked(Some(name)).ok();
+    let tensor = match (pointer(c"dltensor_versioned"), pointer(c"dltensor")) {
+        // SAFETY: the name says what the capsule holds.
+        (Some(at), _) => unsafe { at.cast::<Versioned>().as_ref().tensor },
+        // SAFETY: likewise.
+        (None, Some(at)) => unsafe { at.cast::<Managed>().as_ref().tensor },
+        (None, None) => {
+            let message = "`__dlpack__` gave a capsule of another name";
+            return Err(pyo3::exceptions::PyBufferError::new_err(message));
+        }
+    };
+    Ok((tensor, capsule))
+}
+
+/// The codes of element types: DLPack's code and bits beside ours.
+const DTYPES: [(u8, u8, DType); 19] = [
+    (2, 64, DType::F64),
+    (2, 32, DType::F32),
+    (2, 16, DType::F16),
+    (4, 16, DType::Bf16),
+    (10, 8, DType::F8E4M3FN),
+    (12, 8, DType::F8E5M2),
+    (14, 8, DType::F8E8M0FNU),
+    (0, 64, DType::I64),
+    (0, 32, DType::I32),
+    (0, 16, DType::I16),
+    (0, 8, DType::I8),
+    (1, 64, DType::U64),
+    (1, 32, DType::U32),
+    (1, 16, DType::U16),
+    (1, 8, DType::U8),
+    (6, 8, DType::I1),
+    (5, 64, DType::C64),
+    (5, 128, DType::C128),
+    (0, 64, DType::Index),
+];
+
+/// The element type of a code.
+pub fn dtype(of: DataType) -> Option<DType> {
+    let mut rows = DTYPES.iter().filter(|_| of.lanes == 1);
+    rows.find(|row| (row.0, row.1) == (of.code, of.bits))
+        .map(|row| row.2)
+}
+
+/// The code of an element type.
+pub fn code(of: DType) -> Option<DataType> {
+    let row = DTYPES.iter().find(|row| row.2 == of)?;
+    let (code, bits, lanes) = (row.0, row.1, 1);
+    Some(DataType { code, bits, lanes })
+}
+
+impl Tensor {
+    /// The extents and the strides in elements.
+    pub fn axes(&self) -> (Vec<usize>, Vec<isize>) {
+        let rank = usize::try_from(self.rank).unwrap_or(0);
+        let list = |at: *const i64| match (at.is_null(), rank) {
+            (true, _) | (_, 0) => None,
+            // SAFETY: the structure has so many numbers there.
+            _ => Some(unsafe { std::slice::from_raw_parts(at, rank) }),
+        };
+        let shape = list(self.shape).unwrap_or(&[]);
+        let shape: Vec<usize> = shape
+            .iter()
+            .map(|&n| usize::try_from(n).unwrap_or(0))
+            .collect();
+        let strides = match list(self.strides) {
+            Some(strides) => strides.iter().map(|&step| step as isize).collect(),
+            None => row_major(&shape),
+        };
+        (shape, strides)
+    }
+
+    /// The address of the first element.
+    pub fn address(&self) -> *const u8 {
+        self.data
+            .cast_const()
+            .cast::<u8>()
+            .wrapping_add(self.byte_offset as usize)
+    }
+}
+
+/// The strides of a row-major tensor, in elements.
+pub fn row_major(shape: &[usize]) -> Vec<isize> {
+    let mut step = 1isize;
+    let mut strides: Vec<isize> = shape
+        .iter()
+        .rev()
+        .map(|&extent| {
+            let own = step;
+            step = step.saturating_mul(isize::try_from(extent.max(1)).unwrap_or(isize::MAX));
+            own
+        })
+        .collect();
+    strides.reverse();
+    strides
+}

@@ -1,0 +1,53 @@
+//! The exception that every refusal of Fuser becomes.
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+
+create_exception!(
+    fuser,
+    FuserError,
+    PyException,
+    "A refusal of Fuser. `str(error)` is the rendered text with carets; `code`, `message`, `hints` and `place` are its parts."
+);
+
+/// The exception of an error of the library, with its parts as attributes.
+pub fn raised(py: Python<'_>, error: &fuser::Error) -> PyErr {
+    let made = FuserError::new_err(error.to_string());
+    let value = made.value(py);
+    let set = || -> PyResult<()> {
+        value.setattr("code", error.code())?;
+        value.setattr("message", error.message())?;
+        value.setattr("hints", error.hints().to_vec())?;
+        let place = error.place();
+        value.setattr(
+            "place",
+            place.map(|(name, line, column)| (name.to_owned(), line, column)),
+        )
+    };
+    match set() {
+        Ok(()) => made,
+        Err(error) => error,
+    }
+}
+
+/// The exception of a wrong argument, which is about no text.
+pub fn refused(py: Python<'_>, code: &'static str, message: String, hint: &str) -> PyErr {
+    let text = match hint {
+        "" => format!("error: [{code}] {message}"),
+        hint => format!("error: [{code}] {message}\n  help: {hint}"),
+    };
+    let made = FuserError::new_err(text);
+    let value = made.value(py);
+    let hints: Vec<&str> = [hint].into_iter().filter(|hint| !hint.is_empty()).collect();
+    let set = || -> PyResult<()> {
+        value.setattr("code", code)?;
+        value.setattr("message", message)?;
+        value.setattr("hints", hints)?;
+        value.setattr("place", py.None())
+    };
+    match set() {
+        Ok(()) => made,
+        Err(error) => error,
+    }
+}

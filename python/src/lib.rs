@@ -1,0 +1,39 @@
+//! The extension module `fuser._fuser`: programs and their code as Python objects, on arrays of any library.
+//!
+//! | file | what |
+//! |---|---|
+//! | `program.rs` | `Program`: text in, segments and code out |
+//! | `compiled.rs` | `Compiled`: the call |
+//! | `array.rs`, `dlpack.rs` | arguments of a call, whoever made them: NumPy's arrays, and what speaks DLPack |
+//! | `results.rs` | results, for whom the arguments are |
+//! | `ops.rs` | the table of ops, for the builder and its documentation |
+//! | `error.rs` | the exception |
+//!
+//! Unsafe code is in `array`, `dlpack` and `results`, which read and write memory of Python's objects. A call holds the interpreter's lock while
+//! it looks at its arguments, and gives it up while it compiles and runs. No input makes the module panic on purpose; a panic becomes a
+//! Python exception.
+#![deny(unsafe_code)]
+
+#[allow(unsafe_code)]
+mod array;
+mod compiled;
+#[allow(unsafe_code)]
+mod dlpack;
+mod error;
+mod ops;
+mod program;
+#[allow(unsafe_code)]
+mod results;
+
+use pyo3::prelude::*;
+
+/// Fuser: tensor programs compiled for this machine.
+#[pymodule]
+fn _fuser(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("Error", module.py().get_type::<error::FuserError>())?;
+    module.add_class::<program::Program>()?;
+    module.add_class::<compiled::Compiled>()?;
+    module.add_function(wrap_pyfunction!(ops::op_table, module)?)?;
+    Ok(())
+}

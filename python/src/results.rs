@@ -1,0 +1,326 @@
+//! Results of a call as arrays of the library that made its arguments, on memory that the program wrote: nothing is copied.
+//!
+//! [`Libraries`] is what the module knows of other libraries: NumPy's numbers for element types, which types have a table for DLPack. It is found
+//! out once and never changes what a call computes.
+
+use std::ffi::c_void;
+use std::sync::{Mutex, PoisonError};
+
+use fuser::OutputType;
+use fuser::program::{DType, Memory};
+use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NpyTypes, get_type_object, npy_intp};
+use numpy::{PY_ARRAY_API, PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
+use pyo3::exceptions::PyBufferError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyType;
+
+use crate::array::{INPUT, Library};
+use crate::dlpack::{self, Exchange, Versioned};
+use crate::error::refused;
+
+/// The names of element types in NumPy, and in `ml_dtypes` where that is installed.
+const NAMES: [(&str, DType); 19] = [
+    ("float64", DType::F64),
+    ("float32", DType::F32),
+    ("float16", DType::F16),
+    ("bfloat16", DType::Bf16),
+    ("float8_e4m3fn", DType::F8E4M3FN),
+    ("float8_e5m2", DType::F8E5M2),
+    ("float8_e8m0fnu", DType::F8E8M0FNU),
+    ("int64", DType::I64),
+    ("int32", DType::I32),
+    ("int16", DType::I16),
+    ("int8", DType::I8),
+    ("uint64", DType::U64),
+    ("uint32", DType::U32),
+    ("uint16", DType::U16),
+    ("uint8", DType::U8),
+    ("bool_", DType::I1),
+    ("complex64", DType::C64),
+    ("complex128", DType::C128),
+    ("int64", DType::Index),
+];
+
+/// What is known of other libraries.
+pub struct Libraries {
+    descriptions: Vec<(DType, Py<PyArrayDescr>)>,
+    numbers: Vec<(i32, DType)>,
+    tables: Mutex<Vec<(Py<PyType>, Option<&'static Exchange>)>>,
+}
+
+static LIBRARIES: PyOnceLock<Libraries> = PyOnceLock::new();
+
+impl Libraries {
+    /// The one of this process.
+    pub fn get(py: Python<'_>) -> PyResult<&'static Self> {
+        LIBRARIES.get_or_try_init(py, || Self::find(py))
+    }
+
+    fn find(py: Python<'_>) -> PyResult<Self> {
+        let numpy = py.import("numpy")?;
+        let more = py.import("ml_dtypes").ok();
+        let mut found = Self {
+            descriptions: Vec::new(),
+            numbers: Vec::new(),
+            tables: Mutex::default(),
+        };
+        for (name, dtype) in NAMES {
+            let scalar = match (numpy.getattr(name), &more) {
+                (Ok(scalar), _) => scalar,
+                (Err(_), Some(more)) => match more.getattr(name) {
+                    Ok(scalar) => scalar,
+                    Err(_) => continue,
+                },
+                (Err(_), None) => continue,
+            };
+            let description = PyArrayDescr::new(py, scalar)?;
+            if dtype != DType::Index {
+                found.numbers.push((description.num(), dtype));
+            }
+            found.descriptions.push((dtype, description.unbind()));
+        }
+        // C's `long long` is another number of the same type.
+        for (name, dtype) in [("longlong", DType::I64), ("ulonglong", DType::U64)] {
+            let description = PyArrayDescr::new(py, numpy.getattr(name)?)?;
+            found.numbers.push((description.num(), dtype));
+        }
+        Ok(found)
+    }
+
+    /// The element type that NumPy knows by this number.
+    pub fn dtype(&self, number: i32) -> Option<DType> {
+        let row = self.numbers.iter().find(|row| row.0 == number);
+        row.map(|row| row.1)
+    }
+
+    /// The table of the object's type, of which PyTorch's tensors must be plain.
+    pub fn table(&self, object: &Bound<'_, PyAny>) -> Option<&'static Exchange> {
+        let ty = object.get_type();
+        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, table)) = tables.iter().find(|(of, _)| of.as_ptr() == ty.as_ptr()) {
+            return *table;
+        }
+        let table = dlpack::exchange_of(&ty);
+        tables.push((ty.unbind(), table));
+        table
+    }
+
+    /// The library of an object that speaks DLPack without a table.
+    pub fn library(&self, object: &Bound<'_, PyAny>) -> Library {
+        let module = object.get_type().module();
+        match module {
+            Ok(name) if name.to_string_lossy().starts_with("jax") => Library::Jax,
+            _ => Library::Other,
+        }
+    }
+
+    /// What NumPy makes of an object that has a buffer or an array interface.
+    pub fn as_array<'py>(
+        &self,
+        object: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyUntypedArray>> {
+        let py = object.py();
+        let is_array = object.hasattr(intern!(py, "__array_interface__"))?
+            || object.hasattr(intern!(py, "__array__"))?
+            || object.hasattr(intern!(py, "__array_struct__"))?
+            || py
+                .import("builtins")?
+                .getattr("memoryview")?
+                .call1((object,))
+                .is_ok();
+        if !is_array {
+            return Err(PyBufferError::new_err("no buffer"));
+        }
+        let array = py.import("numpy")?.call_method1("asarray", (object,))?;
+        Ok(array.cast_into::<PyUntypedArray>()?)
+    }
+
+    fn description<'py>(
+        &self,
+        py: Python<'py>,
+        dtype: DType,
+    ) -> PyResult<Bound<'py, PyArrayDescr>> {
+        let found = self.descriptions.iter().find(|row| row.0 == dtype);
+        match found {
+            Some((_, description)) => Ok(description.bind(py).clone()),
+            None => {
+                let message = format!("NumPy has no element type for {dtype}");
+                Err(refused(py, INPUT, message, "install `ml_dtypes`"))
+            }
+        }
+    }
+}
+
+/// PyTorch's tensors that other libraries must not read as they lie: those that gradients are recorded for, and those of which the sign is
+/// turned when they are read.
+pub fn check_plain(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+    let py = object.py();
+    let Ok(records) = object.getattr(intern!(py, "requires_grad")) else {
+        return Ok(());
+    };
+    if records.is_truthy()? {
+        let torch = py.import(intern!(py, "torch"))?;
+        if torch
+            .call_method0(intern!(py, "is_grad_enabled"))?
+            .is_truthy()?
+        {
+            let message = format!("input `{name}` requires gradients, which are not recorded here");
+            return Err(refused(
+                py,
+                INPUT,
+                message,
+                "call under `torch.no_grad()`, or give `x.detach()`",
+            ));
+        }
+    }
+    if object.call_method0(intern!(py, "is_neg"))?.is_truthy()? {
+        let message =
+            format!("input `{name}` is a view of which the sign is turned when it is read");
+        return Err(refused(py, INPUT, message, "give `x.resolve_neg()`"));
+    }
+    Ok(())
+}
+
+/// Memory of a result, which NumPy keeps as the base of its array.
+#[pyclass(frozen, module = "fuser._fuser")]
+struct Block {
+    _memory: Memory,
+}
+
+/// The result on `memory` as an array of `library`.
+pub fn array<'py>(
+    py: Python<'py>,
+    known: &Libraries,
+    library: Library,
+    ty: &OutputType,
+    memory: Memory,
+) -> PyResult<Bound<'py, PyAny>> {
+    if ty.dtype.per_byte() > 1 {
+        let message = format!(
+            "result `{}` has elements that share bytes, which no array here has",
+            ty.name
+        );
+        return Err(refused(
+            py,
+            INPUT,
+            message,
+            "cast it to a wider type in the program",
+        ));
+    }
+    match library {
+        Library::Table(table) => tensor(py, table, ty, memory),
+        Library::Jax => {
+            let made = numpy_array(py, known, ty, memory)?;
+            py.import(intern!(py, "jax.dlpack"))?
+                .call_method1(intern!(py, "from_dlpack"), (made,))
+        }
+        Library::None | Library::NumPy | Library::Other => numpy_array(py, known, ty, memory),
+    }
+}
+
+fn numpy_array<'py>(
+    py: Python<'py>,
+    known: &Libraries,
+    ty: &OutputType,
+    mut memory: Memory,
+) -> PyResult<Bound<'py, PyAny>> {
+    let size = ty.dtype.bytes() as npy_intp;
+    let mut dims: Vec<npy_intp> = ty.axes.iter().map(|axis| axis.extent as npy_intp).collect();
+    let strides = ty.strides();
+    let mut strides: Vec<npy_intp> = strides
+        .iter()
+        .map(|&step| step as npy_intp * size)
+        .collect();
+    let repeats = ty.axes.iter().any(|axis| axis.broadcast && axis.extent > 1);
+    let flags = match repeats {
+        true => NPY_ARRAY_ALIGNED,
+        false => NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE,
+    };
+    let data: *mut u8 = memory.as_mut_ptr();
+    let description = known.description(py, ty.dtype)?.into_dtype_ptr();
+    let base = Bound::new(py, Block { _memory: memory })?;
+    // SAFETY: the memory has the elements that shape and strides describe, and the array keeps its owner; NumPy takes over the reference to the
+    // description, and that to the base.
+    unsafe {
+        let made = PY_ARRAY_API.PyArray_NewFromDescr(
+            py,
+            get_type_object(py, NpyTypes::PyArray_Type),
+            description,
+            dims.len() as _,
+            dims.as_mut_ptr(),
+            strides.as_mut_ptr(),
+            data.cast(),
+            flags,
+            std::ptr::null_mut(),
+        );
+        let array = Bound::from_owned_ptr_or_err(py, made)?;
+        if PY_ARRAY_API.PyArray_SetBaseObject(py, made.cast(), base.into_ptr()) != 0 {
+            return Err(PyErr::fetch(py));
+        }
+        Ok(array)
+    }
+}
+
+/// A result with what DLPack's structure points to.
+struct Owned {
+    managed: Versioned,
+    shape: Vec<i64>,
+    strides: Vec<i64>,
+    memory: Memory,
+}
+
+fn tensor<'py>(
+    py: Python<'py>,
+    table: &Exchange,
+    ty: &OutputType,
+    memory: Memory,
+) -> PyResult<Bound<'py, PyAny>> {
+    let failed = || PyBufferError::new_err("the library takes no tensor");
+    let (Some(take), Some(dtype)) = (table.object_from_managed, dlpack::code(ty.dtype)) else {
+        return Err(failed());
+    };
+    let mut owned = Box::new(Owned {
+        shape: ty.axes.iter().map(|axis| axis.extent as i64).collect(),
+        strides: ty.strides().iter().map(|&step| step as i64).collect(),
+        managed: Versioned {
+            version: dlpack::Version { major: 1, minor: 0 },
+            context: std::ptr::null_mut(),
+            deleter: Some(delete),
+            flags: 0,
+            tensor: dlpack::Tensor {
+                data: std::ptr::null_mut(),
+                device: dlpack::Device {
+                    kind: dlpack::CPU,
+                    number: 0,
+                },
+                rank: ty.axes.len() as i32,
+                dtype,
+                shape: std::ptr::null_mut(),
+                strides: std::ptr::null_mut(),
+                byte_offset: 0,
+            },
+        },
+        memory,
+    });
+    owned.managed.tensor.data = owned.memory.as_mut_ptr().cast::<c_void>();
+    owned.managed.tensor.shape = owned.shape.as_mut_ptr();
+    owned.managed.tensor.strides = owned.strides.as_mut_ptr();
+    let owned = Box::into_raw(owned);
+    let mut object = std::ptr::null_mut();
+    // SAFETY: `owned` lives until the deleter is called, which the library does; `context` says what to delete.
+    unsafe {
+        (*owned).managed.context = owned.cast();
+        let status = take(&raw mut (*owned).managed, &raw mut object);
+        if status != 0 || object.is_null() {
+            return Err(PyErr::take(py).unwrap_or_else(failed));
+        }
+        Ok(Bound::from_owned_ptr(py, object))
+    }
+}
+
+unsafe extern "C" fn delete(managed: *mut Versioned) {
+    // SAFETY: `context` is the box that `tensor` made, and this is called once.
+    unsafe { drop(Box::from_raw((*managed).context.cast::<Owned>())) }
+}

@@ -1,0 +1,318 @@
+"""The package on NumPy, and on PyTorch and JAX where these are installed."""
+
+import gc
+import threading
+import unittest
+
+import numpy as np
+
+import fuser
+
+try:
+    import ml_dtypes
+except ImportError:
+    ml_dtypes = None
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import jax
+except ImportError:
+    jax = None
+
+EXP = """task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {
+  %y = fusion.exp %x
+  task.return %y
+}"""
+
+ROWS = """task.program @center(%x: tensor<[A]x[B]xf32>) -> (tensor<[A]x[B]xf32>, tensor<[A]xf32>) {
+  %m = fusion.mean %x dims [1]
+  %b = fusion.broadcast %m dims [0] shape [[A], [B]]
+  %y = fusion.sub %x, %b
+  task.return %y, %m
+}"""
+
+
+def identity(dtype, shape="[N]x"):
+    kind = f"tensor<{shape}{dtype}>"
+    return f"task.program @f(%x: {kind}) -> {kind} {{\n  %y = fusion.neg %x\n  %z = fusion.neg %y\n  task.return %z\n}}"
+
+
+def returned(dtype):
+    kind = f"tensor<[N]x{dtype}>"
+    return f"task.program @f(%x: {kind}) -> {kind} {{\n  %y = fusion.flip %x dims [0]\n  task.return %y\n}}"
+
+
+class Programs(unittest.TestCase):
+    def test_text_is_kept(self):
+        program = fuser.Program.parse(EXP)
+        self.assertEqual(program.name, "f")
+        self.assertEqual(program.extents, ["N"])
+        self.assertEqual(program.inputs, [{"name": "x", "dtype": "f32", "shape": ["N"]}])
+        self.assertEqual(str(fuser.Program.parse(str(program))), str(program))
+
+    def test_a_mistake_has_code_place_and_caret(self):
+        with self.assertRaises(fuser.Error) as caught:
+            fuser.Program.parse(EXP.replace("fusion.exp", "fusion.ex"), filename="mine.fir")
+        error = caught.exception
+        self.assertRegex(error.code, r"^FIR\d{4}$")
+        self.assertEqual(error.place[:2], ("mine.fir", 2))
+        self.assertIn("fusion.ex", str(error))
+        self.assertIn("^", str(error))
+
+    def test_several_programs_need_a_choice(self):
+        two = EXP + EXP.replace("@f", "@g")
+        self.assertEqual(fuser.Program.parse(two, entry="g").name, "g")
+        with self.assertRaises(fuser.Error):
+            fuser.Program.parse(two)
+
+    def test_segments_from_shapes_alone(self):
+        program = fuser.Program.parse(ROWS)
+        self.assertEqual(program.segments(shapes={"A": 4, "B": 8})["total_bytes"], 4 * (4 * 8 * 2 + 4))
+        self.assertIn("A*B", program.segments()["total_bytes"])
+        self.assertIn("task.segment", program.segmented(shapes={"A": 4, "B": 8}))
+
+
+class Calls(unittest.TestCase):
+    def setUp(self):
+        self.exp = fuser.Program.parse(EXP).compile()
+        self.rows = fuser.Program.parse(ROWS).compile()
+
+    def test_sizes(self):
+        for n in (0, 1, 2, 3, 17, 64, 65, 1021):
+            x = np.linspace(-3, 3, n, dtype=np.float32)
+            np.testing.assert_allclose(self.exp(x), np.exp(x), rtol=1e-6)
+
+    def test_results_are_new_arrays_that_outlive_everything(self):
+        x = np.ones((5, 7), np.float32)
+        y, m = self.rows(x)
+        self.assertEqual((y.shape, m.shape, y.dtype), ((5, 7), (5,), np.float32))
+        self.assertTrue(y.flags.writeable and y.flags.c_contiguous)
+        del x
+        gc.collect()
+        np.testing.assert_array_equal(y, np.zeros((5, 7)))
+
+    def test_strides_are_read_or_copied_and_counted(self):
+        whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+        self.rows(whole)
+        self.assertEqual(self.rows.copies, 0)
+        views = [whole[::2], whole[:, ::2], whole[::-1], whole[:, ::-1], whole.T, whole[1:, 1:]]
+        for number, view in enumerate(views, 1):
+            y, m = self.rows(view)
+            np.testing.assert_array_equal(m, view.mean(1))
+            np.testing.assert_array_equal(y, view - view.mean(1, keepdims=True))
+            self.assertEqual(self.rows.copies, number)
+
+    def test_an_input_begins_anywhere(self):
+        memory = np.zeros(4 * 1000 + 64, np.uint8)
+        for offset in range(0, 64, 4):
+            x = memory[offset : offset + 4 * 999].view(np.float32)
+            x[:] = np.linspace(-1, 1, 999)
+            np.testing.assert_allclose(self.exp(x), np.exp(x), rtol=1e-6)
+        self.assertEqual(self.exp.copies, 0)
+        x = memory[1 : 1 + 4 * 999].view(np.float32)
+        x[:] = 0.5
+        np.testing.assert_allclose(self.exp(x), np.exp(x), rtol=1e-6)
+        self.assertEqual(self.exp.copies, 1)
+
+    def test_element_types(self):
+        names = {"f64": "f8", "f32": "f4", "f16": "f2", "i64": "i8", "i32": "i4", "i16": "i2", "i8": "i1",
+                 "ui64": "u8", "ui32": "u4", "ui16": "u2", "ui8": "u1", "i1": "?"}
+        for name, code in names.items():
+            x = np.array([0, 1, 1, 0, 1], dtype=code)
+            y = fuser.Program.parse(returned(name)).compile()(x)
+            self.assertEqual(y.dtype, x.dtype, name)
+            np.testing.assert_array_equal(y, x[::-1])
+        for code in ("c8", "c16"):
+            x = np.array([1 + 2j, 3 - 4j], dtype=code)
+            name = {"c8": "complex<f32>", "c16": "complex<f64>"}[code]
+            np.testing.assert_array_equal(fuser.Program.parse(returned(name)).compile()(x), x[::-1])
+
+    @unittest.skipIf(ml_dtypes is None, "ml_dtypes is not installed")
+    def test_element_types_of_ml_dtypes(self):
+        for name, ty in (("bf16", "bfloat16"), ("f8E4M3FN", "float8_e4m3fn"), ("f8E5M2", "float8_e5m2")):
+            x = np.array([0, 1, -2, 0.5], dtype=getattr(ml_dtypes, ty))
+            y = fuser.Program.parse(returned(name)).compile()(x)
+            self.assertEqual(y.dtype, x.dtype)
+            np.testing.assert_array_equal(y.astype(np.float32), x[::-1].astype(np.float32))
+
+    def test_scalars_are_numbers_of_python(self):
+        text = "task.program @f(%x: tensor<[N]xf32>, %a: f32, %n: i32) -> (tensor<[N]xf32>, i32) {\n  %y = fusion.mul %x, %a\n  %m = fusion.add %n, %n\n  task.return %y, %m\n}"
+        f = fuser.Program.parse(text).compile()
+        y, m = f(np.ones(3, np.float32), 2.5, 21)
+        np.testing.assert_array_equal(y, np.full(3, 2.5, np.float32))
+        self.assertEqual((m.shape, int(m)), ((), 42))
+        y, _ = f(np.ones(3, np.float32), a=2, n=np.int32(1))
+        np.testing.assert_array_equal(y, np.full(3, 2, np.float32))
+        for wrong in (2**31, 1.5, "1", None, 1j):
+            with self.assertRaises(fuser.Error):
+                f(np.ones(3, np.float32), 1.0, wrong)
+
+    def test_any_buffer_is_an_array(self):
+        import array
+
+        x = array.array("f", [0, 1, 2])
+        np.testing.assert_allclose(self.exp(x), np.exp(np.array(x)), rtol=1e-6)
+
+    def test_wrong_arguments_are_errors(self):
+        x = np.ones((3, 3), np.float32)
+        wrong = [
+            (), (x, x), ([1.0],), (object(),), (None,), (3.0,), (x.astype(np.float64),), (x.astype(">f4"),),
+            (x[0],), (np.array(["a"]),), (np.array([object()]),), (np.zeros((3, 3), "datetime64[s]"),),
+        ]
+        for arguments in wrong:
+            with self.subTest(repr(arguments)), self.assertRaises((fuser.Error, TypeError)):
+                self.rows(*arguments)
+        for named in ({"y": x}, {"x": x, "y": x}):
+            with self.subTest(repr(named)), self.assertRaises(fuser.Error):
+                self.rows(**named)
+        with self.assertRaises(fuser.Error):
+            self.rows(x, x=x)
+        two = fuser.Program.parse("task.program @f(%x: tensor<[N]xf32>, %y: tensor<[N]xf32>) -> tensor<[N]xf32> {\n  %z = fusion.add %x, %y\n  task.return %z\n}")
+        with self.assertRaisesRegex(fuser.Error, "extent `N` is 3"):
+            two.compile()(np.ones(3, np.float32), np.ones(4, np.float32))
+
+    def test_threads_call_at_the_same_time(self):
+        failures = []
+
+        def work(seed):
+            x = np.random.default_rng(seed).random((31 + seed, 257), np.float32)
+            for _ in range(50):
+                y, m = self.rows(x)
+                if not (np.allclose(y, x - x.mean(1, keepdims=True), atol=1e-5) and np.allclose(m, x.mean(1))):
+                    failures.append(seed)
+
+        threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+        [t.start() for t in threads]
+        [t.join() for t in threads]
+        self.assertEqual(failures, [])
+
+    def test_calls_leave_nothing_behind(self):
+        import resource
+
+        x = np.ones((8, 8), np.float32)
+        wrong = np.ones((8, 8), np.float64)
+
+        def round():
+            for _ in range(2000):
+                self.rows(x)
+                try:
+                    self.rows(wrong)
+                except fuser.Error:
+                    pass
+
+        round()
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        for _ in range(5):
+            round()
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        self.assertLess(grown, 1024, "KiB more after 10,000 calls and as many errors")
+
+
+class Builders(unittest.TestCase):
+    def test_ops_come_from_the_table(self):
+        b = fuser.Builder("center")
+        x = b.input("x", "f32", ["B", 8])
+        mean = b.mean(x, dims=[1], name="mean")
+        y = x - b.broadcast(mean, dims=[0], shape=["B", 8])
+        half = b.mul(y, b.constant(0.5, "f32"))
+        program = b.build(half, mean)
+        self.assertEqual(program.outputs[1], "mean")
+        a = np.random.default_rng(1).random((3, 8), np.float32)
+        got, m = program.compile()(a)
+        np.testing.assert_allclose(got, (a - a.mean(1, keepdims=True)) / 2, atol=1e-6)
+        np.testing.assert_allclose(m, a.mean(1), rtol=1e-6)
+        self.assertIn("dims", fuser.Builder.broadcast.__doc__)
+
+    def test_a_mistake_is_at_the_caller_s_line(self):
+        b = fuser.Builder()
+        x, y = b.input("x", "f32", [3]), b.input("y", "f32", [4])
+        z = x + y
+        with self.assertRaises(fuser.Error) as caught:
+            b.build(z)
+        self.assertIn("test_fuser.py", str(caught.exception))
+
+    def test_wrong_uses(self):
+        b, other = fuser.Builder(), fuser.Builder()
+        x = b.input("x", "f32", [3])
+        for call in (
+            lambda: b.exp(x, x), lambda: b.exp(3.0), lambda: other.exp(x), lambda: b.sum(x, axis=[0]), lambda: b.sum(x),
+            lambda: b.compare(x, x, predicate="less"), lambda: b.input("x", "f32"), lambda: b.sum(x, dims=0),
+        ):
+            with self.assertRaises((TypeError, ValueError)):
+                call()
+
+
+@unittest.skipIf(torch is None, "PyTorch is not installed")
+class Torch(unittest.TestCase):
+    def setUp(self):
+        self.rows = fuser.Program.parse(ROWS).compile()
+
+    def test_tensors_in_and_out(self):
+        x = torch.randn(5, 7)
+        y, m = self.rows(x)
+        self.assertIsInstance(y, torch.Tensor)
+        torch.testing.assert_close(y, x - x.mean(1, keepdim=True))
+        y.add_(1)
+        del x
+        gc.collect()
+        torch.testing.assert_close(y.mean(1), torch.ones(5))
+        for view in (torch.randn(7, 5).T, torch.randn(9, 7)[2:], torch.randn(4, 8)[:, 1:], torch.randn(1, 7).expand(3, 7)):
+            torch.testing.assert_close(self.rows(view)[0], view - view.mean(1, keepdim=True))
+        self.assertEqual(self.rows(torch.zeros(0, 3))[0].shape, (0, 3))
+
+    def test_element_types(self):
+        for name, ty in (("bf16", torch.bfloat16), ("f16", torch.float16), ("i64", torch.int64), ("ui8", torch.uint8),
+                         ("i1", torch.bool), ("complex<f32>", torch.complex64), ("f8E4M3FN", torch.float8_e4m3fn)):
+            x = torch.tensor([0, 1, 1, 0]).to(ty)
+            y = fuser.Program.parse(returned(name)).compile()(x)
+            self.assertEqual(y.dtype, ty)
+            self.assertTrue(torch.equal(y.to(torch.complex64), x.to(torch.complex64).flip(0)))
+
+    def test_tensors_that_must_not_be_read_as_they_lie(self):
+        x = torch.randn(2, 3, requires_grad=True)
+        with self.assertRaisesRegex(fuser.Error, "gradients"):
+            self.rows(x)
+        with torch.no_grad():
+            self.rows(x)
+        turned = torch.randn(2, 3, dtype=torch.complex64).conj().imag
+        self.assertTrue(turned.is_neg())
+        with self.assertRaisesRegex(fuser.Error, "sign"):
+            self.rows(turned)
+        with self.assertRaises((fuser.Error, BufferError, RuntimeError)):
+            self.rows(torch.randn(2, 3).to_sparse())
+        with self.assertRaises((fuser.Error, BufferError, RuntimeError)):
+            self.rows(torch.randn(2, 3, device="meta"))
+
+
+@unittest.skipIf(jax is None, "JAX is not installed")
+class Jax(unittest.TestCase):
+    def test_arrays_in_and_out(self):
+        import jax.numpy as jnp
+
+        rows = fuser.Program.parse(ROWS).compile()
+        x = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
+        y, m = rows(x)
+        self.assertIsInstance(y, jax.Array)
+        np.testing.assert_allclose(m, np.asarray(x).mean(1))
+
+    def test_stablehlo_of_jax(self):
+        import jax.numpy as jnp
+
+        def loss(x, w):
+            return jnp.mean(jax.nn.softmax(jnp.tanh(x @ w), axis=-1) ** 2)
+
+        x, w = np.random.default_rng(0).random((2, 5, 5), np.float32)
+        text = jax.jit(jax.value_and_grad(loss)).lower(x, w).as_text()
+        value, grad = fuser.Program.import_stablehlo(text).compile()(x, w)
+        expected = jax.jit(jax.value_and_grad(loss))(x, w)
+        np.testing.assert_allclose(value, expected[0], rtol=1e-5)
+        np.testing.assert_allclose(grad, expected[1], rtol=1e-4, atol=1e-8)
+
+
+if __name__ == "__main__":
+    for library, name in ((ml_dtypes, "ml_dtypes"), (torch, "PyTorch"), (jax, "JAX")):
+        if library is None:
+            print(f"skipped: {name} is not installed")
+    unittest.main()
