@@ -472,6 +472,18 @@ def parts_at(x, i, y, j, k):
     )
 
 
+@program((5, 6, 3), ((4,), i32), ((4, 2), i32))
+def windows_at(x, i, j):
+    """Parts of several axes at indices, brought inside where they are not."""
+    part = lambda *sizes: lambda *at: lax.dynamic_slice(x, at, sizes)
+    every = lambda x, at: jax.vmap(lambda row, k: lax.dynamic_slice(row, (k[0], k[1]), (2, 2)))(x, at)
+    return (
+        x[jnp.array([0, 3]), 1:3], x[i, 2:4, 1], x[1:3, i], jax.vmap(part(2, 3, 1))(i, i + 1, i), jax.vmap(part(5, 2, 3))(i, i + 9, i), jax.vmap(part(1, 6, 2))(i - 9, i, i),
+        every(x[:4], j), jax.vmap(lambda row, k: row[k, :2])(x[:4], j), x.at[i, 4, i].get(), x[None, ..., ::2][:, j, 0], lax.dynamic_slice(x, (i[0], i[1], 0), (2, 2, 1)),
+        jax.vmap(part(0, 2, 3))(i, i, i),
+    )
+
+
 @program((7,), (5,))
 def searched(a, v):
     a = jnp.sort(a)

@@ -46,6 +46,15 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         axis: *axes.first().unwrap_or(&0),
         ..numbers
     };
+    if !is_simple(&lengths(&im.draft, x), &axes, &numbers, &sizes) {
+        return one(windows(
+            &mut im.draft,
+            [x, indices],
+            &axes,
+            &numbers,
+            &sizes,
+        ));
+    }
     let (x, indices, numbers, sizes) = match axes.as_slice() {
         [_] => (x, indices, numbers, sizes),
         _ => as_one_axis(&mut im.draft, [x, indices], &axes, numbers, sizes)?,
@@ -84,6 +93,150 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         false => along,
     };
     one(of(&mut im.draft, x, indices, inner, &numbers))
+}
+
+/// True if a gather indexes one axis, or takes elements at indices of several, and takes all other axes whole.
+fn is_simple(own: &[i64], axes: &[i64], numbers: &Numbers, sizes: &[i64]) -> bool {
+    let mut sorted = axes.to_vec();
+    sorted.sort_unstable();
+    let elements = sorted == numbers.collapsed && numbers.operand_batch.is_empty();
+    let one = axes.len() == 1 && numbers.collapsed.iter().all(|at| axes.contains(at));
+    let alone = |axis: &i64| axes.contains(axis) || numbers.operand_batch.contains(axis);
+    let whole = (0..own.len()).all(|at| alone(&(at as i64)) || sizes.get(at) == own.get(at));
+    (one || elements && !axes.is_empty()) && whole
+}
+
+/// Any gather, as a `take` of the axes of which it does not take all, made one: of each window the row-major index of
+/// each element, where windows are brought inside, as StableHLO has it.
+fn windows(
+    draft: &mut Draft,
+    [x, indices]: [Value; 2],
+    axes: &[i64],
+    numbers: &Numbers,
+    sizes: &[i64],
+) -> Made {
+    let other = |text: &str| Fault::form(text).help(HELP);
+    let (own, held) = (lengths(draft, x), lengths(draft, indices));
+    let rank = own.len() as i64;
+    let vector = usize::try_from(numbers.vector).unwrap_or(usize::MAX);
+    let listed = [axes, &numbers.collapsed, &numbers.operand_batch];
+    let mut named: Vec<i64> = [axes, &numbers.operand_batch].concat();
+    named.sort_unstable();
+    let distinct = named.windows(2).all(|pair| pair[0] < pair[1]);
+    let inside = listed
+        .into_iter()
+        .flatten()
+        .all(|axis| (0..rank).contains(axis));
+    if sizes.len() != own.len() || !inside || !distinct {
+        return Err(other("names axes that its operand does not have"));
+    }
+    let fits = sizes
+        .iter()
+        .zip(&own)
+        .all(|(size, own)| (0..=*own).contains(size));
+    let parts = if vector == held.len() {
+        1
+    } else {
+        *held.get(vector).unwrap_or(&0)
+    };
+    if !fits || parts != axes.len() as i64 && !(axes.is_empty() && parts == 0) {
+        return Err(other("has windows or indices that do not fit its operand"));
+    }
+    let mut places = held.clone();
+    if vector < held.len() {
+        places.remove(vector);
+    }
+    let single =
+        |axis: &i64| numbers.collapsed.contains(axis) || numbers.operand_batch.contains(axis);
+    // The axes that become one, in the order of the operand; windows of theirs are axes behind the places.
+    let taken: Vec<i64> = (0..rank)
+        .filter(|axis| {
+            named.contains(axis) || single(axis) || sizes[*axis as usize] != own[*axis as usize]
+        })
+        .collect();
+    let kept: Vec<i64> = (0..rank).filter(|axis| !taken.contains(axis)).collect();
+    let mut shape = places.clone();
+    shape.extend(
+        taken
+            .iter()
+            .filter(|axis| !single(axis))
+            .map(|axis| sizes[*axis as usize]),
+    );
+    let shape = extents(&shape);
+    let every: Vec<i64> = (0..places.len() as i64).collect();
+    let indices = ranged(draft, indices)?;
+    let indices = draft.cast(indices, DType::I64)?;
+    let scalar = draft.ir.scalar(DType::I64);
+    let mut window = places.len() as i64;
+    let mut flat = draft.builder().constant_int(0, scalar)?;
+    flat = draft.broadcast(flat, &[], &shape)?;
+    for axis in &taken {
+        let length = own[*axis as usize];
+        let length = draft.builder().constant_int(length, scalar)?;
+        flat = draft.make(&fusion::MUL, &[flat, length])?;
+        if let Some(part) = axes.iter().position(|indexed| indexed == axis) {
+            let start = match vector < held.len() {
+                true => index_part(draft, indices, vector, part)?,
+                false => indices,
+            };
+            let start = draft.reshape(start, &extents(&places))?;
+            let last = own[*axis as usize] - sizes[*axis as usize];
+            let start = brought_inside(draft, start, last)?;
+            let start = draft.broadcast(start, &every, &shape)?;
+            flat = draft.make(&fusion::ADD, &[flat, start])?;
+        }
+        let batch = numbers.operand_batch.iter().position(|batch| batch == axis);
+        let along = match batch.map(|pair| numbers.index_batch.get(pair).copied()) {
+            Some(place) => {
+                let place = place.ok_or_else(|| other("has batches of one operand alone"))?;
+                Some(place - i64::from(place > numbers.vector))
+            }
+            None if single(axis) => None,
+            None => {
+                window += 1;
+                Some(window - 1)
+            }
+        };
+        if let Some(along) = along {
+            let size = if batch.is_some() {
+                own[*axis as usize]
+            } else {
+                sizes[*axis as usize]
+            };
+            let steps = count(draft, size)?;
+            let steps = draft.broadcast(steps, &[along], &shape)?;
+            flat = draft.make(&fusion::ADD, &[flat, steps])?;
+        }
+    }
+    let order = [taken.as_slice(), &kept].concat();
+    let moved = draft.permute(x, &order)?;
+    let of = |axes: &[i64]| -> Vec<i64> { axes.iter().map(|axis| own[*axis as usize]).collect() };
+    let together = of(&taken).into_iter().try_fold(1i64, i64::checked_mul);
+    let together = together.ok_or_else(|| other("indexes too many elements"))?;
+    let moved = draft.reshape(moved, &extents(&[vec![together], of(&kept)].concat()))?;
+    let made = self::taken(draft, moved, flat, 0)?;
+    // Axes of the result: places, windows of the axes that became one, the axes that are whole.
+    let behind: Vec<i64> = taken
+        .iter()
+        .copied()
+        .filter(|axis| !single(axis))
+        .chain(kept)
+        .collect();
+    let mut ascending = behind.clone();
+    ascending.sort_unstable();
+    let mut offsets = ascending.iter().map(|axis| {
+        let at = behind.iter().position(|behind| behind == axis)?;
+        Some((places.len() + at) as i64)
+    });
+    let mut index = every.into_iter();
+    let rank = draft.dims(made).len() as i64;
+    let order = (0..rank).map(|at| match numbers.offsets.contains(&at) {
+        true => offsets.next().flatten(),
+        false => index.next(),
+    });
+    let order: Option<Vec<i64>> = order.collect();
+    let wrong = || other("has other `offset_dims` than its operand has axes");
+    draft.permute(made, &order.ok_or_else(wrong)?)
 }
 
 /// The indexed axes and the indices without axes that are taken whole: where a part is all of an axis, it begins at 0.
