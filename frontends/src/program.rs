@@ -228,10 +228,9 @@ impl Draft {
     pub fn are_unsure<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
         !self.unsure.is_empty() && values.into_iter().any(|value| self.unsure.contains(value))
     }
-    /// Names a value that has no name yet; numbers are no names, and what is too long for one is none.
+    /// Names a value that has no name yet; what is too long for a name is none.
     pub fn name(&mut self, value: Value, name: &str) {
-        let named = name.starts_with(|c: char| !c.is_ascii_digit());
-        let named = named && name.len() <= MAX_IDENTIFIER_BYTES;
+        let named = name.len() <= MAX_IDENTIFIER_BYTES;
         if named && self.ir.value_name(value).is_none() {
             let name = self.ir.sym(name);
             self.ir.set_value_name(value, Some(name));

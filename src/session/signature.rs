@@ -4,7 +4,7 @@ use fuser_artifact::TensorSpec;
 use fuser_ir::{DType, Diagnostic, Diagnostics, Ir, Op, TypeKind, Value};
 use fuser_pass::place_of;
 
-use crate::compile::plan::{convert, extent_table, memory_order};
+use crate::compile::plan::{convert, extent_table, memory_order, output_name};
 use crate::compile::size::ExtentTable;
 
 /// Inputs and outputs of a program.
@@ -31,13 +31,8 @@ pub fn of(ir: &Ir, program: Op) -> Result<Signature, Diagnostics> {
     Ok(Signature {
         extents: table.names(),
         inputs: inputs.collect::<Result<_, _>>()?,
-        output_names: outputs.map(|(i, v)| name(ir, *v, "out", i)).collect(),
+        output_names: outputs.map(|(i, v)| output_name(ir, *v, i)).collect(),
     })
-}
-
-fn name(ir: &Ir, value: Value, prefix: &str, index: usize) -> String {
-    ir.value_name(value)
-        .map_or_else(|| format!("{prefix}{index}"), str::to_string)
 }
 
 fn input(
@@ -47,7 +42,8 @@ fn input(
     index: usize,
     value: Value,
 ) -> Result<TensorSpec, Diagnostics> {
-    let name = name(ir, value, "arg", index);
+    let name = ir.value_name(value);
+    let name = name.map_or_else(|| format!("arg{index}"), str::to_string);
     let (dims, dtype) = match ir.value_kind(value) {
         TypeKind::Tensor(tensor) => (table.dims(ir, &tensor.dims), tensor.dtype),
         TypeKind::Scalar(dtype) => (Some(Vec::new()), *dtype),

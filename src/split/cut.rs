@@ -7,7 +7,7 @@ use fuser_dialects::task::{marks, packed, pairs};
 use fuser_dialects::{builtin, task};
 use fuser_ir::check::same_but_layout;
 use fuser_ir::clone::Mapping;
-use fuser_ir::print::{PrintOptions, print, print_type};
+use fuser_ir::print::{PrintOptions, clean, distinct, print, print_type};
 use fuser_ir::{AttrKind, Diagnostic, Diagnostics, Ir, NewOp, Op, Sym, TypeId, Value};
 use fuser_pass::place_of;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -222,19 +222,16 @@ impl Table {
     /// A new number; the value gets a name that no other has.
     fn entry(&mut self, ir: &Ir, value: Value, original: bool) -> usize {
         let index = self.entries.len();
-        let base = match ir.value_name(value) {
-            Some(_) => name_of(ir, value),
-            None => format!("%v{index}"),
-        };
+        let base = ir.value_name(value).map_or(format!("v{index}"), clean);
         let mut name = base.clone();
         let mut suffix = 0;
         while !self.names.insert(name.clone()) {
             suffix += 1;
-            name = format!("{base}_{suffix}");
+            name = distinct(&base, suffix);
         }
         self.entries.push(map::Value {
             index,
-            name,
+            name: format!("%{name}"),
             ty: print_type(ir, ir.value_type(value)),
             original,
             written_by: None,

@@ -4,6 +4,7 @@
 //! made unique and every value gets one, so that text, map and reports call it the same.
 
 use fuser_dialects::task::outline::is_boundary;
+use fuser_ir::print::{clean, distinct};
 use fuser_ir::{Def, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -58,7 +59,7 @@ pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
         let mut suffix = 0;
         while !taken.insert(name.clone()) {
             suffix += 1;
-            name = format!("{base}_{suffix}");
+            name = distinct(&base, suffix);
         }
         let name = ir.sym(&name);
         ir.set_value_name(value, Some(name));
@@ -70,17 +71,6 @@ pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
                 ir.set_value_name(result, name);
             }
         }
-    }
-}
-
-/// A name as text can have it.
-fn clean(hint: &str) -> String {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
-    let kept = hint.chars().map(|c| if allowed(c) { c } else { '_' });
-    let text: String = kept.collect();
-    match text.starts_with(|c: char| c.is_ascii_digit()) || text.is_empty() {
-        true => format!("_{text}"),
-        false => text,
     }
 }
 

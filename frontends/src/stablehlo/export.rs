@@ -8,6 +8,7 @@ use std::fmt::Write;
 
 use fuser_dialects::{fusion, task};
 use fuser_ir::def::OpDef;
+use fuser_ir::print::{clean, distinct};
 use fuser_ir::types::{DType, Extent, TypeKind};
 use fuser_ir::{AttrKind, Diagnostic, Diagnostics, Ir, Op, Place, Value, float, verify};
 
@@ -140,8 +141,8 @@ impl Writer<'_> {
         if let Some(name) = self.names.get(&value) {
             return name.clone();
         }
-        let hint = self.ir.value_name(value).unwrap_or("");
-        let name = self.fresh(hint);
+        let hint = self.ir.value_name(value).map_or(String::new(), clean);
+        let name = self.fresh(&hint);
         self.names.insert(value, name.clone());
         name
     }
@@ -151,7 +152,7 @@ impl Writer<'_> {
         while hint.is_empty() && name == "%" || self.used.contains(&name) {
             name = match hint {
                 "" => format!("%{number}"),
-                hint => format!("%{hint}_{number}"),
+                hint => format!("%{}", distinct(hint, number as u32)),
             };
             number += 1;
         }

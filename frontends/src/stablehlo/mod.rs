@@ -100,6 +100,8 @@ struct Frame<'s> {
     values: HashMap<&'s str, Vec<Option<Value>>>,
     call: Option<LocId>,
     depth: usize,
+    /// Blocks that are being read: that of the function, and those of loops and branches in it.
+    blocks: usize,
 }
 
 impl<'s> Importer<'s> {
@@ -265,6 +267,12 @@ impl<'s> Importer<'s> {
     }
     /// Reads the ops of a block; the values that its terminator gives.
     fn block(&mut self, block: &'s Block, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
+        frame.blocks += 1;
+        let given = self.ops(block, frame);
+        frame.blocks -= 1;
+        given
+    }
+    fn ops(&mut self, block: &'s Block, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
         for op in &block.ops {
             let name = self.op_name(op);
             self.read += 1;
@@ -299,6 +307,19 @@ impl<'s> Importer<'s> {
         }
         values
     }
+    /// Gives element `index` of a result the name that the text has. Only the numbers of the program's own block are names: functions, loops
+    /// and branches may have the same ones.
+    fn call_by(&mut self, value: Option<Value>, name: &str, index: usize, frame: &Frame<'_>) {
+        let is_number = name.starts_with(|c: char| c.is_ascii_digit());
+        let is_own = frame.depth == 0 && frame.blocks == 1;
+        let Some(value) = value.filter(|_| is_own || !is_number) else {
+            return;
+        };
+        match index {
+            0 => self.draft.name(value, name),
+            _ => self.draft.name(value, &format!("{name}#{index}")),
+        }
+    }
     /// The number of results that one name stands for.
     fn count(&self, stated: Option<Span>) -> usize {
         let stated = stated.and_then(|count| self.text(count).parse().ok());
@@ -311,8 +332,8 @@ impl<'s> Importer<'s> {
         for (result, count) in &op.results {
             let name = self.text(*result);
             let values: Vec<_> = made.by_ref().take(self.count(*count)).collect();
-            for value in values.iter().flatten() {
-                self.draft.name(*value, name.trim_start_matches('%'));
+            for (value, index) in values.iter().zip(0..) {
+                self.call_by(*value, name.trim_start_matches('%'), index, frame);
             }
             frame.values.insert(name, values);
         }
@@ -451,9 +472,9 @@ impl<'s> Importer<'s> {
             return Vec::new();
         }
         let mut frame = Frame {
-            values: HashMap::new(),
             call: Some(loc),
             depth: depth + 1,
+            ..Frame::default()
         };
         for (name, value) in names.into_iter().zip(operands) {
             frame.values.insert(self.text(name), vec![value]);

@@ -20,6 +20,7 @@ use fuser_dialects::task::{packed, pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
+use fuser_ir::print::clean;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
@@ -136,6 +137,12 @@ fn given_extents(ir: &Ir, program: Op) -> Vec<String> {
         .iter()
         .filter_map(|&item| ir.attr_kind(item).as_string());
     names.map(|name| ir.str(name).to_string()).collect()
+}
+
+/// The name of output `index`, which files have as well: a number says nothing there.
+pub fn output_name(ir: &Ir, value: Value, index: usize) -> String {
+    let name = ir.value_name(value).filter(|_| !ir.is_numbered(value));
+    name.map_or_else(|| format!("out{index}"), clean)
 }
 
 /// The axes of a tensor from the outermost to the innermost in memory; none for row-major.
@@ -673,7 +680,7 @@ impl Planner<'_> {
             late.extend(target.filter(|&to| to != from));
         }
         for (index, (&value, target)) in operands.iter().zip(&targets).enumerate() {
-            let name = self.name_of(value, &format!("out{index}"));
+            let name = output_name(self.ir, value, index);
             let from = self.buffer(ret, value)?;
             let buffer = match target {
                 Some(to) => *to,

@@ -38,8 +38,8 @@ pub fn name_extents(ir: &mut Ir, program: Op) {
             continue;
         }
         let tensor = tensor.clone();
-        let base = ir.value_name(arg).map(str::to_owned);
-        let base = base.unwrap_or_else(|| format!("arg{index}"));
+        let base = ir.value_name(arg).filter(|_| !ir.is_numbered(arg));
+        let base = base.map_or_else(|| format!("arg{index}"), str::to_owned);
         let ty = with_names(ir, tensor, &base);
         ir.set_value_type(arg, ty);
         named = true;

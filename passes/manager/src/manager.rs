@@ -1,6 +1,6 @@
 //! Runs a pipeline on a program.
 //!
-//! For each pass: instruments are asked and told, the pass runs with panics caught, the IR is
+//! For each pass: instruments are asked and told, the pass runs with panics caught, values that it made get names, the IR is
 //! verified, unless nothing was edited since it was verified last. A failure ends the pipeline on that op; its siblings under the same nested pipeline still run, so that one run
 //! shows what is wrong with each of them, and nothing runs after that.
 //!
@@ -12,6 +12,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use fuser_ir::diag::CodeDef;
+use fuser_ir::print::name_values;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Traits};
 
 use crate::codes;
@@ -122,6 +123,7 @@ impl<'i> Manager<'i> {
             verified: None,
             kept: Kept::default(),
         };
+        name_values(ir, root);
         run.each(|i| i.before_pipeline(ir, root, pipeline));
         run.steps(ir, root, &pipeline.steps);
         let failure = run.report.failure.clone();
@@ -197,8 +199,12 @@ impl<'i> Run<'_, 'i> {
             return true;
         }
         self.each(|i| i.before_pass(ir, run));
+        let edits = ir.edits();
         let failure = self.execute(ir, run);
         let failure = failure.or_else(|| self.verify(ir, run));
+        if failure.is_none() && ir.edits() != edits {
+            name_values(ir, run.op);
+        }
         let failure = failure.or_else(|| self.after(ir, run));
         match failure {
             None => true,

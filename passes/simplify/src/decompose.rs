@@ -137,6 +137,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                     if again || folds && ctx.ir.computes(part) == Some(Computes::Composite) {
                         waiting.push(part);
                     }
+                    name_part(ctx.ir, op, part);
                     made = ctx.ir.prev_op(part);
                 }
                 for (index, value) in values.into_iter().enumerate() {
@@ -161,6 +162,28 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ctx.emit_file(EXPLAIN_EARLIER, told);
     }
     Ok(())
+}
+
+/// Names of so many bytes get no longer.
+const LONG_NAME: usize = 256;
+
+/// Gives the results of a part of `op` that have no name one of the op's: `%y_exp` of `%y`.
+fn name_part(ir: &mut Ir, op: Op, part: Op) {
+    let whole = ir.results(op).first().and_then(|&v| ir.value_name(v));
+    let Some(whole) = whole.filter(|name| name.len() < LONG_NAME) else {
+        return;
+    };
+    let word = ir.name(part).rsplit('.').next().unwrap_or_default();
+    let name = format!("{whole}_{word}");
+    for (index, value) in ir.results(part).to_vec().into_iter().enumerate() {
+        if ir.value_name_sym(value).is_none() {
+            let name = match index {
+                0 => ir.sym(&name),
+                _ => ir.sym(&format!("{name}#{index}")),
+            };
+            ir.set_value_name(value, Some(name));
+        }
+    }
 }
 
 /// A reduction, and the op that joins another element.

@@ -280,6 +280,19 @@ impl Ir {
     pub fn set_value_name(&mut self, value: Value, name: Option<Sym>) {
         self.values[value].name = name;
     }
+    /// True if the name hint is a number, or an element of a pack that is called by one.
+    pub fn is_numbered(&self, value: Value) -> bool {
+        let name = self.value_name(value);
+        name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
+    }
+    /// The number from which on values without a name in the isolated `op` get theirs, as far as it was set: those below were names once.
+    pub fn first_free_number(&self, op: Op) -> Option<u32> {
+        self.free_numbers.get(&op).copied()
+    }
+    /// Sets it.
+    pub fn set_first_free_number(&mut self, op: Op, number: u32) {
+        self.free_numbers.insert(op, number);
+    }
 
     // --- blocks and regions ----------------------------------------------------------------------------------------
 

@@ -196,6 +196,8 @@ pub struct Ir {
     blocks: PrimaryMap<Block, BlockData>,
     regions: PrimaryMap<Region, RegionData>,
     free_uses: Vec<Use>,
+    /// Of isolated ops, the least number that is no name of a value in it and was none: see [`Ir::first_free_number`].
+    free_numbers: rustc_hash::FxHashMap<Op, u32>,
     edits: u64,
 }
 
@@ -222,6 +224,7 @@ impl Ir {
             blocks: PrimaryMap::default(),
             regions: PrimaryMap::default(),
             free_uses: Vec::new(),
+            free_numbers: Default::default(),
             edits: 0,
         };
         ir.locs.intern(LocKind::Unknown);

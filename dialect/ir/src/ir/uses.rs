@@ -51,7 +51,8 @@ impl Ir {
         self.uses[slot].value = value;
         self.link_use(slot);
     }
-    /// Points every use of `from` at `to`. The name of `from` goes to `to` where `to` has none.
+    /// Points every use of `from` at `to`. The name of `from` goes to `to` where `to` has none; where `to` has a number and `from` a
+    /// word, they change names.
     pub fn replace_all_uses(&mut self, from: Value, to: Value) {
         if from == to {
             return;
@@ -59,8 +60,13 @@ impl Ir {
         while let Some(slot) = self.values[from].first_use {
             self.set_use(slot, to);
         }
-        if self.values[to].name.is_none() {
-            self.values[to].name = self.values[from].name;
+        let name = self.values[from].name;
+        match self.values[to].name {
+            None => self.values[to].name = name,
+            number if self.is_numbered(to) && name.is_some() && !self.is_numbered(from) => {
+                (self.values[to].name, self.values[from].name) = (name, number);
+            }
+            _ => {}
         }
     }
     /// Points those uses of `from` at `to` for which `wanted` says so.

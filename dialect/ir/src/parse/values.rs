@@ -84,6 +84,10 @@ impl Parser<'_> {
         let mut at = 0;
         for &(span, packed) in &statement.results {
             results[at].1 = self.name_hint(span);
+            for element in 1..packed as usize {
+                let name = format!("{}#{element}", self.text(span).trim_start_matches('%'));
+                results[at + element].1 = Some(self.ir.sym(&name));
+            }
             at += packed as usize;
         }
         Some(results)
@@ -109,13 +113,10 @@ impl Parser<'_> {
             }
         }
     }
-    /// The name to keep; numbers are given anew when printing.
+    /// The name to keep, a number too.
     pub fn name_hint(&mut self, span: Span) -> Option<Sym> {
         let name = self.text(span).strip_prefix('%')?;
-        match name.as_bytes().first() {
-            Some(b) if !b.is_ascii_digit() => Some(self.ir.sym(name)),
-            _ => None,
-        }
+        Some(self.ir.sym(name))
     }
     pub(super) fn name_results(&mut self, statement: &Statement, op: Op) {
         let mut from = 0;

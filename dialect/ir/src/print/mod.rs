@@ -25,6 +25,7 @@ use crate::ir::{Ir, Op, Value};
 use crate::loc::LocId;
 use crate::types::TypeId;
 
+pub use names::{clean, distinct, name_values};
 pub use text::{is_bare_name, quote};
 pub use types::expr as print_expr;
 

@@ -1,7 +1,8 @@
 //! Names for printing: every value gets one that nothing else has where it is seen.
 //!
-//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. Values without a name are numbered per
-//! isolated region. A region sees the names around it; the results of an op are named after its regions, which thus do
+//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. A number is a name as well; where it is taken, `%_0_1` follows
+//! `%0`. Values without a name get numbers that no name of their isolated op has or had. A region sees the names around it;
+//! the results of an op are named after its regions, which thus do
 //! not see them. A value that is used before its definition has its name reserved from the first use on, so that
 //! nothing in between can take it. The parser therefore makes the same program of the text.
 //!
@@ -24,8 +25,8 @@ enum Name {
     Number(u32),
     /// A text of the table.
     Text(u32),
-    /// `%r#1`: a further result of an op whose first result has the name.
-    Element,
+    /// `%r#1`: a result of an op whose result of this number has the name.
+    Element(u32),
 }
 
 /// A [`Name`] in one word: the kind in the lowest bits, its number in the others. There are fewer values than that.
@@ -38,7 +39,7 @@ impl From<Name> for PackedName {
             Name::None => 0,
             Name::Number(number) => number << 2 | 1,
             Name::Text(id) => id << 2 | 2,
-            Name::Element => 3,
+            Name::Element(first) => first << 2 | 3,
         })
     }
 }
@@ -49,7 +50,7 @@ impl From<PackedName> for Name {
             0 => Name::None,
             1 => Name::Number(name.0 >> 2),
             2 => Name::Text(name.0 >> 2),
-            _ => Name::Element,
+            _ => Name::Element(name.0 >> 2),
         }
     }
 }
@@ -111,6 +112,12 @@ pub struct Names<'a> {
     suffixes: FxHashMap<(u32, u32), u32>,
     scopes: Vec<Scope>,
     open: FxHashMap<Region, usize>,
+    /// The isolated op, or the root, whose values get names.
+    base: Option<Op>,
+    /// The number of its first value without a name, once there is one.
+    first_number: Option<u32>,
+    /// The number behind all that were given.
+    next_free: Option<u32>,
     /// Values that were used and are not defined yet.
     waiting: FxHashSet<Value>,
     epochs: u32,
@@ -134,6 +141,9 @@ impl<'a> Names<'a> {
             suffixes: FxHashMap::default(),
             scopes: Vec::new(),
             open: FxHashMap::default(),
+            base: None,
+            first_number: None,
+            next_free: None,
             waiting: FxHashSet::default(),
             epochs: 0,
             tasks: Vec::new(),
@@ -141,24 +151,52 @@ impl<'a> Names<'a> {
     }
     /// Gives names to `root` and what stands in it, but for what stands in isolated ops.
     pub fn outside(&mut self, root: Op) {
-        self.scopes.clear();
-        self.enter_scope(None, true);
-        self.walk(root, Task::Op(root));
+        self.begin(root, Task::Op(root));
     }
     /// Gives names to what stands in the isolated op `op`, but for what stands in isolated ops inside it.
     pub fn enter(&mut self, op: Op) {
+        self.begin(op, Task::Regions(op));
+    }
+    fn begin(&mut self, base: Op, first: Task) {
+        (self.base, self.first_number, self.next_free) = (Some(base), None, None);
         self.scopes.clear();
         self.enter_scope(None, true);
-        self.walk(op, Task::Regions(op));
+        self.walk(base, first);
     }
     fn get(&self, value: Value) -> Name {
         self.names.get(value)
+    }
+    /// The values that have another name here than in the program.
+    fn changes(&self) -> Vec<(Value, String)> {
+        let named = self.names.names.iter().zip(self.names.first..);
+        let changed = named.filter_map(|(&name, index)| {
+            let value = Value::from_index(index);
+            let name = match (name.into(), self.ir.value_def(value)) {
+                (Name::Element(first), Def::Result(op, index)) => {
+                    let pack = self.plain(self.get(self.ir.result(op, first as usize)))?;
+                    format!("{pack}#{}", index - first)
+                }
+                (name, _) => self.plain(name)?,
+            };
+            (self.ir.value_name(value) != Some(&name)).then_some((value, name))
+        });
+        changed.collect()
+    }
+    /// A name that is not that of an element, without `%`.
+    fn plain(&self, name: Name) -> Option<String> {
+        match name {
+            Name::Number(number) => Some(number.to_string()),
+            Name::Text(id) => Some(self.texts[id as usize].to_string()),
+            Name::None | Name::Element(_) => None,
+        }
     }
     /// Writes `%x`, `%3` or `%r#1`.
     pub fn write(&self, out: &mut String, value: Value) {
         use std::fmt::Write;
         let element = match (self.get(value), self.ir.value_def(value)) {
-            (Name::Element, Def::Result(op, index)) => Some((self.ir.result(op, 0), index)),
+            (Name::Element(first), Def::Result(op, index)) => {
+                Some((self.ir.result(op, first as usize), index - first))
+            }
             _ => None,
         };
         let first = element.map_or(value, |(first, _)| first);
@@ -311,14 +349,20 @@ impl Names<'_> {
 
     fn results(&mut self, op: Op) {
         let results = self.ir.results(op);
-        let packed = is_packed(self.ir, op, self.anonymous);
-        for (index, &value) in results.iter().enumerate() {
-            if packed && index > 0 {
+        let mut first = 0;
+        while first < results.len() {
+            self.define(results[first]);
+            let count = pack_size(self.ir, op, first, self.anonymous);
+            for &value in &results[first + 1..first + count] {
                 self.defined(value);
-                self.names.set(value, Name::Element);
-            } else {
-                self.define(value);
             }
+            self.elements(op, first, count);
+            first += count;
+        }
+    }
+    fn elements(&mut self, op: Op, first: usize, count: usize) {
+        for &value in &self.ir.results(op)[first + 1..first + count] {
+            self.names.set(value, Name::Element(first as u32));
         }
     }
     fn defined(&mut self, value: Value) {
@@ -336,12 +380,11 @@ impl Names<'_> {
     /// Names a value before its definition, in the scope of the definition.
     fn reserve(&mut self, value: Value) {
         let first = match self.ir.value_def(value) {
-            Def::Result(op, index) if is_packed(self.ir, op, self.anonymous) => {
-                let first = self.ir.result(op, 0);
-                if index > 0 {
-                    self.names.set(value, Name::Element);
-                }
-                first
+            Def::Result(op, index) => {
+                let first = pack_of(self.ir, op, index as usize, self.anonymous);
+                let count = pack_size(self.ir, op, first, self.anonymous);
+                self.elements(op, first, count);
+                self.ir.result(op, first)
             }
             _ => value,
         };
@@ -371,13 +414,19 @@ impl Names<'_> {
         self.names.set(value, name);
     }
     fn next_number(&mut self) -> u32 {
-        match self.scopes.last_mut() {
-            Some(scope) => {
-                scope.number += 1;
-                scope.number - 1
-            }
-            None => 0,
-        }
+        let first = match (self.first_number, self.base) {
+            (Some(first), _) => first,
+            (None, Some(base)) if !self.anonymous => first_number(self.ir, base),
+            _ => 0,
+        };
+        self.first_number = Some(first);
+        let Some(scope) = self.scopes.last_mut() else {
+            return first;
+        };
+        let number = first + scope.number;
+        scope.number += 1;
+        self.next_free = self.next_free.max(Some(number + 1));
+        number
     }
     fn id(&mut self, text: &str) -> u32 {
         if let Some(&id) = self.ids.get(text) {
@@ -407,7 +456,7 @@ impl Names<'_> {
         let mut suffix = self.suffixes.get(&(epoch, id)).copied().unwrap_or(0);
         loop {
             suffix += 1;
-            let text = format!("{}_{suffix}", self.texts[id as usize]);
+            let text = distinct(&self.texts[id as usize], suffix);
             let candidate = self.id(&text);
             if self.used[candidate as usize] != epoch {
                 self.suffixes.insert((epoch, id), suffix);
@@ -442,29 +491,134 @@ impl Names<'_> {
     }
 }
 
-/// True if the results of an op print as `%r:3`.
-pub fn is_packed(ir: &Ir, op: Op, anonymous: bool) -> bool {
-    let results = ir.results(op);
-    let unnamed = |v: &Value| anonymous || ir.value_name_sym(*v).is_none();
-    results.len() > 1 && results[1..].iter().all(unnamed)
+/// The number of results of `op` from `first` on that print under one name, as `%r:3`: those called as elements of the first, `r#1`.
+/// Where no result but that of the op's first has a name, it stands for all.
+pub fn pack_size(ir: &Ir, op: Op, first: usize, anonymous: bool) -> usize {
+    let results = &ir.results(op)[first..];
+    if first == 0 && is_one_pack(ir, op, anonymous) {
+        return results.len();
+    }
+    let Some(pack) = ir.value_name(results[0]) else {
+        return 1;
+    };
+    let others = results[1..].iter();
+    1 + others
+        .take_while(|&&v| element(ir, v) == Some(pack))
+        .count()
 }
+
+/// The first of the results that print under one name with result `index` of `op`.
+fn pack_of(ir: &Ir, op: Op, index: usize, anonymous: bool) -> usize {
+    let results = ir.results(op);
+    let Some(pack) = element(ir, results[index]).filter(|_| !anonymous) else {
+        let is_named = !anonymous && ir.value_name_sym(results[index]).is_some();
+        return match !is_named && is_one_pack(ir, op, anonymous) {
+            true => 0,
+            false => index,
+        };
+    };
+    let mut before = (0..index).rev();
+    let first = before.find(|&at| element(ir, results[at]) != Some(pack));
+    let is_pack = |&first: &usize| ir.value_name(results[first]) == Some(pack);
+    first.filter(is_pack).unwrap_or(index)
+}
+
+/// True if one name stands for all results of `op`, as none but the first has one.
+fn is_one_pack(ir: &Ir, op: Op, anonymous: bool) -> bool {
+    let unnamed = |v: &Value| anonymous || ir.value_name_sym(*v).is_none();
+    let others = ir.results(op).get(1..).unwrap_or_default();
+    others.iter().all(unnamed)
+}
+
+/// The pack of a value that is called `r#1`.
+fn element(ir: &Ir, value: Value) -> Option<&str> {
+    let (pack, _) = ir.value_name(value)?.split_once('#')?;
+    Some(pack)
+}
+
+/// The number of the first value without a name in `base`: greater than all numbers that are names there, or were.
+fn first_number(ir: &Ir, base: Op) -> u32 {
+    let mut first = ir.first_free_number(base).unwrap_or(0);
+    let mut note = |values: &[Value]| {
+        let names = values.iter().filter_map(|&v| ir.value_name(v));
+        let greatest = names.filter_map(number_of).max();
+        first = first.max(greatest.map_or(0, |number| number + 1));
+    };
+    let mut ops = vec![base];
+    while let Some(op) = ops.pop() {
+        note(ir.results(op));
+        if op != base && is_isolated(ir, op) {
+            continue;
+        }
+        for &region in ir.op_regions(op) {
+            for block in ir.region_blocks(region) {
+                note(ir.args(block));
+                ops.extend(ir.block_ops(block));
+            }
+        }
+    }
+    first
+}
+
+/// Gives each value in `root` the name that it prints under, so that it keeps it whatever becomes of others. Numbers that were given once
+/// are not given again.
+pub fn name_values(ir: &mut Ir, root: Op) {
+    let ops: Vec<Op> = ir
+        .walk(root)
+        .into_iter()
+        .filter(|&op| is_isolated(ir, op))
+        .collect();
+    let mut names = Names::new(ir, false);
+    let mut numbers = Vec::new();
+    for op in ops {
+        names.enter(op);
+        let first = || match ir.first_free_number(op) {
+            None => Some(first_number(ir, op)),
+            Some(_) => None,
+        };
+        numbers.extend(names.next_free.or_else(first).map(|next| (op, next)));
+    }
+    for (value, name) in names.changes() {
+        let name = ir.sym(&name);
+        ir.set_value_name(value, Some(name));
+    }
+    for (op, next) in numbers {
+        ir.set_first_free_number(op, next);
+    }
+}
+
+/// The number that a name is, or that its pack is. Greater ones than there are values are texts.
+fn number_of(name: &str) -> Option<u32> {
+    let name = name.split_once('#').map_or(name, |(pack, _)| pack);
+    let number = name.parse().ok().filter(|n| *n <= GREATEST_NUMBER);
+    number.filter(|_| name.as_bytes()[0].is_ascii_digit())
+}
+
+/// Numbers in names that those without a name go behind.
+const GREATEST_NUMBER: u32 = 1 << 28;
 
 /// True if the regions of an op see no value from outside.
 pub fn is_isolated(ir: &Ir, op: Op) -> bool {
     ir.has(op, Traits::ISOLATED) || (ir.def(op).is_none() && ir.name(op) == "builtin.module")
 }
 
-/// A hint as it can be written: other characters become `_`, and a number is no hint.
-fn clean(hint: &str) -> String {
+/// A name as text can have it: a number as it is; else other characters become `_`, and so begins what would begin with a digit.
+pub fn clean(hint: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
     let mut text: String = hint
         .chars()
         .map(|c| if allowed(c) { c } else { '_' })
         .collect();
-    if text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit()) {
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    if text.is_empty() || digits > 0 && digits < text.len() {
         text.insert(0, '_');
     }
     text
+}
+
+/// The name `base` with a suffix, where others have the name: `x_1`, `_0_1`.
+pub fn distinct(base: &str, suffix: u32) -> String {
+    clean(&format!("{base}_{suffix}"))
 }
 
 /// `bb3`: what a block without a name is called.

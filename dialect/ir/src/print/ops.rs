@@ -237,12 +237,18 @@ impl<'a> Printer<'a> {
         if results.is_empty() {
             return;
         }
-        if names::is_packed(self.ir, op, self.options.anonymous) {
-            self.value(results[0]);
-            self.text(":");
-            super::text::number(&mut self.writer.out, results.len() as u32);
-        } else {
-            self.values(results.iter().copied());
+        let mut first = 0;
+        while first < results.len() {
+            let count = names::pack_size(self.ir, op, first, self.options.anonymous);
+            if first > 0 {
+                self.text(", ");
+            }
+            self.value(results[first]);
+            if count > 1 {
+                self.text(":");
+                super::text::number(&mut self.writer.out, count as u32);
+            }
+            first += count;
         }
         self.text(" = ");
     }

@@ -54,11 +54,11 @@ fn list_text(axes: &[AxisId]) -> String {
     texts.join(", ")
 }
 
-/// `%name`, or `%<slot>` for a value without a name.
+/// `%name`; `%_` and its slot for a value that the pass which runs made without a name.
 pub fn value_text(ir: &Ir, value: Value) -> String {
     match ir.value_name(value) {
         Some(name) => format!("%{name}"),
-        None => format!("%{}", value.index()),
+        None => format!("%_{}", value.index()),
     }
 }
 
