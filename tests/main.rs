@@ -14,5 +14,6 @@ mod importing;
 mod program;
 #[path = "remat/main.rs"]
 mod remat;
+mod reports;
 mod session;
 mod updates;

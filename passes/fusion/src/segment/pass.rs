@@ -248,6 +248,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .block_ops(block)
         .any(|op| ctx.ir.is(op, &task::SEGMENT));
     let mut records = Vec::new();
+    if drawn && !ctx.options.text("from").is_empty() {
+        let message = "the program has segments, so that no grouping is applied to it";
+        let error = ctx.error_at(ctx.op, &GROUPING, message);
+        return Err(one(
+            error.help("'--inline-tasks' before '--segment' takes them away")
+        ));
+    }
     if drawn {
         // The user's segments stay.
     } else if ctx.options.text("from").is_empty() {
@@ -417,10 +424,17 @@ fn count(ctx: &mut PassContext<'_>, records: &[Record], planner: &Planner) {
 }
 
 fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
-    let graph = Graph::build(ctx.ir, block, &model.bindings);
-    let text = ctx.options.text("from").to_owned();
     let program = ctx.function().unwrap_or_default();
-    let segments = explicit::read(ctx.ir, &graph, &program, &text).map_err(|error| {
+    // The places of ops as they are before some go.
+    positions::note(ctx.ir, ctx.op);
+    let read = |ir: &mut Ir| {
+        let grouping = explicit::Grouping::parse(&program, ctx.options.text("from"))?;
+        grouping.merge_equal(ir, block);
+        let graph = Graph::build(ir, block, &model.bindings);
+        let segments = grouping.read(ir, &graph)?;
+        Ok((graph, segments))
+    };
+    let (graph, segments) = read(ctx.ir).map_err(|error: explicit::GroupingError| {
         let message = error.message(ctx.ir);
         let mut told = ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message);
         for (op, text) in error.steps(ctx.ir) {
@@ -431,6 +445,9 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
             None => told,
         })
     })?;
+    for op in explicit::unlisted(ctx.ir, &graph, &segments) {
+        ctx.ir.erase(op);
+    }
     let kinds = kinds(ctx, &graph, &segments, model)?;
     let kernels = kinds.iter().filter(|k| **k == Kind::Kernel.name()).count();
     let draws: Vec<Draw> = segments
@@ -444,7 +461,6 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
         .collect();
     ctx.count("kernels", kernels as u64);
     ctx.count("segments", draws.len() as u64);
-    positions::note(ctx.ir, ctx.op);
     // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
     let loc = ctx.ir.op_loc(ctx.op);
     for segment in draw(ctx.ir, block, &draws, &graph.free_ops()) {
