@@ -4,11 +4,13 @@
 //! and so walked as one (`"a0*a1"`). Each has a role for its outer loop (grid, stream, or none when all of it is resident)
 //! and a tile, the number of indices that are resident in one step.
 
-use fuser_analysis::axes::{Axes, AxisId};
+use fuser_analysis::axes::{Axes, AxisId, expr_text};
 pub use fuser_analysis::cost::Role;
+use fuser_dialects::kernel::WARP;
 use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Traits, Value};
+use fuser_target::Target;
 
 /// One loop axis.
 #[derive(Clone, Debug)]
@@ -72,6 +74,8 @@ impl SweepSpec {
         let names = strings(ir, sweep, "axes");
         let roles = strings(ir, sweep, "roles");
         let tiles = ir.i64s_of(sweep, "tile").unwrap_or(&[]);
+        let extents = ir.attr_of(sweep, "extents").and_then(|a| a.as_dims());
+        let extents = extents.unwrap_or(&[]);
         if roles.len() != names.len() {
             return Err(format!("{} axes but {} roles", names.len(), roles.len()));
         }
@@ -83,6 +87,13 @@ impl SweepSpec {
             let extent = product(axes, &parts)
                 .ok_or_else(|| format!("the extent of axis '{name}' is not known"))?;
             let tile = tiles.get(i).copied().unwrap_or(1);
+            let stated = extents.get(i).and_then(|dim| ir.extent_as_expr(dim.extent));
+            if let Some(stated) = stated.filter(|stated| *stated != extent) {
+                let (stated, extent) = (expr_text(ir, &stated), expr_text(ir, &extent));
+                return Err(format!(
+                    "the extent of axis '{name}' is {extent}, and 'extents' says {stated}"
+                ));
+            }
             if tile < 1 {
                 return Err(format!(
                     "the tile of axis '{name}' is {tile}: it must be at least 1"
@@ -97,13 +108,49 @@ impl SweepSpec {
         }
         let spec = SweepSpec {
             loops,
-            vector: positive(ir, sweep, "vector") as u64,
-            partials: ir.int_of(sweep, "partials").unwrap_or(0).clamp(0, 1 << 16),
-            threads: positive(ir, sweep, "threads"),
-            groups: positive(ir, sweep, "groups"),
+            vector: number(ir, sweep, "vector", 1, MOST_NUMBER)? as u64,
+            partials: number(ir, sweep, "partials", 0, MOST_PARTIALS)?,
+            threads: number(ir, sweep, "threads", 1, MOST_NUMBER)?,
+            groups: number(ir, sweep, "groups", 1, MOST_NUMBER)?,
         };
         spec.check_complete(axes)?;
         Ok(spec)
+    }
+    /// Refuses lanes and threads that a machine does not have.
+    pub fn check_machine(&self, target: &Target) -> Result<(), SpecError> {
+        let Self {
+            vector,
+            threads,
+            groups,
+            ..
+        } = *self;
+        let name = target.name;
+        if !vector.is_power_of_two() || vector > target.vector_bytes {
+            let most = target.vector_bytes;
+            return Err(format!(
+                "'vector' is {vector}: a vector of '{name}' has a power of two of lanes, at most {most}"
+            ));
+        }
+        if target.is_gpu()
+            && threads > 1
+            && (threads % WARP != 0 || threads as u64 > target.block_threads)
+        {
+            let most = target.block_threads;
+            return Err(format!(
+                "'threads' is {threads}: a block of '{name}' has a multiple of {WARP} threads, at most {most}"
+            ));
+        }
+        if !target.is_gpu() && threads > 1 {
+            return Err(format!(
+                "'threads' is {threads}: a worker of '{name}' has one thread, those of a GPU have several"
+            ));
+        }
+        match threads % groups {
+            0 => Ok(()),
+            _ => Err(format!(
+                "'groups' is {groups}, which does not divide {threads} threads"
+            )),
+        }
     }
     fn check_complete(&self, axes: &Axes) -> Result<(), SpecError> {
         for axis in axes.ids() {
@@ -207,8 +254,18 @@ pub fn strings(ir: &Ir, op: Op, name: &str) -> Vec<String> {
     items.iter().filter_map(text).collect()
 }
 
-fn positive(ir: &Ir, op: Op, name: &str) -> i64 {
-    ir.int_of(op, name).unwrap_or(1).clamp(1, 4096)
+/// Lanes, threads or groups that a clause may ask for.
+const MOST_NUMBER: i64 = 4096;
+/// Workers that a clause may ask partial results of.
+const MOST_PARTIALS: i64 = 1 << 16;
+
+/// The number of a clause; the least where it is left out.
+fn number(ir: &Ir, op: Op, name: &str, least: i64, most: i64) -> Result<i64, SpecError> {
+    let number = ir.int_of(op, name).unwrap_or(least);
+    match (least..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!("'{name}' is {number}: it must be at most {most}")),
+    }
 }
 
 fn parse_axes(text: &str, axes: &Axes) -> Result<Vec<AxisId>, SpecError> {

@@ -139,6 +139,7 @@ pub fn lower_sweep(
     let axes = Axes::build(ir, &ops)
         .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
     let spec = SweepSpec::read(ir, sweep, &axes)
+        .and_then(|spec| spec.check_machine(target).map(|()| spec))
         .map_err(|reason| unsupported(reason, "run --schedule to have the clauses chosen"))?;
     let job = Job {
         name: name.to_string(),
