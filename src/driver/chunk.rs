@@ -20,9 +20,10 @@ use super::statistics::Statistics;
 use super::text;
 use super::timing::Timing;
 use super::validate::Validator;
-use super::watch::{Bisect, Debug, Files};
+use super::watch::{Bisect, Debug};
 use super::{codes, limits, reproducer, roundtrip};
 use crate::tool::Progress;
+use crate::tool::explain::Files;
 use crate::tool::files::{self, Stream};
 use crate::tool::load::Reader;
 

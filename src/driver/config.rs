@@ -7,9 +7,8 @@ use fuser_ir::limits::Limits as SourceLimits;
 use fuser_pass::{Limits, PipelineDef};
 
 use crate::compile::Target;
+pub use crate::tool::explain::STDERR;
 use crate::tool::target::Wanted;
-/// The path of what is shown where no file is named.
-pub const STDERR: &str = "/dev/stderr";
 
 /// One thing to run, in the order of the command line.
 #[derive(Clone, Debug)]

@@ -42,6 +42,7 @@ use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat, STDERR};
 use source::{Functions, Sources};
 
+use crate::tool::explain;
 use crate::tool::files::{self, Limit, Stream};
 use crate::tool::load::{self, Reader};
 use crate::tool::{self, Exit};
@@ -325,9 +326,6 @@ fn says_pass(diagnostic: &Diagnostic, pass: &str) -> bool {
     diagnostic.is_error() && !diagnostic.message.contains(&format!("'{pass}'"))
 }
 
-/// Files that are data: of several programs they become a list. Others are text.
-const JSON_KINDS: [&str; 2] = ["segment-report", "explain-json"];
-
 /// One run over all chunks.
 struct Session<'a> {
     config: &'a Config,
@@ -452,59 +450,12 @@ impl Session<'_> {
     fn write_files(&self) -> Vec<Result<(), String>> {
         // Output to a stream is written in any case; a file only if nothing failed.
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
-            ("-" | STDERR, _) | (_, Exit::Ok) => files::write(path, &self.file(kind)),
+            ("-" | STDERR, _) | (_, Exit::Ok) => {
+                files::write(path, &explain::content(&self.files, kind))
+            }
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()
-    }
-    /// The emitted file of this kind: the last about each program, before an explanation in words the decisions of earlier passes and
-    /// behind it the changes that later passes made; an array if there are several programs.
-    fn file(&self, kind: &str) -> String {
-        let mut last: Vec<&EmittedFile> = Vec::new();
-        let explains = matches!(kind, "explain" | "explain-pair");
-        for file in &self.files {
-            if kind == "explain" && file.kind == fuser_passes::EXPLAIN_EARLIER {
-                last.push(file);
-            } else if file.kind == kind {
-                let earlier = |known: &&EmittedFile| known.kind == fuser_passes::EXPLAIN_EARLIER;
-                last.retain(|known| earlier(known) || known.function != file.function);
-                last.push(file);
-            } else if explains
-                && file.kind == fuser_passes::EXPLAIN_LATER
-                && last.iter().any(|known| known.function == file.function)
-            {
-                last.push(file);
-            }
-        }
-        match last.as_slice() {
-            [] => String::new(),
-            [one] => self.with_later(one),
-            several if JSON_KINDS.contains(&kind) => {
-                let texts: Vec<String> = several.iter().map(|f| self.with_later(f)).collect();
-                let texts: Vec<&str> = texts.iter().map(|t| t.trim_end()).collect();
-                format!("[{}]\n", texts.join(",\n"))
-            }
-            several => several.iter().map(|f| f.content.as_str()).collect(),
-        }
-    }
-    /// A file's content; an explanation as data with what passes after it changed.
-    fn with_later(&self, file: &EmittedFile) -> String {
-        let mut after = self.files.iter().skip_while(|f| !std::ptr::eq(*f, file));
-        let later = after
-            .by_ref()
-            .filter(|f| f.kind == fuser_passes::EXPLAIN_LATER_JSON && f.function == file.function);
-        let later: Vec<&str> = later.map(|f| f.content.as_str()).collect();
-        let place = file.content.rfind(fuser_passes::EXPLAIN_LATER_LIST);
-        match place.filter(|_| file.kind == "explain-json" && !later.is_empty()) {
-            None => file.content.clone(),
-            Some(at) => {
-                let (before, list) = file.content.split_at(at);
-                let rest = list.strip_prefix(fuser_passes::EXPLAIN_LATER_LIST);
-                let later = later.join(",\n    ");
-                let rest = rest.unwrap_or_default();
-                format!("{before}\"later\": [\n    {later}\n  ]{rest}")
-            }
-        }
     }
     fn measurements(&self) -> Result<(), String> {
         let measuring = &self.config.measuring;

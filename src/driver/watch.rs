@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use fuser_ir::{Ir, Op};
-use fuser_pass::{Instrument, PassRun, Pipeline};
+use fuser_ir::Ir;
+use fuser_pass::{Instrument, PassRun};
 
 use crate::tool::files;
 
@@ -92,18 +92,5 @@ impl Instrument for Debug {
         self.heard.insert(tag.to_owned());
         text.lines()
             .for_each(|line| files::say(&format!("[{tag}] {line}\n")));
-    }
-}
-
-/// Tells passes which files are wanted.
-pub struct Files {
-    /// Kinds.
-    pub kinds: Vec<&'static str>,
-}
-
-impl Instrument for Files {
-    fn before_pipeline(&mut self, _: &Ir, _: Op, _: &Pipeline) {}
-    fn wants_file(&self, kind: &str) -> bool {
-        self.kinds.contains(&kind)
     }
 }

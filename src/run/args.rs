@@ -13,6 +13,7 @@ use crate::compile::{CompileOptions, Target};
 use crate::session::Signature;
 use crate::tool;
 use crate::tool::cache::{self, Disk};
+use crate::tool::explain::{Question, STDERR};
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
@@ -69,6 +70,8 @@ pub struct Config {
     pub output_dir: Option<PathBuf>,
     /// File for the report; `-` is stdout.
     pub report: Option<String>,
+    /// The questions about what is decided.
+    pub explain: Vec<Question>,
     /// Threads.
     pub threads: Option<usize>,
     /// Bytes of memory.
@@ -108,6 +111,7 @@ impl Default for Config {
             seed: 0,
             output_dir: None,
             report: None,
+            explain: Vec::new(),
             threads: None,
             memory: None,
             repeat: 5,
@@ -187,7 +191,7 @@ pub enum Parsed {
 /// One flag.
 struct Flag {
     names: &'static [&'static str],
-    /// The name of its value in help; none for a switch.
+    /// The name of its value in help; none for a switch, and in brackets where it may be left out.
     value: Option<&'static str>,
     doc: &'static str,
     set: fn(&mut Config, &str) -> Result<(), String>,
@@ -290,6 +294,12 @@ static FLAGS: &[Flag] = &[
         value: Some("json:FILE"),
         doc: "write bytes, times and the check as JSON (docs/report-schema.md)",
         set: report,
+    },
+    Flag {
+        names: &["explain"],
+        value: Some("[FILE|json:FILE|%a,%b]"),
+        doc: "why segments are what they are in this run, to stderr or FILE ('-': stdout); as data; why two values are in different ones",
+        set: explain,
     },
     Flag {
         names: &["threads"],
@@ -408,6 +418,12 @@ fn input(config: &mut Config, value: &str) -> Result<(), String> {
     }
 }
 
+fn explain(config: &mut Config, value: &str) -> Result<(), String> {
+    let value = if value.is_empty() { STDERR } else { value };
+    config.explain.push(Question::parse(value)?);
+    Ok(())
+}
+
 fn report(config: &mut Config, value: &str) -> Result<(), String> {
     match value.strip_prefix("json:").filter(|path| !path.is_empty()) {
         Some(path) => {
@@ -457,6 +473,11 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
     if config.device == Device::Interp {
         config.threads = Some(1);
     }
+    if !config.explain.is_empty() && config.device == Device::Interp {
+        errors.push(
+            "--explain is about what is compiled, and --device=interp compiles nothing".into(),
+        );
+    }
     match errors.is_empty() {
         true => Ok(Parsed::Run(Box::new(config))),
         false => Err(errors),
@@ -478,6 +499,7 @@ fn flag(
     let value = match (flag.value, value) {
         (_, Some(value)) => value,
         (None, None) => "",
+        (Some(what), None) if what.starts_with('[') => "",
         (Some(what), None) => tool::value_behind(&spelled(name), what, rest, |name| {
             FLAGS.iter().any(|f| f.names.contains(&name))
         })?,

@@ -154,6 +154,11 @@ fn all(config: &Config) -> Exit {
 
 /// Runs a folder of segments.
 fn folder(config: &Config) -> Exit {
+    if !config.explain.is_empty() {
+        return usage(&[
+            "'--explain' is about a program, not about a folder of its segments".into(),
+        ]);
+    }
     let mut sources = SourceMap::default();
     let nothing = Ir::new(fuser_dialects::registry());
     let session = match Session::new(config.runtime()) {
@@ -248,6 +253,12 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     let specs = config.specs(&loaded.signature);
     let inputs = session.resolve(loaded, &specs, &config.shapes)?;
     let config = &with_gpu(config)?;
+    let answers = match subject {
+        Subject::Program(loaded) => {
+            session.explain(loaded, &inputs, &config.compile_options(), &config.explain)?
+        }
+        Subject::Parts(_) => Vec::new(),
+    };
     let progress = Progress::start("fuser-run", "compiling and running");
     let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
     progress.step("checking with the interpreter");
@@ -290,6 +301,9 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
             Subject::Parts(parts) => Some(parts),
         },
     };
+    for (question, answer) in config.explain.iter().zip(&answers) {
+        files::write(&question.path, answer).map_err(Failure::File)?;
+    }
     outputs::write(&findings).map_err(Failure::File)?;
     files::write("-", &table::render(&findings)).map_err(Failure::File)?;
     Ok(match findings.status() {

@@ -75,6 +75,7 @@ use crate::compile::{self, CompileOptions};
 #[cfg(feature = "codegen")]
 use crate::split::PartsRun;
 use crate::split::{self, MAP, Parts, Split, Text};
+use crate::tool::explain::{self, Files, Question};
 use crate::tool::load::Reader;
 use tensors::Held;
 
@@ -441,6 +442,27 @@ impl Session {
         parts.run(self, inputs, keep, &mut |part, inputs| {
             self.run_cpu(part, inputs, options, repeats)
         })
+    }
+
+    /// The answers to `questions` about what is decided where the program is compiled for these inputs, one each.
+    pub fn explain(
+        &self,
+        loaded: &Loaded,
+        inputs: &Inputs,
+        options: &CompileOptions,
+        questions: &[Question],
+    ) -> std::result::Result<Vec<String>, Diagnostics> {
+        let options = decided(loaded, inputs, options);
+        let answer = |question: &Question| {
+            let mut wanted = Files {
+                kinds: vec![question.kind],
+            };
+            let pair = question.pair.as_deref().unwrap_or_default();
+            let mut ir = loaded.alone();
+            let files = compile::explain(&mut ir, loaded.module, &options, pair, &mut wanted)?;
+            Ok(explain::content(&files, question.kind))
+        };
+        questions.iter().map(answer).collect()
     }
 
     /// The traffic of the program, segment by segment, once the passes before scheduling have run; without `options`,

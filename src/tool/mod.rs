@@ -1,10 +1,12 @@
 //! The parts that all tools share: reading and writing files, making a module of a text, reporting mistakes, exit
 //! statuses.
 //!
-//! `files` reads and writes, `load` makes modules, `foreign` knows texts of other systems, `flags` what is said wrong, `target` finds the
-//! target, `cache` keeps kernels, `gpu` is the simulated GPU; this file reports mistakes and holds the exit statuses. Results go to stdout, everything else to stderr.
+//! `files` reads and writes, `explain` puts together what passes leave, `load` makes modules, `foreign` knows texts of other systems, `flags`
+//! what is said wrong, `target` finds the target, `cache` keeps kernels, `gpu` is the simulated GPU; this file reports mistakes and holds the
+//! exit statuses. Results go to stdout, everything else to stderr.
 
 pub mod cache;
+pub mod explain;
 pub mod files;
 pub mod flags;
 pub mod foreign;

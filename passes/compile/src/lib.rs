@@ -25,7 +25,8 @@ use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 use std::collections::BTreeMap;
 
-use fuser_pass::{Failure, Manager, Pipeline, Remark, Report, place_of};
+use fuser_pass::context::EmittedFile;
+use fuser_pass::{Failure, Instrument, Manager, Pipeline, Remark, Report, place_of};
 use fuser_passes::executors;
 use fuser_passes::stride_grids::ANY_LENGTH;
 use fuser_passes::targets::{MULTIPLES, OTHERS, SHAPE, TARGET};
@@ -271,8 +272,20 @@ pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnos
 }
 
 fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
+    run_watched(ir, module, pipeline, None)
+}
+
+fn run_watched(
+    ir: &mut Ir,
+    module: Op,
+    pipeline: &Pipeline,
+    watcher: Option<&mut dyn Instrument>,
+) -> Result<Report, Diagnostics> {
     let mut manager = Manager::new(fuser_ir::verify::verify);
     manager.without_remarks = true;
+    if let Some(watcher) = watcher {
+        manager.watch(watcher);
+    }
     let report = manager.run(ir, module, pipeline);
     match &report.failure {
         None => Ok(report),
@@ -286,6 +299,22 @@ pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<()
     let front = pipeline(options)?.up_to("schedule");
     run_pipeline(ir, module, &front.unwrap_or_else(Pipeline::empty))?;
     Ok(())
+}
+
+/// Runs the same, with an instrument that says which files are wanted, and gives these. `pair` is two values that an explanation is about,
+/// `%a,%b`, or empty.
+pub fn explain(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+    pair: &str,
+    wanted: &mut dyn Instrument,
+) -> Result<Vec<EmittedFile>, Diagnostics> {
+    let front = pipeline(options)?.up_to("schedule");
+    let mut front = front.unwrap_or_else(Pipeline::empty);
+    // Any text is a value of that option.
+    let _ = front.set_option("segment", "explain", pair);
+    Ok(run_watched(ir, module, &front, Some(wanted))?.files)
 }
 
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.

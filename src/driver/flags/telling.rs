@@ -1,6 +1,7 @@
 //! Flags: diagnostics, timing, statistics, remarks, reports.
 
 use super::*;
+use crate::tool::explain::Question;
 use Group as G;
 use Takes::{Maybe, Switch, Value};
 
@@ -273,28 +274,10 @@ pub static FLAGS: &[Flag] = &[
     ),
 ];
 
-/// A question about values has a `%` or a comma; the path of a file a dot or a slash.
 fn explain(c: &mut Config, value: &str) -> Result<(), String> {
-    let is_path = value == "-" || value.contains(['.', '/']);
-    if let Some(path) = value.strip_prefix("json:") {
-        c.reports.push(("explain-json", path.to_owned()));
-    } else if value.starts_with('%') || (value.contains(',') && !value.contains('/')) {
-        let names = value
-            .split(',')
-            .map(|name| name.trim().trim_start_matches('%'));
-        let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-        let [a, b] = names.as_slice() else {
-            return Err(format!("'{value}' is not of the form %a,%b"));
-        };
-        c.explain_pair = Some(format!("%{a},%{b}"));
-        c.reports.push(("explain-pair", STDERR.to_owned()));
-    } else if is_path {
-        c.reports.push(("explain", value.to_owned()));
-    } else {
-        return Err(format!(
-            "'{value}' is neither two values nor a file: '%a,%b' asks why two values are apart, './{value}' is a file"
-        ));
-    }
+    let question = Question::parse(value)?;
+    c.explain_pair = question.pair.or(c.explain_pair.take());
+    c.reports.push((question.kind, question.path));
     Ok(())
 }
 

@@ -37,6 +37,7 @@ mod sizes;
 mod tests;
 mod tiles;
 mod units;
+mod words;
 
 pub use crate::axes::Copies;
 pub use attention::Attention;

@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use fuser_analysis::cost::{is_call, keeps_memory};
+use fuser_analysis::cost::{Refusal, is_call, keeps_memory};
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
 use petgraph::unionfind::UnionFind;
@@ -93,6 +93,20 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
 /// True if a boundary lies between the producer of a value and a user.
 pub(super) fn separated(ir: &Ir, producer: Op, user: Op) -> bool {
     after(ir, producer) || before(ir, user)
+}
+
+/// The kind of the boundary between the producer of a value and a user, in words; of a call the sentence that it is one.
+pub(super) fn words(ir: &Ir, producer: Op, user: Op) -> String {
+    let ends = [producer, user];
+    if let Some(op) = ends.into_iter().find(|&op| is_call(ir, op)) {
+        return Refusal::CallAlone { op }.words(ir);
+    }
+    let hinted = |op| matches!(Hint::of(ir, op), Some(Ok(Hint::Apart | Hint::Barrier)));
+    match ir.has(producer, Traits::BARRIER) {
+        true => "a boundary of the program".into(),
+        false if ends.into_iter().any(hinted) => "a boundary that a hint draws".into(),
+        false => "a placement in memory that an op demands".into(),
+    }
 }
 
 /// True if the op stays in a group of its own: by a hint, or as a call.

@@ -14,7 +14,8 @@ mod text;
 use std::collections::{BTreeMap, BTreeSet};
 
 use fuser_analysis::axes::value_text;
-use fuser_analysis::cost::{Cost, Model, Refusal};
+use fuser_analysis::cost::{Cost, Kind, Model, Refusal, is_call};
+use fuser_analysis::targets::TARGET;
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
@@ -25,7 +26,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::bottom_up::opaque_cost;
-use super::boundaries::{is_alone, separated};
+use super::boundaries::{is_alone, separated, words};
 use super::graph::{Graph, Index};
 use super::record::Record;
 use crate::planner::{CostResult, Planner};
@@ -35,6 +36,12 @@ use crate::planner::{CostResult, Planner};
 pub(super) struct Explanation {
     /// The program's symbol.
     program: String,
+    /// The machine.
+    target: String,
+    /// The lengths that its named extents count as.
+    extents: BTreeMap<String, u64>,
+    /// Those of both that no option gives: `target`, names of extents.
+    assumed: BTreeSet<String>,
     /// The length that extents without a number count as.
     nominal: u64,
     /// In run order.
@@ -61,6 +68,8 @@ struct SegmentNote {
     /// Walks over slow memory.
     sweeps: Option<usize>,
     cost: CostNote,
+    /// The sentence about an op that is a call.
+    call: Option<String>,
     /// Better plans that were refused.
     refused: Vec<Reason>,
     /// The reason that the model has no plan.
@@ -87,6 +96,8 @@ struct Reason {
     numbers: BTreeMap<String, Json>,
     /// Both in one line.
     text: String,
+    /// The same as a sentence.
+    words: String,
 }
 
 /// The values that cross between two segments, and the reason that they are not one.
@@ -95,7 +106,10 @@ struct CutNote {
     from: String,
     to: String,
     values: Vec<ValueNote>,
+    /// Bytes that are written and read for it; none for a view.
     bytes: u64,
+    /// True if the earlier segment is a view: the later one reads what that is a view of.
+    view: bool,
     why: Why,
 }
 
@@ -137,6 +151,11 @@ struct BoundaryNote {
     producer: String,
     /// The op that reads it.
     user: String,
+    /// The reason, as a sentence.
+    words: String,
+    /// True if one of them is a call, which its segment tells.
+    #[serde(skip)]
+    call: bool,
 }
 
 /// A decision.
@@ -166,20 +185,62 @@ pub(super) fn emit(
         return Ok(());
     }
     let mut drawn = Drawn::new(ctx.ir, ctx.op, model);
+    let premise = Premise::of(ctx, model);
     if !pair.is_empty() {
         if let Some(answer) = pair::answer(ctx, &mut drawn, &pair, records)? {
-            ctx.emit_file("explain-pair", answer);
+            ctx.emit_file("explain-pair", text::premise(&premise) + &answer);
         }
         if !ctx.wants_file("explain") && !ctx.wants_file("explain-json") {
             return Ok(());
         }
     }
-    let all = drawn.explanation(records);
+    let all = drawn.explanation(premise, records);
     ctx.emit_file("explain", text::render(&all));
     // Serializing plain strings and numbers cannot fail.
     let json = serde_json::to_string_pretty(&all).unwrap_or_default();
     ctx.emit_file("explain-json", json + "\n");
     Ok(())
+}
+
+/// The facts that decisions rest on.
+pub(super) struct Premise {
+    target: String,
+    extents: BTreeMap<String, u64>,
+    assumed: BTreeSet<String>,
+}
+
+impl Premise {
+    fn of(ctx: &PassContext<'_>, model: &Model) -> Self {
+        let ir: &Ir = ctx.ir;
+        let mut extents = BTreeMap::new();
+        let mut assumed = BTreeSet::new();
+        if ctx.options.text(TARGET.name).is_empty() {
+            assumed.insert(TARGET.name.to_owned());
+        }
+        let args = ir.body(ctx.op, 0).map_or(&[][..], |block| ir.args(block));
+        let made = ir.walk(ctx.op).into_iter();
+        let made = made.flat_map(|op| ir.results(op));
+        for &value in args.iter().chain(made) {
+            let dims = ir
+                .value_kind(value)
+                .as_tensor()
+                .map_or(&[][..], |t| &t.dims);
+            let lengths = dims.iter().filter_map(|dim| ir.extent_as_expr(dim.extent));
+            let names = lengths.flat_map(|length| length.terms.into_iter().flat_map(|term| term.0));
+            for name in names {
+                let text = ir.str(name).to_owned();
+                if !model.bindings.named.contains_key(&name) {
+                    assumed.insert(text.clone());
+                }
+                extents.insert(text, model.bindings.get(name));
+            }
+        }
+        Self {
+            target: model.target.name.to_string(),
+            extents,
+            assumed,
+        }
+    }
 }
 
 /// A drawn program without its boundaries, and which ops stood in which segment.
@@ -268,7 +329,7 @@ impl Drawn {
         }
     }
 
-    fn explanation(&mut self, records: &[Record]) -> Explanation {
+    fn explanation(&mut self, premise: Premise, records: &[Record]) -> Explanation {
         let segments: Vec<SegmentNote> = (0..self.groups.len()).map(|g| self.segment(g)).collect();
         let pairs: Vec<(usize, usize)> = self
             .groups
@@ -287,6 +348,9 @@ impl Drawn {
                 .symbol_name(self.program)
                 .unwrap_or_default()
                 .to_owned(),
+            target: premise.target,
+            extents: premise.extents,
+            assumed: premise.assumed,
             nominal: self.planner.model.bindings.nominal,
             segments,
             cuts,
@@ -305,9 +369,21 @@ impl Drawn {
             kind: cost_result.ok().map(|v| v.kind.name()),
             sweeps: cost_result.ok().map(|v| v.sweeps),
             cost: note(&self.cost(&[group])),
+            call: self.call(group),
             refused: rejected.iter().map(|r| self.reason(r)).collect(),
             no_plan: cost_result.err().map(|r| self.reason(r)),
         }
+    }
+    /// The sentence about the call that a segment is.
+    fn call(&self, group: usize) -> Option<String> {
+        let members = self.groups[group].members.iter();
+        let mut ops = members.map(|&m| self.graph.ops[m as usize]);
+        let op = ops.find(|&op| is_call(&self.ir, op))?;
+        Some(Refusal::CallAlone { op }.words(&self.ir))
+    }
+    fn is_view(&self, group: usize) -> bool {
+        let own = self.groups[group].cost_result.as_ref();
+        own.is_ok_and(|own| own.kind == Kind::View)
     }
     /// The value that names an op.
     fn op_name(&self, op: Index) -> String {
@@ -328,14 +404,15 @@ impl Drawn {
     }
     fn cut(&mut self, from: usize, to: usize) -> CutNote {
         let values = self.crossing(from, to);
-        let bytes = values
-            .iter()
-            .fold(0u64, |sum, v| sum.saturating_add(v.bytes));
+        let view = self.is_view(from);
+        let bytes = values.iter().filter(|_| !view);
+        let bytes = bytes.fold(0u64, |sum, v| sum.saturating_add(v.bytes));
         CutNote {
             from: self.groups[from].name.clone(),
             to: self.groups[to].name.clone(),
             values,
             bytes,
+            view,
             why: self.why(from, to),
         }
     }
@@ -461,6 +538,8 @@ impl Drawn {
                         value: value_text(&self.ir, edge.value),
                         producer: self.hinted(made),
                         user: self.hinted(own),
+                        words: words(&self.ir, made, own),
+                        call: is_call(&self.ir, made) || is_call(&self.ir, own),
                     });
                 }
             }
@@ -499,6 +578,7 @@ impl Drawn {
         Reason {
             name: refusal.name().to_owned(),
             numbers: numbers(&text),
+            words: refusal.words(&self.ir),
             text,
         }
     }

@@ -190,23 +190,15 @@ impl Drawn {
     }
     /// The values that cross between two segments, as text; where none do, a line that tells if others lead from the
     /// one to the other.
-    fn between_text(&self, from: usize, to: usize) -> String {
-        let (a, b) = (&self.groups[from].name, &self.groups[to].name);
-        let values = self.crossing(from, to);
-        if values.is_empty() {
+    fn between_text(&mut self, from: usize, to: usize) -> String {
+        if self.crossing(from, to).is_empty() {
+            let (a, b) = (&self.groups[from].name, &self.groups[to].name);
             return match self.between(from, to).is_empty() {
                 true => format!("no value goes from @{a} to @{b}\n"),
                 false => format!("no value goes from @{a} to @{b} but by way of others\n"),
             };
         }
-        let bytes = values
-            .iter()
-            .fold(0u64, |sum, v| sum.saturating_add(v.bytes));
-        let names: Vec<&str> = values.iter().map(|v| v.name.as_str()).collect();
-        format!(
-            "cut @{a} -> @{b}: {}, {bytes} bytes written and read\n",
-            names.join(" ")
-        )
+        text::crossing(&self.cut(from, to))
     }
     /// The records with a part in each of two segments, as text.
     fn concerning(&self, from: usize, to: usize, records: &[Record]) -> Vec<String> {

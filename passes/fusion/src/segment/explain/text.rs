@@ -2,11 +2,16 @@
 
 use std::fmt::Write;
 
-use super::{CostNote, CutNote, Explanation, SegmentNote, Why};
+use super::{CostNote, CutNote, Explanation, Premise, Reason, SegmentNote, Why};
 
-/// The segments with their price; for each cut between two, what crosses it and why they are not one; then all records.
+/// The facts that decisions rest on; the segments with their price; for each cut between two, what crosses it and why they are not one; then all
+/// decisions.
 pub(super) fn render(all: &Explanation) -> String {
-    let mut text = String::new();
+    let mut text = premise(&Premise {
+        target: all.target.clone(),
+        extents: all.extents.clone(),
+        assumed: all.assumed.clone(),
+    });
     for segment in &all.segments {
         text += &self::segment(segment);
     }
@@ -14,67 +19,124 @@ pub(super) fn render(all: &Explanation) -> String {
         text += &self::cut(cut);
     }
     let total = &all.total;
+    let calls = all.segments.iter().filter(|s| s.call.is_some()).count() as u64;
+    let calls = match calls {
+        0 => String::new(),
+        calls => format!(" and {}", count(calls, "call")),
+    };
     let _ = writeln!(
         text,
-        "total: {} bytes in {} kernels, {} workspace, {} launches",
+        "total: {} bytes in {}{calls}, {} workspace, {}",
         total.read_bytes.saturating_add(total.write_bytes),
-        total.kernels,
+        count(total.kernels, "kernel"),
         total.workspace_bytes,
-        total.launches
+        count(total.launches, "launch")
     );
     for record in &all.records {
-        let _ = writeln!(text, "{}", record.text);
+        let _ = writeln!(text, "decided: {}", record.text);
     }
     text
 }
 
-/// `segment @s0 (2 ops, up to %y): kernel, 1 sweeps, reads 32 bytes, writes 32, workspace 0, launches 1`
+/// `for target 'generic' (assumed: no --target), B = 64, S = 1024 (assumed: no --shape)`
+pub(super) fn premise(premise: &Premise) -> String {
+    let assumed = |name: &str, flag: &str| match premise.assumed.contains(name) {
+        true => format!(" (assumed: no --{flag})"),
+        false => String::new(),
+    };
+    let mut text = format!(
+        "for target '{}'{}",
+        premise.target,
+        assumed("target", "target")
+    );
+    for (name, length) in &premise.extents {
+        let _ = write!(text, ", {name} = {length}{}", assumed(name, "shape"));
+    }
+    text + "\n"
+}
+
+/// The sentence, and the name of the reason, by which the documentation tells more.
+fn said(reason: &Reason) -> String {
+    format!("{} ({})", reason.words, reason.name)
+}
+
+/// `1 sweep`, `2 sweeps`
+fn count(number: u64, noun: &str) -> String {
+    let end = match (number, noun.ends_with("ch")) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{number} {noun}{end}")
+}
+
+/// `segment @s0 (2 ops, up to %y): kernel, 1 sweep, reads 32 bytes, writes 32, workspace 0, launches 1`
 pub(super) fn segment(note: &SegmentNote) -> String {
     let last = note.ops.last().map_or("nothing", String::as_str);
-    let mut text = format!(
-        "segment @{} ({} ops, up to {last}): ",
-        note.name,
-        note.ops.len()
-    );
+    let ops = count(note.ops.len() as u64, "op");
+    let mut text = format!("segment @{} ({ops}, up to {last}): ", note.name);
     let _ = match (&note.kind, note.sweeps, &note.no_plan) {
+        (Some("view"), ..) => writeln!(text, "view, nothing runs"),
         (Some(kind), Some(sweeps), _) => writeln!(
             text,
-            "{kind}, {sweeps} sweeps, reads {} bytes, writes {}, workspace {}, launches {}",
+            "{kind}, {}, reads {} bytes, writes {}, workspace {}, launches {}",
+            count(sweeps as u64, "sweep"),
             note.cost.read_bytes,
             note.cost.write_bytes,
             note.cost.workspace_bytes,
             note.cost.launches
         ),
-        (_, _, Some(reason)) => writeln!(text, "the cost model has no plan: {}", reason.text),
+        (_, _, Some(reason)) => writeln!(text, "the cost model has no plan: {}", said(reason)),
         _ => writeln!(text, "the cost model has no plan"),
     };
+    if let Some(call) = &note.call {
+        let _ = writeln!(text, "  {call}");
+    }
     for reason in &note.refused {
-        let _ = writeln!(text, "  better, but refused: {}", reason.text);
+        let _ = writeln!(text, "  better, but refused: {}", said(reason));
     }
     text
 }
 
 fn cut(cut: &CutNote) -> String {
-    let names: Vec<&str> = cut.values.iter().map(|v| v.name.as_str()).collect();
-    let (from, to, names) = (&cut.from, &cut.to, names.join(" "));
-    let mut text = format!(
-        "cut @{from} -> @{to}: {names}, {} bytes written and read\n",
-        cut.bytes
-    );
+    let mut text = crossing(cut);
     for line in why(&cut.why) {
         let _ = writeln!(text, "  {line}");
     }
     text
 }
 
+/// `cut @s0 -> @s1: %a %b, 64 bytes written and read`
+pub(super) fn crossing(cut: &CutNote) -> String {
+    let names: Vec<&str> = cut.values.iter().map(|v| v.name.as_str()).collect();
+    let (from, to, names) = (&cut.from, &cut.to, names.join(" "));
+    match cut.view {
+        true => format!("cut @{from} -> @{to}: {names}, a view, for which no bytes are written\n"),
+        false => format!(
+            "cut @{from} -> @{to}: {names}, {} bytes written and read\n",
+            cut.bytes
+        ),
+    }
+}
+
+/// The refusals that a boundary between two segments is the reason of.
+const BY_BOUNDARY: [&str; 4] = ["barrier", "call-alone", "hint-apart", "must-be-in-memory"];
+
 /// The reasons that segments stay apart, a line for each.
 pub(super) fn why(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
-    for boundary in &why.boundaries {
-        lines.push(format!(
-            "a boundary of the user, or a placement that an op demands, lies between: {} goes from {} to {}",
-            boundary.value, boundary.producer, boundary.user
-        ));
+    for boundary in why.boundaries.iter().filter(|b| !b.call) {
+        let (value, words) = (&boundary.value, &boundary.words);
+        let line = format!(
+            "{words} lies between: {value} goes from {} to {}",
+            boundary.producer, boundary.user
+        );
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if why.boundaries.iter().any(|b| b.call) {
+        lines.push("a call is not fused".into());
     }
     if !why.through.is_empty() {
         let names: Vec<String> = why.through.iter().map(|n| format!("@{n}")).collect();
@@ -83,8 +145,10 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             names.join(", ")
         ));
     }
-    if let Some(reason) = &why.refused {
-        lines.push(format!("one kernel is refused: {}", reason.text));
+    let is_told =
+        |r: &&Reason| !why.boundaries.is_empty() && BY_BOUNDARY.contains(&r.name.as_str());
+    if let Some(reason) = why.refused.as_ref().filter(|r| !is_told(r)) {
+        lines.push(format!("one kernel is refused: {}", said(reason)));
     }
     if let Some(together) = &why.together {
         let (together, apart) = (bytes(together), bytes(&why.apart));
@@ -94,14 +158,15 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
         lines.push(format!(
-            "{}one kernel would move {together} bytes in {} sweeps, {} kernels move {apart}{}: {change}",
+            "{}one kernel would move {together} bytes in {}, {} move {apart}{}: {change}",
             match why.refused {
                 Some(_) => "without that boundary ",
                 None => "",
             },
-            why.sweeps.unwrap_or(0),
-            why.apart.kernels,
-            why.sweeps_apart.map_or(String::new(), |s| format!(" in {s}")),
+            count(why.sweeps.unwrap_or(0) as u64, "sweep"),
+            count(why.apart.kernels, "kernel"),
+            why.sweeps_apart
+                .map_or(String::new(), |s| format!(" in {s}")),
         ));
     }
     lines
