@@ -53,6 +53,11 @@ pub fn import(
     }
 }
 
+/// True if `module` has ops on complex numbers by which a format means something else: it is to be exported with their parts.
+pub fn needs_parts(format: Format, ir: &Ir, module: Op) -> bool {
+    format == Format::StableHlo && stablehlo::needs_parts(ir, module)
+}
+
 /// The text of the one program of `module` in a format; or what that cannot say.
 pub fn export(format: Format, ir: &Ir, module: Op) -> Result<String, Diagnostics> {
     match format {

@@ -9,6 +9,7 @@ use fuser_ir::suggest::nearest;
 use crate::compile::Target;
 use crate::tool;
 use crate::tool::cache;
+use crate::tool::files::claims::Claim;
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
@@ -69,6 +70,24 @@ pub struct Config {
     pub split: Option<String>,
     /// The cache as the command line states it.
     pub cache: cache::Wanted,
+}
+
+impl Config {
+    /// The files that the command line names. A program in the folder of its parts is one of those that are replaced.
+    pub fn claims(&self) -> Vec<Claim> {
+        let mut claims = vec![Claim::read("the program", &self.file)];
+        claims.extend(
+            self.wanted
+                .file
+                .iter()
+                .map(|file| Claim::read("--target-file", file)),
+        );
+        match &self.split {
+            Some(_) => {}
+            None => claims.push(Claim::written("-o", &self.output)),
+        }
+        claims
+    }
 }
 
 /// A command line, read.

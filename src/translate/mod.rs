@@ -18,6 +18,8 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 use fuser_target::A100;
 
 use crate::compile::{self, CompileOptions, Target};
+use crate::split::MAP;
+use crate::tool::files::claims::{self, Claim};
 use crate::tool::files::{self, Limit};
 use crate::tool::foreign;
 use crate::tool::load::{Reader, display_name};
@@ -35,6 +37,9 @@ pub fn run(args: &[String]) -> Exit {
 
 /// The name in messages.
 const NAME: &str = "fuser-translate";
+
+/// What is run before complex numbers are exported by their parts.
+const BY_PARTS: &str = "builtin.module(task.program(split-complex))";
 
 /// Finds out what is compiled for, and does the rest. Text of ours is the same on every machine, code is for this one.
 fn with_target(config: Config) -> Exit {
@@ -63,6 +68,9 @@ fn with_target(config: Config) -> Exit {
 }
 
 fn file(config: &Config) -> Exit {
+    if let Err(message) = claims::check(&config.claims()) {
+        return tool::usage(NAME, &[message]);
+    }
     let text = match files::read(&config.file, Limit::default()) {
         Ok(text) => text,
         Err(message) => return finish(Err(message)),
@@ -102,7 +110,19 @@ fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Pat
     });
     drop(progress);
     match parts {
-        Ok((old, split)) => finish(folder::write(folder, &old, &split)),
+        Ok((old, split)) => {
+            let mut claims = config.claims();
+            let files = split.files.iter().map(|(file, _)| file.as_str());
+            claims.extend(
+                files
+                    .chain([MAP])
+                    .map(|file| Claim::written("--split-segments", folder.join(file))),
+            );
+            match claims::check(&claims) {
+                Ok(()) => finish(folder::write(folder, &old, &split)),
+                Err(message) => tool::usage(NAME, &[message]),
+            }
+        }
         Err(found) => tool::tell(sources, found.items),
     }
 }
@@ -162,6 +182,9 @@ fn emit(
             return Ok((text, Diagnostics::default()));
         }
         Emit::Export(format) => {
+            if fuser_frontends::needs_parts(format, ir, module) {
+                compile::run_passes(ir, module, BY_PARTS)?;
+            }
             let text = fuser_frontends::export(format, ir, module)?;
             return Ok((text, Diagnostics::default()));
         }

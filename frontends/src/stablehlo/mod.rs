@@ -7,7 +7,7 @@
 //! | `ops.rs` | the table of all ops |
 //! | `control.rs`, `calls.rs` | loops and branches; calls of what lies outside |
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, ... | ops that are more than a row |
-//! | `export.rs` | a program to text |
+//! | `export/` | a program to text |
 //!
 //! An op that fails is told once. What depends on it is read with values of the types that the text states, for
 //! mistakes of its own.
@@ -41,7 +41,7 @@ use fuser_ir::span::Span;
 use fuser_ir::types::{TypeId, TypeKind};
 use fuser_ir::{DType, Diagnostics, Extent, Ir, LocId, Op, Value, describe, parse as ir_parse};
 
-pub use export::export;
+pub use export::{export, needs_parts};
 
 use crate::codes::{LIMIT, NO_PROGRAM, STATED, TYPE, UNSUPPORTED};
 use crate::program::{Draft, Fault, Made};
@@ -91,6 +91,8 @@ pub(crate) struct Importer<'s> {
     resources: HashMap<&'s str, &'s str>,
     /// The devices that the module states.
     devices: u64,
+    /// What aliases of locations stand for, as far as they were asked for.
+    places: HashMap<&'s str, Option<LocId>>,
     read: usize,
 }
 
@@ -117,6 +119,7 @@ impl<'s> Importer<'s> {
             aliases: HashMap::new(),
             resources: HashMap::new(),
             devices: 1,
+            places: HashMap::new(),
             read: 0,
         };
         for span in &file.resources {
@@ -564,8 +567,16 @@ impl<'s> Importer<'s> {
         let kind = match loc {
             Loc::Unknown => return None,
             Loc::Alias(name) => {
-                let known = self.aliases.get(self.text(*name)).copied()?;
-                return self.loc(known, depth + 1);
+                let name = self.text(*name);
+                if let Some(known) = self.places.get(name) {
+                    return *known;
+                }
+                let known = self.aliases.get(name).copied()?;
+                // One that is a part of itself stands for nothing there.
+                self.places.insert(name, None);
+                let known = self.loc(known, depth + 1);
+                self.places.insert(name, known);
+                return known;
             }
             Loc::Name(name, child) => {
                 let child = child.as_ref().and_then(|child| self.loc(child, depth + 1));

@@ -1,0 +1,146 @@
+//! Pairs of ops on floats that XLA writes as other ops, with other results: `x / 3` as `x * (1 / 3)`, a division by a broadcast tensor likewise,
+//! `log(exp(x))` as `x`.
+//!
+//! Each of these ops is rounded, and overflows, by itself here. An operand of such a pair passes through an `optimization_barrier`, which keeps
+//! the two ops apart. What lies between them only moves elements. Tried with XLA of JAX 0.10.2.
+
+use std::collections::HashSet;
+
+use fuser_dialects::fusion;
+use fuser_ir::def::{OpClass, OpDef};
+use fuser_ir::{AttrKind, Ir, Op, Value};
+
+/// An op, and the ops before it that it is written together with.
+static PAIRS: &[(&OpDef, &[&OpDef])] = &[
+    (&fusion::DIV, QUOTIENTS),
+    (&fusion::RECIPROCAL, QUOTIENTS),
+    (&fusion::MUL, POWERS),
+    (&fusion::LOG, POWERS),
+    (&fusion::POW, POWERS),
+    (&fusion::SQRT, POWERS),
+];
+
+const QUOTIENTS: &[&OpDef] = &[
+    &fusion::DIV,
+    &fusion::RECIPROCAL,
+    &fusion::SQRT,
+    &fusion::RSQRT,
+    &fusion::EXP,
+    &fusion::POW,
+];
+
+const POWERS: &[&OpDef] = &[&fusion::EXP, &fusion::POW, &fusion::SQRT, &fusion::RSQRT];
+
+/// Ops that are written anew where constants stand in two of them, one behind the other.
+const CHAINED: &[&OpDef] = &[&fusion::ADD, &fusion::SUB, &fusion::MUL];
+
+/// Ops that repeat elements.
+const SPREADS: &[&OpDef] = &[&fusion::FULL, &fusion::BROADCAST, &fusion::EXPAND];
+
+/// Ops that move elements only.
+const MOVES: &[&OpDef] = &[
+    &fusion::FULL,
+    &fusion::BROADCAST,
+    &fusion::EXPAND,
+    &fusion::RESHAPE,
+    &fusion::SQUEEZE,
+    &fusion::PERMUTE,
+    &fusion::COPY,
+    &fusion::SLICE,
+    &fusion::FLIP,
+];
+
+/// What is known of the values so far.
+#[derive(Default)]
+pub struct Known {
+    /// Those that no parameter decides.
+    fixed: HashSet<Value>,
+    /// Those whose elements stand at several indices, so that there are fewer of their inverses.
+    spread: HashSet<Value>,
+}
+
+impl Known {
+    /// Notes the results of an op.
+    pub fn note(&mut self, ir: &Ir, op: Op) {
+        let operands: Vec<Value> = ir.operands(op).collect();
+        let rank = |value: &Value| {
+            ir.ty(ir.value_type(*value))
+                .as_tensor()
+                .map_or(0, |t| t.dims.len())
+        };
+        let results = ir.results(op);
+        if operands.iter().all(|value| self.fixed.contains(value)) {
+            self.fixed.extend(results);
+        }
+        let few = |value: &Value| {
+            self.spread.contains(value) || self.fixed.contains(value) || rank(value) == 0
+        };
+        let elementwise = ir
+            .def(op)
+            .is_some_and(|def| def.class == OpClass::Elementwise);
+        let stays = elementwise || is_one(ir, op, MOVES);
+        let few = stays && operands.iter().all(few) && operands.iter().any(|value| rank(value) > 0);
+        if few || is_one(ir, op, SPREADS) {
+            self.spread.extend(results);
+        }
+    }
+    /// True if an operand of an op has to be kept apart from what made it.
+    pub fn is_rewritten(&self, ir: &Ir, op: Op, index: usize) -> bool {
+        let operands: Vec<Value> = ir.operands(op).collect();
+        let Some(value) = operands.get(index).copied() else {
+            return false;
+        };
+        let dtype = ir.value_kind(value).dtype();
+        if !dtype.is_some_and(|dtype| dtype.is_computed_float()) {
+            return false;
+        }
+        let maker = maker(ir, value);
+        let paired = PAIRS.iter().filter(|(outer, _)| ir.is(op, outer));
+        let mut paired = paired.map(|(_, inner)| *inner);
+        if maker.is_some_and(|maker| paired.any(|inner| is_one(ir, maker, inner))) {
+            return true;
+        }
+        if ir.is(op, &fusion::DIV) && index == 1 {
+            let scalar = ir
+                .ty(ir.value_type(value))
+                .as_tensor()
+                .is_none_or(|t| t.dims.is_empty());
+            let few = scalar || self.spread.contains(&value) || self.fixed.contains(&value);
+            return few && !maker.is_some_and(|maker| is_power_of_two(ir, maker));
+        }
+        let others = || {
+            operands
+                .iter()
+                .any(|other| *other != value && self.fixed.contains(other))
+        };
+        let has_fixed = |op: Op| ir.operands(op).any(|operand| self.fixed.contains(&operand));
+        let chained = |maker: Op| is_one(ir, maker, CHAINED) && has_fixed(maker);
+        is_one(ir, op, CHAINED) && others() && maker.is_some_and(chained)
+    }
+}
+
+fn is_one(ir: &Ir, op: Op, list: &[&'static OpDef]) -> bool {
+    list.iter().any(|def| ir.is(op, def))
+}
+
+/// The op that computes a value, in front of those that move its elements.
+pub fn maker(ir: &Ir, mut value: Value) -> Option<Op> {
+    loop {
+        let op = ir.def_op(value)?;
+        if !MOVES.iter().any(|def| ir.is(op, def)) {
+            return Some(op);
+        }
+        value = ir.operands(op).next()?;
+    }
+}
+
+/// True for a constant by which a division is a product, whatever is divided.
+fn is_power_of_two(ir: &Ir, op: Op) -> bool {
+    const SIGNIFICAND: u64 = (1 << 52) - 1;
+    let value = match ir.attr_of(op, "value") {
+        Some(AttrKind::Float { bits, .. }) => f64::from_bits(*bits),
+        Some(AttrKind::Int { value, .. }) => *value as f64,
+        _ => return false,
+    };
+    value.is_normal() && value.to_bits() & SIGNIFICAND == 0 && value.abs().log2().abs() < 14.0
+}

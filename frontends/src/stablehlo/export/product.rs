@@ -1,0 +1,71 @@
+//! Products of matrices. They accumulate in f32 or f64, and are rounded once.
+
+use fuser_ir::Op;
+
+use super::reduce::without_negative_zero;
+use super::{Form, Tensor, Writer};
+use crate::program::Made;
+
+/// Batch axes that both have are batch axes there; those that one operand alone has are rows or columns.
+pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
+    let (a, b) = (w.operand(op, 0)?, w.operand(op, 1)?);
+    let (left, right) = (a.shape.len(), b.shape.len());
+    let both = if left > 2 && right > 2 { left - 2 } else { 0 };
+    let batch: Vec<usize> = (0..both).collect();
+    let batch = format!("batching_dims = {batch:?} x {batch:?}, ");
+    let terms = (left.saturating_sub(1), right.saturating_sub(2));
+    if left != 2 || right < 3 {
+        let product = contracted(w, [&a, &b], &batch, terms, &to.shape);
+        return Ok(w.convert(&product, to.dtype));
+    }
+    // The rows of the left operand stand before the batch axes of the right one.
+    let rows = to.shape.len() - 2;
+    let order: Vec<usize> = (1..=rows).chain([0, rows + 1]).collect();
+    let mut shape = to.shape.clone();
+    let row = shape.remove(rows);
+    shape.insert(0, row);
+    let product = contracted(w, [&a, &b], "", terms, &shape);
+    let product = w.convert(&product, to.dtype);
+    let turned = w.inner(&to.shape, to.dtype);
+    let dims = format!(", dims = {order:?}");
+    w.emit(&turned, "stablehlo.transpose", &[&product], &dims);
+    Ok(turned)
+}
+
+/// A product in the type that accumulates, in the precision of its operands.
+fn contracted(
+    w: &mut Writer<'_>,
+    [a, b]: [&Tensor; 2],
+    batch: &str,
+    terms: (usize, usize),
+    shape: &[u64],
+) -> Tensor {
+    let product = w.inner(shape, a.dtype.accumulate());
+    let types = format!("({}, {}) -> {}", a.ty(), b.ty(), product.ty());
+    let operands = format!("{}, {}", a.name, b.name);
+    let line = format!(
+        "stablehlo.dot_general {operands}, {batch}contracting_dims = [{}] x [{}], precision = [HIGHEST, HIGHEST] : {types}",
+        terms.0, terms.1
+    );
+    w.line(&product, &line);
+    match a.shape.get(terms.0) {
+        // XLA makes a product of one term, which may be `-0`, of a sum of it.
+        Some(1) => without_negative_zero(w, &product),
+        _ => product,
+    }
+}
+
+/// A product with a transposed matrix; the bias is added before the one rounding.
+pub fn linear(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
+    let (x, weight) = (w.operand(op, 0)?, w.operand(op, 1)?);
+    let terms = (x.shape.len().saturating_sub(1), 1);
+    let mut sum = contracted(w, [&x, &weight], "", terms, &to.shape);
+    if w.ir.operand_count(op) > 2 {
+        let bias = w.operand(op, 2)?;
+        let bias = w.convert(&bias, sum.dtype);
+        let last = to.shape.len().saturating_sub(1);
+        let spread = w.broadcast(&bias, &[last], &to.shape);
+        sum = w.same("add", &[&sum, &spread]);
+    }
+    Ok(w.convert(&sum, to.dtype))
+}
