@@ -23,6 +23,16 @@ mod words;
 use crate::Source;
 use crate::generate::Case;
 
+/// Writes numbers for the named extents of a case; true if there were any.
+pub fn number_extents(case: &mut Case) -> bool {
+    words::number_extents(case, &mut Source::seed(0))
+}
+
+/// The text of a case's program.
+pub fn printed(case: &Case) -> String {
+    words::printed(case)
+}
+
 /// The properties that stay the same besides the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {

@@ -51,7 +51,8 @@ pub fn number_extents(case: &mut Case, _: &mut Source) -> bool {
     read(case, &text, BTreeMap::new())
 }
 
-fn printed(case: &Case) -> String {
+/// The text of a case's program.
+pub fn printed(case: &Case) -> String {
     print(&case.ir, case.module, &PrintOptions::default())
 }
 

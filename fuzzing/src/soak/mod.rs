@@ -5,6 +5,7 @@
 //!
 //! Every minute a line says how far it is; at the end, signals included, come the statistics and what was found.
 
+mod files;
 mod options;
 mod progress;
 
@@ -115,7 +116,8 @@ pub fn run(options: &Options) -> ExitCode {
     if let Err(error) = progress.watch_signals() {
         eprintln!("signals end the soak at once: {error}");
     }
-    if let (true, Some(why)) = (options.kinds.contains(&"models"), options.missing()) {
+    let evaluated = options.write.is_none() && options.kinds.contains(&"models");
+    if let (true, Some(why)) = (evaluated, options.missing()) {
         eprintln!("skipped: {why}; models are compiled and run, and not evaluated");
     }
     let shared = Shared::default();
@@ -207,6 +209,16 @@ fn work(options: &Options, shared: &Shared, progress: &Progress) {
 
 fn case(options: &Options, shared: &Shared, progress: &Progress, kind: &Kind, seed: u64) {
     let mut stats = Stats::default();
+    if let Some(folder) = &options.write {
+        match files::write(options, kind.name, seed, folder) {
+            Ok(written) => files::count(&written, &mut stats),
+            Err(error) => eprintln!("cannot write to {}: {error}", folder.display()),
+        }
+        if let Ok(mut all) = shared.stats.lock() {
+            all.merge(&stats);
+        }
+        return;
+    }
     let found = (kind.run)(options, seed, &mut stats);
     if let Ok(mut all) = shared.stats.lock() {
         all.merge(&stats);

@@ -28,6 +28,7 @@ pub const USAGE: &str = "usage: soak [options]
   --only A,B     of the kinds of cases only these: programs, partners, tasks, kernels, ptx, texts, models
   --find TEXT    a stated refusal, or a plan given up, whose reason, without numbers and names, contains TEXT is a failure too
   --reduce       make each failure small before it is written
+  --write DIR    write each case to DIR as files, for another system to run, and do nothing else: programs and models
   --verbose      print every seed before it runs, and every panic as it happens";
 
 /// Options of a soak.
@@ -46,6 +47,8 @@ pub struct Options {
     pub(super) cpu: &'static str,
     pub(super) find: Option<String>,
     pub(super) out: PathBuf,
+    /// The folder to which cases are written, where that is all that is done.
+    pub(super) write: Option<PathBuf>,
     pub(super) reduce: bool,
     pub(super) verbose: bool,
     /// The levels at which models are compiled.
@@ -70,6 +73,7 @@ impl Options {
             cpu: QUICK.cpu,
             find: None,
             out: "fuzz-failures".into(),
+            write: None,
             reduce: false,
             verbose: false,
             levels: vec![Level::host()],
@@ -91,7 +95,14 @@ impl Options {
                 }
             }
         }
-        options.evaluated = options.kinds.contains(&"models") && options.missing().is_none();
+        if options.write.is_some() {
+            options
+                .kinds
+                .retain(|kind| super::files::KINDS.contains(kind));
+        }
+        options.evaluated = options.write.is_none()
+            && options.kinds.contains(&"models")
+            && options.missing().is_none();
         Ok(options)
     }
     /// The reason that models are not evaluated, if so.
@@ -118,6 +129,7 @@ impl Options {
             "--seed" => self.seed = number()?,
             "--find" => self.find = Some(value.into()),
             "--out" => self.out = value.into(),
+            "--write" => self.write = Some(value.into()),
             "--cpu" => {
                 self.cpu =
                     processors::known(value).ok_or_else(|| format!("`{value}` is no processor"))?;
