@@ -85,6 +85,7 @@ pub fn all() -> Vec<&'static CodeDef> {
         .chain(fuser_frontends::codes::CODES)
         .chain(crate::compile::CODES)
         .chain(crate::session::error::CODES)
+        .chain(crate::session::cost::CODES)
         .chain(crate::split::CODES)
         .chain([&crate::tool::target::TARGET_FILE])
         .collect();

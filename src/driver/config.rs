@@ -8,6 +8,7 @@ use fuser_pass::{Limits, PipelineDef};
 
 use crate::compile::Target;
 pub use crate::tool::explain::STDERR;
+use crate::tool::files::claims::Claim;
 use crate::tool::target::Wanted;
 
 /// One thing to run, in the order of the command line.
@@ -330,6 +331,39 @@ impl Config {
         faults
             .into_iter()
             .filter_map(|(idle, text)| idle.then_some(text))
+    }
+    /// The files that the command line names. The program may be written in its own place.
+    pub fn claims(&self) -> Vec<Claim> {
+        let input = self.input.as_deref().unwrap_or("-");
+        let mut claims = vec![Claim::read("the program", input)];
+        let reads = [
+            ("--target-file", &self.wanted.file),
+            ("--segments-from", &self.segments_from),
+        ];
+        for (flag, file) in reads {
+            claims.extend(file.iter().map(|file| Claim::read(flag, file)));
+        }
+        let compared = self.compare.iter().flat_map(|(files, _)| files);
+        claims.extend(compared.map(|file| Claim::read("--compare-segmentations", file)));
+        claims.push(Claim::rewritten("-o", &self.output));
+        let writes = [
+            ("--timing-trace", &self.measuring.trace),
+            ("--remarks-output-file", &self.remarks.file),
+            ("--crash-reproducer", &self.crash_reproducer),
+            ("--generate-reproducer", &self.generate_reproducer),
+        ];
+        for (flag, file) in writes {
+            claims.extend(file.iter().map(|file| Claim::written(flag, file)));
+        }
+        for (kind, file) in &self.reports {
+            let flag = if kind.starts_with("explain") {
+                "explain"
+            } else {
+                kind
+            };
+            claims.push(Claim::written(format!("--{flag}"), file));
+        }
+        claims
     }
 }
 

@@ -43,7 +43,7 @@ use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat, STD
 use source::{Functions, Sources};
 
 use crate::tool::explain;
-use crate::tool::files::{self, Limit, Stream};
+use crate::tool::files::{self, Limit, Stream, claims};
 use crate::tool::load::{self, Reader};
 use crate::tool::{self, Exit};
 
@@ -152,6 +152,9 @@ fn compile(
         Ok(config) => config,
         Err(exit) => return exit,
     };
+    if let Err(error) = claims::check(&config.claims()) {
+        return usage(&[error]);
+    }
     let mut sources = Sources::default();
     let target = match pipeline::target(&config, &mut sources) {
         Ok(target) => target,

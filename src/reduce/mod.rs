@@ -39,6 +39,7 @@ use predicate::{Predicate, TestResult};
 use program::{Program, Rules};
 use search::{Config, Outcome, Statistics, Stop};
 
+use crate::tool::files::claims::{self, Claim};
 use crate::tool::files::{self, Limit};
 use crate::tool::{self, Exit, Progress};
 
@@ -76,6 +77,10 @@ fn say(message: &str) {
 
 /// Reads, searches, writes.
 fn reduce(arguments: &Arguments) -> Result<Exit, String> {
+    claims::check(&[
+        Claim::read("the program", &arguments.input),
+        Claim::written("-o", &arguments.output),
+    ])?;
     let interrupt = interrupt_flag()?;
     shell::sweep();
     let text = files::read(&arguments.input, Limit::default())?;

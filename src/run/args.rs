@@ -10,10 +10,11 @@ use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use crate::compile::{CompileOptions, Target};
-use crate::session::Signature;
+use crate::session::{Signature, cost};
 use crate::tool;
 use crate::tool::cache::{self, Disk};
 use crate::tool::explain::{Question, STDERR};
+use crate::tool::files::claims::Claim;
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
@@ -76,6 +77,8 @@ pub struct Config {
     pub threads: Option<usize>,
     /// Bytes of memory.
     pub memory: Option<u64>,
+    /// Element operations at most.
+    pub operations: u64,
     /// Timed executions.
     pub repeat: u32,
     /// Passes instead of the usual ones.
@@ -114,6 +117,7 @@ impl Default for Config {
             explain: Vec::new(),
             threads: None,
             memory: None,
+            operations: cost::MOST,
             repeat: 5,
             passes: None,
             wanted: Wanted::default(),
@@ -129,6 +133,34 @@ impl Default for Config {
 }
 
 impl Config {
+    /// The files that the command line names, without those of the outputs.
+    pub fn claims(&self) -> Vec<Claim> {
+        let mut claims = vec![Claim::read("the program", &self.file)];
+        claims.extend(
+            self.wanted
+                .file
+                .iter()
+                .map(|file| Claim::read("--target-file", file)),
+        );
+        for (name, spec) in &self.inputs {
+            if let InputSpec::File(path) = spec {
+                claims.push(Claim::read(format!("input `{name}`"), path));
+            }
+        }
+        claims.extend(
+            self.report
+                .iter()
+                .map(|file| Claim::written("--report", file)),
+        );
+        claims
+    }
+    /// The number of element operations that the run may need.
+    pub fn most_operations(&self) -> u64 {
+        match self.check || self.device == Device::Interp {
+            true => self.operations / cost::INTERPRETED,
+            false => self.operations,
+        }
+    }
     /// Threads and memory.
     pub fn runtime(&self) -> RuntimeConfig {
         RuntimeConfig {
@@ -312,6 +344,12 @@ static FLAGS: &[Flag] = &[
         value: Some("BYTES"),
         doc: "memory that may be used (what is free); also 512MiB, 2GiB",
         set: |config, value| bytes(value).map(|n| config.memory = Some(n)),
+    },
+    Flag {
+        names: &["limit-operations"],
+        value: Some("N"),
+        doc: "element operations that the program may need, told from its shapes before it runs (281474976710656)",
+        set: |config, value| number(value).map(|n| config.operations = n),
     },
     Flag {
         names: &["repeat"],

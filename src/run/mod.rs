@@ -17,7 +17,7 @@ use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
 use crate::session::{Check, Execution, Loaded, Session, SessionError, Yardstick};
 use crate::split::{Parts, Text};
-use crate::tool::files::{self, Limit};
+use crate::tool::files::{self, Limit, claims};
 use crate::tool::{self, Exit, Progress, load};
 use args::{Config, Device, Parsed};
 
@@ -115,7 +115,10 @@ fn with_target(mut config: Config) -> Exit {
         (Device::Cpu | Device::Interp, _) if config.any_address => {
             usage(&["'--any-address' is for tensors of a GPU: give --device=cuda".into()])
         }
-        _ => all(&config),
+        _ => match claims::check(&config.claims()) {
+            Ok(()) => all(&config),
+            Err(message) => usage(&[message]),
+        },
     }
 }
 
@@ -250,8 +253,10 @@ impl<E: Into<SessionError>> From<E> for Failure {
 fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit, Failure> {
     let loaded = subject.loaded();
     outputs::check_folder(config).map_err(Failure::File)?;
+    claims::check(&outputs::claims(config, loaded)).map_err(Failure::File)?;
     let specs = config.specs(&loaded.signature);
     let inputs = session.resolve(loaded, &specs, &config.shapes)?;
+    session.affordable(loaded, &inputs, config.most_operations())?;
     let config = &with_gpu(config)?;
     let answers = match subject {
         Subject::Program(loaded) => {

@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 
 use super::Findings;
 use super::args::Config;
+use crate::session::Loaded;
+use crate::tool::files::claims::Claim;
 use crate::tool::files::{self, Staging};
 
 /// Longest name of a file, without `.npy`, that file systems commonly take; what is longer is cut.
@@ -21,6 +23,26 @@ pub fn check_folder(config: &Config) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
+}
+
+/// The files of the command line, with those of the outputs.
+pub fn claims(config: &Config, loaded: &Loaded) -> Vec<Claim> {
+    let mut claims = config.claims();
+    let Some(folder) = &config.output_dir else {
+        return claims;
+    };
+    for (name, file) in loaded
+        .signature
+        .output_names
+        .iter()
+        .zip(file_names(&loaded.signature.output_names))
+    {
+        claims.push(Claim::written(
+            format!("output `{name}`"),
+            folder.join(file),
+        ));
+    }
+    claims
 }
 
 /// Writes what the command line asks for.

@@ -50,6 +50,7 @@
 //! files but the inputs that an [`InputSpec`] names.
 
 pub mod check;
+pub mod cost;
 pub mod error;
 #[cfg(feature = "codegen")]
 pub mod program;
@@ -286,6 +287,16 @@ impl Session {
                 .collect(),
             ..how
         }
+    }
+
+    /// Refuses a program that needs more than `most` element operations on these inputs.
+    ///
+    /// # Errors
+    /// A program that does, as a diagnostic at the op that needs the most.
+    pub fn affordable(&self, loaded: &Loaded, inputs: &Inputs, most: u64) -> Result<()> {
+        let names = loaded.signature.extents.iter().cloned();
+        let extents = names.zip(inputs.extents.iter().copied()).collect();
+        cost::check(&loaded.ir, loaded.program, &extents, most).map_err(error::one)
     }
 
     /// The program, compiled for the CPU where and when it runs.

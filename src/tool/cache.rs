@@ -6,7 +6,7 @@
 //! Never fails: where the disk does not do what it is asked, kernels are compiled, and [`Disk::state`] has the first reason.
 
 use std::fs::{self, DirBuilder};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -173,7 +173,7 @@ impl fuser_codegen::Cache for Disk {
 impl Disk {
     /// The bytes that were put under `key`.
     pub fn get(&self, key: &str) -> Option<Vec<u8>> {
-        let found = fs::read(self.path(key)).ok();
+        let found = entry(&self.path(key), self.most_bytes).ok();
         let value = found.and_then(|entry| value(&entry, key).map(<[u8]>::to_vec));
         let count = match value {
             Some(_) => &self.hits,
@@ -190,6 +190,19 @@ impl Disk {
             first.get_or_insert_with(|| error.to_string());
         }
     }
+}
+
+/// The bytes of a file of at most so many. Pipes and devices, which may have no end, are not opened.
+fn entry(path: &Path, most_bytes: u64) -> std::io::Result<Vec<u8>> {
+    let data = fs::metadata(path)?;
+    if !data.is_file() || data.len() > most_bytes {
+        return Err(std::io::ErrorKind::InvalidData.into());
+    }
+    let mut bytes = Vec::new();
+    fs::File::open(path)?
+        .take(most_bytes)
+        .read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The bytes of an entry, if it is whole and of this key.
@@ -269,6 +282,31 @@ mod tests {
         }
         disk.put("key", b"again");
         assert_eq!(disk.get("key").as_deref(), Some(&b"again"[..]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_no_entry() {
+        let (_folder, disk) = disk(1 << 20);
+        disk.put("key", b"code");
+        let path = disk.path("key");
+        let made = |program: &str| {
+            let done = std::process::Command::new(program).arg(&path).status();
+            done.is_ok_and(|status| status.success())
+        };
+        for no_entry in ["pipe", "zeros", "folder", "large"] {
+            let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir(&path));
+            match no_entry {
+                "pipe" => assert!(made("mkfifo")),
+                "zeros" => std::os::unix::fs::symlink("/dev/zero", &path).unwrap(),
+                "folder" => fs::create_dir(&path).unwrap(),
+                _ => fs::File::create(&path).unwrap().set_len(2 << 20).unwrap(),
+            }
+            assert_eq!(disk.get("key"), None, "{no_entry}");
+        }
+        fs::remove_file(&path).unwrap();
+        disk.put("key", b"code");
+        assert_eq!(disk.get("key").as_deref(), Some(&b"code"[..]));
     }
 
     #[test]

@@ -1,5 +1,16 @@
 //! Limits that the system sets for this process.
 
+#[cfg(unix)]
+use std::sync::Arc;
+
+/// Makes a write beyond the largest size of files (`ulimit -f`) an error, as one to a full disk is: by itself the system ends the process, and
+/// what was written stays.
+pub fn large_files_are_errors() {
+    // The flag is not looked at: that the signal is caught is enough. Where it cannot be, all is as before.
+    #[cfg(unix)]
+    let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
+}
+
 /// Bytes of the main thread's stack, where the system says (Linux); `u64::MAX` if there is no limit.
 pub fn stack() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/limits").ok()?;

@@ -32,6 +32,7 @@ const STACK_BYTES: usize = 8 << 20;
 pub fn main(tool: &str, run: fn(&[String]) -> Exit) -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
+    limits::large_files_are_errors();
     if limits::stack().is_some_and(|bytes| bytes >= STACK_BYTES as u64) {
         return ExitCode::from(run(&args) as u8);
     }

@@ -5,8 +5,10 @@
 //! | this file | reading; what is said on stderr |
 //! | `write.rs` | one result, to a file, a device or stdout |
 //! | `staging.rs` | several files that appear together |
-//! | `temporary.rs` | the names that files have before they are whole |
+//! | `temporary.rs` | the folders that files are in before they are whole |
+//! | `claims.rs` | files of a command line that are one |
 
+pub mod claims;
 mod staging;
 pub mod temporary;
 mod write;

@@ -1,89 +1,108 @@
-//! The names that files have before they are whole, `.fuser-XXXXXX.tmp`, beside those that they get.
+//! The folders in which files are written before they are whole, `.fuser-XXXXXX.tmp`, beside where these go.
 //!
-//! A run removes its own, whatever happens, unless it is killed. So each is locked (`flock`) by the run that writes it,
-//! and the next run that writes into the folder removes those that nobody holds. Never removes files of a living run,
-//! nor files with another name. On a file system without locks nothing is removed.
+//! A run removes its own, whatever happens, unless it is killed. So each is locked (`flock`) by the run that writes to it, then marked by a
+//! file inside, and the next run that writes beside it removes those that are marked and that nobody holds. Never removes folders of a living
+//! run, nor what bears no mark, whatever its name. On a file system without locks nothing is removed.
 
-use std::fs::{File, Permissions, TryLockError};
-use std::io;
-use std::path::Path;
+use std::fs::{File, Permissions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 
-use tempfile::{NamedTempFile, TempDir};
+use tempfile::TempDir;
 
 const PREFIX: &str = ".fuser-";
 const SUFFIX: &str = ".tmp";
 /// Random letters and digits between the two.
 const RANDOM: usize = 6;
-/// Attempts at a name of one's own: another run may take the file for a killed run's and remove it before the lock is
-/// held.
-const ATTEMPTS: usize = 16;
+/// The file that marks a folder, and what it holds.
+const MARK: (&str, &str) = (".mark", "a folder for files on their way, made by fuser\n");
 
-/// A new file in a folder.
-pub fn file(folder: &Path, permissions: Permissions) -> io::Result<NamedTempFile> {
-    for _ in 0..ATTEMPTS {
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
-        let file = builder
-            .permissions(permissions.clone())
-            .tempfile_in(folder)?;
-        if holds(file.as_file()) {
-            return Ok(file);
-        }
+/// Attempts at a folder of one's own.
+const ATTEMPTS: usize = 16;
+/// The mode of a folder: a sticky bit, which nobody sets by chance on a folder of one user, is the mark of one that is still empty.
+#[cfg(unix)]
+const MODE: u32 = 0o1700;
+
+/// A new file on its way to a place.
+pub struct Temporary {
+    file: File,
+    path: PathBuf,
+    _folder: TempDir,
+    _lock: File,
+}
+
+impl Temporary {
+    /// Gives the file its name, in the place of one that has it.
+    pub fn persist(self, name: &Path) -> io::Result<()> {
+        std::fs::rename(&self.path, name)
     }
-    Err(io::ErrorKind::ResourceBusy.into())
+}
+
+impl Write for Temporary {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// A new file in a folder of its own in `beside`.
+pub fn file(beside: &Path, permissions: Permissions) -> io::Result<Temporary> {
+    let (made, lock) = folder(beside)?;
+    let path = made.path().join("new");
+    let mut options = File::options();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(permissions.mode());
+    }
+    #[cfg(not(unix))]
+    let _ = permissions;
+    Ok(Temporary {
+        file: options.open(&path)?,
+        path,
+        _folder: made,
+        _lock: lock,
+    })
 }
 
 /// A new folder in a folder, with the lock that is to be kept as long as it is.
-pub fn folder(folder: &Path) -> io::Result<(TempDir, File)> {
+pub fn folder(beside: &Path) -> io::Result<(TempDir, File)> {
+    let mut builder = tempfile::Builder::new();
+    let builder = builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(MODE));
+    // Another run may take it for a killed run's and remove it before the lock is held.
     for _ in 0..ATTEMPTS {
-        let mut builder = tempfile::Builder::new();
-        let builder = builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
-        let made = builder.tempdir_in(folder)?;
-        if let Ok(lock) = File::open(made.path())
-            && holds(&lock)
-        {
-            return Ok((made, lock));
+        let made = builder.tempdir_in(beside)?;
+        let Ok(lock) = File::open(made.path()) else {
+            continue;
+        };
+        // Without locks nobody removes it.
+        let _ = lock.try_lock();
+        match std::fs::write(made.path().join(MARK.0), MARK.1) {
+            Ok(()) => return Ok((made, lock)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
         }
     }
     Err(io::ErrorKind::ResourceBusy.into())
-}
-
-/// Locks what was made just now. Another run may have locked it first, to remove it.
-fn holds(made: &File) -> bool {
-    match made.try_lock() {
-        Err(TryLockError::WouldBlock) => false,
-        // Without locks nobody removes it.
-        Err(TryLockError::Error(_)) => true,
-        Ok(()) => has_name(made),
-    }
-}
-
-#[cfg(unix)]
-fn has_name(file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    file.metadata().is_ok_and(|m| m.nlink() > 0)
 }
 
 /// Removes what killed runs left in a folder, where that can be done; nobody waits for it.
 pub fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|e| e.file_name().to_str().is_some_and(is_ours)) {
-        // A pipe of that name is none of ours, and is not opened.
-        let Ok(kind) = entry.file_type() else {
-            continue;
-        };
         let path = entry.path();
-        if !kind.is_file() && !kind.is_dir() {
+        if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             continue;
         }
-        let Ok(left) = File::open(&path) else {
-            continue;
-        };
-        if left.try_lock().is_ok() {
-            let _ = match kind.is_dir() {
-                true => std::fs::remove_dir_all(&path),
-                false => std::fs::remove_file(&path),
-            };
+        if !is_marked(&path) {
+            remove_begun(&path);
+        } else if File::open(&path).is_ok_and(|left| left.try_lock().is_ok()) {
+            let _ = std::fs::remove_dir_all(&path);
         }
     }
 }
@@ -94,33 +113,81 @@ fn is_ours(name: &str) -> bool {
     random.is_some_and(|r| r.len() == RANDOM && r.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
+/// Removes a folder that was made and not marked any more, as its run was killed between the two: an empty one.
+fn remove_begun(folder: &Path) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let begun = |data: std::fs::Metadata| data.permissions().mode() & 0o7777 == MODE;
+        let held = || File::open(folder).is_ok_and(|left| left.try_lock().is_err());
+        if folder.metadata().is_ok_and(begun) && !held() {
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = folder;
+}
+
+/// True if the mark is a file that holds what it should.
+fn is_marked(folder: &Path) -> bool {
+    let mark = folder.join(MARK.0);
+    let length = mark.symlink_metadata().map(|m| (m.is_file(), m.len()));
+    length.is_ok_and(|l| l == (true, MARK.1.len() as u64))
+        && std::fs::read_to_string(mark).is_ok_and(|text| text == MARK.1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_nobody_holds_is_removed_and_nothing_else() {
+    fn what_is_marked_and_nobody_holds_is_removed_and_nothing_else() {
         let at = tempfile::tempdir().unwrap();
         let path = |name: &str| at.path().join(name);
-        let kept = [
+        let files = [
             ".fuser-notes",
             ".fuser-abcdefg.tmp",
             ".fuser-a_cdef.tmp",
+            ".fuser-abcdef.tmp",
             "x.tmp",
         ];
-        for name in kept.into_iter().chain([".fuser-abcdef.tmp"]) {
+        for name in files {
             std::fs::write(path(name), "").unwrap();
         }
-        std::fs::create_dir(path(".fuser-Folder.tmp")).unwrap();
-        std::fs::write(path(".fuser-Folder.tmp/y.npy"), "").unwrap();
+        // Folders of that name that somebody else made: empty, with files, with another mark, with a mark that leads elsewhere.
+        let others = [
+            ".fuser-others.tmp",
+            ".fuser-mine00.tmp",
+            ".fuser-marked.tmp",
+        ];
+        for name in others {
+            std::fs::create_dir(path(name)).unwrap();
+        }
+        std::fs::write(path(".fuser-mine00.tmp/y.npy"), "").unwrap();
+        std::fs::write(path(".fuser-marked.tmp/.mark"), "mine\n").unwrap();
+        for name in [".fuser-killed.tmp", "marked"] {
+            std::fs::create_dir(path(name)).unwrap();
+            std::fs::write(path(name).join(MARK.0), MARK.1).unwrap();
+            std::fs::write(path(name).join("new"), "half").unwrap();
+        }
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::DirBuilderExt;
+            let mut builder = std::fs::DirBuilder::new();
+            builder
+                .mode(MODE)
+                .create(path(".fuser-begun0.tmp"))
+                .unwrap();
+        }
         let plain = std::fs::metadata(path("x.tmp")).unwrap().permissions();
         let alive = file(at.path(), plain).unwrap();
         let (folder, _lock) = folder(at.path()).unwrap();
         sweep(at.path());
         let left = std::fs::read_dir(at.path()).unwrap();
         let mut left: Vec<_> = left.map(|e| e.unwrap().path()).collect();
-        let mut expected: Vec<_> = kept.map(path).into();
-        expected.extend([alive.path().to_owned(), folder.path().to_owned()]);
+        let kept = files.into_iter().chain(others).chain(["marked"]);
+        let mut expected: Vec<_> = kept.map(path).collect();
+        expected.extend([alive._folder.path().to_owned(), folder.path().to_owned()]);
         left.sort();
         expected.sort();
         assert_eq!(left, expected);
@@ -134,7 +201,7 @@ mod tests {
                 sweep(at.path());
                 let file = file(at.path(), plain.clone()).unwrap();
                 let name = at.path().join(format!("{number}-{round}"));
-                file.persist(name).unwrap();
+                file.persist(&name).unwrap();
             }
         };
         std::thread::scope(|scope| {

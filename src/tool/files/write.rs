@@ -5,10 +5,9 @@ use std::fmt::{self, Write as _};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use super::temporary::{self, Temporary};
+use super::{closed, until_closed};
 use fuser_runtime::streams::{Standard, was_closed};
-use tempfile::NamedTempFile;
-
-use super::{closed, temporary, until_closed};
 
 /// Writes `text` to `path`, or stdout for `-`. A file is complete or not there: it is written beside and renamed.
 pub fn write(path: &str, text: &str) -> Result<(), String> {
@@ -40,7 +39,7 @@ impl Writer {
         put(file, path)
     }
     /// A file in the folder of `path`, to be renamed to it.
-    fn beside(&mut self, path: &Path) -> io::Result<NamedTempFile> {
+    fn beside(&mut self, path: &Path) -> io::Result<Temporary> {
         let path = target(path);
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -55,7 +54,7 @@ impl Writer {
 
 /// The standard stream that a path means. `/dev/stdout` is written as `-` is: opened anew, a file behind it would lose what
 /// others wrote to it.
-fn standard(path: &str) -> Option<Standard> {
+pub(super) fn standard(path: &str) -> Option<Standard> {
     match path {
         "-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Standard::Output),
         "/dev/stderr" | "/dev/fd/2" | "/proc/self/fd/2" => Some(Standard::Error),
@@ -84,9 +83,8 @@ fn to_stdout(text: &str) -> io::Result<()> {
 }
 
 /// Gives a complete file its name. The target of a link is replaced, not the link.
-fn put(file: NamedTempFile, path: &Path) -> io::Result<()> {
-    let replaced = file.persist(target(path));
-    replaced.map(|_| ()).map_err(|e| e.error)
+fn put(file: Temporary, path: &Path) -> io::Result<()> {
+    file.persist(&target(path))
 }
 
 /// The file that `path` names, behind all links.
@@ -110,7 +108,7 @@ pub struct Stream {
 }
 
 enum Target {
-    File(NamedTempFile),
+    File(Temporary),
     Device(std::fs::File),
 }
 
