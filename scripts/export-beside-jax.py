@@ -52,6 +52,7 @@ TYPES = {
     "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
     "f4E2M1FN": ml_dtypes.float4_e2m1fn,
     "i64": np.int64,
+    "index": np.int64,
     "i32": np.int32,
     "i16": np.int16,
     "i8": np.int8,

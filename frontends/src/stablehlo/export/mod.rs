@@ -398,10 +398,17 @@ impl Writer<'_> {
         self.emit(&wide, "stablehlo.broadcast_in_dim", &[x], &dims);
         wide
     }
+    /// A conversion. XLA takes a number of 16 bits as it was before it was rounded to them, unless it is kept from looking.
     fn convert(&mut self, x: &Tensor, to: DType) -> Tensor {
-        match x.dtype == to {
-            true => x.clone(),
-            false => self.call("convert", &[x], to),
+        let computed = x.name.starts_with(OPEN);
+        let narrow = matches!(x.dtype, DType::F16 | DType::BF16);
+        match to {
+            to if to == x.dtype => x.clone(),
+            DType::F32 | DType::F64 if computed && narrow => {
+                let rounded = self.kept(x);
+                self.call("convert", &[&rounded], to)
+            }
+            to => self.call("convert", &[x], to),
         }
     }
     /// The tensor as it is, which nothing beyond it is simplified with.
