@@ -8,7 +8,7 @@ TOOLS is the folder of `fuser-translate` and `fuser-run`. Each program of `jax_p
 its largest error beside what is allowed, and the time that compiling took; or the reason of a refusal.
 
 An element may be off by the noise of the program: eight times the largest change that inputs changed in their last place make of JAX's own
-result, of four draws, and what JAX computes without compiling the whole; at least 32 units in the last place of the output's greatest element.
+result, of four draws; at least 32 units in the last place of the output's greatest element.
 Integers and truth values are equal unless that noise changes them. Exit status 1: a program without a stated reason is refused or off.
 
 Needs jax 0.10.2 and the packages that the files import; no test runs it.

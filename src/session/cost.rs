@@ -9,6 +9,9 @@ use fuser_ir::def::OpClass;
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Diagnostic, Ir, Op, Value};
 
+use super::SessionError;
+use super::error::one;
+
 /// Element operations that a run may need, unless it is told otherwise: hours of a fast machine.
 pub const MOST: u64 = 1 << 48;
 
@@ -30,7 +33,7 @@ pub fn check(
     program: Op,
     extents: &BTreeMap<String, i64>,
     most: u64,
-) -> Result<(), Diagnostic> {
+) -> Result<(), SessionError> {
     let costs = ir.walk(program).into_iter();
     let costs: Vec<(u128, Op)> = costs.map(|op| (operations(ir, op, extents), op)).collect();
     let sum = costs
@@ -48,7 +51,9 @@ pub fn check(
         ir.name(worst)
     );
     let error = Diagnostic::error(&WORK, place, text).with_op(ir.name(worst).to_owned());
-    Err(error.help("`--limit-operations=N` of fuser-run sets the limit"))
+    Err(one(
+        error.help("`--limit-operations=N` of fuser-run sets the limit")
+    ))
 }
 
 fn operations(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>) -> u128 {

@@ -296,7 +296,7 @@ impl Session {
     pub fn affordable(&self, loaded: &Loaded, inputs: &Inputs, most: u64) -> Result<()> {
         let names = loaded.signature.extents.iter().cloned();
         let extents = names.zip(inputs.extents.iter().copied()).collect();
-        cost::check(&loaded.ir, loaded.program, &extents, most).map_err(error::one)
+        cost::check(&loaded.ir, loaded.program, &extents, most)
     }
 
     /// The program, compiled for the CPU where and when it runs.

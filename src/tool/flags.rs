@@ -144,6 +144,9 @@ pub fn unknown<'a>(
     }
 }
 
+/// Tells if a tool has a flag of a name.
+type HasFlag = fn(&str) -> bool;
+
 /// The tool that has a flag called `name`, if it is not `tool`.
 fn elsewhere(tool: &str, name: &str) -> Option<String> {
     let pass = fuser_passes::PASSES
@@ -154,7 +157,7 @@ fn elsewhere(tool: &str, name: &str) -> Option<String> {
             "it is a pass: 'fuser-opt --{name}' runs it, '--passes' lists passes that run instead of the usual ones"
         ));
     }
-    let tools: [(&str, fn(&str) -> bool); 4] = [
+    let tools: [(&str, HasFlag); 4] = [
         (OPT, |name| crate::driver::flags::find(name).is_some()),
         (RUN, crate::run::args::has),
         (TRANSLATE, crate::translate::has),

@@ -133,8 +133,11 @@ impl Text<'_> {
     }
 }
 
+/// Tells if a text is of a kind.
+type IsKind = fn(&Text<'_>) -> bool;
+
 /// Texts that are no MLIR, in the order in which they are tried.
-static TEXTS: &[(fn(&Text<'_>) -> bool, Kind)] = &[
+static TEXTS: &[(IsKind, Kind)] = &[
     (
         |t| t.first.starts_with("HloModule "),
         kind("HLO, the text of XLA", OF_JAX),

@@ -102,16 +102,14 @@ fn result(text: &mut String, number: usize, draw: &mut SplitMix) -> [String; 2] 
 fn program(draw: &mut SplitMix) -> String {
     let mut body = String::new();
     let types: Vec<[String; 2]> = (0..RESULTS).map(|i| result(&mut body, i, draw)).collect();
-    let listed = |of: &dyn Fn((usize, &[String; 2])) -> String| {
-        let all: Vec<String> = types.iter().enumerate().map(of).collect();
-        all.join(", ")
-    };
-    format!(
-        "task.program @f({}) -> ({}) {{\n{body}  task.return {}\n}}\n",
-        listed(&|(i, [x, _])| format!("%x{i}: {x}")),
-        listed(&|(_, [_, y])| y.clone()),
-        listed(&|(i, _)| format!("%y{i}")),
-    )
+    let numbered = || types.iter().enumerate();
+    let inputs: Vec<String> = numbered()
+        .map(|(i, [x, _])| format!("%x{i}: {x}"))
+        .collect();
+    let outputs: Vec<String> = types.iter().map(|[_, y]| y.clone()).collect();
+    let names: Vec<String> = numbered().map(|(i, _)| format!("%y{i}")).collect();
+    let [inputs, outputs, names] = [inputs, outputs, names].map(|list| list.join(", "));
+    format!("task.program @f({inputs}) -> ({outputs}) {{\n{body}  task.return {names}\n}}\n")
 }
 
 #[test]

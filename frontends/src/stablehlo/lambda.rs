@@ -18,8 +18,11 @@ use super::shape::{extents, lengths};
 use super::{Importer, reduce as bodies};
 use crate::program::{Draft, Fault, Made};
 
+/// The element of a type that changes no other one.
+type Neutral = fn(DType) -> f64;
+
 /// Ops that may be applied to neighbouring parts, and what they start from so that it changes nothing; of integers.
-const ASSOCIATIVE: [(&str, fn(DType) -> f64); 3] = [
+const ASSOCIATIVE: [(&str, Neutral); 3] = [
     ("xor", |_| 0.0),
     ("or", |_| 0.0),
     ("and", |dtype| match dtype.is_signed() {

@@ -8,7 +8,7 @@
 use crate::machine::CHUNK;
 use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Rules, round};
 use crate::ops::elementwise::{join, view_of};
-use crate::tensor::{Axis, Tensor};
+use crate::tensor::{Axis, Tensor, filled};
 use crate::view::View;
 use fuser_ir::DType;
 
@@ -132,12 +132,32 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// That of no samples yet.
-    pub fn of(reference: &Tensor) -> Self {
-        Self {
-            squares: vec![0.0; reference.stored_len()],
-            most: vec![0.0; reference.stored_len()],
-            imaginary: reference.parts().map(|(_, im)| Box::new(Self::of(&im))),
+    /// That of no samples yet; `None` where there is no memory for it.
+    pub fn of(reference: &Tensor) -> Option<Self> {
+        let imaginary = match reference.parts() {
+            Some((_, im)) => Some(Box::new(Self::of(&im)?)),
+            None => None,
+        };
+        Some(Self {
+            squares: filled(0.0, reference.stored_len())?,
+            most: filled(0.0, reference.stored_len())?,
+            imaginary,
+        })
+    }
+    /// Notes an execution in the types of the program: its distance is one that a correct program may have, and says nothing of the
+    /// spread of samples.
+    pub fn note(&mut self, reference: &Tensor, execution: &Tensor) {
+        if let (Some((re, im)), Some((own_re, own_im)), Some(other)) =
+            (reference.parts(), execution.parts(), &mut self.imaginary)
+        {
+            other.note(&im, &own_im);
+            return self.note(&re, &own_re);
+        }
+        if reference.axes() == execution.axes() {
+            let each = self.most.iter_mut().enumerate();
+            each.for_each(|(i, most)| {
+                *most = most.max(square(reference, execution, i).sqrt() as f32)
+            });
         }
     }
     /// Adds a sample.
@@ -272,10 +292,15 @@ pub fn is_tight(reference: &Tensor) -> bool {
     bounds.iter().enumerate().all(tight)
 }
 
-/// The median of the magnitudes of a tensor's finite elements that are not stored as zero.
+/// The most elements whose median stands for all.
+const MOST_OF_A_MEDIAN: usize = 1 << 16;
+
+/// The median of the magnitudes of a tensor's finite elements that are not stored as zero; of a large one's, of elements at equal distances.
 fn typical(reference: &Tensor) -> f64 {
     let least = Rules::of(reference.dtype()).ulp(0.0);
-    let all = (0..reference.stored_len()).map(|i| reference.data().float(i).abs());
+    let count = reference.stored_len();
+    let places = (0..count).step_by(count.div_ceil(MOST_OF_A_MEDIAN).max(1));
+    let all = places.map(|i| reference.data().float(i).abs());
     let mut all: Vec<f64> = all.filter(|v| *v >= least && v.is_finite()).collect();
     let middle = all.len() / 2;
     match all.is_empty() {
@@ -336,6 +361,10 @@ fn unequal(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) 
 }
 
 /// The yardsticks of one output.
+/// The least numbers of a type that are allowed near zero, where nothing is sharper: four times the units that functions promise, up to
+/// seven.
+const LEAST: f64 = 32.0;
+
 struct Judge<'a> {
     rules: Rules,
     /// A typical magnitude of the output's elements.
@@ -402,9 +431,8 @@ impl Judge<'_> {
             certain: error > proven,
         };
         let known = Some(deviation).filter(|_| allowed < f64::INFINITY);
-        // Near zero nothing is sharper than a few of the least numbers that there are.
         let most = expected.v.abs().max(self.typical);
-        let most = most.max(4.0 * self.rules.ulp(0.0));
+        let most = most.max(LEAST * self.rules.ulp(0.0));
         match spread {
             _ if allowed < most || (allowed == 0.0 && !expected.v.is_finite()) => {
                 Verdict::Compared(deviation)

@@ -45,9 +45,9 @@ impl Subject<'_> {
     }
     /// The factor by which errors are enlarged: none where types hold so few numbers that enlarged errors leave their range.
     fn factor(self) -> f64 {
-        let small = |ty| match ty {
-            &TypeKind::Tensor(ref tensor) => tensor.dtype.is_storage(),
-            &TypeKind::Scalar(dtype) => dtype.is_storage(),
+        let small = |ty: &TypeKind| match ty {
+            TypeKind::Tensor(tensor) => tensor.dtype.is_storage(),
+            TypeKind::Scalar(dtype) => dtype.is_storage(),
             _ => false,
         };
         let mut ops = self.ir.walk(self.op).into_iter();
@@ -66,6 +66,7 @@ impl Subject<'_> {
 pub struct Expected {
     /// The reference, with bounds.
     pub values: Vec<Tensor>,
+    /// Those of the results; none before samples are drawn.
     spreads: Vec<Spread>,
     /// The samples drawn so far.
     pub samples: u32,
@@ -114,19 +115,27 @@ impl Expected {
     /// Compares with the samples that there are, as if they were `count`.
     fn compared(&self, actual: &[Tensor], count: u32) -> Vec<Report> {
         let reach = tolerance(count, FALSE_ALARM / self.elements().max(1) as f64) / self.factor;
-        let all = self.values.iter().zip(actual).zip(&self.spreads);
-        all.map(|((expected, actual), spread)| {
-            let sampled = Sampled {
+        let all = self.values.iter().zip(actual).enumerate();
+        all.map(|(i, (expected, actual))| {
+            let spread = self.spreads.get(i).filter(|_| self.samples > 0);
+            let sampled = spread.map(|spread| Sampled {
                 spread,
                 count: self.samples,
                 reach,
-            };
-            compare::compare_sampled(actual, expected, (self.samples > 0).then_some(sampled))
+            });
+            compare::compare_sampled(actual, expected, sampled)
         })
         .collect()
     }
     /// Draws samples until there are `count`, as far as limits allow.
     fn draw(&mut self, subject: Subject<'_>, count: u32) {
+        if self.spreads.len() < self.values.len() {
+            match self.values.iter().map(Spread::of).collect() {
+                Some(spreads) => self.spreads = spreads,
+                None => self.ended = true,
+            }
+            self.note(subject);
+        }
         while self.samples < count && !self.ended {
             let wanted = (count - self.samples).min(subject.options.threads.max(1) as u32);
             let drawn = self.together(subject, wanted);
@@ -140,6 +149,20 @@ impl Expected {
                 Err(_) => self.ended = true,
             }
         }
+    }
+    /// Notes how far the program is off that is executed in its own types: intermediate results may overflow there, or be the least
+    /// numbers that there are, of which samples in f64 know nothing.
+    fn note(&mut self, subject: Subject<'_>) {
+        let options = Options {
+            reference: false,
+            sample: None,
+            ..subject.options.clone()
+        };
+        let Ok(run) = interpret(subject.ir, subject.op, subject.inputs, &options) else {
+            return;
+        };
+        let each = self.values.iter().zip(&mut self.spreads).zip(&run.values);
+        each.for_each(|((reference, spread), execution)| spread.note(reference, execution));
     }
     /// So many more samples, each by a thread.
     fn together(&self, subject: Subject<'_>, count: u32) -> Result<Vec<Vec<Tensor>>> {
@@ -178,8 +201,8 @@ impl Expected {
 impl From<Vec<Tensor>> for Expected {
     fn from(values: Vec<Tensor>) -> Self {
         Self {
-            spreads: values.iter().map(Spread::of).collect(),
             values,
+            spreads: Vec::new(),
             samples: 0,
             factor: FACTOR,
             ended: false,

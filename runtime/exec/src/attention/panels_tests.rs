@@ -112,15 +112,17 @@ fn weights_of_scores_of_any_size() {
                 let steps = (key * 5 + query * 3 + step * 7) % 11;
                 size + ulp * steps as f32
             };
-            let sums = [weighed::<false>(&score), weighed::<true>(&score)];
-            for query in 0..WIDE {
+            let sums = weighed::<false>(&score)
+                .into_iter()
+                .zip(weighed::<true>(&score));
+            for (query, (whole, parts)) in sums.enumerate() {
                 let all = (0..2).flat_map(|step| (0..PAIRS).map(move |key| (step, key)));
                 let all = all.map(|(step, key)| f64::from(score(step, key, query)));
                 let all: Vec<f64> = all.collect();
                 let greatest = all.iter().copied().fold(f64::NEG_INFINITY, f64::max);
                 let exact: f64 = all.iter().map(|x| (x - greatest).exp()).sum();
-                let lift = [0, LIFT as i32].map(|lift| 2f64.powi(-lift));
-                let [whole, parts] = [0, 1].map(|of| f64::from(sums[of][query]) * lift[of]);
+                let whole = f64::from(whole);
+                let parts = f64::from(parts) * 2f64.powi(-(LIFT as i32));
                 // A reference that is not far away is rounded itself.
                 let within = |x: f64| x / exact > 0.95 && x / exact < 1.05;
                 assert!(

@@ -283,8 +283,9 @@ impl Rules {
     }
     /// In a sample the error of adding `term` to the sum `total` of finite terms whose squares have the sum `squares`.
     ///
-    /// What is rounded away are the places of the term below the last one of the sum: equal terms lose the same. In another order the
-    /// sum may be as large as terms of random signs make it, so that its last place is taken from both.
+    /// What is rounded away are the places of the term below the last one of the sum, so that equal terms lose the same, and those of
+    /// the sum before, where it has grown. In another order the sum may be as large as terms of random signs make it, so that its last
+    /// place is taken from both. The places of a sum of f64 below its last one are not seen in f64.
     pub fn error_of_a_step(&self, term: f64, total: f64, squares: f64) -> f64 {
         let Some(noise) = &self.noise else { return 0.0 };
         let magnitude = (total * total + squares).sqrt();
@@ -295,7 +296,10 @@ impl Rules {
         }
         match self.cuts {
             true => noise.cut(term, ulp) + noise.cut(total, ulp),
-            false => noise.rounding(term, ulp),
+            false if self.compute.unit == F64.unit => {
+                noise.rounding(term, ulp) + noise.blind(total + term, ulp)
+            }
+            false => noise.rounding(term, ulp) + noise.rounding(total, ulp),
         }
     }
     /// In a sample the error of rounding the product `v` to the computing type, in parts of it.
