@@ -112,7 +112,16 @@ fn agrees(
         for output in session.check(loaded, &inputs, outputs).unwrap().outputs {
             let report = output.report;
             compared += report.compared;
-            if !report.ok() {
+            if !report.ok() && !report.failed() {
+                // Results that are chiefly the rounding of what cancels have nothing to be compared with.
+                println!(
+                    "not checked: {name}, {whose} {}: {} of {}",
+                    output.name,
+                    report.compared,
+                    report.elements()
+                );
+            }
+            if report.failed() {
                 wrong += &format!(
                     "{name}: {whose} {}: {} of {}, {:?}\n",
                     output.name,
