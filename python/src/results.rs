@@ -43,7 +43,7 @@ const NAMES: [(&str, DType); 19] = [
     ("int64", DType::Index),
 ];
 
-/// What is known of other libraries.
+/// The facts about other libraries.
 pub struct Libraries {
     descriptions: Vec<(DType, Py<PyArrayDescr>)>,
     numbers: Vec<(i32, DType)>,
@@ -116,7 +116,7 @@ impl Libraries {
         }
     }
 
-    /// What NumPy makes of an object that has a buffer or an array interface.
+    /// The array that NumPy makes of an object that has a buffer or an array interface.
     pub fn as_array<'py>(
         &self,
         object: &Bound<'py, PyAny>,
@@ -320,6 +320,10 @@ fn tensor<'py>(
     }
 }
 
+/// Gives up a result, as its library asks.
+///
+/// # Safety
+/// `managed` is that of a result that `tensor` made, and is given up once.
 unsafe extern "C" fn delete(managed: *mut Versioned) {
     // SAFETY: `context` is the box that `tensor` made, and this is called once.
     unsafe { drop(Box::from_raw((*managed).context.cast::<Owned>())) }

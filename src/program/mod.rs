@@ -59,7 +59,9 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// The ops of the `fusion` dialect, each a row of the compiler's table: name, definition, operands, clauses, results.
 pub fn ops() -> &'static [&'static OpDef] {
-    fuser_dialects::fusion::DIALECT.ops
+    let mut dialects = fuser_dialects::DIALECTS.iter();
+    let fusion = dialects.find(|dialect| dialect.name == "fusion");
+    fusion.map_or(&[], |dialect| dialect.ops)
 }
 
 /// A verified program.

@@ -15,7 +15,7 @@ use super::error::one;
 /// Element operations that a run may need, unless it is told otherwise: hours of a fast machine.
 pub const MOST: u64 = 1 << 48;
 
-/// How many times slower the interpreter is than compiled code, at least.
+/// The least ratio of the interpreter's time to that of compiled code.
 pub const INTERPRETED: u64 = 1 << 8;
 
 fuser_ir::codes! {

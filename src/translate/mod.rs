@@ -38,7 +38,7 @@ pub fn run(args: &[String]) -> Exit {
 /// The name in messages.
 const NAME: &str = "fuser-translate";
 
-/// What is run before complex numbers are exported by their parts.
+/// The passes that run before complex numbers are exported by their parts.
 const BY_PARTS: &str = "builtin.module(task.program(split-complex))";
 
 /// Finds out what is compiled for, and does the rest. Text of ours is the same on every machine, code is for this one.

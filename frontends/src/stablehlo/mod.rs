@@ -91,7 +91,7 @@ pub(crate) struct Importer<'s> {
     resources: HashMap<&'s str, &'s str>,
     /// The devices that the module states.
     devices: u64,
-    /// What aliases of locations stand for, as far as they were asked for.
+    /// The locations that aliases stand for, as far as they were asked for.
     places: HashMap<&'s str, Option<LocId>>,
     read: usize,
 }

@@ -33,7 +33,7 @@ use super::Options;
 /// The kinds of cases that are written.
 pub const KINDS: [&str; 2] = ["programs", "models"];
 
-/// What became of a case.
+/// The outcome of a case.
 pub enum Written {
     /// It is there.
     Whole,

@@ -50,7 +50,7 @@ const MOVES: &[&OpDef] = &[
     &fusion::FLIP,
 ];
 
-/// What is known of the values so far.
+/// The facts about the values so far.
 #[derive(Default)]
 pub struct Known {
     /// Those that no parameter decides.

@@ -207,7 +207,7 @@ struct Guard {
     turns: Option<Tensor>,
 }
 
-/// What guards an op that divides integers by `y`; none where no element of it can be 0 or -1, and of floats.
+/// The guard of an op that divides integers by `y`; none where no element of it can be 0 or -1, and of floats.
 fn guard(w: &mut Writer<'_>, op: Op, y: &Tensor) -> Option<Guard> {
     let own = w.ir.operands(op).nth(1)?;
     if !y.dtype.is_int() || is_plain_divisor(w.ir, own) {

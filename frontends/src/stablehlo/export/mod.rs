@@ -69,7 +69,7 @@ pub fn export(ir: &Ir, module: Op) -> Result<String, Diagnostics> {
 struct Writer<'a> {
     ir: &'a Ir,
     text: String,
-    /// What stands for the values so far.
+    /// The names of the values so far.
     made: HashMap<Value, Tensor>,
     /// Names that are given at the end.
     count: usize,
@@ -246,7 +246,7 @@ impl Writer<'_> {
         let shape = shape.to_vec();
         Tensor { name, shape, dtype }
     }
-    /// What stands for a value.
+    /// The name that stands for a value.
     fn tensor(&mut self, value: Value) -> Made<Tensor> {
         if let Some(tensor) = self.made.get(&value) {
             return Ok(tensor.clone());

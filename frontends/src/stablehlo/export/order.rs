@@ -107,7 +107,7 @@ fn sorted(w: &mut Writer<'_>, op: Op, x: &Tensor, indexed: bool, descending: boo
     w.generic("sort", &operands, &attributes, &body, &forms)
 }
 
-/// What a float is compared as: zeros are equal, and so are all NaN, the greatest.
+/// The key by which a float is compared: zeros are equal, and so are all NaN, the greatest.
 fn key(w: &mut Writer<'_>, x: &Tensor) -> Tensor {
     if !x.dtype.is_float() {
         return x.clone();

@@ -42,7 +42,7 @@ fn reduced(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], to: &Form, body: &str) 
     w.reshaped(&sum, &to.shape)
 }
 
-/// What remains of a tensor, without the axes `dims`.
+/// The rest of a tensor, without the axes `dims`.
 fn over(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], body: &str) -> Tensor {
     let kept = x.shape.iter().enumerate();
     let kept = kept.filter(|(axis, _)| !dims.contains(&(*axis as i64)));
