@@ -560,8 +560,9 @@ fn first_number(ir: &Ir, base: Op) -> u32 {
     first
 }
 
-/// Gives each value in `root` the name that it prints under, so that it keeps it whatever becomes of others. Numbers that were given once
-/// are not given again.
+/// Gives each value in `root` that has no name the number that it prints under, so that it keeps it whatever becomes of others; numbers that
+/// were given once are not given again. Where no regions lie inside each other, those of several values that have one name get the suffixes
+/// that they print with as well. Elsewhere values of one name are mostly copies of one, which reports and explanations call as that.
 pub fn name_values(ir: &mut Ir, root: Op) {
     let ops: Vec<Op> = ir
         .walk(root)
@@ -578,13 +579,36 @@ pub fn name_values(ir: &mut Ir, root: Op) {
         };
         numbers.extend(names.next_free.or_else(first).map(|next| (op, next)));
     }
-    for (value, name) in names.changes() {
+    let mut changes = names.changes();
+    let mut flat = FxHashMap::default();
+    changes.retain(|(value, _)| {
+        let around = isolated_around(ir, *value);
+        let is_flat = |op: Op| *flat.entry(op).or_insert_with(|| is_flat(ir, op));
+        ir.value_name_sym(*value).is_none() || around.is_none_or(is_flat)
+    });
+    for (value, name) in changes {
         let name = ir.sym(&name);
         ir.set_value_name(value, Some(name));
     }
     for (op, next) in numbers {
         ir.set_first_free_number(op, next);
     }
+}
+
+/// The isolated op in which a value is defined.
+fn isolated_around(ir: &Ir, value: Value) -> Option<Op> {
+    let first = ir.block_parent_op(ir.def_block(value)?);
+    std::iter::successors(first, |&op| ir.parent_op(op)).find(|&op| is_isolated(ir, op))
+}
+
+/// True if no op in an isolated one has regions that see values from outside.
+fn is_flat(ir: &Ir, op: Op) -> bool {
+    let blocks = ir
+        .op_regions(op)
+        .iter()
+        .flat_map(|&region| ir.region_blocks(region));
+    let mut ops = blocks.flat_map(|block| ir.block_ops(block));
+    ops.all(|op| ir.op_regions(op).is_empty() || is_isolated(ir, op))
 }
 
 /// The number that a name is, or that its pack is. Greater ones than there are values are texts.

@@ -18,7 +18,7 @@ pub struct Draw {
     pub name: String,
     /// `kernel`, `view`, ...
     pub kind: &'static str,
-    /// Its ops, in program order.
+    /// Its ops, each behind what it reads; one that stands there twice is computed twice.
     pub ops: Vec<Op>,
 }
 
@@ -63,10 +63,8 @@ pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<
 /// The content of a segment.
 #[derive(Default)]
 struct Content {
-    /// In order; with whether it is a copy.
-    ops: Vec<(Op, bool)>,
-    /// The copies' results, by those of the originals.
-    copied: FxHashMap<Value, Value>,
+    /// In order; of a copy with the original.
+    ops: Vec<(Op, Option<Op>)>,
 }
 
 impl Content {
@@ -75,14 +73,11 @@ impl Content {
         let mut map = Mapping::default();
         for &op in &segment.ops {
             if !shared.contains(&op) && owned.insert(op) {
-                content.ops.push((op, false));
+                content.ops.push((op, None));
                 continue;
             }
             let copy = ir.clone_op(op, &mut map);
-            content.ops.push((copy, true));
-            let results = ir.results(op).iter().copied();
-            let pairs = results.zip(ir.results(copy).iter().copied());
-            content.copied.extend(pairs);
+            content.ops.push((copy, Some(op)));
         }
         content
     }
@@ -91,12 +86,16 @@ impl Content {
     fn fill(self, ir: &mut Ir) -> Block {
         let region = ir.new_region();
         let body = ir.append_block(region);
-        for (op, is_copy) in self.ops {
-            if is_copy {
+        // An op reads the last copy before it.
+        let mut copied = FxHashMap::default();
+        for (op, original) in self.ops {
+            if let Some(original) = original {
                 ir.append_op(body, op);
+                let results = ir.results(original).iter().copied();
+                copied.extend(results.zip(ir.results(op).iter().copied()));
             } else {
                 ir.move_to_end(op, body);
-                redirect(ir, op, &self.copied);
+                redirect(ir, op, &copied);
             }
         }
         body

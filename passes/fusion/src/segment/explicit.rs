@@ -134,12 +134,71 @@ pub struct ExplicitSegment {
     pub name: String,
     /// Its ops by position, ascending.
     pub members: Vec<Index>,
+    /// Its ops in the order of the file, those that are made from nothing too.
+    order: Vec<Index>,
+    /// The ops whose results the file says that it reads.
+    reads: FxHashSet<Index>,
 }
 
-/// A grouping as the file has it: names of segments, and of the ops of each.
-pub struct Grouping(Vec<(String, Vec<String>)>);
+impl ExplicitSegment {
+    /// Ops that stand behind one that reads them.
+    fn early<'a>(&self, ir: &'a Ir, ops: &'a [Op]) -> impl Iterator<Item = Op> + 'a {
+        let mut waiting: FxHashSet<Op> = ops.iter().copied().collect();
+        ops.iter().flat_map(move |&op| {
+            waiting.remove(&op);
+            let reads = ir.operands(op).filter_map(|value| ir.def_op(value));
+            let early: Vec<Op> = reads.filter(|made| waiting.contains(made)).collect();
+            early
+        })
+    }
+    /// Its ops and those made from nothing that they use: in the order of the file where it lists them all, each behind what it reads, or what
+    /// the file says that it reads of a segment before, of which `made` has the ops.
+    pub fn ops(&self, ir: &Ir, graph: &Graph, made: &FxHashSet<Op>) -> Vec<Op> {
+        let all = graph.with_free(&self.members);
+        let needed: FxHashSet<Index> = all.iter().copied().collect();
+        let mut order = self.order.clone();
+        order.retain(|at| needed.contains(at));
+        let listed: FxHashSet<Index> = order.iter().copied().collect();
+        let ops = graph.ops_at(&order);
+        let is_read = |op: Op| {
+            let position = graph.position(op);
+            made.contains(&op) && position.is_some_and(|at| self.reads.contains(&at))
+        };
+        let stands = self.early(ir, &ops).all(is_read);
+        match listed.len() == all.len() && stands {
+            true => ops,
+            false => graph.ops_at(&all),
+        }
+    }
+}
+
+/// A grouping as the file has it.
+pub struct Grouping(Vec<Listed>);
+
+/// A segment as the file has it.
+struct Listed {
+    name: String,
+    ops: Vec<String>,
+    /// The values that it reads; none where the file does not say it, as a report does.
+    reads: Option<Vec<String>>,
+}
+
+impl Listed {
+    /// The ops whose results it reads, where the file says it.
+    fn read_ops(&self, names: &FxHashMap<String, Index>) -> Option<FxHashSet<Index>> {
+        let reads = self.reads.as_ref()?.iter();
+        let ops = reads.filter_map(|name| names.get(name.trim_start_matches('%')).copied());
+        Some(ops.collect())
+    }
+}
 
 impl Grouping {
+    /// The ops whose results each segment reads, where the file says it.
+    pub fn reads(&self, ir: &Ir, graph: &Graph) -> Vec<Option<FxHashSet<Index>>> {
+        let names = op_names(ir, graph);
+        let listed = self.0.iter();
+        listed.map(|listed| listed.read_ops(&names)).collect()
+    }
     /// Reads the text; of a list of reports that of `program`.
     pub fn parse(program: &str, text: &str) -> Result<Self, GroupingError> {
         let json: Json =
@@ -164,86 +223,192 @@ impl Grouping {
             let texts = ops
                 .iter()
                 .map(|op| text(op).ok_or_else(|| form("an op is not a string")));
-            Ok((name.to_owned(), texts.collect::<Result<_, _>>()?))
+            let values = item.get("values").and_then(Json::as_array);
+            let read = |value: &&Json| value.get("access").and_then(Json::as_str) == Some("read");
+            let reads = values.map(|values| {
+                let names = values
+                    .iter()
+                    .filter(read)
+                    .filter_map(|value| value.get("name"));
+                names.filter_map(text).collect()
+            });
+            Ok(Listed {
+                name: name.to_owned(),
+                ops: texts.collect::<Result<_, _>>()?,
+                reads,
+            })
         };
         Ok(Self(list.iter().map(segment).collect::<Result<_, _>>()?))
     }
 
-    /// Puts a listed op in the place of each op that is not listed and computes the same: a report lists what became one once.
-    pub fn merge_equal(&self, ir: &mut Ir, block: Block) {
-        let listed = self.0.iter().flat_map(|(_, ops)| ops);
-        let listed: FxHashSet<&str> = listed.map(|op| op.trim_start_matches('%')).collect();
-        let is_listed = |ir: &Ir, op: Op| {
-            let names = ir.results(op).iter().map(|&v| value_text(ir, v));
-            let mut names = names.map(|name| listed.contains(name.trim_start_matches('%')));
-            names.any(|known| known)
+    /// The ops of `graph` that each segment names, in the order of the file.
+    pub fn members(&self, ir: &Ir, graph: &Graph) -> Result<Vec<Vec<Index>>, GroupingError> {
+        let names = op_names(ir, graph);
+        let position = |text: &String, segment: &String| {
+            let unknown = || match ir.was_removed(text.trim_start_matches('%')) {
+                true => GroupingError::Removed {
+                    name: text.clone(),
+                    segment: segment.clone(),
+                },
+                false => GroupingError::UnknownOp {
+                    name: text.clone(),
+                    segment: segment.clone(),
+                    near: nearest_name(&names, text),
+                },
+            };
+            let position = names.get(text.trim_start_matches('%'));
+            position.copied().ok_or_else(unknown)
         };
-        let mut known: FxHashMap<(String, Vec<Value>), Vec<Op>> = FxHashMap::default();
-        for op in ir.block_ops(block).collect::<Vec<_>>() {
-            let plain = ir.has(op, Traits::PURE) && !ir.has(op, Traits::BARRIER);
-            if !plain || !ir.op_regions(op).is_empty() {
-                continue;
-            }
-            let alike = known
-                .entry((ir.name(op).to_owned(), ir.operands(op).collect()))
-                .or_default();
-            let listed = is_listed(ir, op);
-            let other = alike
-                .iter()
-                .position(|&other| ir.is_alike(op, other) && is_listed(ir, other) != listed);
-            match other {
-                Some(at) if listed => {
-                    let other = std::mem::replace(&mut alike[at], op);
-                    ir.move_before(op, other);
-                    replace(ir, other, op);
-                }
-                Some(at) => replace(ir, op, alike[at]),
-                None => alike.push(op),
-            }
-        }
+        let members = self.0.iter().map(|listed| {
+            let ops = listed.ops.iter();
+            ops.map(|text| position(text, &listed.name)).collect()
+        });
+        members.collect()
     }
-
-    /// The ops of `graph` that it names; gives the segments in run order.
+    /// The segments of `graph` in run order.
     pub fn read(&self, ir: &Ir, graph: &Graph) -> Result<Vec<ExplicitSegment>, GroupingError> {
         let names = op_names(ir, graph);
-        let mut segments = Vec::with_capacity(self.0.len());
-        for (segment, ops) in &self.0 {
-            let mut members = Vec::with_capacity(ops.len());
-            for text in ops {
-                let position = names.get(text.trim_start_matches('%'));
-                let (name, segment) = (text.clone(), segment.clone());
-                let unknown = || match ir.was_removed(text.trim_start_matches('%')) {
-                    true => GroupingError::Removed { name, segment },
-                    false => GroupingError::UnknownOp {
-                        name,
-                        segment,
-                        near: nearest_name(&names, text),
-                    },
-                };
-                members.push(*position.ok_or_else(unknown)?);
-            }
+        let segments = self.0.iter().zip(self.members(ir, graph)?);
+        let segments = segments.map(|(listed, order)| {
+            let mut members = order.clone();
             members.sort_unstable();
             members.dedup();
             members.retain(|&m| !graph.free[m as usize]);
-            let name = segment.clone();
-            segments.push(ExplicitSegment { name, members });
-        }
+            let reads = listed.read_ops(&names).unwrap_or_default();
+            ExplicitSegment {
+                name: listed.name.clone(),
+                members,
+                order,
+                reads,
+            }
+        });
+        let segments: Vec<ExplicitSegment> = segments.collect();
         check_complete(ir, graph, &segments)?;
         in_run_order(graph, segments)
     }
 }
 
-/// Puts the results of `with` in the place of those of `op`.
-fn replace(ir: &mut Ir, op: Op, with: Op) {
-    for (from, to) in ir
-        .results(op)
-        .to_vec()
-        .into_iter()
-        .zip(ir.results(with).to_vec())
-    {
-        ir.replace_uses_if(from, to, |_, _| true);
+/// Points uses of ops at listed ops that compute the same, where the user's segment does not list what it reads: a report lists what became one
+/// once. A use takes the op of its own segment; if that has none, and no segment lists the op, the first. What the file says that a segment
+/// reads, or what it does not speak of and another segment lists, stays. Says whether something changed.
+pub fn merge_equal(
+    ir: &mut Ir,
+    block: Block,
+    graph: &Graph,
+    segments: &[Vec<Index>],
+    reads: &[Option<FxHashSet<Index>>],
+) -> bool {
+    let sets = segments.iter().map(|s| s.iter().copied().collect());
+    let sets: Vec<FxHashSet<Index>> = sets.collect();
+    let mut homes: FxHashMap<Index, usize> = FxHashMap::default();
+    for (number, members) in segments.iter().enumerate() {
+        for &member in members {
+            homes.entry(member).or_insert(number);
+        }
     }
-    ir.erase(op);
+    let classes = classes(ir, graph);
+    let mut known: FxHashMap<u32, Vec<Index>> = FxHashMap::default();
+    for position in (0..graph.len() as Index).filter(|at| homes.contains_key(at)) {
+        let equal = known.entry(classes[position as usize]);
+        equal.or_default().push(position);
+    }
+    let mut changed = false;
+    for position in 0..graph.len() as Index {
+        let Some(equal) = known.get(&classes[position as usize]) else {
+            continue;
+        };
+        let is_free = graph.free[position as usize];
+        let is_listed = homes.contains_key(&position);
+        let is_read = |home: usize| {
+            let said = reads[home].as_ref();
+            !is_free && is_listed && said.is_none_or(|said| said.contains(&position))
+        };
+        let op = graph.ops[position as usize];
+        for index in 0..ir.results(op).len() {
+            for slot in ir.uses(ir.result(op, index)).collect::<Vec<_>>() {
+                let user = graph.position(ir.use_owner(slot).0);
+                let home = user.and_then(|user| homes.get(&user).copied());
+                if home.is_some_and(|home| sets[home].contains(&position) || is_read(home)) {
+                    continue;
+                }
+                let is_near = |at: &&Index| home.is_some_and(|home| sets[home].contains(at));
+                let any = equal.first().filter(|_| !is_free && !is_listed);
+                if let Some(&with) = equal.iter().find(is_near).or(any) {
+                    ir.set_use(slot, ir.result(graph.ops[with as usize], index));
+                    changed = true;
+                }
+            }
+        }
+    }
+    if changed {
+        sort(ir, block);
+    }
+    changed
+}
+
+/// The name of an op, and the number and the result of what makes each of its operands.
+type Computed = (String, Vec<(u32, usize)>);
+
+/// A number for each op, equal where two compute the same.
+fn classes(ir: &Ir, graph: &Graph) -> Vec<u32> {
+    let mut of_value: FxHashMap<Value, (u32, usize)> = FxHashMap::default();
+    let mut known: FxHashMap<Computed, Vec<(u32, Op)>> = FxHashMap::default();
+    let mut classes = Vec::with_capacity(graph.len());
+    let mut next = 0;
+    for &op in &graph.ops {
+        let operands = ir
+            .operands(op)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .map(|value| {
+                let fresh = (next, usize::MAX);
+                next += u32::from(!of_value.contains_key(&value));
+                *of_value.entry(value).or_insert(fresh)
+            });
+        let key = (ir.name(op).to_owned(), operands.collect::<Vec<_>>());
+        let plain = ir.has(op, Traits::PURE)
+            && !ir.has(op, Traits::BARRIER)
+            && ir.op_regions(op).is_empty();
+        let alike = known.entry(key).or_default();
+        let found = alike
+            .iter()
+            .find(|(_, other)| plain && ir.is_alike(op, *other));
+        let class = found.map_or(next, |(class, _)| *class);
+        if found.is_none() {
+            alike.push((class, op));
+            next += 1;
+        }
+        let results = ir.results(op).iter().enumerate();
+        of_value.extend(results.map(|(index, &value)| (value, (class, index))));
+        classes.push(class);
+    }
+    classes
+}
+
+/// Puts the ops of a block behind what they read, in their order as far as that goes.
+fn sort(ir: &mut Ir, block: Block) {
+    let Some(end) = ir.terminator(block) else {
+        return;
+    };
+    let ops: Vec<Op> = ir.block_ops(block).filter(|&op| op != end).collect();
+    let (mut entered, mut done) = (FxHashSet::default(), FxHashSet::default());
+    for op in ops {
+        let mut waiting = vec![op];
+        while let Some(&op) = waiting.last() {
+            if entered.insert(op) {
+                let inner = ir.walk(op).into_iter();
+                let reads = inner.flat_map(|inner| ir.operands(inner).collect::<Vec<_>>());
+                let made = reads.filter_map(|value| ir.def_op(value));
+                let beside = made.filter(|&made| ir.parent_block(made) == Some(block));
+                waiting.extend(beside.filter(|made| !entered.contains(made)));
+            } else {
+                waiting.pop();
+                if done.insert(op) {
+                    ir.move_before(op, end);
+                }
+            }
+        }
+    }
 }
 
 /// The ops that no segment lists and nothing needs, users before producers.

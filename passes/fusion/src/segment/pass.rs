@@ -1,24 +1,25 @@
 //! The `segment` pass.
 
-use fuser_analysis::cost::{Cost, Kind, Limits, Model, Objective};
+use fuser_analysis::cost::{Cost, Kind, Limits, Model, Objective, Refusal};
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::task;
 use fuser_dialects::task::positions;
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Block, Diagnostics, Ir, Op};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
+use rustc_hash::FxHashSet;
 
 use super::apply::{Draw, draw};
 use super::boundaries::Hint;
 use super::explain;
 use super::explicit;
-use super::graph::Graph;
+use super::graph::{Graph, Index};
 use super::labels;
 use super::layers::Layers;
 use super::record::{Action, Record};
-use super::rounds::{Foreseen, prices, rematerialize, rounds};
+use super::rounds::{Foreseen, has_plan, prices, rematerialize, rounds};
 use super::search::{Options, Segmentation, segment};
-use crate::planner::Planner;
+use crate::planner::{CostResult, Planner};
 
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
@@ -423,18 +424,99 @@ fn count(ctx: &mut PassContext<'_>, records: &[Record], planner: &Planner) {
     ctx.count("segments", segments.len() as u64);
 }
 
+/// Draws the segments of a file. Those that cannot be one kernel are errors, unless an op of them that the model does not know is the reason.
 fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
-    let program = ctx.function().unwrap_or_default();
     // The places of ops as they are before some go.
     positions::note(ctx.ir, ctx.op);
+    let (graph, segments) = grouped(ctx, block, model)?;
+    for op in explicit::unlisted(ctx.ir, &graph, &segments) {
+        ctx.ir.erase(op);
+    }
+    let mut planner = Planner::new(model.clone());
+    let mut answers = Vec::with_capacity(segments.len());
+    let mut draws = Vec::with_capacity(segments.len());
+    let mut made = FxHashSet::default();
+    for segment in &segments {
+        let answer = planner.evaluate(ctx.ir, &graph, &segment.members);
+        draws.push(Draw {
+            name: segment.name.clone(),
+            kind: answer
+                .as_ref()
+                .map_or(Kind::Kernel.name(), |answer| answer.kind.name()),
+            ops: segment.ops(ctx.ir, &graph, &made),
+        });
+        made.extend(graph.ops_at(&segment.members));
+        answers.push(known(ctx.ir, &graph, segment, answer, &mut planner));
+    }
+    let kernel = Kind::Kernel.name();
+    let kernels = draws.iter().filter(|draw| draw.kind == kernel).count();
+    ctx.count("kernels", kernels as u64);
+    ctx.count("segments", draws.len() as u64);
+    let drawn = draw(ctx.ir, block, &draws, &graph.free_ops());
+    let mut errors = Diagnostics::default();
+    let loc = ctx.ir.op_loc(ctx.op);
+    for ((op, segment), answer) in drawn.into_iter().zip(&segments).zip(answers) {
+        // Drawn, with ops computed twice and values taken from other segments, it may have a plan that it has not as a set of ops.
+        let refusal = answer.err().filter(|_| !has_plan(ctx.ir, op, &mut planner));
+        match refusal {
+            // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
+            None => ctx.ir.set_loc(op, loc),
+            // One with an op that the model does not know may be cut, as those that the search draws.
+            Some(None) => {}
+            Some(Some(refusal)) => {
+                let reason = refusal.render(ctx.ir);
+                let message = format!("segment '{}' cannot be one kernel: {reason}", segment.name);
+                let last = segment.members.last().map(|&m| graph.ops[m as usize]);
+                errors.push(ctx.error_at(last.unwrap_or(op), &GROUPING, message));
+            }
+        }
+    }
+    positions::settle(ctx.ir, ctx.op);
+    match errors.has_errors() {
+        true => Err(errors),
+        false => Ok(()),
+    }
+}
+
+/// The answer about a segment: the refusal, or none where that is the one of an op of it alone. An op alone is a kernel.
+fn known(
+    ir: &Ir,
+    graph: &Graph,
+    segment: &explicit::ExplicitSegment,
+    answer: Result<CostResult, Refusal>,
+    planner: &mut Planner,
+) -> Result<(), Option<Refusal>> {
+    let members = &segment.members;
+    match answer {
+        Err(refusal) if members.len() > 1 => {
+            let alone =
+                |&m: &Index| planner.evaluate(ir, graph, &[m]).err().as_ref() == Some(&refusal);
+            let is_of_one = members.iter().any(alone);
+            Err(Some(refusal).filter(|_| !is_of_one))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Reads the grouping that the options hold.
+fn grouped(
+    ctx: &mut PassContext<'_>,
+    block: Block,
+    model: &Model,
+) -> Result<(Graph, Vec<explicit::ExplicitSegment>), Diagnostics> {
+    let program = ctx.function().unwrap_or_default();
     let read = |ir: &mut Ir| {
         let grouping = explicit::Grouping::parse(&program, ctx.options.text("from"))?;
-        grouping.merge_equal(ir, block);
-        let graph = Graph::build(ir, block, &model.bindings);
+        let mut graph = Graph::build(ir, block, &model.bindings);
+        let members = grouping.members(ir, &graph)?;
+        let reads = grouping.reads(ir, &graph);
+        if explicit::merge_equal(ir, block, &graph, &members, &reads) {
+            graph = Graph::build(ir, block, &model.bindings);
+        }
         let segments = grouping.read(ir, &graph)?;
         Ok((graph, segments))
     };
-    let (graph, segments) = read(ctx.ir).map_err(|error: explicit::GroupingError| {
+    read(ctx.ir).map_err(|error: explicit::GroupingError| {
         let message = error.message(ctx.ir);
         let mut told = ctx.error_at(error.op().unwrap_or(ctx.op), &GROUPING, message);
         for (op, text) in error.steps(ctx.ir) {
@@ -444,59 +526,7 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
             Some(help) => told.help(help),
             None => told,
         })
-    })?;
-    for op in explicit::unlisted(ctx.ir, &graph, &segments) {
-        ctx.ir.erase(op);
-    }
-    let kinds = kinds(ctx, &graph, &segments, model)?;
-    let kernels = kinds.iter().filter(|k| **k == Kind::Kernel.name()).count();
-    let draws: Vec<Draw> = segments
-        .into_iter()
-        .zip(kinds)
-        .map(|(segment, kind)| Draw {
-            name: segment.name,
-            kind,
-            ops: graph.ops_at(&graph.with_free(&segment.members)),
-        })
-        .collect();
-    ctx.count("kernels", kernels as u64);
-    ctx.count("segments", draws.len() as u64);
-    // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
-    let loc = ctx.ir.op_loc(ctx.op);
-    for segment in draw(ctx.ir, block, &draws, &graph.free_ops()) {
-        ctx.ir.set_loc(segment, loc);
-    }
-    positions::settle(ctx.ir, ctx.op);
-    Ok(())
-}
-
-/// The kind of each segment of a file; those that cannot be one kernel are errors. An op that the model does not know
-/// stands alone.
-fn kinds(
-    ctx: &PassContext<'_>,
-    graph: &Graph,
-    segments: &[explicit::ExplicitSegment],
-    model: &Model,
-) -> Result<Vec<&'static str>, Diagnostics> {
-    let mut planner = Planner::new(model.clone());
-    let mut errors = Diagnostics::default();
-    let mut kinds = Vec::with_capacity(segments.len());
-    for segment in segments {
-        match planner.evaluate(ctx.ir, graph, &segment.members) {
-            Ok(cost_result) => kinds.push(cost_result.kind.name()),
-            Err(refusal) if segment.members.len() > 1 => {
-                let last = segment.members.last().map(|&m| graph.ops[m as usize]);
-                let reason = refusal.render(ctx.ir);
-                let message = format!("segment '{}' cannot be one kernel: {reason}", segment.name);
-                errors.push(ctx.error_at(last.unwrap_or(ctx.op), &GROUPING, message));
-            }
-            Err(_) => kinds.push(Kind::Kernel.name()),
-        }
-    }
-    match errors.has_errors() {
-        true => Err(errors),
-        false => Ok(kinds),
-    }
+    })
 }
 
 /// The model that the options describe.

@@ -29,6 +29,11 @@ fn worth(ops: u64) -> u64 {
     ops.saturating_mul(Config::DEFAULT.work) / Budget::PER_QUESTION
 }
 
+/// True if the model has a plan for a drawn segment.
+pub(super) fn has_plan(ir: &Ir, segment: Op, planner: &mut Planner) -> bool {
+    drawn(ir, segment, planner).is_some()
+}
+
 /// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
 pub(super) fn rounds(
     ir: &mut Ir,
