@@ -218,11 +218,16 @@ fn inner(map: &Map, number: usize, segment: &Segment, alone: bool, wrong: &mut M
     }
 }
 
-/// True if `name` is `original`, or that with a number behind it.
+/// True if `name` is `original`, or that with a number behind it: `%x_1` for `%x`, `%_3_1` for `%3`.
 fn base(name: &str, original: &str) -> bool {
-    let rest = name.strip_prefix(original);
-    let digits = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit());
-    rest.is_some_and(|rest| rest.is_empty() || rest.strip_prefix('_').is_some_and(digits))
+    let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let numbered = |stem: &str| {
+        let rest = name.strip_prefix(stem)?.strip_prefix('_')?;
+        Some(digits(rest))
+    };
+    let number = original.strip_prefix('%').filter(|rest| digits(rest));
+    let stem = number.map(|number| format!("%_{number}"));
+    name == original || numbered(stem.as_deref().unwrap_or(original)) == Some(true)
 }
 
 /// Checks the fields that follow from the rest.
