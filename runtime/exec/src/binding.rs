@@ -103,15 +103,11 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// The addresses that kernels take.
+/// The addresses that kernels take: multiples of the size of an element, or of [`BUFFER_ALIGN`] where something is said to do with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Addresses {
-    /// Multiples of [`BUFFER_ALIGN`]; what to do with others.
-    Aligned(&'static str),
-    /// Outputs at multiples of [`BUFFER_ALIGN`], inputs at multiples of the size of an element.
-    AlignedOutputs(&'static str),
-    /// Multiples of the size of an element.
-    Any,
+pub(crate) struct Addresses {
+    pub inputs: Option<&'static str>,
+    pub outputs: Option<&'static str>,
 }
 
 /// A program bound to extents.
@@ -246,13 +242,13 @@ impl Binding {
         operand: Operand,
         address: u64,
     ) -> Result<bool, CallError> {
-        let (to, advice) = match (addresses, operand) {
-            (Addresses::Aligned(advice), _)
-            | (Addresses::AlignedOutputs(advice), Operand::Output(_)) => (BUFFER_ALIGN, advice),
-            (Addresses::Any | Addresses::AlignedOutputs(_), Operand::Input(number)) => {
-                (self.elements[0][number], COPY)
-            }
-            (Addresses::Any, Operand::Output(number)) => (self.elements[1][number], COPY),
+        let (advice, element) = match operand {
+            Operand::Input(number) => (addresses.inputs, self.elements[0][number]),
+            Operand::Output(number) => (addresses.outputs, self.elements[1][number]),
+        };
+        let (to, advice) = match advice {
+            Some(advice) => (BUFFER_ALIGN, advice),
+            None => (element, COPY),
         };
         match address.is_multiple_of(to as u64) {
             true => Ok(false),

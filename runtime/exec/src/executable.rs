@@ -92,7 +92,10 @@ impl Executable {
         let binding = &self.binding;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
         let given = (inputs.iter(), outputs.iter());
-        let addresses = Addresses::AlignedOutputs(COPY);
+        let addresses = Addresses {
+            inputs: None,
+            outputs: Some(COPY),
+        };
         binding.check(
             addresses,
             given.0.map(|x| place(x)),

@@ -29,7 +29,7 @@ const LIFT: u32 = 80;
 /// The power of two below which a weight is 0: about e^-87.
 const LEAST: f32 = -125.5;
 /// The magnitude of a reference from which on scores become differences: below it the rounding of a reference changes
-/// weights by less than 2^(1/16).
+/// weights by less than 2^(1/8).
 const FAR: f32 = (1 << 20) as f32;
 /// The least biased exponent of a value that is multiplied by parts of weights. Weights are multiples of 2^(80-126-23), values of 2^(e-127-7).
 const LEAST_VALUE: u32 = 127 + 7 - 126 + (126 + 23 - 80);
@@ -456,7 +456,9 @@ unsafe fn weigh<const SPLIT: bool>(
         // A score that overflows is infinite.
         let score = _mm512_mul_ps(greatest, own);
         let greatest = _mm512_mask_mov_ps(greatest, beyond(score, f32::MAX), score);
-        let product = _mm512_mul_ps(greatest, c);
+        // Rounded up: no weight is above 1, so that no sum overflows for its rounding.
+        let product =
+            _mm512_mul_round_ps::<{ _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC }>(greatest, c);
         let far = beyond(product, FAR);
         let apart = far & !beyond(greatest, f32::MAX);
         if apart != 0 {

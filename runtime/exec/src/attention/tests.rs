@@ -445,6 +445,29 @@ fn scores_near_the_greatest_number() {
     }
 }
 
+/// A key alone with any score: no weight is above 1, so that values near the end of f32 stay what they are.
+#[test]
+fn values_near_the_greatest_number() {
+    const QUERIES: usize = 257;
+    let case = Case {
+        scale: Some(1.0),
+        ..Case::new(DType::F32, [1, QUERIES, 1, 1, 1])
+    };
+    let mut memory = tensors(&case);
+    for (at, bytes) in memory[Q].bytes.chunks_exact_mut(4).enumerate() {
+        bytes.copy_from_slice(&(at as f32 * 345.67).to_le_bytes());
+    }
+    memory[K].bytes.copy_from_slice(&1.0f32.to_le_bytes());
+    let v = f32::MAX * (1.0 - 3.0 * f32::EPSILON);
+    memory[V].bytes.copy_from_slice(&v.to_le_bytes());
+    for units in units() {
+        for x in run(&case, &mut memory, units, 1) {
+            let off = (x / f64::from(v) - 1.0).abs();
+            assert!(off <= 2.0 * f64::from(f32::EPSILON), "{units:?}: {x:e}");
+        }
+    }
+}
+
 /// The bias of a row: keys that a large number leaves out in front, behind or altogether, a key alone, and scores
 /// whose sizes or last places differ.
 fn far_row(draw: &mut SplitMix, row: &mut [f64]) {

@@ -88,9 +88,10 @@ impl CudaExecutable {
             Work::Copy { .. } | Work::Fill { .. } => 0,
         });
         let most = most.max().unwrap_or(0);
-        let takes = match version.takes_any_address() {
-            true => Addresses::Any,
-            false => Addresses::Aligned(ADVICE),
+        let advice = (!version.takes_any_address()).then_some(ADVICE);
+        let takes = Addresses {
+            inputs: advice,
+            outputs: advice,
         };
         Ok(CudaExecutable {
             takes,
@@ -142,7 +143,7 @@ impl CudaExecutable {
 
     /// True if tensors may begin at any multiple of their elements' size: the program was compiled for it, or has no kernels.
     pub fn takes_any_address(&self) -> bool {
-        self.takes == Addresses::Any
+        self.takes.inputs.is_none()
     }
 
     /// Bytes of device memory that the executable holds.
