@@ -11,6 +11,7 @@
 
 pub mod codes;
 pub mod nvfuser;
+mod power;
 mod program;
 pub mod stablehlo;
 

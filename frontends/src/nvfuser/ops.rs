@@ -17,8 +17,9 @@ use fuser_ir::{Value, suggest};
 
 use super::Reader;
 use super::args::Args;
-use super::value::{Config, Val};
+use super::value::{Config, Number, Val};
 use crate::codes::UNSUPPORTED;
+use crate::power::integer_power;
 use crate::program::{Fault, Made};
 
 /// Reads an op: its values.
@@ -263,7 +264,15 @@ fn elementwise<'s>(
         [base, exponent]
             if std::ptr::eq(def, &fusion::POW) && dtype.is_int() && dtype != DType::I1 =>
         {
-            one(compute::integer_power(r, base, exponent, given[1]))
+            let known = match given[1] {
+                Val::Number(number, _) => number.of_kind(dtype),
+                _ => None,
+            };
+            let known = match known {
+                Some(Number::Int(n)) => Some(n),
+                _ => None,
+            };
+            one(integer_power(&mut r.draft, base, exponent, known))
         }
         // Tensors only are copied.
         [x] if std::ptr::eq(def, &fusion::COPY) && is_scalar(r, x) => one(Ok(x)),

@@ -16,6 +16,7 @@ use super::{
     window,
 };
 use crate::codes::UNSUPPORTED;
+use crate::power::integer_power;
 use crate::program::{Draft, Fault, Made};
 
 /// Reads an op: its results.
@@ -142,7 +143,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("partition_id", By(device)),
     ("polygamma", By(special::polygamma)),
     ("popcnt", By(bits::population)),
-    ("power", Same(&fusion::POW)),
+    ("power", By(power)),
     (
         "ragged_dot",
         Refused("multiply each group by itself, with `dot_general`"),
@@ -771,6 +772,20 @@ fn less(draft: &mut Draft, x: Value, y: Value) -> Made {
 fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     one(im.draft.make(&fusion::MUL, &[x, x]))
+}
+
+/// A power; of truth values `base` or not `exponent`, as 0 to the power of 0 is 1.
+fn power(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let (base, exponent) = (r.operand(0)?, r.operand(1)?);
+    let draft = &mut im.draft;
+    match draft.dtype(base) {
+        DType::I1 => {
+            let not = draft.make(&fusion::NOT, &[exponent])?;
+            one(draft.make(&fusion::OR, &[base, not]))
+        }
+        dtype if dtype.is_int() => one(integer_power(draft, base, exponent, None)),
+        _ => one(draft.make(&fusion::POW, &[base, exponent])),
+    }
 }
 
 /// `x == number`

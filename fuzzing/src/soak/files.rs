@@ -133,6 +133,7 @@ fn elements(result: &Tensor) -> Vec<u8> {
                 let bounded = result.bounded(at);
                 let allowed = match bounded.e {
                     0.0 => 0.0,
+                    e if e.is_nan() => f64::INFINITY,
                     e => SLACK * e + rules.ulp(bounded.v),
                 };
                 (bounded.v.to_bits(), allowed)

@@ -1,5 +1,5 @@
 //! Pairs of ops on floats that XLA writes as other ops, with other results: `x / 3` as `x * (1 / 3)`, a division by a broadcast tensor likewise,
-//! `log(exp(x))` as `x`.
+//! `log(exp(x))` as `x`, `x * float(b)` as a choice between `x` and 0.
 //!
 //! Each of these ops is rounded, and overflows, by itself here. An operand of such a pair passes through an `optimization_barrier`, which keeps
 //! the two ops apart. What lies between them only moves elements. Tried with XLA of JAX 0.10.2.
@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use fuser_dialects::fusion;
 use fuser_ir::def::{OpClass, OpDef};
+use fuser_ir::types::DType;
 use fuser_ir::{AttrKind, Ir, Op, Value};
 
 /// An op, and the ops before it that it is written together with.
@@ -33,6 +34,18 @@ const POWERS: &[&OpDef] = &[&fusion::EXP, &fusion::POW, &fusion::SQRT, &fusion::
 
 /// Ops that are written anew where constants stand in two of them, one behind the other.
 const CHAINED: &[&OpDef] = &[&fusion::ADD, &fusion::SUB, &fusion::MUL];
+
+/// Ops whose formulas in XLA begin with the sum of a constant.
+const EXPANDED: &[&OpDef] = &[
+    &fusion::LOG1P,
+    &fusion::ASIN,
+    &fusion::ACOS,
+    &fusion::ASINH,
+    &fusion::ACOSH,
+    &fusion::ATANH,
+    &fusion::ERFINV,
+    &fusion::LGAMMA,
+];
 
 /// Ops that repeat elements.
 const SPREADS: &[&OpDef] = &[&fusion::FULL, &fusion::BROADCAST, &fusion::EXPAND];
@@ -100,6 +113,10 @@ impl Known {
         if maker.is_some_and(|maker| paired.any(|inner| is_one(ir, maker, inner))) {
             return true;
         }
+        // A product with 0 or 1 would be a choice, which has no NaN of an infinity.
+        if ir.is(op, &fusion::MUL) && maker.is_some_and(|maker| is_of_truth(ir, maker)) {
+            return true;
+        }
         if ir.is(op, &fusion::DIV) && index == 1 {
             let scalar = ir
                 .ty(ir.value_type(value))
@@ -115,12 +132,22 @@ impl Known {
         };
         let has_fixed = |op: Op| ir.operands(op).any(|operand| self.fixed.contains(&operand));
         let chained = |maker: Op| is_one(ir, maker, CHAINED) && has_fixed(maker);
-        is_one(ir, op, CHAINED) && others() && maker.is_some_and(chained)
+        let adds = is_one(ir, op, EXPANDED) || is_one(ir, op, CHAINED) && others();
+        adds && maker.is_some_and(chained)
     }
 }
 
 fn is_one(ir: &Ir, op: Op, list: &[&'static OpDef]) -> bool {
     list.iter().any(|def| ir.is(op, def))
+}
+
+/// True for a cast of truth values.
+fn is_of_truth(ir: &Ir, op: Op) -> bool {
+    let mut operands = ir.operands(op);
+    let of = operands
+        .next()
+        .and_then(|value| ir.value_kind(value).dtype());
+    ir.is(op, &fusion::CAST) && of == Some(DType::I1)
 }
 
 /// The op that computes a value, in front of those that move its elements.

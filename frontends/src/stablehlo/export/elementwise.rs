@@ -58,6 +58,11 @@ fn computed<const N: usize>(
     Ok(w.convert(&made, to.dtype))
 }
 
+/// A function in the type that computes.
+pub fn wide(w: &mut Writer<'_>, op: Op, to: &Form, name: &str) -> Made<Tensor> {
+    computed(w, op, to, |w, [x]| w.same(name, &[x]))
+}
+
 /// A power of 2.
 pub fn exp2(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     computed(w, op, to, |w, [x]| {

@@ -24,7 +24,8 @@ pub fn take(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     gather(w, &[&x, &indices], &numbers, &sizes, to)
 }
 
-/// Zeros, or what becomes of them in a type that has none: what is read along an axis without elements.
+/// Zeros, or what becomes of them in a type that has none: what is read along an axis without elements. A slice of a gather lies within its
+/// operand, even where there is no index.
 fn nothing(w: &mut Writer<'_>, to: &Form) -> Tensor {
     let own = match to.dtype.is_storage() {
         true => DType::F32,
@@ -67,7 +68,7 @@ pub fn take_along(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
 
 /// Elements of `x` at indices along an axis.
 fn along(w: &mut Writer<'_>, x: &Tensor, indices: &Tensor, axis: usize, to: &Form) -> Made<Tensor> {
-    if x.shape.get(axis) == Some(&0) {
+    if x.shape.get(axis) == Some(&0) || to.shape.contains(&0) {
         return Ok(nothing(w, to));
     }
     let rank = x.shape.len();

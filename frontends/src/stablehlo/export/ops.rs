@@ -18,13 +18,15 @@ type ToMany = fn(&mut Writer<'_>, Op, &[Form]) -> Made<Vec<Tensor>>;
 enum Way {
     /// An elementwise op of this name.
     Same(&'static str),
+    /// The same, in the type that computes: XLA rounds each step of its formula to a type of 16 bits.
+    Wide(&'static str),
     /// Several ops.
     By(ToOne),
     /// An op with several results.
     Many(ToMany),
 }
 
-use Way::{By, Many, Same};
+use Way::{By, Many, Same, Wide};
 
 static OPS: &[(&OpDef, Way)] = &[
     (&fusion::NEG, Same("negate")),
@@ -36,7 +38,7 @@ static OPS: &[(&OpDef, Way)] = &[
     (&fusion::TRUNC, By(elementwise::trunc)),
     (&fusion::EXP, Same("exponential")),
     (&fusion::EXP2, By(elementwise::exp2)),
-    (&fusion::EXPM1, Same("exponential_minus_one")),
+    (&fusion::EXPM1, Wide("exponential_minus_one")),
     (&fusion::LOG, Same("log")),
     (&fusion::LOG2, By(elementwise::log2)),
     (&fusion::LOG10, By(elementwise::log10)),
@@ -47,15 +49,15 @@ static OPS: &[(&OpDef, Way)] = &[
     (&fusion::SIN, Same("sine")),
     (&fusion::COS, Same("cosine")),
     (&fusion::TAN, Same("tan")),
-    (&fusion::ASIN, Same("chlo.asin")),
-    (&fusion::ACOS, Same("chlo.acos")),
+    (&fusion::ASIN, Wide("chlo.asin")),
+    (&fusion::ACOS, Wide("chlo.acos")),
     (&fusion::ATAN, Same("chlo.atan")),
     (&fusion::SINH, Same("chlo.sinh")),
     (&fusion::COSH, Same("chlo.cosh")),
     (&fusion::TANH, Same("tanh")),
-    (&fusion::ASINH, Same("chlo.asinh")),
-    (&fusion::ACOSH, Same("chlo.acosh")),
-    (&fusion::ATANH, Same("chlo.atanh")),
+    (&fusion::ASINH, Wide("chlo.asinh")),
+    (&fusion::ACOSH, Wide("chlo.acosh")),
+    (&fusion::ATANH, Wide("chlo.atanh")),
     (&fusion::ERF, Same("chlo.erf")),
     (&fusion::ERFC, Same("chlo.erfc")),
     (
@@ -66,7 +68,7 @@ static OPS: &[(&OpDef, Way)] = &[
         &fusion::LGAMMA,
         By(|w, op, _| elementwise::in_f64(w, op, "chlo.lgamma")),
     ),
-    (&fusion::SIGMOID, Same("logistic")),
+    (&fusion::SIGMOID, Wide("logistic")),
     (&fusion::SILU, By(elementwise::silu)),
     (&fusion::RELU, By(elementwise::relu)),
     (&fusion::NOT, Same("not")),
@@ -260,6 +262,7 @@ pub fn write(w: &mut Writer<'_>, op: Op, results: &[Form]) -> Made<Vec<Tensor>> 
             let operands: Vec<&Tensor> = operands.iter().collect();
             Ok(vec![w.call(name, &operands, to.dtype)])
         }
+        Wide(name) => Ok(vec![elementwise::wide(w, op, to, name)?]),
         By(write) => Ok(vec![write(w, op, to)?]),
         Many(write) => write(w, op, results),
     }
