@@ -1,0 +1,113 @@
+"""The backend: options, AOTAutograd, and what becomes of each graph that it gives."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, fields
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+
+from .. import Program
+from . import decompose, log, runtime
+from .graph import plan
+from .lower import COMPUTE
+from .report import GRAPHS, Report, Timing
+
+
+@dataclass(frozen=True)
+class Options:
+    """`torch.compile(options={...})`.
+
+    `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
+    bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu".
+    """
+
+    threads: int | None = None
+    recompute: bool = True
+    skip: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, given):
+        given = dict(given or {})
+        names = {field.name for field in fields(cls)}
+        unknown = [key for key in given if key not in names]
+        if unknown:
+            raise ValueError(f"backend \"fuser\" has no option {unknown[0]!r}; it has {', '.join(sorted(names))}")
+        if "skip" in given:
+            given["skip"] = tuple(given["skip"])
+        return cls(**given)
+
+
+def backend(gm, example_inputs, *, options=None, **_):
+    """`torch.compile(model, backend="fuser")`."""
+    options = Options.of(options)
+    compile_as = lambda role: lambda graph, inputs: compile_graph(graph, inputs, role, options)  # noqa: E731
+    more = {}
+    if options.recompute:
+        from .partition import partition
+
+        more["partition_fn"] = partition
+    return aot_autograd(
+        fw_compiler=compile_as("forward"),
+        bw_compiler=compile_as("backward"),
+        inference_compiler=compile_as("inference"),
+        decompositions=decompose.table(),
+        keep_inference_input_mutations=True,
+        **more,
+    )(gm, example_inputs)
+
+
+#: Programs by their text: equal layers of a model are compiled once.
+_programs: dict = {}
+_lock = threading.Lock()
+
+
+def make(piece, options):
+    """Compiles a piece, or finds an equal one."""
+    key = (piece.text, options.threads)
+    with _lock:
+        found = _programs.get(key)
+    if found is None:
+        program = Program.parse(piece.located, filename="piece.fir")
+        found = (program, program.compile(threads=options.threads))
+        with _lock:
+            _programs.setdefault(key, found)
+    piece.program, piece.compiled = found
+
+
+def compile_graph(module, inputs, role, options):
+    """A graph of AOTAutograd's as a boxed function. Whatever fails here, torch runs the graph instead."""
+    begun = time.perf_counter()
+    wanted = log.enabled()
+    try:
+        cut = plan(module.graph, lambda node: skipped(node, options), lambda piece: make(piece, options))
+        timing = Timing() if "timing" in wanted else None
+        call = runtime.build(module, cut, timing)
+    except Exception as error:
+        log.logger.warning("a %s graph is left to torch as a whole: %s: %s", role, type(error).__name__, error)
+        call, cut, timing = whole(module), None, None
+    report = Report(role, module.graph, cut, call, time.perf_counter() - begun)
+    GRAPHS.append(report)
+    report.log(wanted)
+    call._boxed_call = True
+    return call
+
+
+def skipped(node, options):
+    name = str(node.target)
+    if name in options.skip or name.rpartition(".")[0] in options.skip:
+        return "an option leaves it out"
+    return None
+
+
+def whole(module):
+    """The graph as torch runs it."""
+
+    def call(args):
+        given = list(args)
+        args.clear()
+        return module(*given)
+
+    return call

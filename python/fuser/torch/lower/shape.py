@@ -1,0 +1,290 @@
+"""Ops that move elements, and ops that make tensors of numbers."""
+
+from __future__ import annotations
+
+import torch
+
+from ..emit import Unsupported, Value, dtype_of, extent, same, simple
+from .table import COMPUTE, CONSTANT, VIEW, Context, convert, row
+
+view = lambda *names: row(*names, kind=VIEW)  # noqa: E731
+constant = lambda *names: row(*names, kind=CONSTANT)  # noqa: E731
+
+
+@view("aten.detach.default", "aten.alias.default")
+def _(c, x):
+    return x
+
+
+@view("aten.view.default", "aten._unsafe_view.default", "aten.reshape.default")
+def _(c, x, size):
+    return c.e.reshape(x, c.shape)
+
+
+@view("aten.expand.default")
+def _(c, x, size, implicit=False):
+    return c.e.broadcast(x, c.shape)
+
+
+@view("aten.permute.default")
+def _(c, x, dims):
+    return c.e.permute(x, [d % x.rank for d in dims])
+
+
+@view("aten.t.default")
+def _(c, x):
+    return c.e.permute(x, list(range(x.rank))[::-1])
+
+
+@view("aten.transpose.int")
+def _(c, x, a, b):
+    if not x.rank:
+        return x
+    dims = list(range(x.rank))
+    dims[a], dims[b] = dims[b], dims[a]
+    return c.e.permute(x, dims)
+
+
+@view("aten.unsqueeze.default")
+def _(c, x, dim):
+    return c.e.unsqueeze(x, dim % (x.rank + 1))
+
+
+@view("aten.squeeze.dim", "aten.squeeze.dims", "aten.squeeze.default")
+def _(c, x, dim=None):
+    dims = range(x.rank) if dim is None else c.dims(dim, x.rank) if dim != [] else ()
+    return c.e.squeeze(x, [d for d in dims if isinstance(x.shape[d], int) and x.shape[d] == 1])
+
+
+def cut(c, x, dim, start, length, step=1):
+    """`length` elements of axis `dim` from `start` on."""
+    starts, shape, strides = [0] * x.rank, list(x.shape), [1] * x.rank
+    starts[dim], shape[dim], strides[dim] = start, length, step
+    return c.e.slice(x, starts, shape, None if step == 1 else strides)
+
+
+def first_of(start, extent):
+    """The place from which a slice begins, counted from the end where it is negative."""
+    start = 0 if start is None else start
+    if isinstance(start, int) and start < 0:
+        start = simple(start + extent)
+    if isinstance(start, int) and isinstance(extent, int):
+        return min(max(start, 0), extent)
+    return start
+
+
+@view("aten.slice.Tensor")
+def _(c, x, dim=0, start=None, end=None, step=1):
+    dim %= x.rank
+    length = c.shape[dim]
+    return cut(c, x, dim, 0 if length == 0 else first_of(start, x.shape[dim]), length, step)
+
+
+@view("aten.select.int")
+def _(c, x, dim, index):
+    dim %= x.rank
+    if isinstance(index, int) and index < 0:
+        index = simple(index + x.shape[dim])
+    return c.e.squeeze(cut(c, x, dim, index, 1), [dim])
+
+
+@view("aten.split.Tensor", "aten.split_with_sizes.default", "aten.unsafe_split.Tensor", "aten.unsafe_split_with_sizes.default")
+def _(c, x, sizes, dim=0):
+    dim %= x.rank
+    parts, start = [], 0
+    for val in c.vals:
+        length = extent(val.shape[dim])
+        parts.append(cut(c, x, dim, start, length))
+        start = simple(start + length)
+    return parts
+
+
+@view("aten.unbind.int")
+def _(c, x, dim=0):
+    dim %= x.rank
+    return [c.e.squeeze(cut(c, x, dim, i, 1), [dim]) for i in range(len(c.vals))]
+
+
+# Tensors from others.
+
+
+@row("aten.cat.default")
+def _(c, tensors, dim=0):
+    # Tensors of one empty axis take part in any shape, and add nothing.
+    kept = [x for x in tensors if not (x.rank == 1 and x.shape[0] == 0)] or tensors[:1]
+    if not kept[0].rank:
+        raise Unsupported("tensors without axes")
+    return c.e.cat([convert(c.e, x, c.dtype) for x in kept], dim % kept[0].rank)
+
+
+@row("aten.stack.default")
+def _(c, tensors, dim=0):
+    dim %= tensors[0].rank + 1
+    return c.e.cat([c.e.unsqueeze(convert(c.e, x, c.dtype), dim) for x in tensors], dim)
+
+
+@row("aten.constant_pad_nd.default")
+def _(c, x, amounts, value=0):
+    low, high = [0] * x.rank, [0] * x.rank
+    starts, shape = [0] * x.rank, list(x.shape)
+    for k in range(len(amounts) // 2):
+        axis = x.rank - 1 - k
+        before, after = amounts[2 * k], amounts[2 * k + 1]
+        if not (isinstance(before, int) and isinstance(after, int)):
+            raise Unsupported("amounts that are symbols")
+        starts[axis] = max(-before, 0)
+        shape[axis] = simple(shape[axis] - starts[axis] - max(-after, 0))
+        low[axis], high[axis] = max(before, 0), max(after, 0)
+    x = c.e.slice(x, starts, shape)
+    return c.e.pad(x, c.value(value, x.dtype), low, high)
+
+
+@row("aten.flip.default")
+def _(c, x, dims):
+    dims = sorted({d % x.rank for d in dims}) if x.rank else []
+    if not dims:
+        return x
+    return Value(c.e.raw("flip", (x,), f"dims {dims}"), x.dtype, x.shape, x.repeated)
+
+
+@row("aten.roll.default")
+def _(c, x, shifts, dims=()):
+    shape = x.shape
+    shifts = [shifts] if isinstance(shifts, int) else shifts
+    if not dims:
+        x, dims = c.e.reshape(x, [_known(c.e, shape)]), [0]
+    dims = [dims] if isinstance(dims, int) else dims
+    for shift, dim in zip(shifts, dims):
+        x = c.e.along("roll", x, dim % x.rank, clauses=f"shift {shift}")
+    return c.e.reshape(x, shape)
+
+
+def _known(e, shape):
+    count = 1
+    for n in shape:
+        count = count * n
+    return simple(count)
+
+
+@row("aten.repeat.default")
+def _(c, x, counts):
+    x = c.e.tensor(x)
+    old = (1,) * (len(counts) - x.rank) + x.shape
+    pairs = [n for pair in zip(counts, old) for n in pair]
+    kept = [2 * axis + 1 for axis in range(len(counts) - x.rank, len(counts))]
+    return c.e.reshape(c.e.broadcast(x, pairs, kept), c.shape)
+
+
+@row("aten.tril.default", "aten.triu.default")
+def _(c, x, diagonal=0):
+    e, rank = c.e, x.rank
+    rows, columns = e.iota(rank - 2, x.shape, "i64"), e.iota(rank - 1, x.shape, "i64")
+    edge = e.elementwise("sub", columns, rows, dtype="i64")
+    kept = e.compare(edge, e.constant(diagonal, "i64"), "le" if "tril" in str(c.node.target) else "ge")
+    return e.where(kept, x, e.constant(0, x.dtype))
+
+
+# Parts put into a tensor.
+
+
+def _between(c, whole, part, dim, start, length):
+    """`whole`, in which `length` elements of axis `dim` from `start` on are those of `part`."""
+    end = simple(start + length)
+    rest = simple(whole.shape[dim] - end)
+    parts = [cut(c, whole, dim, 0, start), c.e.broadcast(part, c.shape[:dim] + (length,) + c.shape[dim + 1 :]), cut(c, whole, dim, end, rest)]
+    return c.e.cat([x for x in parts if not (isinstance(x.shape[dim], int) and x.shape[dim] == 0)] or parts[1:2], dim)
+
+
+@row("aten.slice_scatter.default")
+def _(c, x, source, dim=0, start=None, end=None, step=1):
+    if step != 1:
+        raise Unsupported("parts at a distance")
+    dim %= x.rank
+    length = extent(c.node.args[1].meta["val"].shape[dim])
+    return _between(c, x, convert(c.e, source, x.dtype), dim, first_of(start, x.shape[dim]), length)
+
+
+@row("aten.select_scatter.default")
+def _(c, x, source, dim, index):
+    dim %= x.rank
+    if not isinstance(index, int):
+        raise Unsupported("an index that is a symbol")
+    index = simple(index + x.shape[dim]) if index < 0 else index
+    return _between(c, x, c.e.unsqueeze(convert(c.e, source, x.dtype), dim), dim, index, 1)
+
+
+@row("aten.slice_backward.default")
+def _(c, g, sizes, dim, start, end, step):
+    if step != 1:
+        raise Unsupported("parts at a distance")
+    rank = len(c.shape)
+    dim %= rank
+    low, high = [0] * rank, [0] * rank
+    low[dim] = first_of(start, c.shape[dim]) if g.shape[dim] != 0 else 0
+    high[dim] = simple(c.shape[dim] - low[dim] - g.shape[dim])
+    return c.e.pad(g, c.e.constant(0, g.dtype), low, high)
+
+
+@row("aten.select_backward.default")
+def _(c, g, sizes, dim, index):
+    rank = len(c.shape)
+    dim %= rank
+    index = simple(index + c.shape[dim]) if isinstance(index, int) and index < 0 else index
+    low, high = [0] * rank, [0] * rank
+    low[dim], high[dim] = index, simple(c.shape[dim] - index - 1)
+    return c.e.pad(c.e.unsqueeze(g, dim), c.e.constant(0, g.dtype), low, high)
+
+
+# Tensors of numbers. Operands give shapes and types alone.
+
+
+def _filled(c, value):
+    return c.e.broadcast(c.value(value, c.dtype), c.shape)
+
+
+@constant("aten.zeros.default", "aten.zeros_like.default", "aten.new_zeros.default")
+def _(c, *_, **__):
+    return _filled(c, 0)
+
+
+@constant("aten.ones.default", "aten.ones_like.default", "aten.new_ones.default")
+def _(c, *_, **__):
+    return _filled(c, 1)
+
+
+def number(x):
+    """A number among a constant's arguments, which may be a symbol's node."""
+    if isinstance(x, torch.fx.Node):
+        return extent(x.meta["val"])
+    return x
+
+
+@constant("aten.full.default", "aten.full_like.default")
+def _(c, _, value, **__):
+    return _filled(c, number(value))
+
+
+@constant("aten.new_full.default")
+def _(c, _, size, value, **__):
+    return _filled(c, number(value))
+
+
+@constant("aten.scalar_tensor.default")
+def _(c, value, **_):
+    return c.value(number(value), c.dtype)
+
+
+@constant("aten.arange.default", "aten.arange.start", "aten.arange.start_step")
+def _(c, *limits, **given):
+    limits = [number(n) for n in limits]
+    start = 0 if len(limits) < 2 else limits[0]
+    step = given.get("step", limits[2] if len(limits) > 2 else 1)
+    if isinstance(start, float) or isinstance(step, float) or c.dtype in ("f16", "bf16"):
+        raise Unsupported("a range of fractions")
+    e = c.e
+    x = e.iota(0, c.shape, "i64")
+    if step != 1:
+        x = e.elementwise("mul", x, c.value(step, "i64"), dtype="i64")
+    if start != 0:
+        x = e.elementwise("add", x, c.value(start, "i64"), dtype="i64")
+    return e.cast(x, c.dtype)

@@ -1,0 +1,306 @@
+"""A plan as one Python function: torch's ops and pieces in an order that both allow, each tensor given up behind its last reader.
+
+Nothing is run before it is needed, so that few tensors live at once; what writes into inputs comes last. Results of a piece are compared
+with what torch expects at its first call: shape, element type, strides. A piece that fails is run by torch instead.
+"""
+
+from __future__ import annotations
+
+import operator
+
+import torch
+from torch.fx import Node, map_arg
+
+from .. import Error
+from .emit import extent
+from .graph import COMPUTE, INPUT, ITEM, TORCH, VIEW, has_effect, order_of
+from .log import logger
+
+aten = torch.ops.aten
+
+#: Functions that do the same as an op with less on the way.
+DIRECT = {
+    aten.mm.default: torch.mm, aten.bmm.default: torch.bmm, aten.addmm.default: torch.addmm, aten.t.default: torch.t,
+    aten.view.default: torch.Tensor.view, aten._unsafe_view.default: torch.Tensor.view, aten.expand.default: torch.Tensor.expand,
+    aten.transpose.int: torch.transpose, aten.permute.default: torch.permute, aten.unsqueeze.default: torch.unsqueeze,
+    aten.squeeze.dim: torch.squeeze, aten.select.int: torch.select, aten.convolution.default: torch.convolution,
+    operator.getitem: operator.getitem,
+}  # fmt: skip
+
+
+class Writer:
+    """Lines of a function, and the objects that they name."""
+
+    def __init__(self):
+        self.lines, self.env, self.names = [], {"Error": Error}, {}
+
+    def name(self, node):
+        if node not in self.names:
+            self.names[node] = f"n{len(self.names)}"
+        return self.names[node]
+
+    def object(self, value, stem="c"):
+        name = f"{stem}{len(self.env)}"
+        self.env[name] = value
+        return name
+
+    def argument(self, value):
+        """The text of an argument."""
+        if isinstance(value, Node):
+            return self.names[value]
+        if isinstance(value, (list, tuple)):
+            inner = ", ".join(self.argument(v) for v in value)
+            return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+        if value is None or isinstance(value, (bool, int, str)) or (isinstance(value, float) and value == value and abs(value) != float("inf")):
+            return repr(value)
+        if isinstance(value, slice):
+            return f"slice({self.argument(value.start)}, {self.argument(value.stop)}, {self.argument(value.step)})"
+        return self.object(value)
+
+
+def schedule(graph, plan):
+    """The steps: nodes that torch runs, and pieces."""
+    kind, piece_of = plan.kind, plan.piece_of
+    steps, done, last_effect = [], set(), {}
+    previous = None
+    writes = [n for n in graph.nodes if kind[n] == TORCH and n.target is aten.copy_.default]
+    late = set(writes)
+    for node in graph.nodes:
+        if kind[node] == TORCH and has_effect(node) and node not in late:
+            if previous is not None:
+                last_effect[node] = previous
+            previous = node
+
+    def unit(node):
+        """What runs as one: a piece, or a node."""
+        if kind[node] == ITEM and kind[node.args[0]] == COMPUTE:
+            node = node.args[0]
+        return piece_of[node] if kind[node] == COMPUTE else node
+
+    def needs(step):
+        if not isinstance(step, Node):
+            return [unit(n) for n in (*step.inputs, *(n for n, _ in step.extents))]
+        needed = [unit(n) for n in step.all_input_nodes]
+        if step in last_effect:
+            needed.append(last_effect[step])
+        return needed
+
+    def run(goal):
+        stack = [goal]
+        while stack:
+            step = stack[-1]
+            missing = [s for s in needs(step) if id(s) not in done and not (isinstance(s, Node) and kind[s] == INPUT)]
+            if id(step) in done:
+                stack.pop()
+            elif missing:
+                if len(stack) > 4 * len(kind) + 16:
+                    raise RuntimeError("steps that wait for each other")
+                stack.extend(reversed(missing))
+            else:
+                done.add(id(step))
+                steps.append(step)
+                stack.pop()
+
+    for node in graph.nodes:
+        if kind[node] == TORCH and node not in late and (node.users or has_effect(node)):
+            run(node)
+    outputs = next(n for n in graph.nodes if n.op == "output")
+    for node in outputs.all_input_nodes:
+        if kind[node] != INPUT and node not in late:
+            run(unit(node))
+    for node in writes:
+        run(node)
+    return steps
+
+
+def build(module, plan, timing=None):
+    """The function of a plan, from a list of arguments that it clears to a list of results."""
+    graph, w = plan.graph, Writer()
+    placeholders = [n for n in graph.nodes if n.op == "placeholder"]
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            w.names[node] = w.object(_attribute(module, node.target), "g")
+    steps = schedule(graph, plan)
+    output = next(n for n in graph.nodes if n.op == "output")
+    returned = list(output.args[0])
+    last = _last_uses(steps, returned, plan)
+    arguments = "".join(w.name(n) + ", " for n in placeholders)
+    w.lines.append(f"{arguments}= args" if arguments else "pass")
+    w.lines.append("args.clear()")
+    dead = [w.names[n] for n in placeholders if n not in last and n not in returned]
+    if dead:
+        w.lines.append(f"del {', '.join(dead)}")
+    kept = set(returned)
+    for number, step in enumerate(steps):
+        if isinstance(step, Node):
+            torch_step(w, plan, step, returned)
+        else:
+            piece_step(w, module, plan, step, timing)
+        gone = [n for n in last.get(number, ()) if n not in kept and n.op != "get_attr"]
+        gone = [w.names[n] for n in gone if n in w.names]
+        if gone:
+            w.lines.append(f"del {', '.join(dict.fromkeys(gone))}")
+    w.lines.append(f"return [{', '.join(w.argument(v) for v in returned)}]")
+    return _function(w)
+
+
+def _function(w):
+    source = "def call(args):\n" + "".join(f"    {line}\n" for line in w.lines)
+    exec(compile(source, "<fuser.torch>", "exec"), w.env)
+    call = w.env["call"]
+    call.source = source
+    return call
+
+
+def _attribute(module, target):
+    for part in target.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _last_uses(steps, returned, plan):
+    """The nodes that no later step reads, for each step; as a key, a node that any step reads."""
+    uses = {}
+    for number, step in enumerate(steps):
+        read = step.all_input_nodes if isinstance(step, Node) else [*step.inputs, *(n for n, _ in step.extents)]
+        made = [step] if isinstance(step, Node) else step.outputs
+        for node in (*read, *made):
+            uses[node] = number
+    last = dict.fromkeys(uses)
+    for node, number in uses.items():
+        last.setdefault(number, []).append(node)
+    return last
+
+
+_SAME = {aten.detach.default, aten.alias.default}
+
+
+def torch_step(w, plan, node, returned):
+    arguments = [w.argument(a) for a in node.args]
+    if node.target in _SAME and node not in returned:
+        w.lines.append(f"{w.name(node)} = {arguments[0]}")
+        return
+    arguments += [f"{key}={w.argument(value)}" for key, value in node.kwargs.items()]
+    target = node.target
+    function = DIRECT.get(target)
+    if function is None:
+        function = target._op if isinstance(target, torch._ops.OpOverload) else target
+    name = next((n for n, v in w.env.items() if v is function), None) or w.object(function, "f")
+    w.lines.append(f"{w.name(node)} = {name}({', '.join(arguments)})")
+
+
+def piece_step(w, module, plan, piece, timing):
+    arguments = [w.argument(n) for n in piece.inputs]
+    for node, axis in piece.extents:
+        length = w.argument(node) if axis is None else f"{w.argument(node)}.shape[{axis}]"
+        arguments.append(f"{w.object(torch.empty, 'f')}(({length}, 0))")
+    outputs = [w.name(n) for n in piece.outputs]
+    name = w.object(None, "k")
+    checked = First(w.env, name, piece, module, plan)
+    w.env[name] = checked if timing is None else timing.timed(checked, piece)
+    checked.wrap = (lambda f: f) if timing is None else lambda f: timing.timed(f, piece)
+    left = outputs[0] if len(outputs) == 1 else ", ".join(outputs)
+    call = ", ".join(arguments)
+    w.lines.append(f"try: {left} = {name}({call})")
+    w.lines.append(f"except Error as error: {left} = {w.object(checked.failed, 'e')}(error, {call})")
+    for node, out in zip(piece.outputs, outputs):
+        restride(w, node, out)
+
+
+def restride(w, node, out):
+    """The strides that torch expects where the program's result has others."""
+    val = node.meta["val"]
+    if not all(isinstance(n, int) for n in (*val.shape, *val.stride())):
+        return
+    shape, strides = tuple(val.shape), tuple(val.stride())
+    order = order_of(val)
+    if order is None:
+        empty = w.object(torch.empty_strided, "f")
+        w.lines.append(f"{out} = {empty}({shape}, {strides}, dtype={w.object(val.dtype)}).copy_({out})")
+    elif natural(shape, order) != strides:
+        w.lines.append(f"{out} = {w.object(torch.as_strided, 'f')}({out}, {shape}, {strides})")
+
+
+def natural(shape, order):
+    """The strides that a program's result has: dense in `order`."""
+    strides, step = [0] * len(shape), 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= max(shape[axis], 1)
+    return tuple(strides)
+
+
+class First:
+    """The first call of a piece, whose results are compared with what torch expects. It then stands aside."""
+
+    def __init__(self, env, name, piece, module, plan):
+        self.env, self.name, self.piece, self.module, self.plan = env, name, piece, module, plan
+        self._eager = None
+        self.wrap = None
+
+    def __call__(self, *arguments):
+        made = self.piece.compiled(*arguments)
+        results = made if len(self.piece.outputs) > 1 else (made,)
+        wrong = [text for node, x in zip(self.piece.outputs, results) if (text := difference(node.meta["val"], x))]
+        if wrong:
+            return self.failed(RuntimeError(wrong[0]), *arguments)
+        self.env[self.name] = self.wrap(self.piece.compiled)
+        return made
+
+    def failed(self, error, *arguments):
+        """The results by torch, from now on."""
+        logger.warning("piece %d is left to torch: %s", self.piece.number, str(error).splitlines()[0])
+        if self._eager is None:
+            self._eager = eager(self.module, self.plan, self.piece)
+        self.env[self.name] = self._eager
+        return self._eager(*arguments)
+
+
+def difference(val, x):
+    """A text that says how a result differs from what torch expects, or nothing. Named extents are not compared."""
+    if not isinstance(x, torch.Tensor):
+        return f"a {type(x).__name__} in place of a tensor"
+    if x.dtype != val.dtype:
+        return f"{x.dtype} in place of {val.dtype}"
+    if x.dim() != val.dim():
+        return f"rank {x.dim()} in place of {val.dim()}"
+    order = order_of(val)
+    for axis, (have, want) in enumerate(zip(x.shape, val.shape)):
+        want = extent(want)
+        if isinstance(want, int) and have != want:
+            return f"extent {have} of axis {axis} in place of {want}"
+    wanted = natural(tuple(x.shape), order if order is not None else list(range(x.dim())))
+    for axis, (have, want) in enumerate(zip(x.stride(), wanted)):
+        if x.shape[axis] > 1 and x.numel() and have != want:
+            return f"stride {have} of axis {axis} in place of {want}"
+    return None
+
+
+def eager(module, plan, piece):
+    """The nodes of a piece as a function of torch's ops."""
+    w = Writer()
+    for n, node in enumerate(piece.inputs):
+        w.name(node)
+    arguments = [w.names[n] for n in piece.inputs] + [f"x{i}" for i in range(len(piece.extents))]
+    given, graph = set(piece.inputs), plan.graph
+    needed, stack = set(), [*piece.outputs]
+    while stack:
+        node = stack.pop()
+        if node in needed or node in given:
+            continue
+        needed.add(node)
+        stack.extend(node.all_input_nodes)
+    for node in graph.nodes:
+        if node not in needed:
+            continue
+        if node.op == "get_attr":
+            w.names[node] = w.object(_attribute(module, node.target), "g")
+        elif node.op == "placeholder":
+            raise RuntimeError("a size that the piece does not have")
+        else:
+            torch_step(w, plan, node, piece.outputs)
+    results = ", ".join(w.names[n] for n in piece.outputs)
+    w.lines.append(f"return {results}")
+    source = f"def call({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in w.lines)
+    exec(compile(source, "<fuser.torch>", "exec"), w.env)
+    return w.env["call"]

@@ -1,0 +1,557 @@
+"""`torch.compile(backend="fuser")`: each lowering beside eager torch, and models that train."""
+
+import copy
+import itertools
+import math
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print("skipped: torch not found; torch.compile(backend=\"fuser\") is not tested", file=sys.stderr)
+    sys.exit(0)
+
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx import Graph, GraphModule
+from torch.nn import functional as F
+
+import fuser.torch
+from fuser.torch import backend, graphs
+from fuser.torch.backend import Options, compile_graph
+
+aten = torch.ops.aten
+F32, F64, BF16, F16 = torch.float32, torch.float64, torch.bfloat16, torch.float16
+I64, I32, I8, U8, BOOL = torch.int64, torch.int32, torch.int8, torch.uint8, torch.bool
+ULP = {F64: 2.0**-53, F32: 2.0**-24, BF16: 2.0**-8, F16: 2.0**-11}
+SPECIAL = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, 2.5, -2.5, math.inf, -math.inf, math.nan, 1e-30, 3.0, -7.0, 88.0]
+
+
+def values(shape, dtype, seed, special=True, low=-4, high=4):
+    """Numbers of a type; floats with zeros, infinities and NaN among them where `special`."""
+    g = torch.Generator().manual_seed(seed)
+    if dtype == BOOL:
+        return torch.randint(0, 2, shape, generator=g).to(BOOL)
+    if not dtype.is_floating_point:
+        low = 0 if dtype == U8 else low
+        return torch.randint(low, high + 1, shape, generator=g).to(dtype)
+    x = torch.empty(shape, dtype=F32).uniform_(low, high, generator=g)
+    if special and x.numel() > 1:
+        flat = x.view(-1)
+        flat[torch.randperm(flat.numel(), generator=g)[: len(SPECIAL)]] = torch.tensor(SPECIAL)[: flat.numel()]
+    return x.to(dtype)
+
+
+class Run:
+    """One op as a graph of one node."""
+
+    def __init__(self, op, args, kwargs=None):
+        mode = FakeTensorMode()
+        graph, self.tensors, kwargs = Graph(), [], kwargs or {}
+
+        def enter(x):
+            if isinstance(x, torch.Tensor):
+                node = graph.placeholder(f"p{len(self.tensors)}")
+                node.meta["val"] = mode.from_tensor(x)
+                self.tensors.append(x)
+                return node
+            if isinstance(x, list):
+                return [enter(y) for y in x]
+            return x
+
+        nodes = [enter(x) for x in args]
+        named = {key: enter(x) for key, x in kwargs.items()}
+        node = graph.call_function(op, tuple(nodes), named)
+        with mode:
+            fake = torch.fx.node.map_arg((tuple(nodes), named), lambda n: n.meta["val"])
+            node.meta["val"] = op(*fake[0], **fake[1])
+        self.several = isinstance(node.meta["val"], (tuple, list))
+        items = [node]
+        if self.several:
+            items = []
+            for i, val in enumerate(node.meta["val"]):
+                if val is None:
+                    items.append(None)
+                    continue
+                item = graph.call_function(__import__("operator").getitem, (node, i))
+                item.meta["val"] = val
+                items.append(item)
+        graph.output(tuple(items))
+        self.call = compile_graph(GraphModule(torch.nn.Module(), graph), None, "test", Options())
+        self.report = graphs()[-1]
+
+    def __call__(self):
+        return self.call(list(self.tensors))
+
+
+def fused(case, op, args, kwargs=None):
+    """The results by Fuser, and those by torch."""
+    run = Run(op, args, kwargs)
+    case.assertEqual(run.report.torch, 0, "\n".join(run.report.lines()))
+    case.assertFalse(run.report.whole)
+    made = run()
+    with torch.no_grad():
+        wanted = op(*args, **(kwargs or {}))
+    return made, list(wanted) if isinstance(wanted, (tuple, list)) else [wanted]
+
+
+def as_f64(x):
+    if isinstance(x, torch.Tensor) and x.dtype.is_floating_point:
+        return x.to(F64)
+    if isinstance(x, list):
+        return [as_f64(y) for y in x]
+    return x
+
+
+def check(case, op, args, kwargs=None, ulps=None, scale=None, what=""):
+    with case.subTest(f"{op} {what}"):
+        _check(case, op, args, kwargs, ulps, scale)
+
+
+def _check(case, op, args, kwargs, ulps, scale):
+    """Bits (but the sign of zeros) where `ulps` is `None`; else a multiple of the type's half unit, of the exact result and of `scale`."""
+    made, wanted = fused(case, op, args, kwargs)
+    case.assertEqual(len(made), len(wanted))
+    exact = None
+    if ulps is not None:
+        kwargs = {k: v for k, v in (kwargs or {}).items()}
+        exact = op(*map(as_f64, args), **kwargs)
+        exact = list(exact) if isinstance(exact, (tuple, list)) else [exact]
+    for i, (x, y) in enumerate(zip(made, wanted)):
+        if y is None:
+            case.assertIsNone(x)
+            continue
+        place = f"result {i}"
+        case.assertEqual((x.dtype, x.shape, x.stride()), (y.dtype, y.shape, y.stride()), place)
+        if ulps is None or not y.dtype.is_floating_point:
+            wrong = (x != y) & ~((x != x) & (y != y))
+            case.assertFalse(wrong.any(), f"{place}: {x[wrong][:5]} in place of {y[wrong][:5]}")
+            continue
+        z = exact[i]
+        nan = torch.isnan(y)
+        case.assertTrue(torch.equal(torch.isnan(x), nan), f"{place}: NaN elsewhere: {x[nan != torch.isnan(x)][:5]}, {y[nan != torch.isnan(x)][:5]}")
+        infinite = torch.isinf(y) | torch.isinf(x)
+        case.assertTrue(torch.equal(x[infinite], y[infinite]), f"{place}: {x[infinite][:5]} in place of {y[infinite][:5]}")
+        rest = ~nan & ~infinite
+        bound = ulps * ULP[y.dtype] * (z.abs() + (0 if scale is None else scale)) + torch.finfo(y.dtype).tiny
+        error = (x.to(F64) - z).abs()
+        worst = (error / bound)[rest]
+        case.assertTrue(not worst.numel() or bool(worst.max() <= 1), f"{place}: {worst} of the bound")
+
+
+SHAPES = [((), ()), ((0,), (0,)), ((1,), (1,)), ((7,), (7,)), ((3, 5), (5,)), ((3, 1), (1, 5)), ((2, 3, 4), (3, 1)), ((13, 17), ()), ((1, 1), (4, 1))]
+
+
+class Pointwise(unittest.TestCase):
+    def test_unary_exact(self):
+        for name in ("neg", "abs", "sign", "relu", "ceil", "floor", "round", "trunc", "square", "isnan", "isinf", "isfinite"):
+            for dtype in (F32, F64, BF16, F16):
+                for shape in ((), (0,), (1,), (23,), (3, 5)):
+                    check(self, getattr(aten, name).default, [values(shape, dtype, 1)], what=(dtype, shape))
+        for name in ("neg", "abs", "sign", "relu", "ceil", "bitwise_not"):
+            for dtype in (I64, I32, I8):
+                check(self, getattr(aten, name).default, [values((5, 3), dtype, 2)], what=dtype)
+        for dtype in (BOOL, I64, F32):
+            check(self, aten.logical_not.default, [values((5, 3), dtype, 3)])
+        check(self, aten.bitwise_not.default, [values((5, 3), BOOL, 3)])
+
+    def test_unary_near(self):
+        names = ("sqrt exp exp2 expm1 log log2 log10 log1p rsqrt reciprocal sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf "
+                 "erfc sigmoid silu").split()  # fmt: skip
+        for name in names:
+            op = getattr(aten, name).default
+            for dtype in (F32, F64, BF16):
+                if dtype == F64 and name in ("erf", "erfc", "exp2"):
+                    continue
+                check(self, op, [values((41,), dtype, 4)], ulps=16, scale=1e-6 if name == "erfc" else None, what=dtype)
+            if name != "silu":
+                for dtype in (I64, BOOL):
+                    made, wanted = fused(self, op, [values((9,), dtype, 5)])
+                    torch.testing.assert_close(made[0], wanted[0], equal_nan=True)
+
+    def test_binary_arithmetic(self):
+        ops = [aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor, aten.maximum.default, aten.minimum.default]
+        pairs = [(F32, F32), (F64, F64), (BF16, BF16), (F16, F16), (BF16, F32), (F32, I64), (BF16, I64), (I64, I64), (I32, I64), (U8, I8),
+                 (BOOL, F32), (BOOL, I64), (F32, F64)]  # fmt: skip
+        for op, (a, b) in itertools.product(ops, pairs):
+            if op == aten.sub.Tensor and BOOL in (a, b):
+                continue
+            for left, right in SHAPES if (a, b) in ((F32, F32), (BF16, F32)) else [((5, 7), (7,)), ((), (3,)), ((3,), ())]:
+                check(self, op, [values(left, a, 6), values(right, b, 7)], what=(a, b, left, right))
+
+    def test_truth_values_add_and_multiply(self):
+        for op in (aten.add.Tensor, aten.mul.Tensor):
+            check(self, op, [values((9,), BOOL, 1), values((9,), BOOL, 2)])
+        for other in (1, 2.5, True):
+            check(self, aten.add.Tensor, [values((9,), BOOL, 1), other])
+
+    def test_numbers_beside_tensors(self):
+        for op in (aten.add.Tensor, aten.sub.Tensor, aten.mul.Tensor, aten.div.Tensor):
+            for dtype, number in itertools.product((F32, F64, BF16, F16, I64, I32), (0.1, 2, -3, 1e-3, 7.0)):
+                check(self, op, [values((17,), dtype, 8), number], what=(dtype, number))
+        check(self, aten.add.Tensor, [values((4,), F32, 1), values((4,), F32, 2)], {"alpha": 2})
+        check(self, aten.add.Tensor, [values((4,), I64, 1), values((4,), I64, 2)], {"alpha": 3})
+        check(self, aten.rsub.Scalar, [values((4,), F32, 1), 1.5])
+        # A tensor of rank 0 is weaker than one with axes.
+        check(self, aten.mul.Tensor, [values((9,), BF16, 1), torch.tensor(0.1, dtype=F64)])
+        check(self, aten.mul.Tensor, [values((9,), F32, 1), torch.tensor(3)])
+
+    def test_division_of_integers(self):
+        numbers = torch.tensor([-7, -6, -1, 0, 1, 6, 7, 9])
+        by = torch.tensor([2, -2, 3, -3, 5, -5, 7, -1])
+        for mode in ("trunc", "floor"):
+            check(self, aten.div.Tensor_mode, [numbers, by], {"rounding_mode": mode})
+            check(self, aten.div.Tensor_mode, [numbers.to(U8), by.abs().to(U8)], {"rounding_mode": mode})
+            for dtype in (F32, F64):
+                check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), values((64,), dtype, 10)], {"rounding_mode": mode}, what=(mode, dtype))
+                check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), 0.1], {"rounding_mode": mode}, what=(mode, dtype))
+        check(self, aten.floor_divide.default, [numbers, by])
+        for op in (aten.remainder.Tensor, aten.fmod.Tensor):
+            check(self, op, [numbers, by])
+            check(self, op, [values((64,), F32, 11), values((64,), F32, 12)])
+            check(self, op, [values((64,), F64, 11), values((64,), F64, 12)])
+
+    def test_powers(self):
+        for exponent in (0, 1, 2, 3, 0.5, -1, -0.5, 2.5, -2, 4, 1.0, 3.0):
+            for dtype in (F32, F64, BF16):
+                check(self, aten.pow.Tensor_Scalar, [values((41,), dtype, 13), exponent], ulps=16, what=(exponent, dtype))
+        for exponent in (0, 1, 2, 3, 5):
+            check(self, aten.pow.Tensor_Scalar, [values((9,), I64, 14), exponent])
+        check(self, aten.pow.Tensor_Tensor, [values((97,), F32, 15), values((97,), F32, 16)], ulps=16)
+        check(self, aten.pow.Scalar, [0.75, values((41,), F32, 17)], ulps=16)
+
+    def test_comparisons(self):
+        for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+            for a, b in ((F32, F32), (BF16, F32), (I64, I64), (I64, F32), (BOOL, BOOL), (BF16, BF16)):
+                check(self, getattr(aten, name).Tensor, [values((41,), a, 18), values((41,), b, 18)], what=(a, b))
+            for dtype, number in itertools.product((F32, BF16, I64), (0.1, 1, 0)):
+                x = values((41,), dtype, 19)
+                check(self, getattr(aten, name).Scalar, [x, number], what=(dtype, number))
+            check(self, getattr(aten, name).Scalar, [torch.tensor([0.1, 0.1001, 0.0999]).to(BF16), 0.1])
+
+    def test_bits_and_truth(self):
+        for name in ("and", "or", "xor"):
+            for dtype in (I64, U8, BOOL):
+                check(self, getattr(aten, f"bitwise_{name}").Tensor, [values((9,), dtype, 1), values((9,), dtype, 2)])
+            for dtype in (I64, F32, BOOL):
+                check(self, getattr(aten, f"logical_{name}").default, [values((9,), dtype, 1), values((9,), F32, 2)])
+
+    def test_choice(self):
+        c = values((3, 5), BOOL, 1)
+        for a, b in ((F32, F32), (BF16, F32), (I64, F32), (I64, I64)):
+            check(self, aten.where.self, [c, values((5,), a, 2), values((3, 1), b, 3)])
+            check(self, aten.where.self, [c, values((), a, 2), values((), b, 3)])
+        check(self, aten.where.self, [values((), BOOL, 1), values((5,), F32, 2), values((), F32, 3)])
+        for dtype in (F32, BF16, I64):
+            check(self, aten.masked_fill.Scalar, [values((3, 5), dtype, 4), values((5,), BOOL, 5), -1])
+        check(self, aten.masked_fill.Scalar, [values((3, 5), F32, 4), values((3, 1), BOOL, 5), -math.inf])
+
+    def test_clamp(self):
+        x = values((41,), F32, 20)
+        for low, high in ((-1.0, 1.0), (None, 0.5), (0.25, None), (2.0, -2.0), (math.nan, 1.0), (0, 6)):
+            check(self, aten.clamp.default, [x, low, high])
+        check(self, aten.clamp.default, [values((41,), I64, 20), None, 1])
+        check(self, aten.clamp.default, [values((41,), I64, 20), 0.5, None])
+        check(self, aten.clamp.default, [values((41,), BF16, 20), 0.1, 0.7])
+        check(self, aten.clamp_min.default, [x, 0.5])
+        check(self, aten.clamp_max.default, [x, 0.5])
+        check(self, aten.clamp.Tensor, [x, values((41,), F32, 21), values((), F32, 22)])
+        check(self, aten.hardtanh.default, [x, 0.0, 6.0])
+
+    def test_conversions(self):
+        kinds = (F32, F64, BF16, F16, I64, I32, I8, U8, BOOL)
+        for a, b in itertools.product(kinds, kinds):
+            x = values((23,), a, 23, special=not (a.is_floating_point and not b.is_floating_point))
+            check(self, aten._to_copy.default, [x], {"dtype": b}, what=(a, b))
+        # Narrow integers keep the low bits of the whole number.
+        check(self, aten._to_copy.default, [torch.tensor([300.7, -1.5, 255.0, -129.0, 128.0])], {"dtype": U8})
+        check(self, aten._to_copy.default, [torch.tensor([300.7, -1.5, 255.0, -129.0, 128.0])], {"dtype": I8})
+        check(self, aten._to_copy.default, [torch.tensor([math.nan, 0.0, -0.0, 1e-40])], {"dtype": BOOL})
+
+    def test_activations(self):
+        for dtype in (F32, BF16, F64):
+            x, g = values((41,), dtype, 24), values((41,), dtype, 25, special=False)
+            near = {"ulps": 32, "scale": 4.0, "what": dtype}
+            for form in ("none", "tanh"):
+                if dtype != F64:
+                    finite = values((41,), dtype, 24, special=False)
+                    check(self, aten.gelu.default, [finite], {"approximate": form}, **near)
+                    check(self, aten.gelu_backward.default, [g, finite], {"approximate": form}, **near)
+            check(self, aten.silu_backward.default, [g, values((41,), dtype, 24, special=False)], **near)
+            check(self, aten.tanh_backward.default, [g, x], ulps=64, scale=x.nan_to_num(0, 0, 0).double().square() * 8)
+            check(self, aten.sigmoid_backward.default, [g, x], ulps=64, scale=x.nan_to_num(0, 0, 0).double().square() * 8)
+            check(self, aten.threshold_backward.default, [g, x, 0])
+            check(self, aten.leaky_relu.default, [x, 0.01], ulps=2)
+            check(self, aten.leaky_relu_backward.default, [g, x, 0.01, False], ulps=2)
+            check(self, aten.softplus.default, [x], ulps=16)
+            check(self, aten.hardsigmoid.default, [x], ulps=4, scale=1.0)
+            check(self, aten.hardswish.default, [values((41,), dtype, 24, special=False)], ulps=8, scale=1.0)
+            check(self, aten.native_dropout_backward.default, [g, values((41,), BOOL, 1), 1 / 0.9], ulps=4)
+
+    def test_sums_of_products(self):
+        a, b, d = (values((13,), F32, seed, special=False) for seed in (1, 2, 3))
+        near = {"ulps": 8, "scale": 24.0}
+        check(self, aten.addcmul.default, [a, b, d], {"value": 0.5}, **near)
+        check(self, aten.addcdiv.default, [a, b, d.abs() + 1], {"value": -0.5}, **near)
+        for weight in (0.1, 0.9):
+            check(self, aten.lerp.Scalar, [a, b, weight], **near)
+        check(self, aten.lerp.Tensor, [a, b, d.abs() / 8], **near)
+        check(self, aten.xlogy.Tensor, [values((41,), F32, 4), values((41,), F32, 5)], ulps=16)
+        check(self, aten.fill.Scalar, [a, 3])
+
+
+class Shapes(unittest.TestCase):
+    """Views alone give no piece: each case adds a number behind the op."""
+
+    def moved(self, op, args, kwargs=None):
+        check(self, op, args, kwargs)
+
+    def test_joined_and_cut(self):
+        x, y = values((3, 5), F32, 1), values((3, 2), F32, 2)
+        self.moved(aten.cat.default, [[x, y], 1])
+        self.moved(aten.cat.default, [[x, y], -1])
+        self.moved(aten.cat.default, [[x, values((0, 5), F32, 1), x]])
+        self.moved(aten.cat.default, [[x, torch.empty(0), x]])
+        self.moved(aten.cat.default, [[x, values((3, 5), BF16, 3)]])
+        self.moved(aten.cat.default, [[x, values((3, 5), I64, 3)]])
+        self.moved(aten.stack.default, [[x, x], 0])
+        self.moved(aten.stack.default, [[x, x], -1])
+        for amounts in ([0, 1], [1, 0, 2, 3], [-1, 2], [0, -1, 0, -1], [0, 0], [-2, -1, 1, -1]):
+            self.moved(aten.constant_pad_nd.default, [x, amounts, 0.5])
+        self.moved(aten.constant_pad_nd.default, [values((3, 5), I64, 1), [1, 1], -100])
+        self.moved(aten.flip.default, [x, [0, -1]])
+        self.moved(aten.roll.default, [x, [2, -1], [0, 1]])
+        self.moved(aten.roll.default, [x, [4]])
+        self.moved(aten.repeat.default, [x, [2, 3]])
+        self.moved(aten.repeat.default, [x, [2, 1, 3]])
+        self.moved(aten.repeat.default, [values((), F32, 1), [2, 2]])
+        for diagonal in (-2, 0, 1, 9):
+            for op in (aten.tril.default, aten.triu.default):
+                self.moved(op, [values((2, 4, 5), F32, 1, special=False), diagonal])
+
+    def test_parts_put_into_others(self):
+        x = values((4, 7), F32, 1)
+        self.moved(aten.slice_scatter.default, [x, values((4, 3), F32, 2), 1, 2, 5])
+        self.moved(aten.slice_scatter.default, [x, values((4, 6), F32, 2), 1, 1, 2**63 - 1])
+        self.moved(aten.slice_scatter.default, [x, values((4, 2), F32, 2), 1, -2])
+        self.moved(aten.slice_scatter.default, [x, values((4, 7), F32, 2), 1])
+        self.moved(aten.select_scatter.default, [x, values((4,), F32, 2), 1, -1])
+        self.moved(aten.select_scatter.default, [x, values((7,), F32, 2), 0, 2])
+        self.moved(aten.slice_backward.default, [values((4, 3), F32, 2), [4, 7], 1, 2, 5, 1])
+        self.moved(aten.slice_backward.default, [values((4, 2), F32, 2), [4, 7], -1, -2, 2**63 - 1, 1])
+        self.moved(aten.select_backward.default, [values((4,), F32, 2), [4, 7], 1, -2])
+        self.moved(aten.select_backward.default, [values((), F32, 2), [7], 0, 3])
+
+
+class Reductions(unittest.TestCase):
+    CASES = [((7,), None), ((3, 5), [0]), ((3, 5), [-1]), ((3, 5), []), ((2, 3, 4), [0, 2]), ((1,), [0]), ((0, 3), [0]), ((3, 0), [1]), ((), None), ((131, 17), [0])]
+
+    def test_sums(self):
+        for shape, dims in self.CASES:
+            for dtype in (F32, F64, BF16, I64, I32, BOOL):
+                for keep in (False, True):
+                    x = values(shape, dtype, 1, special=False)
+                    total = x.double().abs().sum() if dtype.is_floating_point else 0
+                    count = max(x.numel(), 1)
+                    check(self, aten.sum.dim_IntList, [x, dims, keep], ulps=count + 2, scale=total, what=(shape, dims, dtype))
+                    if dtype.is_floating_point:
+                        check(self, aten.mean.dim, [x, dims, keep], ulps=count + 4, scale=total, what=(shape, dims, dtype))
+        check(self, aten.sum.dim_IntList, [values((3, 5), BF16, 1, special=False), [1]], {"dtype": F32}, ulps=8, scale=20)
+        check(self, aten.sum.default, [values((3, 5), BOOL, 1)])
+        check(self, aten.sum.default, [values((40,), F32, 1)])
+        check(self, aten.cumsum.default, [values((3, 5), BOOL, 1), -1])
+        check(self, aten.cumsum.default, [values((3, 5), F32, 1, special=False), 0], ulps=8, scale=12)
+        check(self, aten.cumsum.default, [values((3, 5), F32, 1, special=False), 0], {"dtype": I32})
+        check(self, aten.prod.dim_int, [values((3, 5), F32, 1), 1], ulps=16)
+
+    def test_greatest(self):
+        for special in (False, True):
+            for dtype in (F32, BF16, I64):
+                x = values((7, 9), dtype, 2, special=special)
+                for op in (aten.amax.default, aten.amin.default):
+                    check(self, op, [x, [1], True])
+                    check(self, op, [x, [0, 1]])
+                for op in (aten.argmax.default, aten.argmin.default):
+                    check(self, op, [x, 1])
+                    check(self, op, [x])
+                    check(self, op, [x, 0, True])
+                for op in (aten.max.dim, aten.min.dim):
+                    check(self, op, [x, -1])
+        for dtype in (BOOL, F32, I64):
+            x = values((4, 3), dtype, 3)
+            for op in (aten.any, aten.all):
+                check(self, op.default, [x])
+                check(self, op.dim, [x, 1, True])
+        check(self, aten.any.dim, [values((0, 3), BOOL, 1), 0])
+        check(self, aten.all.dim, [values((0, 3), BOOL, 1), 0])
+
+    def test_variances(self):
+        x = values((5, 11), F32, 4, special=False)
+        for correction in (0, 1, 2):
+            for dims in ([1], [0, 1], None):
+                given = {"correction": correction, "keepdim": False}
+                check(self, aten.var.correction, [x, dims], given, ulps=64, scale=16)
+                check(self, aten.std.correction, [x, dims], given, ulps=64, scale=16)
+                check(self, aten.var_mean.correction, [x, dims], given, ulps=64, scale=16)
+
+    def test_softmax(self):
+        for dtype in (F32, BF16, F64):
+            for shape, dim in (((3, 5), -1), ((3, 5), 0), ((2, 3, 4), 1), ((1, 1), 1), ((4,), 0), ((0, 3), 1)):
+                x = values(shape, dtype, 5, special=False)
+                g = values(shape, dtype, 6, special=False)
+                near = {"ulps": 32, "scale": 8.0, "what": (dtype, shape, dim)}
+                for op in (aten._softmax.default, aten._log_softmax.default):
+                    check(self, op, [x, dim, False], **near)
+                y = torch.softmax(x, dim)
+                check(self, aten._softmax_backward_data.default, [g, y, dim, dtype], **near)
+                check(self, aten._log_softmax_backward_data.default, [g, y.log(), dim, dtype], **{**near, "ulps": 128})
+        x = values((4, 3), F32, 7, special=False)
+        x[1] = -math.inf
+        x[2, 1] = -math.inf
+        check(self, aten._safe_softmax.default, [x, -1], ulps=32)
+        check(self, aten._softmax.default, [x, -1, False], ulps=32)
+
+
+class Norms(unittest.TestCase):
+    def test_layer_norm(self):
+        for dtype in (F32, BF16, F64):
+            for affine in (True, False):
+                x = values((3, 4, 6), dtype, 1, special=False)
+                w, b = (values((6,), dtype, s, special=False) for s in (2, 3)) if affine else (None, None)
+                near = {"ulps": 128, "scale": 16.0, "what": (dtype, affine)}
+                check(self, aten.native_layer_norm.default, [x, [6], w, b, 1e-5], **near)
+                y, mean, rstd = aten.native_layer_norm(x, [6], w, b, 1e-5)
+                g = values((3, 4, 6), dtype, 4, special=False)
+                args = [g, x, [6], mean, rstd, w, b, [True, affine, affine]]
+                check(self, aten.native_layer_norm_backward.default, args, **{**near, "scale": 64.0})
+        x = values((2, 3, 4), F32, 5, special=False)
+        check(self, aten.native_layer_norm.default, [x, [3, 4], values((3, 4), F32, 6), None, 1e-5], ulps=128, scale=16)
+
+    def test_group_norm(self):
+        x, w, b = values((2, 6, 5, 3), F32, 1, special=False), values((6,), F32, 2, special=False), values((6,), F32, 3, special=False)
+        near = {"ulps": 256, "scale": 16.0}
+        check(self, aten.native_group_norm.default, [x, w, b, 2, 6, 15, 3, 1e-5], **near)
+        y, mean, rstd = aten.native_group_norm(x, w, b, 2, 6, 15, 3, 1e-5)
+        g = values((2, 6, 5, 3), F32, 4, special=False)
+        check(self, aten.native_group_norm_backward.default, [g, x, mean, rstd, w, 2, 6, 15, 3, [True, True, True]], **{**near, "scale": 200.0})
+
+    def test_batch_norm(self):
+        x, w, b = values((4, 3, 5, 2), F32, 1, special=False), values((3,), F32, 2, special=False), values((3,), F32, 3, special=False)
+        mean, var = values((3,), F32, 4, special=False), values((3,), F32, 5, special=False).abs() + 0.5
+        near = {"ulps": 256, "scale": 16.0}
+        check(self, aten._native_batch_norm_legit_functional.default, [x, w, b, mean, var, True, 0.1, 1e-5], **near)
+        check(self, aten._native_batch_norm_legit_no_training.default, [x, w, b, mean, var, 0.1, 1e-5], **near)
+        _, m, s = aten.native_batch_norm(x, w, b, None, None, True, 0.1, 1e-5)
+        g = values((4, 3, 5, 2), F32, 6, special=False)
+        for training in (True, False):
+            args = [g, x, w, mean, var, m, s, training, 1e-5, [True, True, True]]
+            check(self, aten.native_batch_norm_backward.default, args, **{**near, "scale": 400.0})
+        check(self, aten._native_batch_norm_legit_functional.default, [values((6, 3), F32, 1, special=False), w, b, mean, var, True, 0.1, 1e-5], **near)
+
+    def test_losses(self):
+        for shape in ((5, 7), (7,), (2, 3, 4, 2)):
+            x = torch.log_softmax(values(shape, F32, 1, special=False), 0 if len(shape) == 1 else 1)
+            t = values(shape[:1] + shape[2:] if len(shape) > 1 else (), I64, 2, low=0, high=2)
+            if t.dim():
+                t.view(-1)[0] = -100
+            w = values((shape[1] if len(shape) > 1 else shape[0],), F32, 3, special=False).abs() + 0.1
+            name = "nll_loss2d" if len(shape) == 4 else "nll_loss"
+            for weight, reduction in itertools.product((None, w), (0, 1, 2)):
+                if reduction == 0 and not t.dim():
+                    continue
+                near = {"ulps": 64, "scale": 8.0, "what": (shape, reduction)}
+                args = [x, t, weight, reduction, -100]
+                forward = getattr(aten, f"{name}_forward").default
+                check(self, forward, args, **near)
+                loss, total = forward(*args)
+                g = values(tuple(loss.shape), F32, 4, special=False)
+                check(self, getattr(aten, f"{name}_backward").default, [g, *args, total], **near)
+
+
+class Indices(unittest.TestCase):
+    def test_reads(self):
+        x = values((6, 5), F32, 1)
+        i = torch.tensor([[0, 5], [3, 3]])
+        check(self, aten.embedding.default, [x, i])
+        check(self, aten.embedding.default, [x.to(BF16), i[0], 0])
+        check(self, aten.index_select.default, [x, 1, torch.tensor([4, 0, 0])])
+        check(self, aten.index_select.default, [x, 0, torch.tensor(2)])
+        check(self, aten.gather.default, [x, 1, values((6, 3), I64, 2, low=0, high=4)])
+        check(self, aten.gather.default, [x, 0, values((2, 3), I64, 2, low=0, high=4)])
+        for index in ([torch.tensor([-1, 0, -6])], [None, torch.tensor([[-5, 4], [1, 2]])], [torch.tensor([-1, 2]), torch.tensor([[-5], [4]])]):
+            check(self, aten.index.Tensor, [x, index])
+        y = values((2, 3, 4, 5), F32, 3)
+        check(self, aten.index.Tensor, [y, [None, None, torch.tensor([[-1], [0]]), torch.tensor([1, -2, 3])]])
+        check(self, aten.index.Tensor, [y, [None, torch.tensor([1, 1]), torch.tensor([0, -1])]])
+        check(self, aten.index.Tensor, [values((4,), I64, 1), [torch.tensor([[1, -1]])]])
+
+    def test_writes(self):
+        x = values((6, 5), F32, 1, special=False)
+        near = {"ulps": 16, "scale": 24.0}
+        i = torch.tensor([0, -1, 3, 3])
+        check(self, aten.index_put.default, [x, [i], values((4, 5), F32, 2, special=False), True], **near)
+        check(self, aten.index_put.default, [x, [torch.tensor([0, -1, 3])], values((5,), F32, 2), False])
+        check(self, aten.index_put.default, [x, [torch.tensor([0, -1]), torch.tensor([[1], [2]])], values((2, 2), F32, 2, special=False), True], **near)
+        check(self, aten.index_put.default, [x, [None, torch.tensor([0, -2])], values((6, 2), F32, 2, special=False), True], **near)
+        check(self, aten.index_put.default, [values((6,), I64, 1), [torch.tensor([2, 4])], values((2,), I64, 3), False])
+        check(self, aten.index_add.default, [x, 1, torch.tensor([0, 0, 4]), values((6, 3), F32, 3, special=False)], **near)
+        check(self, aten.index_add.default, [x, 1, torch.tensor([0, 0, 4]), values((6, 3), F32, 3, special=False)], {"alpha": 2}, **near)
+        check(self, aten.index_copy.default, [x, 0, torch.tensor([5, 0]), values((2, 5), F32, 3)])
+        check(self, aten.embedding_dense_backward.default, [values((2, 3, 4), F32, 1, special=False), torch.tensor([[1, 0, 1], [2, 4, 1]]), 5, 0, False], **near)
+        check(self, aten.embedding_dense_backward.default, [values((2, 3, 4), BF16, 1, special=False), torch.tensor([[1, 0, 1], [2, 4, 1]]), 5, -1, False], **near)
+        index = torch.tensor([[0, 2, 1, 5, 3]])
+        six = torch.tensor([[0, 1, 2, 3, 4], [5, 0, 1, 2, 3]])
+        check(self, aten.scatter.src, [x, 0, six, values((2, 5), F32, 4)])
+        check(self, aten.scatter.value, [x, 0, six, 1.5])
+        check(self, aten.scatter_add.default, [x, 0, six, values((3, 5), F32, 4, special=False)], **near)
+        for reduce in ("sum", "amax", "amin", "prod"):
+            check(self, aten.scatter_reduce.two, [x, 0, index, values((1, 5), F32, 4, special=False), reduce], **near)
+
+
+class Small(torch.nn.Module):
+    """Products, a normalization, an activation and a loss."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.norm, self.second = torch.nn.Linear(16, 32), torch.nn.LayerNorm(32), torch.nn.Linear(32, 10)
+
+    def forward(self, x, t):
+        h = F.gelu(self.norm(self.first(x)))
+        return F.cross_entropy(torch.softmax(self.second(h), -1), t)
+
+
+def trained(case, model, inputs, steps=5, tolerance=1e-5, rate=0.1, **options):
+    """Loss and gradients of some steps, beside eager in f64."""
+    torch._dynamo.reset()
+    exact = copy.deepcopy(model).double()
+    compiled = torch.compile(model, backend=backend, **options)
+    begun = len(graphs())
+    for step in range(steps):
+        loss = compiled(*inputs)
+        wanted = exact(*map(as_f64, inputs))
+        case.assertLess(abs(loss.item() - wanted.item()), tolerance * (1 + abs(wanted.item())), step)
+        loss.backward()
+        wanted.backward()
+        for (name, p), q in zip(model.named_parameters(), exact.parameters()):
+            largest = max(q.grad.abs().max().item(), 1e-3)
+            case.assertLess((p.grad - q.grad).abs().max().item(), 10 * tolerance * largest, (step, name))
+            with torch.no_grad():
+                p -= rate * p.grad
+                q -= rate * q.grad
+            p.grad = q.grad = None
+    return graphs()[begun:]
+
+
+class Models(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+
+    def test_a_model_trains(self):
+        made = trained(self, Small(), (torch.randn(8, 16), torch.randint(0, 10, (8,))))
+        self.assertEqual([g.role for g in made], ["forward", "backward"])
+        self.assertEqual([g.torch for g in made], [0, 0])
+        self.assertTrue(all(g.fused and not g.whole for g in made))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=0)
