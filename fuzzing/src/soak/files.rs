@@ -17,7 +17,6 @@ use std::io;
 use std::path::Path;
 
 use fuser_interp::Tensor;
-use fuser_interp::compare::SLACK;
 use fuser_interp::number::Rules;
 use fuser_ir::DType;
 
@@ -134,7 +133,7 @@ fn elements(result: &Tensor) -> Vec<u8> {
                 let allowed = match bounded.e {
                     0.0 => 0.0,
                     e if e.is_nan() => f64::INFINITY,
-                    e => SLACK * e + rules.ulp(bounded.v),
+                    e => rules.allowed(bounded.v, e),
                 };
                 (bounded.v.to_bits(), allowed)
             }

@@ -1,8 +1,8 @@
 //! Results against results: element by element, against a derived bound, against the spread of samples, or bit for bit.
 //!
 //! A bound covers any order of summation and any library that keeps its promise; four times the bound and a unit in the
-//! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). A
-//! bound of zero means that the analysis has shown that there is only one result, and no slack is given. Where the bound says little, samples say
+//! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). The
+//! rounding of a store to a narrow type is allowed once. A bound of zero means that the analysis has shown that there is only one result, and no slack is given. Where the bound says little, samples say
 //! more ([`Spread`]): both yardsticks hold. An element of which neither says anything, or allows as much as there is, is not compared.
 
 use crate::machine::CHUNK;
@@ -18,7 +18,7 @@ pub use crate::number::rules::SLACK;
 /// errors make no greater jumps.
 const BEYOND: f64 = 1.5;
 
-/// Units in the last place that a bound may allow before samples are wanted.
+/// Units in the last place of the computing type that a bound may allow, besides the rounding of the store, before samples are wanted.
 const TIGHT: f64 = 64.0;
 
 /// The element that came closest to what is allowed, or went furthest beyond.
@@ -287,7 +287,8 @@ pub fn is_tight(reference: &Tensor) -> bool {
         } else {
             typical
         };
-        *e == 0.0 || SLACK * e <= TIGHT * rules.ulp(most)
+        let computed = e - rules.of_the_store(v, *e);
+        *e == 0.0 || SLACK * computed <= TIGHT * rules.computing_ulp(most)
     };
     bounds.iter().enumerate().all(tight)
 }
@@ -360,11 +361,11 @@ fn unequal(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) 
     Deviation::exact(if equal { 0.0 } else { distance.max(1.0) })
 }
 
-/// The yardsticks of one output.
 /// The least numbers of a type that are allowed near zero, where nothing is sharper: four times the units that functions promise, up to
 /// seven.
 const LEAST: f64 = 32.0;
 
+/// The yardsticks of one output.
 struct Judge<'a> {
     rules: Rules,
     /// A typical magnitude of the output's elements.
@@ -418,7 +419,7 @@ impl Judge<'_> {
         if expected.e == 0.0 {
             return Verdict::Compared(Deviation::exact(error));
         }
-        let proven = SLACK * expected.e + self.rules.ulp(expected.v);
+        let proven = self.rules.allowed(expected.v, expected.e);
         let spread = self.spread(i);
         let sharp = spread.map_or(f64::INFINITY, |spread| match expected.v.is_finite() {
             true => spread * self.own_error() + self.rules.ulp(expected.v),

@@ -12,7 +12,7 @@ use crate::number::Sample;
 use crate::{Options, Result, Tensor, interpret};
 
 /// The numbers of samples after which elements are judged again.
-const STAGES: [u32; 3] = [12, 24, 64];
+const STAGES: [u32; 3] = [8, 24, 64];
 /// The probability that the samples of a correct program find something wrong with it.
 pub const FALSE_ALARM: f64 = 1e-6;
 /// The factor by which samples enlarge errors: the farthest of them lie about as far as is allowed, so that jumps within that are seen.

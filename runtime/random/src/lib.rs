@@ -12,10 +12,12 @@ pub struct SplitMix(pub u64);
 
 impl SplitMix {
     /// The sequence that begins at `stream`, from its number `index` on.
+    #[inline]
     pub fn at(stream: u64, index: u64) -> Self {
         Self(stream.wrapping_add(index.wrapping_mul(GAMMA)))
     }
     /// The next 64 bits.
+    #[inline]
     pub fn word(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(GAMMA);
         let mut z = self.0;
@@ -32,6 +34,7 @@ impl SplitMix {
         list[self.below(list.len())]
     }
     /// A number of at least 0 and below 1.
+    #[inline]
     pub fn unit(&mut self) -> f64 {
         (self.word() >> 11) as f64 / (1u64 << 53) as f64
     }

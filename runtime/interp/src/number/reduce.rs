@@ -157,6 +157,8 @@ pub struct BoundedState {
     near_zero: bool,
     /// Sum: of the squares of finite terms, in a sample.
     squares: f64,
+    /// Sum: its last place, in a sample.
+    grid: f64,
     /// In a sample the error so far: of a sum, or of a product in parts of it.
     error: f64,
 }
@@ -193,6 +195,7 @@ impl Reducible for Bounded {
             special: false,
             near_zero: false,
             squares: 0.0,
+            grid: 0.0,
             error: 0.0,
         }
     }
@@ -248,7 +251,8 @@ fn push_term(state: &mut BoundedState, x: Bounded, rules: &Rules) {
         state.squares += x.v * x.v;
         // The first term is there as it is.
         if state.count > 0.0 {
-            state.error += rules.error_of_a_step(x.v, total, state.squares);
+            let BoundedState { squares, grid, .. } = &mut *state;
+            state.error += rules.error_of_a_step(x.v, total, *squares, grid);
         }
     }
     state.result.v += x.v;

@@ -67,6 +67,10 @@ enum Beyond {
 }
 
 impl Format {
+    /// Half a unit in the last place at `v`, or more.
+    fn half_ulp(&self, v: f64) -> f64 {
+        v.abs() * self.unit + self.tiny
+    }
     /// A unit in the last place of a number of this magnitude.
     fn ulp(&self, v: f64) -> f64 {
         let relative = match self.beyond {
@@ -81,6 +85,12 @@ impl Format {
 /// The power of two at or below the magnitude of a number; 0 for subnormals of f64.
 fn binade(v: f64) -> f64 {
     f64::from_bits(v.to_bits() & (0x7ff << 52))
+}
+
+/// The power of two at or below the root of a number that is not negative; close to 0 for subnormals of f64.
+fn binade_of_root(v: f64) -> f64 {
+    let exponent = (v.to_bits() >> 52) as i32 - 1023;
+    power(exponent >> 1)
 }
 
 const fn power(exponent: i32) -> f64 {
@@ -281,26 +291,29 @@ impl Rules {
             _ => v,
         }
     }
-    /// In a sample the error of adding `term` to the sum `total` of finite terms whose squares have the sum `squares`.
+    /// In a sample the error of adding `term` to the sum `total` of finite terms whose squares have the sum `squares`. `grid` is the last
+    /// place of the sum before, and becomes that of the sum.
     ///
     /// What is rounded away are the places of the term below the last one of the sum, so that equal terms lose the same, and those of
     /// the sum before, where it has grown. In another order the sum may be as large as terms of random signs make it, so that its last
     /// place is taken from both. The places of a sum of f64 below its last one are not seen in f64.
-    pub fn error_of_a_step(&self, term: f64, total: f64, squares: f64) -> f64 {
+    pub fn error_of_a_step(&self, term: f64, total: f64, squares: f64, grid: &mut f64) -> f64 {
         let Some(noise) = &self.noise else { return 0.0 };
-        let magnitude = (total * total + squares).sqrt();
-        let reach = if noise.other { 2.0 } else { 1.0 };
-        let ulp = self.compute.ulp(reach * magnitude);
-        if !magnitude.is_finite() {
+        let square = total * total + squares;
+        if !square.is_finite() {
             return 0.0;
         }
-        match self.cuts {
-            true => noise.cut(term, ulp) + noise.cut(total, ulp),
-            false if self.compute.unit == F64.unit => {
-                noise.rounding(term, ulp) + noise.blind(total + term, ulp)
-            }
-            false => noise.rounding(term, ulp) + noise.rounding(total, ulp),
+        let reach = if noise.other { 2.0 } else { 1.0 };
+        let ulp = self.compute.ulp(reach * binade_of_root(square));
+        let grown = std::mem::replace(grid, ulp) < ulp;
+        if !self.cuts && self.compute.unit == F64.unit {
+            return noise.rounding(term, ulp) + noise.blind(total + term, ulp);
         }
+        let lost = |part: f64| match self.cuts {
+            true => noise.cut(part, ulp),
+            false => noise.rounding(part, ulp),
+        };
+        lost(term) + if grown { lost(total) } else { 0.0 }
     }
     /// In a sample the error of rounding the product `v` to the computing type, in parts of it.
     pub fn error_of_a_factor(&self, v: f64) -> f64 {
@@ -397,7 +410,7 @@ impl Rules {
             }
             Beyond::Nan => {}
         }
-        let e = x.e + (x.v.abs() + x.e) * format.unit + format.tiny;
+        let e = x.e + format.half_ulp(x.v.abs() + x.e);
         if x.v.is_infinite() {
             return x;
         }
@@ -420,8 +433,21 @@ impl Rules {
     }
     /// A unit in the last place of the stored type at `v`, or more.
     pub fn ulp(&self, v: f64) -> f64 {
-        let format = self.store.unwrap_or(self.compute);
-        2.0 * (v.abs() * format.unit + format.tiny)
+        2.0 * self.store.unwrap_or(self.compute).half_ulp(v)
+    }
+    /// The same of the computing type.
+    pub fn computing_ulp(&self, v: f64) -> f64 {
+        2.0 * self.compute.half_ulp(v)
+    }
+    /// The distance from `v` that is allowed to a result of this bound. What the analysis leaves out is slack on the bound, but for the
+    /// rounding of the store, of which it leaves out nothing.
+    pub fn allowed(&self, v: f64, e: f64) -> f64 {
+        let store = self.of_the_store(v, e);
+        SLACK * (e - store) + store + self.computing_ulp(v)
+    }
+    /// The part of a bound that is the rounding of the store.
+    pub fn of_the_store(&self, v: f64, e: f64) -> f64 {
+        self.store.map_or(0.0, |format| format.half_ulp(v).min(e))
     }
 }
 

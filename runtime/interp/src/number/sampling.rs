@@ -6,6 +6,9 @@
 
 use fuser_random::SplitMix;
 
+/// From this magnitude on a number of f64 is whole.
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
 /// A sampled execution.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
@@ -47,7 +50,13 @@ impl Noise {
     /// Never smaller than that of rounding to nearest.
     pub fn rounding(&self, part: f64, ulp: f64) -> f64 {
         let scaled = part / ulp;
-        let cell = scaled.floor();
+        // Whole numbers of this size are all that f64 holds.
+        if scaled.abs() >= WHOLE {
+            return 0.0;
+        }
+        // `floor` is a call where a processor may have no instruction for it.
+        let whole = scaled as i64 as f64;
+        let cell = if whole > scaled { whole - 1.0 } else { whole };
         let rest = scaled - cell;
         if rest > 0.0 {
             let up = self.unit(cell.to_bits()) < rest;
