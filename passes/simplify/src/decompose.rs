@@ -61,7 +61,12 @@ pub static DECOMPOSE: PassDef = PassDef {
           `recognize-patterns` finds them; otherwise its own ops stay, without the border. `--explain` tells who takes which and why. \
           Results of products change within their bounds only.",
     anchor: &["task.program"],
-    options: &[TARGET, SHAPE, executors::OPTION],
+    options: &[
+        TARGET,
+        SHAPE,
+        executors::OPTION,
+        recognize_patterns::DROP_ROUNDINGS,
+    ],
     statistics: &[
         StatDef {
             name: "decomposed",

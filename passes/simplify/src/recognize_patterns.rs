@@ -11,8 +11,8 @@
 //! `recognize-patterns`, about every op of a program, and `decompose`, about what a `task.pattern` of such a name has. Neither trusts a name,
 //! and both make the op only where an executor takes it.
 //!
-//! The op rounds less often than its ops: it computes all in the type that accumulates, and within its own bound, so a result differs by
-//! the bounds of both. Attention gives 0 where all scores of a row are `-inf`; a softmax that is not guarded against that gives NaN. So
+//! The op computes all in the type that accumulates, and within its own bound, so a result differs by the bounds of both. Ops that round to 16
+//! bits in between are no such op, unless `drop-roundings` asks for it: a rounding is a part of what a program says. Attention gives 0 where all scores of a row are `-inf`; a softmax that is not guarded against that gives NaN. So
 //! nothing is recognized that nobody asks for.
 
 mod matching;
@@ -28,13 +28,21 @@ use fuser_ir::build::Builder;
 use fuser_ir::check::same_but_layout;
 use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::{Ir, Op, Traits, Value};
-use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 use rustc_hash::FxHashSet;
 
 use crate::decompose::EXPLAIN_EARLIER;
 use crate::decompose::call::Goal;
 use matching::{Found, Search};
-use table::{ROWS, Row};
+use table::{ROWS, Row, is_a_choice, scales_exactly};
+
+/// The permission to leave out roundings.
+pub const DROP_ROUNDINGS: OptionDef = OptionDef {
+    name: "drop-roundings",
+    kind: OptionKind::Bool,
+    default: "false",
+    doc: "leave out the roundings to 16 bits that the ops of a pattern have and its op has not",
+};
 
 /// `recognize-patterns`
 pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
@@ -42,12 +50,12 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
     summary: "puts products and attention in the place of the ops that they are made of",
     doc: "Finds the ops that an executor knows as a whole and puts `fusion.sdpa`, `fusion.linear` or `fusion.matmul` in their place, with the \
           operands permuted and repeated as the op wants them. Only where an executor takes it (`executors`), and where nothing else reads a \
-          value in between. Casts to narrower types in between are left out, so results change within the bounds of the op and of its ops; a row of \
-          attention whose scores are all `-inf` is 0, where a softmax without a guard gives NaN. A number of at most `-1e4` that a mask puts in the \
+          value in between. Results change within the bounds of the op and of its ops. The op has no roundings to 16 bits in between: ops that have \
+          stay, unless `drop-roundings` allows to leave them out. A row of attention whose scores are all `-inf` is 0, where a softmax without a guard gives NaN. A number of at most `-1e4` that a mask puts in the \
           place of scores leaves keys out as long as all other scores are above half of it. So it runs only by name. `--explain` tells \
           what was recognized, and why a near miss was not.",
     anchor: &["task.program"],
-    options: &[TARGET, SHAPE, executors::OPTION],
+    options: &[TARGET, SHAPE, executors::OPTION, DROP_ROUNDINGS],
     statistics: &[
         StatDef {
             name: "recognized",
@@ -191,6 +199,9 @@ fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal, looked: &mut u64) -> R
     let made = (row.make)(&mut builder, root, &found);
     let taken = made.map_err(Missed::from).and_then(|value| {
         unshared(ir, root, &found)?;
+        if !goal.drops_roundings() {
+            unrounded(ir, root, &found)?;
+        }
         taken(ir, root, (before, value), goal).map(|()| value)
     });
     let value = match taken {
@@ -232,6 +243,36 @@ fn unshared(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
         if readers.any(|user| !found.inner.contains(&user)) {
             let value = value_text(ir, ir.result(op, 0));
             return Err(Some(format!("{value} is read by other ops too")));
+        }
+    }
+    Ok(())
+}
+
+/// An error where an op in between rounds to a narrower type than the one that accumulates.
+fn unrounded(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
+    let all = found.inner.iter().chain(&found.beside);
+    for &op in all.filter(|&&op| op != root) {
+        let dtype = |value: Value| ir.value_kind(value).dtype();
+        let narrow = |&value: &Value| {
+            dtype(value).filter(|dtype| dtype.is_float() && *dtype != dtype.accumulate())
+        };
+        let Some(to) = ir.results(op).first().and_then(narrow) else {
+            continue;
+        };
+        let class = ir.def(op).map(|def| def.class);
+        let rounds = match ir.computes(op) {
+            Some(Computes::Cast) => {
+                dtype(ir.operand(op, 0)).is_some_and(|own| own.bits() > to.bits())
+            }
+            _ => class != Some(OpClass::Shape) && !is_a_choice(ir, op),
+        };
+        if rounds && !scales_exactly(ir, op, to) {
+            let value = value_text(ir, ir.result(op, 0));
+            let text = format!(
+                "{value} is rounded to {}, which the op does not do",
+                to.name()
+            );
+            return Err(Some(text));
         }
     }
     Ok(())

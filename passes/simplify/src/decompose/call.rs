@@ -9,12 +9,14 @@ use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
 use super::{Parts, attention, product, scatter, sort};
+use crate::recognize_patterns::DROP_ROUNDINGS;
 
 /// The target, the extents and the executors that are decided for.
 pub struct Goal {
     target: Target,
     bindings: Bindings,
     executors: String,
+    drops_roundings: bool,
 }
 
 impl Goal {
@@ -24,11 +26,16 @@ impl Goal {
             target: targets::of(ctx),
             bindings: targets::bindings(ctx)?,
             executors: ctx.options.text(executors::OPTION.name).to_owned(),
+            drops_roundings: ctx.options.bool(DROP_ROUNDINGS.name),
         })
     }
     /// The target.
     pub const fn target(&self) -> &Target {
         &self.target
+    }
+    /// True if patterns may lose roundings.
+    pub const fn drops_roundings(&self) -> bool {
+        self.drops_roundings
     }
     /// The choice of who runs `op`; `None` where no executor is for such ops.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {

@@ -134,6 +134,8 @@ pub struct Found {
     axes: [Option<usize>; AXES],
     /// The ops that are what the term says, and those between them.
     pub inner: Vec<Op>,
+    /// Those of them that others may read, too.
+    pub beside: Vec<Op>,
 }
 
 impl Found {
@@ -185,6 +187,7 @@ impl<'a> Search<'a> {
             extents: tensor.dims.iter().map(|dim| Dim::new(dim.extent)).collect(),
             axes: [None; AXES],
             inner: Vec::new(),
+            beside: Vec::new(),
         };
         let search = Self {
             ir,
@@ -295,7 +298,8 @@ impl<'a> Search<'a> {
             Term::Beside(term) => {
                 let before = self.found.inner.len();
                 let found = self.matches(term, at);
-                self.found.inner.truncate(before);
+                let shared = self.found.inner.drain(before..);
+                self.found.beside.extend(shared);
                 found
             }
             Term::Index(slot) => {
@@ -592,6 +596,12 @@ fn length(ir: &Ir, value: Value) -> Option<Extent> {
         AttrKind::Extents(shape) if shape.len() == 1 => Some(shape[0].extent),
         _ => None,
     }
+}
+
+/// The number of all elements of a value, if it is a constant behind shape ops and casts.
+pub fn constant(ir: &Ir, root: Op, value: Value) -> Option<f64> {
+    let axes = (0..ir.rank(value)).map(Some).collect();
+    number(ir, source(ir, root, &Reading { value, axes }).value)
 }
 
 /// The number that every element of a constant is; `true` is 1.

@@ -19,7 +19,7 @@ use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
 use fuser_ir::{DType, Dim, Extent, Ir, Op, OpDef, Value};
 
-use super::matching::{Axis, Found, Reading, Slot, Term, leaf, number, source};
+use super::matching::{Axis, Found, Reading, Slot, Term, constant, leaf, number, source};
 
 /// A row of the table.
 pub struct Row {
@@ -184,6 +184,27 @@ static ATTENDED: Term = Term::Either(&[
     &Term::Of(&fusion::WHERE, &[&IS_EMPTY, &ZERO, &QUOTIENT]),
     &QUOTIENT,
 ]);
+
+/// Ops that give an element of one of their operands.
+static CHOOSING: [&OpDef; 3] = [&fusion::MAX, &fusion::MAXIMUM, &fusion::WHERE];
+
+/// True of an op of a pattern that rounds nothing, as it chooses.
+pub fn is_a_choice(ir: &Ir, op: Op) -> bool {
+    CHOOSING.iter().any(|def| ir.is(op, def))
+}
+
+/// True of a factor or divisor that is a power of two, of a type with the range of the one that accumulates.
+pub fn scales_exactly(ir: &Ir, op: Op, dtype: DType) -> bool {
+    let scales = ir.is(op, &fusion::MUL) || ir.is(op, &fusion::DIV);
+    let is_power = |value: Value| {
+        let number = constant(ir, op, value);
+        number.is_some_and(|x| x != 0.0 && x.is_finite() && x.to_bits() << 12 == 0)
+    };
+    let second = ir.operands(op).skip(1).any(is_power);
+    scales
+        && dtype == DType::BF16
+        && (second || ir.is(op, &fusion::MUL) && is_power(ir.operand(op, 0)))
+}
 
 /// The greatest number that stands for `-inf`. Above half of it a score makes the weight of such a key zero in f64, too.
 const LOW: f64 = -1e4;
