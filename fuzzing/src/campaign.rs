@@ -234,6 +234,7 @@ pub fn executed(
     for variant in [USUAL, variant] {
         findings.extend(through_code(case, &expected, (variant, effort), stats));
     }
+    expected.count(stats);
     findings
 }
 
@@ -281,7 +282,7 @@ pub fn partnered(case: &Case, seed: u64, effort: Effort, stats: &mut Stats) -> V
         true => Variant::draw(&mut source),
         false => USUAL,
     };
-    match partner_of(case, seed, stats) {
+    let findings = match partner_of(case, seed, stats) {
         Err(finding) => vec![finding],
         Ok(None) => {
             stats.count("partner", "none");
@@ -292,7 +293,9 @@ pub fn partnered(case: &Case, seed: u64, effort: Effort, stats: &mut Stats) -> V
             let options = variant.options(effort.compile_options(None));
             partner::check(case, &made, &expected, &variant.to_string(), options, stats)
         }
-    }
+    };
+    expected.count(stats);
+    findings
 }
 
 /// The partner that a seed makes of a case.

@@ -105,6 +105,7 @@ pub fn launched(case: &mut Case, effort: Effort, stats: &mut Stats) -> Vec<Findi
         }
         compiled::Outcome::Found(finding) => findings.push(finding),
     }
+    expected.count(stats);
     findings
 }
 
@@ -124,6 +125,7 @@ fn checked(case: &mut Case, pipelines: &[&str], effort: Effort, stats: &mut Stat
     for pipeline in pipelines {
         findings.extend(through(case, &expected, pipeline, effort, stats));
     }
+    expected.count(stats);
     findings
 }
 

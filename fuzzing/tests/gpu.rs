@@ -7,11 +7,11 @@
 use fuser::compile::{CompileOptions, Target, compile};
 use fuser::tool::gpu;
 use fuser_cuda_sim::order::Order;
-use fuser_fuzzing::Source;
 use fuser_fuzzing::generate::case::file;
 use fuser_fuzzing::generate::fusion::{self, Config};
 use fuser_fuzzing::generate::{Case, Tier};
 use fuser_fuzzing::oracle::{compiled, execute};
+use fuser_fuzzing::{Source, Stats};
 use fuser_runtime::cuda::{CudaDevice, CudaProgram};
 use fuser_runtime::{RunOptions, Runtime};
 
@@ -24,6 +24,7 @@ fn agrees(
     runtime: &Runtime,
     device: &CudaDevice,
     change: fn(&mut CompileOptions),
+    stats: &mut Stats,
 ) -> Result<bool, String> {
     let mut options = CompileOptions {
         target: Target::of_capability(device.sm().into()).unwrap(),
@@ -48,7 +49,9 @@ fn agrees(
     let outputs = run.map_err(|e| e.to_string())?.outputs;
     let outputs: Option<Vec<_>> = outputs.iter().map(compiled::interpreted).collect();
     let outputs = outputs.ok_or("a result has more bytes than its shape")?;
-    expected.fault(&outputs).map_or(Ok(true), Err)
+    let fault = expected.fault(&outputs);
+    expected.count(stats);
+    fault.map_or(Ok(true), Err)
 }
 
 fn random_programs(count: u64, change: fn(&mut CompileOptions)) {
@@ -71,12 +74,12 @@ fn programs_of(draw: fn(Config) -> Config, count: u64, change: fn(&mut CompileOp
     let [number, shards] = numbers.collect::<Vec<u64>>()[..] else {
         panic!("FUSER_TEST_SHARD: '{shard}' is no number/shards")
     };
-    let (mut ran, mut failures) = (0, Vec::new());
+    let (mut ran, mut failures, mut stats) = (0, Vec::new(), Stats::default());
     for seed in (number..count).step_by(shards as usize) {
         let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
         let config = draw(Config::small(tier).seeded(seed));
         let case = fusion::generate(&mut Source::seed(seed), &config);
-        match agrees(&case, &runtime, &device, change) {
+        match agrees(&case, &runtime, &device, change, &mut stats) {
             Ok(run) => ran += u64::from(run),
             Err(what) => {
                 failures.push(format!("seed {seed} on {machine}: {what}"));
@@ -89,7 +92,7 @@ fn programs_of(draw: fn(Config) -> Config, count: u64, change: fn(&mut CompileOp
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    println!("count: {ran} random programs on {machine}");
+    println!("count: {ran} random programs on {machine}\n{stats}");
     assert!(ran > count / shards / 2, "{ran} of {count} ran");
 }
 

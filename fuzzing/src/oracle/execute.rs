@@ -1,11 +1,12 @@
 //! Execution by the interpreter: the meaning of a program, exactly or with error bounds.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use fuser_interp::compare::{Report, compare_exact};
+use fuser_interp::compare::{Report, Status, compare_exact};
 use fuser_interp::{Axis, InterpError, Options, Subject, Tensor, interpret};
 use fuser_ir::{Ir, Op};
 
+use crate::Stats;
 use crate::generate::{Case, Input, Tier};
 
 /// Element operations of the execution of a case as it is, a large multiple of what any case needs.
@@ -34,6 +35,27 @@ pub struct Expected {
     sharp: RefCell<fuser_interp::Expected>,
     /// The case that they are of, from which samples are drawn.
     origin: Origin,
+    /// The results judged so far.
+    judged: Cell<Judged>,
+}
+
+/// Counts of results that were judged.
+#[derive(Clone, Copy, Default)]
+struct Judged {
+    /// By status: `ok`, `FAILED`, `not checked`.
+    results: [u64; 3],
+    /// Compared, ill-conditioned, undecided.
+    elements: [u64; 3],
+}
+
+impl Judged {
+    fn and(mut self, report: &Report) -> Self {
+        self.results[report.status as usize] += 1;
+        let elements = [report.compared, report.ill_conditioned, report.undecided];
+        let pairs = self.elements.iter_mut().zip(elements);
+        pairs.for_each(|(sum, n)| *sum += n as u64);
+        self
+    }
 }
 
 /// A case before anything was done to it.
@@ -80,6 +102,7 @@ pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpErro
             inputs,
             options,
         },
+        judged: Cell::default(),
     })
 }
 
@@ -128,10 +151,24 @@ impl Expected {
             ));
         }
         let reports = self.reports(results);
+        let judged = reports.iter().fold(self.judged.take(), Judged::and);
+        self.judged.set(judged);
         let pairs = self.results.iter().zip(&reports).enumerate();
         pairs
             .into_iter()
             .find_map(|(i, (wanted, report))| fault(i, report, wanted))
+    }
+    /// Counts the results judged since the last call, and their elements.
+    pub fn count(&self, stats: &mut Stats) {
+        let judged = self.judged.take();
+        let statuses = [Status::Ok, Status::Failed, Status::NotChecked].map(Status::name);
+        for (status, n) in statuses.into_iter().zip(judged.results) {
+            stats.add("results judged", status, n);
+        }
+        let kinds = ["compared", "ill-conditioned", "undecided"];
+        for (kind, n) in kinds.into_iter().zip(judged.elements) {
+            stats.add("elements judged", kind, n);
+        }
     }
     /// The comparison of each result: with what is expected, or in the bounded tier by bounds and samples.
     pub fn reports(&self, results: &[Tensor]) -> Vec<Report> {
