@@ -6,10 +6,11 @@
 //! | `compiled.rs` | `Compiled`: the call |
 //! | `array.rs`, `dlpack.rs` | arguments of a call, whoever made them: NumPy's arrays, and what speaks DLPack |
 //! | `results.rs` | results, for whom the arguments are |
+//! | `ffi/` | programs that XLA calls, by its foreign function interface |
 //! | `ops.rs` | the table of ops, for the builder and its documentation |
 //! | `error.rs` | the exception |
 //!
-//! Unsafe code is in `array`, `dlpack` and `results`, which read and write memory of Python's objects. A call holds the interpreter's lock while
+//! Unsafe code is in `array`, `dlpack` and `results`, which read and write memory of Python's objects, and in `ffi`, which XLA calls. A call holds the interpreter's lock while
 //! it looks at its arguments, and gives it up while it compiles and runs. No input makes the module panic on purpose; a panic becomes a
 //! Python exception.
 #![deny(unsafe_code)]
@@ -20,6 +21,8 @@ mod compiled;
 #[allow(unsafe_code)]
 mod dlpack;
 mod error;
+#[allow(unsafe_code)]
+mod ffi;
 mod ops;
 mod program;
 #[allow(unsafe_code)]
@@ -34,6 +37,9 @@ fn _fuser(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("Error", module.py().get_type::<error::FuserError>())?;
     module.add_class::<program::Program>()?;
     module.add_class::<compiled::Compiled>()?;
+    module.add_class::<ffi::XlaProgram>()?;
     module.add_function(wrap_pyfunction!(ops::op_table, module)?)?;
+    module.add_function(wrap_pyfunction!(ffi::xla_handlers, module)?)?;
+    module.add_function(wrap_pyfunction!(ffi::xla_layout, module)?)?;
     Ok(())
 }

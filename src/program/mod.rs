@@ -26,6 +26,7 @@
 //!
 //! [`session`](crate::session) is the layer below, with every step by itself. Reads no files and no environment.
 
+mod caller;
 #[cfg(feature = "codegen")]
 mod compiled;
 mod error;

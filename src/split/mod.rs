@@ -28,6 +28,7 @@ mod updates;
 pub use cut::{ORIGINAL, Split, split};
 pub use map::Map;
 pub use parts::{Part, Parts, PartsRun, Text};
+pub(crate) use updates::set_aliases;
 
 /// The file with the map.
 pub const MAP: &str = "map.json";
