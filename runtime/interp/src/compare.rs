@@ -121,14 +121,45 @@ impl Report {
     }
 }
 
-/// The distances of samples from the reference, by stored element: the sum of their squares and the greatest, infinite where a sample is of another
-/// kind (another integer, a NaN or an infinity beside a number).
+/// The distances of samples from the reference, by stored element; infinite where a sample is of another kind (another integer, a NaN or
+/// an infinity beside a number).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
-    squares: Vec<f64>,
-    most: Vec<f32>,
+    distances: Vec<Distances>,
     /// The same of the imaginary parts.
     imaginary: Option<Box<Spread>>,
+}
+
+/// The greatest of some distances, and the sum of their squares in units of its square: neither overflows nor vanishes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Distances {
+    most: f64,
+    squares: f64,
+}
+
+impl Distances {
+    /// Takes a distance for one that is possible, and not for one of the samples.
+    fn note(&mut self, distance: f64) {
+        if distance > self.most {
+            let part = self.most / distance;
+            self.squares *= part * part;
+            self.most = distance;
+        }
+    }
+    fn add(&mut self, distance: f64) {
+        self.note(distance);
+        if distance > 0.0 && distance < f64::INFINITY {
+            let part = distance / self.most;
+            self.squares += part * part;
+        }
+    }
+    /// The root of the mean square of `count` samples.
+    fn spread(&self, count: u32) -> f64 {
+        match self.most < f64::INFINITY {
+            true => self.most * (self.squares / f64::from(count.max(1))).sqrt(),
+            false => f64::INFINITY,
+        }
+    }
 }
 
 impl Spread {
@@ -139,50 +170,41 @@ impl Spread {
             None => None,
         };
         Some(Self {
-            squares: filled(0.0, reference.stored_len())?,
-            most: filled(0.0, reference.stored_len())?,
+            distances: filled(Distances::default(), reference.stored_len())?,
             imaginary,
         })
     }
     /// Notes an execution in the types of the program: its distance is one that a correct program may have, and says nothing of the
     /// spread of samples.
     pub fn note(&mut self, reference: &Tensor, execution: &Tensor) {
-        if let (Some((re, im)), Some((own_re, own_im)), Some(other)) =
-            (reference.parts(), execution.parts(), &mut self.imaginary)
-        {
-            other.note(&im, &own_im);
-            return self.note(&re, &own_re);
-        }
-        if reference.axes() == execution.axes() {
-            let each = self.most.iter_mut().enumerate();
-            each.for_each(|(i, most)| {
-                *most = most.max(square(reference, execution, i).sqrt() as f32)
-            });
-        }
+        self.take(reference, execution, Distances::note);
     }
     /// Adds a sample.
     pub fn add(&mut self, reference: &Tensor, sample: &Tensor) {
-        if let (Some((re, im)), Some((own_re, own_im)), Some(other)) =
-            (reference.parts(), sample.parts(), &mut self.imaginary)
+        self.take(reference, sample, Distances::add);
+    }
+    fn take(&mut self, reference: &Tensor, other: &Tensor, of: fn(&mut Distances, f64)) {
+        if let (Some((re, im)), Some((own_re, own_im)), Some(imaginary)) =
+            (reference.parts(), other.parts(), &mut self.imaginary)
         {
-            other.add(&im, &own_im);
-            return self.add(&re, &own_re);
+            imaginary.take(&im, &own_im, of);
+            return self.take(&re, &own_re, of);
         }
-        let fits = reference.axes() == sample.axes();
-        let each = self.squares.iter_mut().zip(&mut self.most).enumerate();
-        for (i, (squares, most)) in each {
-            let square = match fits {
-                true => square(reference, sample, i),
-                false => f64::INFINITY,
+        let fits = reference.axes() == other.axes();
+        let each = self.distances.iter_mut().enumerate();
+        each.for_each(|(i, distances)| {
+            let distance = if fits {
+                distance(reference, other, i)
+            } else {
+                f64::INFINITY
             };
-            *squares += square;
-            *most = most.max(square.sqrt() as f32);
-        }
+            of(distances, distance);
+        });
     }
 }
 
-/// The square of the distance of an element from the reference's.
-fn square(reference: &Tensor, sample: &Tensor, i: usize) -> f64 {
+/// The distance of an element from the reference's.
+fn distance(reference: &Tensor, sample: &Tensor, i: usize) -> f64 {
     if !reference.dtype().is_float() {
         let same = reference.data().int(i) == sample.data().int(i);
         return if same { 0.0 } else { f64::INFINITY };
@@ -190,9 +212,9 @@ fn square(reference: &Tensor, sample: &Tensor, i: usize) -> f64 {
     let (x, y) = (reference.data().float(i), sample.data().float(i));
     match x == y || (x.is_nan() && y.is_nan()) {
         true => 0.0,
-        false => match (x - y) * (x - y) {
-            square if square.is_nan() => f64::INFINITY,
-            square => square,
+        false => match (x - y).abs() {
+            distance if distance.is_nan() => f64::INFINITY,
+            distance => distance,
         },
     }
 }
@@ -381,10 +403,10 @@ impl Judge<'_> {
             count,
             reach,
         } = self.sampled?;
-        let squares = spread.squares.get(i).copied().unwrap_or(f64::INFINITY);
-        let most = spread.most.get(i).copied().unwrap_or(f32::INFINITY);
-        let spread = (squares / f64::from(count.max(1))).sqrt();
-        Some((reach * spread).max(BEYOND * f64::from(most)))
+        let Some(distances) = spread.distances.get(i) else {
+            return Some(f64::INFINITY);
+        };
+        Some((reach * distances.spread(count)).max(BEYOND * distances.most))
     }
     fn integer(&self, actual: &Tensor, reference: &Tensor, a: usize, r: usize) -> Verdict {
         let Some(expected) = reference.int(r) else {

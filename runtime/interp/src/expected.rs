@@ -166,7 +166,7 @@ impl Expected {
     /// So many more samples, each by a thread.
     fn together(&self, subject: Subject<'_>, count: u32) -> Result<Vec<Vec<Tensor>>> {
         let held = self.values.iter().map(Tensor::held_bytes);
-        let held = held.sum::<u64>() + 12 * self.elements() as u64;
+        let held = held.sum::<u64>() + 16 * self.elements() as u64;
         let sample = |number: u32| {
             let factor = self.factor;
             subject.run(Some(Sample { number, factor }), count as usize, held)
