@@ -553,5 +553,311 @@ class Models(unittest.TestCase):
         self.assertTrue(all(g.fused and not g.whole for g in made))
 
 
+def same(case, f, *inputs, tolerance=1e-6, exact=False, **options):
+    """The results of a function beside eager: values, shapes, strides, types; and inputs that it writes to."""
+    torch._dynamo.reset()
+    compiled = torch.compile(f, backend=backend, **options)
+    begun = len(graphs())
+    mine, other = [copy.deepcopy(x) if not isinstance(x, torch.Tensor) else x for x in inputs], [
+        x if isinstance(x, torch.Tensor) and 0 in x.stride() else copy.deepcopy(x) for x in inputs
+    ]
+    wanted, made = f(*other), compiled(*mine)
+    compare(case, made, wanted, tolerance)
+    for x, y in zip(mine, other):
+        if isinstance(x, torch.Tensor):
+            torch.testing.assert_close(x, y, rtol=tolerance, atol=tolerance, equal_nan=True)
+    return graphs()[begun:], compiled
+
+
+def compare(case, made, wanted, tolerance=1e-6):
+    if isinstance(wanted, (tuple, list)):
+        case.assertEqual(len(made), len(wanted))
+        for x, y in zip(made, wanted):
+            compare(case, x, y, tolerance)
+    elif isinstance(wanted, torch.Tensor):
+        case.assertEqual((made.shape, made.dtype), (wanted.shape, wanted.dtype))
+        if wanted.numel():  # strides of axes of one element mean nothing, and differ in torch's own traces
+            moving = lambda x: [s for s, n in zip(x.stride(), x.shape) if n > 1]  # noqa: E731
+            case.assertEqual(moving(made), moving(wanted))
+        torch.testing.assert_close(made, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
+    else:
+        case.assertEqual(made, wanted)
+
+
+class Traps(unittest.TestCase):
+    """The places where a backend is silently wrong."""
+
+    def setUp(self):
+        torch.manual_seed(0)
+
+    def test_strides_of_inputs_and_results(self):
+        x = torch.randn(6, 10)
+        for view in (x, x.t(), x[::2], x[:, ::3], x[1:, 1:], x[:1], x[:, :1].expand(6, 4), x.flip(0)[2:], torch.randn(3, 0), torch.randn(1, 1)):
+            same(self, lambda x: ((x + 1).relu(), x.t() * 2, (x * 3).t(), x.exp().sum(0)), view)
+        image = torch.randn(2, 3, 4, 5).to(memory_format=torch.channels_last)
+        same(self, lambda x: (x.exp(), x.permute(0, 2, 3, 1) + 1, x.sum(1, keepdim=True)), image)
+
+    def test_addresses_that_are_not_aligned(self):
+        whole = torch.randn(100)
+        torch._dynamo.reset()
+        f = torch.compile(lambda x: x * 2 + 1, backend=backend)
+        for offset in range(8):
+            x = whole[offset : offset + 64]
+            self.assertTrue(torch.equal(f(x), x * 2 + 1))
+
+    def test_negative_and_conjugate_bits(self):
+        z = torch.randn(5, dtype=torch.complex64)
+        negative = z.conj().imag
+        self.assertTrue(negative.is_neg())
+        same(self, lambda x: (x * 2, x.sum(), x.exp()), negative)
+        same(self, lambda z: (torch.view_as_real(z.conj().resolve_conj()) + 1, z * 2), z.conj())
+
+    def test_arguments_that_require_gradients(self):
+        x = torch.randn(4, 5, requires_grad=True)
+        f = torch.compile(lambda x: (x.sin() * 2).sum(), backend=backend)
+        f(x).backward()
+        torch.testing.assert_close(x.grad, 2 * x.detach().cos())
+        p = torch.nn.Parameter(torch.randn(3))
+        with torch.no_grad():
+            same(self, lambda p: p * 2, p)
+
+    def test_results_that_are_arguments_duplicates_and_nothing(self):
+        same(self, lambda x: (x, x + 1, None, 3, x + 1), torch.randn(4))
+
+        def f(x):
+            y = x * 2
+            return y, y, y.view(-1), x.view(2, 2)
+
+        same(self, f, torch.randn(4))
+
+    def test_writes_into_inputs(self):
+        def add(x, y):
+            x.add_(y)
+            return x * 2
+
+        same(self, add, torch.randn(5), torch.randn(5))
+
+        def cache(k, new, at):
+            k.index_copy_(1, at, new)
+            return k.sum(1)
+
+        same(self, cache, torch.zeros(2, 6, 3), torch.randn(2, 1, 3), torch.tensor([4]))
+
+        def part(x):
+            x[1:3] = x[2:4] * 2
+            x[:, 0].zero_()
+            return x.sum()
+
+        same(self, part, torch.randn(5, 4))
+
+        def swap(a, b):
+            old = a.clone()
+            a.copy_(b)
+            b.copy_(old)
+            return a - b
+
+        same(self, swap, torch.randn(4), torch.randn(4))
+
+        def both(x):
+            y = x.exp()
+            x.mul_(2)
+            return y + x, x.t()
+
+        same(self, both, torch.randn(3, 4))
+
+    def test_statistics_of_batches(self):
+        net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())
+        other = copy.deepcopy(net)
+        torch._dynamo.reset()
+        compiled = torch.compile(net, backend=backend)
+        for _ in range(3):
+            x = torch.randn(2, 3, 8, 8)
+            torch.testing.assert_close(compiled(x), other(x), rtol=1e-5, atol=1e-5)
+        for a, b in zip(net.buffers(), other.buffers()):
+            torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-6)
+
+    def test_named_extents(self):
+        torch._dynamo.reset()
+        f = torch.compile(lambda x: (x.softmax(-1), x.reshape(-1).exp(), x[1:] * x.shape[0], x.mean(0)), backend=backend, dynamic=True)
+        for n in (4, 5, 9, 1, 0, 33):
+            x = torch.randn(n, 7)
+            compare(self, f(x), (x.softmax(-1), x.reshape(-1).exp(), x[1:] * n, x.mean(0)))
+        begun = len(graphs())
+        f(torch.randn(12, 7))
+        self.assertEqual(len(graphs()), begun)
+
+        def strided(x):
+            return (x[:, :3].t() + 1).contiguous(), x.t().relu(), torch.cat([x, x], 1)
+
+        torch._dynamo.reset()
+        g = torch.compile(strided, backend=backend, dynamic=True)
+        for n in (4, 6, 7):
+            for x in (torch.randn(n, 8), torch.randn(8, n).t(), torch.randn(n, 16)[:, ::2]):
+                compare(self, g(x), strided(x))
+
+    def test_named_extents_that_are_no_polynomials(self):
+        conv = torch.nn.Conv1d(3, 4, 3, stride=2)
+
+        def f(x):
+            return conv(x).relu() + 1, x[..., ::2].exp(), torch.nn.functional.pad(x, (1, 2)) * 2
+
+        torch._dynamo.reset()
+        with torch.no_grad():
+            g = torch.compile(f, backend=backend, dynamic=True)
+            for n in (8, 9, 12, 13):
+                x = torch.randn(2, 3, n)
+                compare(self, g(x), f(x), 1e-5)
+
+    def test_named_extents_train(self):
+        net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Linear(8, 3))
+        other = copy.deepcopy(net)
+        torch._dynamo.reset()
+        compiled = torch.compile(net, backend=backend, dynamic=True)
+        for n in (4, 5, 11):
+            x = torch.randn(n, 6)
+            net.zero_grad()
+            other.zero_grad()
+            compiled(x).square().mean().backward()
+            other(x).square().mean().backward()
+            for p, q in zip(net.parameters(), other.parameters()):
+                torch.testing.assert_close(p.grad, q.grad, rtol=1e-4, atol=1e-6)
+
+    def test_random_numbers_are_those_of_torch(self):
+        def f(x):
+            return F.dropout(x.exp(), 0.5) + F.dropout(x, 0.3) * torch.rand_like(x)
+
+        torch._dynamo.reset()
+        g, x = torch.compile(f, backend=backend), torch.randn(6, 7)
+        torch.manual_seed(5)
+        wanted = f(x)
+        torch.manual_seed(5)
+        torch.testing.assert_close(g(x), wanted)
+
+    def test_checkpoints_and_gradients_twice(self):
+        from torch.utils.checkpoint import checkpoint
+
+        block = torch.nn.Sequential(torch.nn.Linear(6, 6), torch.nn.Dropout(0.3), torch.nn.Tanh())
+        f = lambda x: checkpoint(block, x, use_reentrant=False).sum()  # noqa: E731
+        torch._dynamo.reset()
+        g, x = torch.compile(f, backend=backend), torch.randn(4, 6)
+        for call in (f, g):
+            block.zero_grad()
+            torch.manual_seed(3)
+            loss = call(x)
+            loss.backward(retain_graph=True)
+            loss.backward()
+            if call is f:
+                wanted = [p.grad.clone() for p in block.parameters()]
+        for p, y in zip(block.parameters(), wanted):
+            torch.testing.assert_close(p.grad, y)
+
+    def test_autocast(self):
+        net = torch.nn.Sequential(torch.nn.Linear(16, 16), torch.nn.LayerNorm(16), torch.nn.GELU(), torch.nn.Linear(16, 4))
+
+        def f(x):
+            with torch.autocast("cpu", torch.bfloat16):
+                return net(x).float().softmax(-1)
+
+        with torch.no_grad():
+            same(self, f, torch.randn(5, 16), tolerance=2e-2)
+
+    def test_optimizers(self):
+        weights = [torch.nn.Parameter(torch.randn(4, 3)), torch.nn.Parameter(torch.randn(5))]
+        others = copy.deepcopy(weights)
+        ours, theirs = (torch.optim.AdamW(w, lr=0.1, foreach=False) for w in (weights, others))
+        torch._dynamo.reset()
+        step = torch.compile(lambda: ours.step(), backend=backend)
+        for i in range(4):
+            for p, q in zip(weights, others):
+                p.grad = torch.randn(p.shape, generator=torch.Generator().manual_seed(i))
+                q.grad = p.grad.clone()
+            step()
+            theirs.step()
+        for p, q in zip(weights, others):
+            torch.testing.assert_close(p, q, rtol=1e-4, atol=1e-5)
+
+    def test_ops_of_others(self):
+        @torch.library.custom_op("fuser_test::twice", mutates_args=())
+        def twice(x: torch.Tensor) -> torch.Tensor:
+            return x * 2
+
+        @twice.register_fake
+        def _(x):
+            return torch.empty_like(x)
+
+        @torch.library.custom_op("fuser_test::grow", mutates_args=("x",))
+        def grow(x: torch.Tensor) -> None:
+            x.add_(1)
+
+        def f(x):
+            y = twice(x.exp()) + 1
+            grow(y)
+            return y * 2
+
+        same(self, f, torch.randn(5))
+        same(self, lambda x: torch.cond(x.sum() > 0, lambda x: x.sin() + 1, lambda x: x.cos() - 1, (x,)), torch.randn(5))
+
+    def test_shared_by_threads(self):
+        import threading
+
+        torch._dynamo.reset()
+        f, results = torch.compile(lambda x: (x.exp() + 1).log(), backend=backend), {}
+        inputs = [torch.randn(50) for _ in range(4)]
+        threads = [threading.Thread(target=lambda i=i: results.__setitem__(i, [f(inputs[i]) for _ in range(20)])) for i in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for i, x in enumerate(inputs):
+            for y in results[i]:
+                torch.testing.assert_close(y, (x.exp() + 1).log())
+
+    def test_options(self):
+        x = torch.randn(4)
+        made, _ = same(self, lambda x: x.exp() + 1, x, options={"skip": ["aten.exp"], "threads": 1})
+        self.assertEqual(dict(made[0].left), {("aten.exp.default", "an option leaves it out"): 1})
+        torch._dynamo.reset()
+        with self.assertRaisesRegex(Exception, "no option 'speed'"):
+            torch.compile(lambda x: x + 1, backend=backend, options={"speed": 11})(x)
+
+    def test_a_piece_that_fails_is_run_by_torch(self):
+        from fuser.torch import runtime
+
+        def wrong(val, x):
+            return "a trial"
+
+        kept, runtime.difference = runtime.difference, wrong
+        try:
+            with self.assertLogs("fuser.torch", "WARNING"):
+                same(self, lambda x: (x.exp() + 1, x.t() * 2), torch.randn(3, 4))
+        finally:
+            runtime.difference = kept
+
+    def test_the_backend_is_found_by_name(self):
+        if "fuser" not in torch._dynamo.list_backends(exclude_tags=()):
+            self.skipTest("the package is not installed, so that torch has no entry point")
+        self.assertTrue(torch.equal(torch.compile(lambda x: x + 1, backend="fuser")(torch.ones(3)), torch.full((3,), 2.0)))
+
+
+class Recomputation(unittest.TestCase):
+    def test_elementwise_values_are_computed_again(self):
+        def f(x, w):
+            h = x @ w
+            return (torch.tanh(h).exp() * torch.sigmoid(h) + h.sin()).sum()
+
+        saved = {}
+        for recompute in (True, False):
+            torch._dynamo.reset()
+            x, w = torch.randn(8, 8), torch.randn(8, 8, requires_grad=True)
+            begun = len(graphs())
+            torch.compile(f, backend=backend, options={"recompute": recompute})(x, w).backward()
+            mine, w.grad = w.grad, None
+            f(x, w).backward()
+            torch.testing.assert_close(mine, w.grad, rtol=1e-4, atol=1e-5)
+            saved[recompute] = graphs()[begun].results
+        # The loss, the left operand and the product; without it five values more.
+        self.assertEqual(saved, {True: 3, False: 8})
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=0)

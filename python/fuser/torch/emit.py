@@ -313,10 +313,10 @@ class Emitter:
         shape = _reduced(x.shape, dims, keepdim)
         return [Value(name, x.dtype, shape, x.repeated) for name in names]
 
-    def along(self, op, x, dim, dtype=None, shape=None, clauses="", repeated=None):
+    def along(self, op, x, dim, dtype=None, shape=None, clauses=""):
         """An op with the clause `dim`."""
         name = self.raw(op, (x,), f"dim {dim} {clauses}".rstrip())
-        return Value(name, dtype or x.dtype, x.shape if shape is None else shape, x.repeated if repeated is None else repeated)
+        return Value(name, dtype or x.dtype, x.shape if shape is None else shape, x.repeated)
 
     # Indices that are data.
 

@@ -166,7 +166,7 @@ def classify(graph, keep):
             kind[node] = "output"
         elif node.target is operator.getitem and kind.get(node.args[0]) in (COMPUTE, VIEW):
             kind[node] = ITEM
-        elif not tensors(node) and not has_effect(node):
+        elif node.target is operator.getitem or (not tensors(node) and not has_effect(node)):
             kind[node] = TORCH
         else:
             kind[node] = TORCH
@@ -333,6 +333,8 @@ def settle(result, partition, pieces, make):
                 make(piece)
             except Unsupported as why:
                 reason = str(why)
+            except Error as error:
+                reason = f"its piece is refused: {error.code}: {error.message}"
             except Exception as error:
                 reason = f"the piece failed ({type(error).__name__}: {error})"
         if reason is not None:

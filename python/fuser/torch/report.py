@@ -32,7 +32,8 @@ class Report:
         self.programs = [] if cut is None else [piece.program for piece in cut.pieces]
         self.pieces = len(self.texts)
         self.left = Counter()
-        self.fused = self.torch = self.products = self.views = 0
+        self.results = len(next(n for n in graph.nodes if n.op == "output").args[0])
+        self.fused = self.torch = self.products = self.views = self.writes = 0
         for node in graph.nodes:
             if node.op != "call_function":
                 continue
@@ -44,13 +45,15 @@ class Report:
                 self.views += 1
             elif name.split(".")[-2:-1] and name.split(".")[-2] in PRODUCTS:
                 self.products += 1
+            elif name == "aten.copy_.default":
+                self.writes += 1
             elif cut is None or node in cut.reasons:
                 self.torch += 1
                 self.left[(name, "the whole graph" if cut is None else cut.reasons[node])] += 1
 
     def lines(self):
         yield (f"{self.role}: {self.fused} nodes in {self.pieces} pieces, {self.torch} by torch, {self.products} products by torch, "
-               f"{self.views} views and constants, {self.seconds:.3f} s")  # fmt: skip
+               f"{self.writes} writes into inputs, {self.views} views and constants, {self.seconds:.3f} s")  # fmt: skip
         for (name, reason), count in sorted(self.left.items()):
             yield f"  torch runs {name}{f' ({count} times)' if count > 1 else ''}: {reason}"
 

@@ -5,6 +5,6 @@ A row is a function from a `Context` and the op's arguments, in which tensors ar
 """
 
 from . import index, norm, pointwise, reduce, shape  # noqa: F401  (they fill the table)
-from .table import COMPUTE, CONSTANT, ROWS, VIEW, Context, Row, lowered
+from .table import COMPUTE, CONSTANT, ROWS, VIEW, Context, Row, lowered, repeatable
 
-__all__ = ["COMPUTE", "CONSTANT", "ROWS", "VIEW", "Context", "Row", "lowered"]
+__all__ = ["COMPUTE", "CONSTANT", "ROWS", "VIEW", "Context", "Row", "lowered", "repeatable"]

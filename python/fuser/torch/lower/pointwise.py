@@ -59,7 +59,7 @@ def numeric(op, *xs):
     return op(*xs)
 
 
-@pointwise("aten.sign.default", count=1)
+@pointwise("aten.sign.default", "aten.sgn.default", count=1)
 def _(e, x):
     """The sign of NaN is 0."""
     if x.dtype == "i1":

@@ -133,7 +133,7 @@ def _(c, x, dim, dtype=None):
     x = convert(c.e, x, c.dtype)
     if not x.rank:
         return x
-    return c.e.along("cumsum", x, dim % x.rank, repeated=False)
+    return c.e.along("cumsum", x, dim % x.rank)
 
 
 # Softmax: in the type that accumulates, rounded once.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from ..emit import Unsupported, Value, dtype_of, extent, same, simple
-from .table import COMPUTE, CONSTANT, VIEW, Context, convert, row
+from ..emit import Unsupported, Value, extent, product, simple
+from .table import CONSTANT, VIEW, convert, row
 
 view = lambda *names: row(*names, kind=VIEW)  # noqa: E731
 constant = lambda *names: row(*names, kind=CONSTANT)  # noqa: E731
@@ -105,6 +105,31 @@ def _(c, x, dim=0):
     return [c.e.squeeze(cut(c, x, dim, i, 1), [dim]) for i in range(len(c.vals))]
 
 
+def _is_reshape(c, x, val, size, stride, offset):
+    """True if strides name the elements of a dense row-major tensor in their order."""
+    numbers = (*size, *stride, *x.shape, *val.stride())
+    if not all(isinstance(n, int) for n in numbers) or offset not in (None, 0) or val.storage_offset() != 0:
+        return False
+    dense = lambda shape, strides: all(  # noqa: E731
+        n == 1 or s == product(shape[axis + 1 :]) for axis, (n, s) in enumerate(zip(shape, strides))
+    )
+    return dense(x.shape, val.stride()) and dense(size, stride) and product(size) == product(x.shape)
+
+
+@view("aten.as_strided.default")
+def _(c, x, size, stride, offset=None):
+    if not _is_reshape(c, x, c.node.args[0].meta["val"], size, stride, offset):
+        raise Unsupported("strides that are no reshape")
+    return c.e.reshape(x, c.shape)
+
+
+@row("aten.as_strided_scatter.default")
+def _(c, x, source, size, stride, offset=None):
+    if not _is_reshape(c, x, c.node.args[0].meta["val"], size, stride, offset):
+        raise Unsupported("strides that are no reshape")
+    return c.e.reshape(convert(c.e, source, x.dtype), c.shape)
+
+
 # Tensors from others.
 
 
@@ -152,18 +177,11 @@ def _(c, x, shifts, dims=()):
     shape = x.shape
     shifts = [shifts] if isinstance(shifts, int) else shifts
     if not dims:
-        x, dims = c.e.reshape(x, [_known(c.e, shape)]), [0]
+        x, dims = c.e.reshape(x, [product(shape)]), [0]
     dims = [dims] if isinstance(dims, int) else dims
     for shift, dim in zip(shifts, dims):
         x = c.e.along("roll", x, dim % x.rank, clauses=f"shift {shift}")
     return c.e.reshape(x, shape)
-
-
-def _known(e, shape):
-    count = 1
-    for n in shape:
-        count = count * n
-    return simple(count)
 
 
 @row("aten.repeat.default")
@@ -215,14 +233,25 @@ def _(c, x, source, dim, index):
 
 @row("aten.slice_backward.default")
 def _(c, g, sizes, dim, start, end, step):
-    if step != 1:
-        raise Unsupported("parts at a distance")
     rank = len(c.shape)
     dim %= rank
+    if step != 1:
+        g = _apart(c, g, dim, first_of(start, c.shape[dim]), step)
     low, high = [0] * rank, [0] * rank
     low[dim] = first_of(start, c.shape[dim]) if g.shape[dim] != 0 else 0
     high[dim] = simple(c.shape[dim] - low[dim] - g.shape[dim])
     return c.e.pad(g, c.e.constant(0, g.dtype), low, high)
+
+
+def _apart(c, g, dim, start, step):
+    """The elements along `dim` with `step - 1` zeros behind each, as far as the result reaches."""
+    e, length = c.e, g.shape[dim]
+    if not all(isinstance(n, int) for n in (start, step, length, c.shape[dim])):
+        raise Unsupported("parts at a distance in an axis of unknown length")
+    rows = [step - 1 if axis == dim + 1 else 0 for axis in range(g.rank + 1)]
+    spread = e.pad(e.unsqueeze(g, dim + 1), e.constant(0, g.dtype), [0] * (g.rank + 1), rows)
+    spread = e.reshape(spread, g.shape[:dim] + (length * step,) + g.shape[dim + 1 :])
+    return cut(c, spread, dim, 0, min(length * step, c.shape[dim] - start))
 
 
 @row("aten.select_backward.default")

@@ -145,3 +145,12 @@ def lowered(emitter, node, read):
         if x.dtype != dtype_of(val.dtype) or len(x.shape) != len(shape) or not all(map(same, x.shape, shape)):
             raise Unsupported(f"a lowering that gives {x.dtype} {x.shape} where torch has {val.dtype} {shape}")
     return made
+
+
+#: Elementwise ops by the modules that define them; reductions, normalizations and writes at indices are not repeated.
+_REPEATED = (".pointwise", ".shape")
+
+
+def repeatable(name):
+    """True if the backward may compute the op again at the cost of arithmetic alone."""
+    return ROWS[name].lower.__module__.endswith(_REPEATED)

@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# What takes too long for scripts/test.sh and needs packages of others: each part is skipped, and says so, where its packages are missing.
+#
+#   scripts/nightly.sh            uses python3, or the interpreter that FUSER_TORCH_PYTHON names
+set -u
+cd "$(dirname "$0")/.." || exit 1
+python=${FUSER_TORCH_PYTHON:-python3}
+failed=()
+
+package() { # the Python package on the extension module as built here
+  local package=${CARGO_TARGET_DIR:-target}/python
+  cargo build --release -p fuser-python --locked || return 1
+  rm -rf "$package" && mkdir -p "$package" && cp -r python/fuser "$package/fuser" || return 1
+  cp "${CARGO_TARGET_DIR:-target}/release/lib_fuser.so" "$package/fuser/_fuser.abi3.so"
+}
+
+package || exit 1
+export PYTHONPATH=${CARGO_TARGET_DIR:-target}/python
+if "$python" -c 'import torch' 2>/dev/null; then
+  "$python" scripts/torch-zoo.py || failed+=(torch-zoo)
+else
+  echo 'skipped: torch not found; no model runs under torch.compile(backend="fuser")'
+fi
+[ "${#failed[@]}" = 0 ] || { echo "FAILED: ${failed[*]}"; exit 1; }
