@@ -407,6 +407,53 @@ fn numbers_at_the_ends_of_f64_are_compared() {
     }
 }
 
+/// So have sums of them.
+#[test]
+fn sums_at_the_ends_of_f64_are_sampled() {
+    let text = "task.program @sums(%x: tensor<8x64xf64>) -> tensor<8xf64> {
+  %s = fusion.sum %x dims [1]
+  task.return %s
+}";
+    let program = Text::new(text);
+    for size in [1e-290, 1.0, 1e290] {
+        let noise = values(&drawn(&mut Random(9), DType::F64, &[8, 64], 1.0));
+        let all: Vec<f64> = noise.iter().map(|x| (x + 3.0) * size).collect();
+        let inputs = [tensor(DType::F64, &[8, 64], &all)];
+        let right = values(&program.run(&inputs, &Options::default())[0]);
+        for (places, status) in [(3.0, Status::Ok), (100.0, Status::Failed)] {
+            let moved: Vec<f64> = right
+                .iter()
+                .map(|y| y * (1.0 + places * f64::EPSILON))
+                .collect();
+            let report = program.judge(&inputs, &[tensor(DType::F64, &[8], &moved)]);
+            assert_eq!(report.status, status, "{size} {places}: {report:?}");
+        }
+    }
+}
+
+/// What a weight of 0 makes of an infinity is open, also where all that the reference can say is NaN.
+#[test]
+fn what_is_left_out_is_open() {
+    let text = "task.program @attention(%q: tensor<2x4xf32>, %k: tensor<2x4xf32>, %v: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = fusion.sdpa %q, %k, %v causal
+  task.return %y
+}";
+    let program = Text::new(text);
+    let zeros = tensor(DType::F32, &[2, 4], &[0.0; 8]);
+    let infinity = f64::INFINITY;
+    let v = [1.0, -1.0, 2.0, infinity, 3.0, -infinity];
+    let inputs = [zeros.clone(), zeros, tensor(DType::F32, &[2, 3], &v)];
+    for first in [1.0, f64::NAN] {
+        let all = [first, -1.0, 2.0, infinity, 1.0, -infinity];
+        let report = program.judge(&inputs, &[tensor(DType::F32, &[2, 3], &all)]);
+        assert_eq!(
+            (report.failures, report.ill_conditioned),
+            (0, 2),
+            "{first}: {report:?}"
+        );
+    }
+}
+
 /// A result of 16 bits is one of two neighbours, and no other.
 #[test]
 fn stores_are_rounded_once() {

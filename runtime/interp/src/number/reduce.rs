@@ -10,7 +10,7 @@ use super::bounded::{self, Bounded};
 use super::int::Int;
 use super::lanes::{fmax, maximum};
 use super::math;
-use super::rules::Rules;
+use super::rules::{Rules, SumSize};
 use crate::ops::code::Reduce;
 
 /// Lanes that can be reduced.
@@ -155,10 +155,8 @@ pub struct BoundedState {
     special: bool,
     /// An element's interval holds zero and more.
     near_zero: bool,
-    /// Sum: of the squares of finite terms, in a sample.
-    squares: f64,
-    /// Sum: its last place, in a sample.
-    grid: f64,
+    /// Sum: the size of its terms, in a sample.
+    terms: SumSize,
     /// In a sample the error so far: of a sum, or of a product in parts of it.
     error: f64,
 }
@@ -194,8 +192,7 @@ impl Reducible for Bounded {
             undecided: false,
             special: false,
             near_zero: false,
-            squares: 0.0,
-            grid: 0.0,
+            terms: SumSize::default(),
             error: 0.0,
         }
     }
@@ -203,7 +200,9 @@ impl Reducible for Bounded {
         let mut state = Self::start(op, x, x);
         let none = Rules::of(fuser_ir::DType::F64);
         Self::push(op, &mut state, x, &none);
-        state.squares = if x.v.is_finite() { x.v * x.v } else { 0.0 };
+        if x.v.is_finite() && x.v != 0.0 {
+            state.terms.add(x.v);
+        }
         // `+0 + -0` is `+0`.
         state.result.v = x.v;
         state
@@ -248,11 +247,10 @@ impl Reducible for Bounded {
 fn push_term(state: &mut BoundedState, x: Bounded, rules: &Rules) {
     if rules.noise().is_some() && x.v.is_finite() && x.v != 0.0 {
         let total = state.result.v + state.error;
-        state.squares += x.v * x.v;
+        state.terms.add(x.v);
         // The first term is there as it is.
         if state.count > 0.0 {
-            let BoundedState { squares, grid, .. } = &mut *state;
-            state.error += rules.error_of_a_step(x.v, total, *squares, grid);
+            state.error += rules.error_of_a_step(x.v, total, &mut state.terms);
         }
     }
     state.result.v += x.v;

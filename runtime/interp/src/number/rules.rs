@@ -87,6 +87,39 @@ fn binade(v: f64) -> f64 {
     f64::from_bits(v.to_bits() & (0x7ff << 52))
 }
 
+/// The size that a sum may have in any order, in a sample.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct SumSize {
+    /// A power of two of the order of the first term's inverse, so that squares neither overflow nor vanish.
+    scale: f64,
+    /// The sum of the squares of terms times the scale.
+    squares: f64,
+    /// The last place of the sum so far.
+    grid: f64,
+}
+
+impl SumSize {
+    /// Takes one more finite term, which is not zero.
+    pub fn add(&mut self, term: f64) {
+        if self.squares == 0.0 {
+            let exponent = (term.to_bits() >> 52 & 0x7ff) as i32 - 1023;
+            self.scale = power((-exponent).clamp(-1000, 1000));
+        }
+        let scaled = term * self.scale;
+        self.squares += scaled * scaled;
+    }
+    /// The power of two at or below it, where the sum is `total`.
+    fn binade(&self, total: f64) -> f64 {
+        let scaled = total * self.scale;
+        let square = scaled * scaled + self.squares;
+        match square.is_finite() {
+            true => binade_of_root(square) / self.scale,
+            // It is far greater than the first term.
+            false => binade(total),
+        }
+    }
+}
+
 /// The power of two at or below the root of a number that is not negative; close to 0 for subnormals of f64.
 fn binade_of_root(v: f64) -> f64 {
     let exponent = (v.to_bits() >> 52) as i32 - 1023;
@@ -280,7 +313,10 @@ impl Rules {
     /// A value that a compiled program may have or not, as it is free to choose: none that is known.
     pub fn open(&self, v: f64) -> Bounded {
         match self.noise {
-            Some(noise) if noise.other => Bounded::undecided(f64::NAN),
+            // Another kind of value than `v` is.
+            Some(noise) if noise.other => {
+                Bounded::undecided(if v.is_nan() { 0.0 } else { f64::NAN })
+            }
             _ => Bounded::undecided(v),
         }
     }
@@ -291,21 +327,19 @@ impl Rules {
             _ => v,
         }
     }
-    /// In a sample the error of adding `term` to the sum `total` of finite terms whose squares have the sum `squares`. `grid` is the last
-    /// place of the sum before, and becomes that of the sum.
+    /// In a sample the error of adding `term` to the sum `total` of finite terms of this `size`.
     ///
     /// What is rounded away are the places of the term below the last one of the sum, so that equal terms lose the same, and those of
     /// the sum before, where it has grown. In another order the sum may be as large as terms of random signs make it, so that its last
     /// place is taken from both. The places of a sum of f64 below its last one are not seen in f64.
-    pub fn error_of_a_step(&self, term: f64, total: f64, squares: f64, grid: &mut f64) -> f64 {
+    pub fn error_of_a_step(&self, term: f64, total: f64, size: &mut SumSize) -> f64 {
         let Some(noise) = &self.noise else { return 0.0 };
-        let square = total * total + squares;
-        if !square.is_finite() {
+        let reach = if noise.other { 2.0 } else { 1.0 };
+        let ulp = self.compute.ulp(reach * size.binade(total));
+        if !ulp.is_finite() {
             return 0.0;
         }
-        let reach = if noise.other { 2.0 } else { 1.0 };
-        let ulp = self.compute.ulp(reach * binade_of_root(square));
-        let grown = std::mem::replace(grid, ulp) < ulp;
+        let grown = std::mem::replace(&mut size.grid, ulp) < ulp;
         if !self.cuts && self.compute.unit == F64.unit {
             return noise.rounding(term, ulp) + noise.blind(total + term, ulp);
         }
