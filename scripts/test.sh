@@ -124,7 +124,8 @@ python_package() { # the Python package on the extension module as built here; c
   cp "$built/lib_fuser.so" "$package/fuser/_fuser.abi3.so" || return 1
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch.py || return 1
-  PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_jax.py
+  PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_jax.py || return 1
+  PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_nvfuser.py
 }
 
 # --------------------------------------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ fn _fuser(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<compiled::Compiled>()?;
     module.add_class::<ffi::XlaProgram>()?;
     module.add_function(wrap_pyfunction!(ops::op_table, module)?)?;
+    module.add_function(wrap_pyfunction!(ops::nvfuser_ops, module)?)?;
     module.add_function(wrap_pyfunction!(ffi::xla_handlers, module)?)?;
     module.add_function(wrap_pyfunction!(ffi::xla_layout, module)?)?;
     Ok(())

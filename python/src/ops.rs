@@ -4,6 +4,12 @@ use fuser::program::ClauseKind;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
+/// The names of the ops of nvFuser's Python frontend that are read.
+#[pyfunction]
+pub fn nvfuser_ops() -> Vec<&'static str> {
+    fuser::program::nvfuser_ops().collect()
+}
+
 /// The ops of the `fusion` dialect: of each its name, documentation, operands, clauses and results, as the compiler's table has them.
 #[pyfunction]
 pub fn op_table(py: Python<'_>) -> PyResult<Bound<'_, PyList>> {

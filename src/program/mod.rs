@@ -50,6 +50,7 @@ use crate::tool::load::Reader;
 pub use compiled::{Bound, Compiled, OutputType};
 pub use error::Error;
 pub use fuser_artifact::{DType, DimSpec, TensorSpec};
+pub use fuser_frontends::nvfuser::op_names as nvfuser_ops;
 pub use fuser_ir::def::{ClauseKind, OpDef};
 pub use fuser_runtime::memory::Memory;
 pub use fuser_runtime::{Axis, RuntimeError, element};
