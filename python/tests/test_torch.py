@@ -16,7 +16,6 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule
 from torch.nn import functional as F
 
-import fuser.torch
 from fuser.torch import backend, graphs
 from fuser.torch.backend import Options, compile_graph
 
@@ -196,20 +195,27 @@ class Pointwise(unittest.TestCase):
         check(self, aten.mul.Tensor, [values((9,), BF16, 1), torch.tensor(0.1, dtype=F64)])
         check(self, aten.mul.Tensor, [values((9,), F32, 1), torch.tensor(3)])
 
-    def test_division_of_integers(self):
-        numbers = torch.tensor([-7, -6, -1, 0, 1, 6, 7, 9])
-        by = torch.tensor([2, -2, 3, -3, 5, -5, 7, -1])
-        for mode in ("trunc", "floor"):
-            check(self, aten.div.Tensor_mode, [numbers, by], {"rounding_mode": mode})
-            check(self, aten.div.Tensor_mode, [numbers.to(U8), by.abs().to(U8)], {"rounding_mode": mode})
-            for dtype in (F32, F64):
-                check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), values((64,), dtype, 10)], {"rounding_mode": mode}, what=(mode, dtype))
-                check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), 0.1], {"rounding_mode": mode}, what=(mode, dtype))
-        check(self, aten.floor_divide.default, [numbers, by])
-        for op in (aten.remainder.Tensor, aten.fmod.Tensor):
-            check(self, op, [numbers, by])
-            check(self, op, [values((64,), F32, 11), values((64,), F32, 12)])
-            check(self, op, [values((64,), F64, 11), values((64,), F64, 12)])
+    def test_quotients_and_remainders(self):
+        numbers = torch.tensor([-7, -6, -1, 0, 1, 6, 7, 9, -(2**63), 2**63 - 1])
+        for by in (2, -2, 3, -3, 7, -1):
+            for mode in ("trunc", "floor"):
+                check(self, aten.div.Tensor_mode, [numbers[:8], by], {"rounding_mode": mode})
+                check(self, aten.div.Tensor_mode, [numbers[:8].abs().to(U8), abs(by)], {"rounding_mode": mode})
+            check(self, aten.floor_divide.default, [numbers[:8], by])
+            for op in (aten.remainder.Scalar, aten.fmod.Scalar):
+                check(self, op, [numbers, by])
+        for mode, dtype in itertools.product(("trunc", "floor"), (F32, F64)):
+            check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), values((64,), dtype, 10)], {"rounding_mode": mode}, what=(mode, dtype))
+            check(self, aten.div.Tensor_mode, [values((64,), dtype, 9), 0.1], {"rounding_mode": mode}, what=(mode, dtype))
+        for op, dtype in itertools.product((aten.remainder.Tensor, aten.fmod.Tensor), (F32, F64)):
+            check(self, op, [values((64,), dtype, 11), values((64,), dtype, 12)])
+
+    def test_integers_divided_by_zero_raise_as_in_torch(self):
+        x, y = torch.tensor([1, 2]), torch.tensor([1, 0])
+        for f in (lambda x, y: x // y + 1, lambda x, y: (x + 1) % y, lambda x, y: torch.fmod(x * 2, y)):
+            torch._dynamo.reset()
+            with self.assertRaisesRegex(RuntimeError, "ZeroDivisionError"):
+                torch.compile(f, backend=backend)(x, y)
 
     def test_powers(self):
         for exponent in (0, 1, 2, 3, 0.5, -1, -0.5, 2.5, -2, 4, 1.0, 3.0):

@@ -6,13 +6,11 @@ import threading
 import time
 from dataclasses import dataclass, fields
 
-import torch
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import Program
 from . import decompose, log, runtime
 from .graph import plan
-from .lower import COMPUTE
 from .report import GRAPHS, Report, Timing
 
 

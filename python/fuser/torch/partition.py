@@ -13,11 +13,10 @@ import operator
 import networkx
 import torch
 from torch._functorch import partitioners
-from torch.fx import Node
 
-from .graph import has_effect, size_of, tensors
+from .graph import has_effect, size_of
 from .log import logger
-from .lower import COMPUTE, CONSTANT, ROWS, VIEW, repeatable
+from .lower import CONSTANT, ROWS, VIEW, repeatable
 
 #: More bytes than any graph moves.
 NEVER = float("inf")

@@ -9,11 +9,10 @@ from __future__ import annotations
 import operator
 
 import torch
-from torch.fx import Node, map_arg
+from torch.fx import Node
 
-from .. import Error
 from .emit import extent
-from .graph import COMPUTE, INPUT, ITEM, TORCH, VIEW, has_effect, order_of
+from .graph import COMPUTE, INPUT, ITEM, TORCH, has_effect, order_of
 from .log import logger
 
 aten = torch.ops.aten
@@ -32,7 +31,7 @@ class Writer:
     """Lines of a function, and the objects that they name."""
 
     def __init__(self):
-        self.lines, self.env, self.names = [], {"Error": Error}, {}
+        self.lines, self.env, self.names = [], {}, {}
 
     def name(self, node):
         if node not in self.names:
@@ -202,7 +201,7 @@ def piece_step(w, module, plan, piece, timing):
     left = outputs[0] if len(outputs) == 1 else ", ".join(outputs)
     call = ", ".join(arguments)
     w.lines.append(f"try: {left} = {name}({call})")
-    w.lines.append(f"except Error as error: {left} = {w.object(checked.failed, 'e')}(error, {call})")
+    w.lines.append(f"except Exception as error: {left} = {w.object(checked.failed, 'e')}(error, {call})")
     for node, out in zip(piece.outputs, outputs):
         restride(w, node, out)
 

@@ -7,7 +7,7 @@ range into the axis, or puts it nowhere. Other ops refuse negative indices, so t
 from __future__ import annotations
 
 from ..emit import Unsupported, Value, product, same
-from .table import convert, row, wide
+from .table import convert, row
 
 
 def _indices(e, x):

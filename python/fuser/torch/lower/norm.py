@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..emit import Unsupported, product, simple
+from ..emit import Unsupported, dtype_of, product
 from .table import row, wide
 
 
@@ -16,10 +16,8 @@ def _count(x, axes):
 
 
 def _as_results(c, *made):
-    kinds = [None if val is None else str(val.dtype) for val in c.vals]
-    from ..emit import dtype_of
-
-    return [None if x is None else c.e.cast(x, dtype_of(val.dtype)) for x, val, _ in zip(made, c.vals, kinds)]
+    """Each result in the type that torch has for it."""
+    return [None if x is None else c.e.cast(x, dtype_of(val.dtype)) for x, val in zip(made, c.vals)]
 
 
 # Layer normalization: over the last axes.

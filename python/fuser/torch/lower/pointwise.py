@@ -138,6 +138,13 @@ def _div(e, x, y):
     return e.div(x, y)
 
 
+def dividable(x, y, by):
+    """torch raises where an integer is divided by 0: integers are divided by numbers alone here."""
+    if x.dtype not in FLOATS and (not isinstance(by, (bool, int, float)) or int(by) == 0):
+        raise Unsupported("integers divided by what may be 0, for which torch raises")
+    return x, y
+
+
 @row("aten.div.Tensor_mode", "aten.div.Scalar_mode", "aten.floor_divide.default", "aten.floor_divide.Scalar")
 def _(c, x, y, rounding_mode="floor"):
     common = c.promoted(2, FLOAT if rounding_mode is None else SAME)
@@ -145,7 +152,8 @@ def _(c, x, y, rounding_mode="floor"):
     if dtype_of(common) in NARROW:
         # torch rounds the steps in the elements that fill no vector, and no others.
         raise Unsupported("a rounded quotient of narrow floats")
-    return c.elementwise((x, y), common, compute)
+    by = None if rounding_mode is None else y
+    return c.elementwise((x, y), common, compute if by is None else lambda e, a, b: compute(e, *dividable(a, b, by)))
 
 
 def _div_trunc(e, x, y):
@@ -171,14 +179,14 @@ def _div_floor(e, x, y):
     return e.where(e.compare(y, zero, "eq"), whole, down)
 
 
-@pointwise("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor", count=2)
-def _(e, x, y):
-    return numeric(e.remainder, x, y)
+@row("aten.remainder.Tensor", "aten.remainder.Scalar", "aten.remainder.Scalar_Tensor")
+def _(c, x, y):
+    return c.elementwise((x, y), c.promoted(2), lambda e, a, b: numeric(e.remainder, *dividable(a, b, y)))
 
 
-@pointwise("aten.fmod.Tensor", "aten.fmod.Scalar", count=2)
-def _(e, x, y):
-    return numeric(e.rem, x, y)
+@row("aten.fmod.Tensor", "aten.fmod.Scalar")
+def _(c, x, y):
+    return c.elementwise((x, y), c.promoted(2), lambda e, a, b: numeric(e.rem, *dividable(a, b, y)))
 
 
 for _name, _op in (("maximum", "maximum"), ("minimum", "minimum")):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..emit import FLOATS, NARROW, Unsupported, simple, product
-from .table import Context, convert, row, wide
+from ..emit import Unsupported, product
+from .table import convert, row, wide
 
 
 def _axes(c, x, dim):

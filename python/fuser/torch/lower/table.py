@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 import sympy
-import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as KIND
 from torch._prims_common import elementwise_dtypes
-from torch.fx import Node, map_arg
+from torch.fx import map_arg
 
 from ..emit import NARROW, Unsupported, Value, dtype_of, extent, same
 
