@@ -41,7 +41,7 @@ pub trait Number: Copy + Default + Send + Sync {
     fn moved(self, _amount: f64, _rules: &Rules) -> Self {
         self
     }
-    /// The same where a compiled program may have it or not.
+    /// The same as a term that a compiled program may leave out.
     fn open(self, _rules: &Rules) -> Self {
         self
     }
@@ -357,7 +357,7 @@ impl Number for Bounded {
         Bounded::new(rules.moved(self.v, amount), self.e)
     }
     fn open(self, rules: &Rules) -> Self {
-        rules.open(self.v)
+        rules.optional(self.v)
     }
     fn unary(op: Unary, x: &mut [Self], env: &Env) {
         map(x, |x| unary(op, x, env));

@@ -320,6 +320,13 @@ impl Rules {
             _ => Bounded::undecided(v),
         }
     }
+    /// A term of a sum that a compiled program may leave out.
+    pub fn optional(&self, v: f64) -> Bounded {
+        match self.noise {
+            Some(noise) if noise.other => Bounded::undecided(0.0),
+            _ => Bounded::undecided(v),
+        }
+    }
     /// In a sample `v`, moved at random by something like `amount`.
     pub fn moved(&self, v: f64, amount: f64) -> f64 {
         match &self.noise {
