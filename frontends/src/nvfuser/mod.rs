@@ -211,7 +211,11 @@ impl<'s> Reader<'s> {
         };
         let (name, span) = self.callee(&statement.value);
         let values = match made {
-            Ok(values) => self.named(name, span, values, statement.targets.len()),
+            Ok(mut values) => match values.as_mut_slice() {
+                // The values of a list have the names that stand before it.
+                [Val::List(items)] if statement.targets.len() > 1 => std::mem::take(items),
+                _ => values,
+            },
             Err(fault) => {
                 self.draft.tell(name, span, fault);
                 Vec::new()
@@ -226,25 +230,6 @@ impl<'s> Reader<'s> {
             }
             self.values.insert(name, value);
         }
-    }
-    /// The values that so many names stand for: those of one list, if there are several names. A name without a value is a mistake.
-    fn named(
-        &mut self,
-        name: &str,
-        span: Span,
-        mut values: Vec<Val<'s>>,
-        names: usize,
-    ) -> Vec<Val<'s>> {
-        if let [Val::List(items)] = values.as_slice()
-            && names > 1
-        {
-            values = items.clone();
-        }
-        if values.len() < names {
-            let fault = Fault::form(format!("gives {} of {names} named values", values.len()));
-            self.draft.tell(name, span, fault);
-        }
-        values
     }
     /// The method that an expression calls, for messages, and the place of the expression.
     fn callee(&self, value: &Expr) -> (&'s str, Span) {
