@@ -581,6 +581,7 @@ fn shared_memory_is_asked_for_where_it_is_needed(device: &CudaDevice) {
             code: Code::Ptx(SHARED.to_string()),
             shared_bytes: 40_000,
             any_address: None,
+            lines: true,
         };
         run_one_step(device, one_step(DType::I32, vec![launch], vec![kernel]))
     };

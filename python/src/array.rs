@@ -1,14 +1,14 @@
-//! The arguments of a call: NumPy's arrays, tensors that speak DLPack, Python's numbers.
+//! Arrays of a call as memory: NumPy's arrays, tensors that speak DLPack, Python's numbers.
 //!
-//! An argument is read where it lies if its strides are those that the program's type asks for, at any address that its elements may have;
-//! else it is copied, and the call counts that. Nothing is converted: another element type is an error.
+//! Reading an array looks at its type, extents and strides and touches no element. What a call does with arrays of these shapes is decided once
+//! (`plan.rs`). Nothing is converted: another element type is an error.
 
-use std::borrow::Cow;
-
-use fuser::program::{Axis, DType, TensorSpec, element};
+use fuser::program::{DType, TensorSpec, element};
+use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
+use smallvec::SmallVec;
 
 use crate::dlpack;
 use crate::error::refused;
@@ -17,19 +17,27 @@ use crate::results::Libraries;
 /// The code of inputs that do not fit.
 pub const INPUT: &str = fuser::session::error::INPUT.code;
 
+/// What a call knows of its arrays, one after the other: a header, the extents, the strides in elements. Calls with equal lists have one plan.
+pub type Shapes = SmallVec<[i64; 64]>;
+
 /// Memory of a Python object, as long as the object lives.
-pub struct Argument<'py> {
+pub struct Array<'py> {
     pub dtype: DType,
-    pub shape: Vec<usize>,
-    /// In elements.
-    strides: Vec<isize>,
-    data: *const u8,
-    /// Elements of a number of Python's.
-    number: Option<Vec<u8>>,
+    /// Where the header stands in the list of shapes.
+    at: usize,
+    rank: usize,
+    pub data: *mut u8,
+    /// The element of a number of Python's.
+    pub number: Option<Number>,
+    pub writable: bool,
     /// The object that owns the memory.
     _owner: Option<Bound<'py, PyAny>>,
     pub library: Library,
 }
+
+/// An element, aligned for its type.
+#[repr(align(16))]
+pub struct Number(pub [u8; 16]);
 
 /// The library that made an argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,47 +64,74 @@ impl std::fmt::Debug for dlpack::Exchange {
     }
 }
 
-impl<'py> Argument<'py> {
-    /// Reads what is given for the input `spec`.
-    pub fn of(object: &Bound<'py, PyAny>, spec: &TensorSpec, known: &Libraries) -> PyResult<Self> {
-        let py = object.py();
+/// The part that an array has in a call, for messages.
+#[derive(Clone, Copy)]
+pub enum Part<'a> {
+    Input(&'a TensorSpec),
+    Output(&'a str),
+}
+
+impl std::fmt::Display for Part<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Part::Input(spec) => write!(f, "input `{}`", spec.name),
+            Part::Output(name) => write!(f, "the array for result `{name}`"),
+        }
+    }
+}
+
+impl<'py> Array<'py> {
+    /// Reads what is given for a part of the call, and notes its shape.
+    #[inline]
+    pub fn of(
+        object: &Bound<'py, PyAny>,
+        part: Part<'_>,
+        known: &Libraries,
+        shapes: &mut Shapes,
+    ) -> PyResult<Self> {
         if let Ok(array) = object.cast::<PyUntypedArray>() {
-            return Self::numpy(array, spec, known);
+            return Self::numpy(array, part, known, shapes);
         }
         if let Some(table) = known.table(object) {
-            return Self::tensor(
-                object,
-                spec,
-                dlpack::by_table(table, object)?,
-                None,
-                Library::Table(table),
-            );
+            let tensor = dlpack::by_table(table, object)?;
+            return Self::tensor(object, part, &tensor, None, Library::Table(table), shapes);
         }
-        if spec.dims.is_empty()
-            && let Some(argument) = Self::number(object, spec)?
+        Self::other(object, part, known, shapes)
+    }
+
+    fn other(
+        object: &Bound<'py, PyAny>,
+        part: Part<'_>,
+        known: &Libraries,
+        shapes: &mut Shapes,
+    ) -> PyResult<Self> {
+        let py = object.py();
+        if let Part::Input(spec) = part
+            && spec.dims.is_empty()
+            && let Some(argument) = Self::number(object, spec, shapes)?
         {
             return Ok(argument);
         }
+        let mut by_numpy = |library| {
+            let mut array = Self::numpy(&known.as_array(object)?, part, known, shapes)?;
+            array.library = library;
+            Ok::<_, PyErr>(array)
+        };
         if object.hasattr("__dlpack__")? {
             let library = known.library(object);
             return match dlpack::by_capsule(object) {
-                Ok((tensor, owner)) => Self::tensor(object, spec, tensor, Some(owner), library),
+                Ok((tensor, owner)) => {
+                    Self::tensor(object, part, &tensor, Some(owner), library, shapes)
+                }
                 // A library may refuse element types that NumPy's arrays of it have.
-                Err(error) => match known.as_array(object) {
-                    Ok(array) => {
-                        let mut argument = Self::numpy(&array, spec, known)?;
-                        argument.library = library;
-                        Ok(argument)
-                    }
-                    Err(_) => Err(error),
-                },
+                Err(error) => by_numpy(library).map_err(|_| error),
             };
         }
         match known.as_array(object) {
-            Ok(array) => Self::numpy(&array, spec, known),
+            Ok(array) => Self::numpy(&array, part, known, shapes),
             Err(_) => {
                 let kind = object.get_type().name()?.to_string();
-                let message = format!("input `{}` is a {kind}, which is no array", spec.name);
+                let message = format!("{part} is a {kind}, which is no array");
                 Err(refused(
                     py,
                     INPUT,
@@ -109,20 +144,18 @@ impl<'py> Argument<'py> {
 
     fn numpy(
         array: &Bound<'py, PyUntypedArray>,
-        spec: &TensorSpec,
+        part: Part<'_>,
         known: &Libraries,
+        shapes: &mut Shapes,
     ) -> PyResult<Self> {
         let py = array.py();
         let descr = array.dtype();
         let Some(dtype) = known.dtype(descr.num()) else {
-            let message = format!(
-                "input `{}` has element type {descr}, which Fuser does not have",
-                spec.name
-            );
+            let message = format!("{part} has element type {descr}, which Fuser does not have");
             return Err(refused(py, INPUT, message, ""));
         };
         if descr.is_native_byteorder() == Some(false) {
-            let message = format!("input `{}` has its bytes in the other order", spec.name);
+            let message = format!("{part} has its bytes in the other order");
             return Err(refused(
                 py,
                 INPUT,
@@ -130,45 +163,48 @@ impl<'py> Argument<'py> {
                 "`x.astype(x.dtype.newbyteorder('='))` puts them in order",
             ));
         }
-        let size = isize::try_from(descr.itemsize().max(1)).unwrap_or(1);
-        let strides = array.strides();
-        if strides
-            .iter()
-            .zip(array.shape())
-            .any(|(step, &extent)| extent > 1 && step % size != 0)
-        {
-            let message = format!(
-                "input `{}` has strides that are no multiples of its elements' size",
-                spec.name
-            );
+        let size = i64::try_from(dtype.bytes().max(1)).unwrap_or(1);
+        let (shape, strides) = (array.shape(), array.strides());
+        let odd = |(step, extent): (&isize, &usize)| *extent > 1 && *step as i64 % size != 0;
+        if strides.iter().zip(shape).any(odd) {
+            let message = format!("{part} has strides that are no multiples of its elements' size");
             return Err(refused(py, INPUT, message, "give a copy: `x.copy()`"));
         }
-        let strides = strides.iter().map(|step| step / size).collect();
+        let at = shapes.len();
+        shapes.push(0);
+        shapes.extend(shape.iter().map(|&n| n as i64));
+        shapes.extend(strides.iter().map(|&step| step as i64 / size));
         // SAFETY: an array has such a structure.
-        let data = unsafe { (*array.as_array_ptr()).fields.data };
-        Ok(Self {
-            dtype: stood_for(dtype, spec),
-            shape: array.shape().to_vec(),
-            strides,
-            data: data.cast_const().cast(),
+        let (data, flags) = unsafe {
+            let fields = &(*array.as_array_ptr()).fields;
+            (fields.data, fields.flags)
+        };
+        let array = Self {
+            dtype: stood_for(dtype, part),
+            at,
+            rank: shape.len(),
+            data: data.cast(),
             number: None,
+            writable: flags & NPY_ARRAY_WRITEABLE != 0,
+            // Another object may own the array that was made of it.
             _owner: Some(array.clone().into_any()),
             library: Library::NumPy,
-        })
+        };
+        array.note(shapes);
+        Ok(array)
     }
 
     fn tensor(
         object: &Bound<'py, PyAny>,
-        spec: &TensorSpec,
-        tensor: dlpack::Tensor,
+        part: Part<'_>,
+        tensor: &dlpack::Given,
         owner: Option<Bound<'py, PyAny>>,
         library: Library,
+        shapes: &mut Shapes,
     ) -> PyResult<Self> {
         let py = object.py();
-        let name = &spec.name;
         if tensor.device.kind != dlpack::CPU {
-            let message =
-                format!("input `{name}` lies on a device, the program is compiled for the CPU");
+            let message = format!("{part} lies on a device, the program is compiled for the CPU");
             return Err(refused(
                 py,
                 INPUT,
@@ -177,23 +213,31 @@ impl<'py> Argument<'py> {
             ));
         }
         let Some(dtype) = dlpack::dtype(tensor.dtype) else {
-            let message = format!("input `{name}` has an element type which Fuser does not have");
+            let message = format!("{part} has an element type which Fuser does not have");
             return Err(refused(py, INPUT, message, ""));
         };
-        let (shape, strides) = tensor.axes();
-        Ok(Self {
-            dtype: stood_for(dtype, spec),
-            shape,
-            strides,
+        let at = shapes.len();
+        shapes.push(0);
+        let array = Self {
+            dtype: stood_for(dtype, part),
+            at,
+            rank: tensor.push_axes(shapes),
             data: tensor.address(),
             number: None,
-            _owner: owner.or_else(|| Some(object.clone())),
+            writable: !tensor.read_only && library != Library::Jax,
+            _owner: owner,
             library,
-        })
+        };
+        array.note(shapes);
+        Ok(array)
     }
 
     /// A number of Python's for a scalar: an integer for any type that holds it, a float for floats, a complex number for complex types.
-    fn number(object: &Bound<'py, PyAny>, spec: &TensorSpec) -> PyResult<Option<Self>> {
+    fn number(
+        object: &Bound<'py, PyAny>,
+        spec: &TensorSpec,
+        shapes: &mut Shapes,
+    ) -> PyResult<Option<Self>> {
         let py = object.py();
         let is_bool = object.is_instance_of::<PyBool>();
         let known = is_bool
@@ -212,130 +256,152 @@ impl<'py> Argument<'py> {
             );
             return Err(refused(py, INPUT, message, ""));
         };
-        Ok(Some(Self {
+        let mut number = [0; 16];
+        for (to, from) in number.iter_mut().zip(bytes) {
+            *to = from;
+        }
+        let array = Self {
             dtype: spec.dtype,
-            shape: Vec::new(),
-            strides: Vec::new(),
-            data: std::ptr::null(),
-            number: Some(bytes),
+            at: shapes.len(),
+            rank: 0,
+            data: std::ptr::null_mut(),
+            number: Some(Number(number)),
+            writable: false,
             _owner: None,
             library: Library::None,
-        }))
-    }
-
-    /// The axes as the program's type has them: those that it stores once are.
-    pub fn axes(&self, spec: &TensorSpec) -> Vec<Axis> {
-        let axis = |(i, &extent): (usize, &usize)| Axis {
-            extent,
-            broadcast: spec.dims.get(i).is_some_and(|dim| dim.broadcast),
         };
-        self.shape.iter().enumerate().map(axis).collect()
+        shapes.push(0);
+        array.note(shapes);
+        Ok(Some(array))
     }
 
-    /// The elements as the program's type stores them: where they lie, or a copy.
-    pub fn bytes(
-        &self,
-        py: Python<'_>,
-        spec: &TensorSpec,
-        expected: usize,
-    ) -> PyResult<Cow<'_, [u8]>> {
-        if let Some(bytes) = &self.number {
-            return Ok(Cow::Borrowed(bytes));
-        }
-        if expected == 0 {
-            return Ok(Cow::Borrowed(&[]));
-        }
-        // An axis of extent 0 that is stored once: the type has memory that no element is in, and the array may have none.
-        if self.shape.contains(&0) {
-            return Ok(Cow::Owned(vec![0; expected]));
-        }
-        let wanted = self.wanted(spec);
-        let fits = |axis: usize| self.shape[axis] <= 1 || self.strides[axis] == wanted[axis];
-        let misplaced = !self.data.addr().is_multiple_of(self.dtype.part().bytes());
-        if !misplaced && (0..self.shape.len()).all(fits) {
-            // SAFETY: the object's memory has the elements of its shape, whose strides are those of `expected` bytes one after the other; the
-            // object lives as long as `self`, and its library lets nobody write meanwhile who does not ask for it.
-            return Ok(Cow::Borrowed(unsafe {
-                std::slice::from_raw_parts(self.data, expected)
-            }));
-        }
-        if let Some(axis) = (0..self.shape.len()).find(|&axis| wanted[axis] == 0 && !fits(axis)) {
-            let message = format!(
-                "axis {axis} of input `{}` is stored once in the program's type, and is not in the array",
-                spec.name
-            );
-            return Err(refused(
-                py,
-                INPUT,
-                message,
-                "broadcast it: `numpy.broadcast_to`, `x.expand`",
-            ));
-        }
-        if self.dtype.per_byte() > 1 {
-            let message = format!(
-                "input `{}` has elements that share bytes, and gaps between them",
-                spec.name
-            );
-            return Err(refused(py, INPUT, message, "give a contiguous copy"));
-        }
-        Ok(Cow::Owned(self.copied(spec, &wanted, expected)))
-    }
-
-    /// The strides that the program's type asks for, in elements; 0 along axes that are stored once.
-    fn wanted(&self, spec: &TensorSpec) -> Vec<isize> {
-        let rank = self.shape.len();
-        let mut wanted = vec![0; rank];
-        let place = |i: usize| spec.order.get(i).map_or(i, |&axis| axis as usize);
-        let mut step = 1isize;
-        for axis in (0..rank).rev().map(place).filter(|&axis| axis < rank) {
-            if !spec.dims.get(axis).is_some_and(|dim| dim.broadcast) {
-                wanted[axis] = step;
-                step = step.saturating_mul(isize::try_from(self.shape[axis]).unwrap_or(isize::MAX));
-            }
-        }
-        wanted
-    }
-
-    /// A copy of the stored elements in the order of the program's type.
-    fn copied(&self, spec: &TensorSpec, wanted: &[isize], expected: usize) -> Vec<u8> {
-        let size = self.dtype.bytes();
-        let rank = self.shape.len();
-        let place = |i: usize| spec.order.get(i).map_or(i, |&axis| axis as usize);
-        let stored = |&axis: &usize| wanted[axis] != 0 && self.shape[axis] > 1;
-        let axes: Vec<usize> = (0..rank).map(place).filter(stored).collect();
-        let mut copy = vec![0u8; expected];
-        let mut index = vec![0usize; axes.len()];
-        let (row, inner) = match axes.last() {
-            Some(&axis) => (self.shape[axis], self.strides[axis]),
-            None => (1, 1),
+    /// Writes the header: all that a plan depends on besides extents and strides.
+    fn note(&self, shapes: &mut Shapes) {
+        let aligned = self.align() as i64;
+        let flags = i64::from(self.writable) | i64::from(self.number.is_some()) << 1;
+        let library = match self.library {
+            Library::None => 0,
+            Library::NumPy => 1,
+            Library::Table(_) => 2,
+            Library::Jax => 3,
+            Library::Other => 4,
         };
-        for to in copy.chunks_exact_mut(row * size) {
-            let outer = axes.iter().zip(&index);
-            let begin: isize = outer
-                .map(|(&axis, &i)| self.strides[axis] * i as isize)
-                .sum();
-            for (i, to) in to.chunks_exact_mut(size).enumerate() {
-                let at = (begin + inner * i as isize) * size as isize;
-                // SAFETY: the element is one of the object's, as its shape and strides say.
-                let from = unsafe { std::slice::from_raw_parts(self.data.offset(at), size) };
-                to.copy_from_slice(from);
+        let rank = self.rank as i64;
+        if let Some(header) = shapes.get_mut(self.at) {
+            *header = rank | flags << 8 | aligned << 12 | library << 20 | (self.dtype as i64) << 24;
+        }
+    }
+
+    /// The greatest power of two, up to 64, that divides the address.
+    pub fn align(&self) -> usize {
+        match self.data.addr() {
+            0 => 64,
+            address => 1 << address.trailing_zeros().min(6),
+        }
+    }
+
+    pub fn shape<'s>(&self, shapes: &'s Shapes) -> &'s [i64] {
+        shapes
+            .get(self.at + 1..self.at + 1 + self.rank)
+            .unwrap_or(&[])
+    }
+
+    /// In elements.
+    pub fn strides<'s>(&self, shapes: &'s Shapes) -> &'s [i64] {
+        let begin = self.at + 1 + self.rank;
+        shapes.get(begin..begin + self.rank).unwrap_or(&[])
+    }
+
+    /// The bytes that the elements span: from the first address to behind the last.
+    pub fn span(&self, shapes: &Shapes) -> std::ops::Range<usize> {
+        let size = self.dtype.bytes() as i64;
+        let (mut low, mut high) = (0i64, 0i64);
+        for (&extent, &stride) in self.shape(shapes).iter().zip(self.strides(shapes)) {
+            if extent == 0 {
+                return 0..0;
             }
-            for (slot, &axis) in index.iter_mut().zip(&axes).rev().skip(1) {
-                *slot += 1;
-                if *slot < self.shape[axis] {
-                    break;
+            let reach = (extent - 1) * stride * size;
+            low += reach.min(0);
+            high += reach.max(0);
+        }
+        let at = |offset: i64| self.data.addr().wrapping_add_signed(offset as isize);
+        at(low)..at(high + size)
+    }
+}
+
+/// A place to copy elements from or to: the first element, the strides in elements.
+#[derive(Clone, Copy)]
+pub struct Place<'a> {
+    pub data: *mut u8,
+    pub strides: &'a [i64],
+}
+
+/// Copies elements of `size` bytes.
+///
+/// # Safety
+/// Both places have elements of this shape at their strides, and those of `to` are nobody else's.
+pub unsafe fn copy(shape: &[i64], size: usize, from: Place<'_>, to: Place<'_>) {
+    if shape.contains(&0) {
+        return;
+    }
+    let bytes = size as isize;
+    let rank = shape.len();
+    let last = |strides: &[i64]| strides.last().map_or(0, |&step| step as isize * bytes);
+    let (row, from_step, to_step) = match rank {
+        0 => (1, 0, 0),
+        _ => (shape[rank - 1], last(from.strides), last(to.strides)),
+    };
+    let mut index: SmallVec<[i64; 8]> = SmallVec::from_elem(0, rank.saturating_sub(1));
+    loop {
+        let at = |place: Place<'_>| {
+            let offset = index.iter().zip(place.strides).map(|(i, step)| i * step);
+            place
+                .data
+                .wrapping_offset(offset.sum::<i64>() as isize * bytes)
+        };
+        let (begin, end) = (at(from), at(to));
+        if from_step == bytes && to_step == bytes {
+            // SAFETY: a row of both places lies together.
+            unsafe { std::ptr::copy_nonoverlapping(begin, end, row as usize * size) }
+        } else {
+            for i in 0..row as isize {
+                let (x, y) = (
+                    begin.wrapping_offset(i * from_step),
+                    end.wrapping_offset(i * to_step),
+                );
+                // SAFETY: an element of each.
+                unsafe {
+                    match size {
+                        4 => y
+                            .cast::<u32>()
+                            .write_unaligned(x.cast::<u32>().read_unaligned()),
+                        8 => y
+                            .cast::<u64>()
+                            .write_unaligned(x.cast::<u64>().read_unaligned()),
+                        _ => std::ptr::copy_nonoverlapping(x, y, size),
+                    }
                 }
-                *slot = 0;
             }
         }
-        copy
+        let mut axis = index.len();
+        loop {
+            if axis == 0 {
+                return;
+            }
+            axis -= 1;
+            index[axis] += 1;
+            if index[axis] < shape[axis] {
+                break;
+            }
+            index[axis] = 0;
+        }
     }
 }
 
 /// An index is a signed integer of 64 bits.
-fn stood_for(dtype: DType, spec: &TensorSpec) -> DType {
-    match (dtype, spec.dtype) {
-        (DType::I64, DType::Index) => DType::Index,
+fn stood_for(dtype: DType, part: Part<'_>) -> DType {
+    match (dtype, part) {
+        (DType::I64, Part::Input(spec)) if spec.dtype == DType::Index => DType::Index,
         _ => dtype,
     }
 }

@@ -1,186 +1,378 @@
 //! `Compiled`: a program with code, called on arrays.
 
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
-use crate::array::{Argument, INPUT, Library};
-use crate::error::{raised, refused};
+use crate::array::{Array, INPUT, Library, Part, Shapes};
+use crate::call::Call;
+use crate::error::refused;
+use crate::plan::{Access, Asked, Destination, Plan, Target};
 use crate::results::{self, Libraries};
 
-/// The most shapes of arguments whose extents are remembered.
+/// The most shapes of arguments for which plans are kept.
 const MOST_SHAPES: usize = 256;
 
 /// A program compiled for this machine. Call it on arrays, in the order of the program's inputs or by their names.
 ///
-/// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if their strides are those of the program's types; else they are copied,
-/// which `copies` counts. Results are arrays of the library that made the first array. Several threads may call at the same time.
+/// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if they are dense, permuted or not, or broadcast; those with gaps or negative
+/// strides are copied, which `copies` counts. A result that overwrites an argument is written there, and the call gives the argument back. Other
+/// results are new arrays of the library that made the first array, or those of `out`. Several threads may call at the same time.
 #[pyclass(frozen, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
-    /// Shapes that were seen, all axes of all arguments, and their extents.
-    seen: Mutex<Vec<Seen>>,
-    copies: std::sync::atomic::AtomicU64,
+    plans: Mutex<FxHashMap<Shapes, Arc<Plan>>>,
+    copies: AtomicU64,
+    /// The arguments and results that were copied, and how often.
+    copied: Mutex<BTreeMap<String, u64>>,
 }
 
-type Seen = (Vec<usize>, Arc<[i64]>);
+type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
+
+/// What a call wants besides its arguments.
+#[derive(Default)]
+struct Wishes<'a, 'py> {
+    /// The arrays that results are written to.
+    out: SmallVec<[Option<Bound<'py, PyAny>>; 4]>,
+    strides: Option<&'a Asked>,
+    /// The caller's word that tensors may be read as they lie.
+    unchecked: bool,
+}
 
 impl Compiled {
     pub fn new(inner: fuser::Compiled) -> Self {
         Self {
             inner: Arc::new(inner),
-            seen: Mutex::default(),
-            copies: Default::default(),
+            plans: Mutex::default(),
+            copies: AtomicU64::new(0),
+            copied: Mutex::default(),
+        }
+    }
+
+    /// The names of the inputs, for messages.
+    fn list(&self) -> String {
+        let inputs = self.inner.signature().inputs.iter();
+        let names: Vec<String> = inputs.map(|spec| format!("`{}`", spec.name)).collect();
+        match &names[..] {
+            [] => "the program has no inputs".to_owned(),
+            names => format!("the program's inputs are {}", names.join(", ")),
         }
     }
 
     /// The arguments in the order of the inputs.
     fn arguments<'py>(
         &self,
-        given: &Bound<'py, PyTuple>,
+        py: Python<'py>,
+        mut arguments: Objects<'py>,
         named: Option<&Bound<'py, PyDict>>,
-    ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let py = given.py();
+    ) -> PyResult<Objects<'py>> {
         let inputs = &self.inner.signature().inputs;
-        let list = || {
-            let names: Vec<String> = inputs
-                .iter()
-                .map(|spec| format!("`{}`", spec.name))
-                .collect();
-            match &names[..] {
-                [] => "the program has no inputs".to_owned(),
-                names => format!("the program's inputs are {}", names.join(", ")),
-            }
-        };
-        let mut arguments: Vec<Bound<'py, PyAny>> = given.iter().collect();
         if arguments.len() > inputs.len() {
-            let message = format!("{} arguments given, {}", arguments.len(), list());
+            let message = format!("{} arguments given, {}", arguments.len(), self.list());
             return Err(refused(py, INPUT, message, ""));
         }
         let named_count = named.map_or(0, |named| named.len());
         let positional = arguments.len();
-        let mut used = 0;
         for spec in inputs.iter().skip(positional) {
             let value = match named {
                 Some(named) => named.get_item(&spec.name)?,
                 None => None,
             };
             let Some(value) = value else {
-                let message = format!("input `{}` is not given; {}", spec.name, list());
+                let message = format!("input `{}` is not given; {}", spec.name, self.list());
                 return Err(refused(py, INPUT, message, ""));
             };
-            used += 1;
             arguments.push(value);
         }
-        if used != named_count {
+        if arguments.len() - positional != named_count {
             let message = format!(
                 "an argument is given twice, or has a name that no input has; {}",
-                list()
+                self.list()
             );
             return Err(refused(py, INPUT, message, ""));
         }
         Ok(arguments)
     }
 
-    /// The values of the extents for these arguments.
-    fn extents(&self, py: Python<'_>, arguments: &[Argument<'_>]) -> PyResult<Arc<[i64]>> {
-        let inputs = &self.inner.signature().inputs;
-        let fit = arguments.iter().zip(inputs);
-        let fit = fit
-            .clone()
-            .all(|(x, spec)| x.dtype == spec.dtype && x.shape.len() == spec.dims.len());
-        let shapes = arguments
-            .iter()
-            .flat_map(|argument| argument.shape.iter().copied());
-        let shapes: Vec<usize> = shapes.collect();
-        if fit {
-            let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, extents)) = seen.iter().find(|(of, _)| *of == shapes) {
-                return Ok(Arc::clone(extents));
+    /// The arrays of `out`: one for each result, or `None`.
+    fn given<'py>(
+        &self,
+        out: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<SmallVec<[Option<Bound<'py, PyAny>>; 4]>> {
+        let names = &self.inner.signature().output_names;
+        let Some(out) = out.filter(|out| !out.is_none()) else {
+            return Ok(SmallVec::new());
+        };
+        let some = |object: Bound<'py, PyAny>| (!object.is_none()).then_some(object);
+        let list: SmallVec<_> = if let Ok(tuple) = out.cast::<PyTuple>() {
+            tuple.iter().map(some).collect()
+        } else if let Ok(list) = out.cast::<PyList>() {
+            list.iter().map(some).collect()
+        } else {
+            [Some(out.clone())].into_iter().collect()
+        };
+        if list.len() != names.len() {
+            let message = format!(
+                "`out` has {} arrays, the program {} results: {}",
+                list.len(),
+                names.len(),
+                names.join(", ")
+            );
+            return Err(refused(
+                out.py(),
+                INPUT,
+                message,
+                "`None` stands for a new array",
+            ));
+        }
+        Ok(list)
+    }
+
+    /// The plan for arrays of these shapes.
+    fn plan(
+        &self,
+        py: Python<'_>,
+        inputs: &[Array<'_>],
+        given: &[Option<Array<'_>>],
+        asked: Option<&Asked>,
+        shapes: Shapes,
+    ) -> PyResult<(Arc<Plan>, Shapes)> {
+        let known = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(plan) = known().get(&shapes) {
+            return Ok((Arc::clone(plan), shapes));
+        }
+        let plan = Plan::new(py, &self.inner, inputs, given, asked, &shapes)?;
+        self.tell(py, &plan)?;
+        let plan = Arc::new(plan);
+        let mut known = known();
+        if known.len() >= MOST_SHAPES {
+            known.clear();
+        }
+        known.insert(shapes.clone(), Arc::clone(&plan));
+        Ok((plan, shapes))
+    }
+
+    /// The names of what a plan copies, each with the reason.
+    fn copied_by<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (&'p str, &'static str)> {
+        let inputs = self.inner.signature().inputs.iter().zip(&plan.inputs);
+        let inputs = inputs.filter_map(|(spec, access)| match access {
+            Access::Copied { why, .. } => Some((spec.name.as_str(), *why)),
+            Access::Here => None,
+        });
+        let outputs = plan.types.iter().zip(&plan.outputs);
+        let outputs = outputs.filter_map(|(ty, target)| match target {
+            Target::Through(_, why) => Some((ty.name.as_str(), *why)),
+            Target::New(_) | Target::Into(_) => None,
+        });
+        inputs.chain(outputs)
+    }
+
+    /// Logs what calls of a plan copy.
+    fn tell(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
+        for (name, why) in self.copied_by(plan) {
+            let logger = py
+                .import("logging")?
+                .call_method1("getLogger", ("fuser",))?;
+            logger.call_method1("info", ("calls copy `%s`: %s", name, why))?;
+        }
+        Ok(())
+    }
+
+    fn count(&self, name: &str) {
+        self.copies.fetch_add(1, Ordering::Relaxed);
+        let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
+        match copied.get_mut(name) {
+            Some(times) => *times += 1,
+            None => {
+                copied.insert(name.to_owned(), 1);
             }
         }
-        let axes: Vec<_> = arguments
-            .iter()
-            .zip(inputs)
-            .map(|(x, spec)| x.axes(spec))
-            .collect();
-        let types = arguments.iter().zip(&axes);
-        let types: Vec<_> = types.map(|(x, axes)| (x.dtype, &axes[..])).collect();
-        let extents = self
-            .inner
-            .extents(&types)
-            .map_err(|error| raised(py, &error))?;
-        let extents: Arc<[i64]> = extents.into();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        if seen.len() >= MOST_SHAPES {
-            seen.clear();
+    }
+
+    /// Runs the program; gives the results in order.
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        objects: &Objects<'py>,
+        wishes: Wishes<'_, 'py>,
+    ) -> PyResult<Objects<'py>> {
+        let known = Libraries::get(py)?;
+        let signature = self.inner.signature();
+        let results = signature.output_names.len();
+        if let Some(asked) = wishes.strides.filter(|asked| asked.len() != results) {
+            let message = format!(
+                "`strides` has {} entries, the program {results} results",
+                asked.len()
+            );
+            return Err(refused(
+                py,
+                INPUT,
+                message,
+                "`None` stands for the usual strides",
+            ));
         }
-        seen.push((shapes, Arc::clone(&extents)));
-        Ok(extents)
+        let mut shapes = Shapes::new();
+        let mut inputs: SmallVec<[Array<'py>; 8]> = SmallVec::new();
+        let mut library = Library::None;
+        for (object, spec) in objects.iter().zip(&signature.inputs) {
+            let array = Array::of(object, Part::Input(spec), known, &mut shapes)?;
+            if matches!(array.library, Library::Table(_)) && !wishes.unchecked {
+                results::check_plain(object, &spec.name)?;
+            }
+            if library == Library::None {
+                library = array.library;
+            }
+            inputs.push(array);
+        }
+        let mut given: SmallVec<[Option<Array<'py>>; 4]> = SmallVec::new();
+        for (index, name) in signature.output_names.iter().enumerate() {
+            let array = match wishes.out.get(index) {
+                Some(Some(object)) => {
+                    Some(Array::of(object, Part::Output(name), known, &mut shapes)?)
+                }
+                _ => {
+                    shapes.push(-1);
+                    None
+                }
+            };
+            given.push(array);
+        }
+        for asked in wishes.strides.into_iter().flatten() {
+            shapes.push(asked.as_ref().map_or(-1, |strides| strides.len() as i64));
+            shapes.extend(asked.iter().flatten().copied());
+        }
+        let (plan, shapes) = self.plan(py, &inputs, &given, wishes.strides, shapes)?;
+        let mut call = Call::new(py, &plan, &inputs, &shapes);
+        call.read()?;
+        let mut made: Objects<'py> = SmallVec::new();
+        for (index, (ty, target)) in plan.types.iter().zip(&plan.outputs).enumerate() {
+            let (destination, direct) = match target {
+                Target::New(strides) => {
+                    let (object, data) =
+                        results::array(py, known, library, ty, strides, call.heap())?;
+                    call.write_to(data);
+                    made.push(object);
+                    continue;
+                }
+                Target::Into(destination) => (*destination, true),
+                Target::Through(destination, _) => (*destination, false),
+            };
+            let array = match destination {
+                Destination::Given => given.get(index).and_then(Option::as_ref),
+                Destination::Argument(number) => inputs.get(number),
+            };
+            let object = match destination {
+                Destination::Given => wishes.out.get(index).and_then(Option::as_ref),
+                Destination::Argument(number) => objects.get(number),
+            };
+            let (Some(array), Some(object)) = (array, object) else {
+                return Err(PyTypeError::new_err("a result without a place"));
+            };
+            call.write_into(index, array, direct)?;
+            made.push(object.clone());
+        }
+        call.run()?;
+        for copied in call.copied() {
+            self.count(copied);
+        }
+        for (object, target) in made.iter_mut().zip(&plan.outputs) {
+            if matches!(target, Target::New(_)) {
+                *object = results::finished(py, library, object)?;
+            }
+        }
+        Ok(made)
     }
 }
 
 #[pymethods]
 impl Compiled {
-    #[pyo3(signature = (*arguments, **named))]
+    /// Runs the program. `out` is an array for each result, or `None` for a new one; a program with one result takes the array itself. `strides`
+    /// gives for each result the strides of its new array in elements, or `None`: those of a permutation of a dense array. Inputs that are called
+    /// `out` or `strides` are given in order.
+    #[pyo3(signature = (*arguments, out=None, strides=None, **named))]
     fn __call__<'py>(
         &self,
         py: Python<'py>,
         arguments: &Bound<'py, PyTuple>,
+        out: Option<&Bound<'py, PyAny>>,
+        strides: Option<Asked>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let known = Libraries::get(py)?;
-        let inputs = &self.inner.signature().inputs;
-        let objects = self.arguments(arguments, named)?;
-        let mut arguments = Vec::with_capacity(objects.len());
-        for (object, spec) in objects.iter().zip(inputs) {
-            let argument = Argument::of(object, spec, known)?;
-            if matches!(argument.library, Library::Table(_)) {
-                results::check_plain(object, &spec.name)?;
-            }
-            arguments.push(argument);
-        }
-        let extents = self.extents(py, &arguments)?;
-        let inner = &*self.inner;
-        let bound = py.detach(|| inner.bind(&extents));
-        let mut bound = bound.map_err(|error| raised(py, &error))?;
-        let lengths = bound.input_bytes().to_vec();
-        let mut bytes = Vec::with_capacity(arguments.len());
-        for ((argument, spec), length) in arguments.iter().zip(inputs).zip(lengths) {
-            let held = argument.bytes(py, spec, length)?;
-            if matches!(held, std::borrow::Cow::Owned(_)) {
-                self.copies
-                    .fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            }
-            bytes.push(held);
-        }
-        let types = Arc::clone(bound.outputs());
-        let heap = inner.session().runtime().heap();
-        let given: Vec<&[u8]> = bytes.iter().map(|bytes| &**bytes).collect();
-        let run = py.detach(|| {
-            let memories = types.iter().map(|ty| heap.allocate(ty.bytes));
-            let mut memories = memories
-                .collect::<Result<Vec<_>, _>>()
-                .map_err(|error| fuser::Error::from(fuser::program::RuntimeError::Memory(error)))?;
-            let mut taken: Vec<&mut [u8]> = memories.iter_mut().map(|m| &mut m[..]).collect();
-            bound.run(&given, &mut taken)?;
-            inner.release(bound);
-            Ok(memories)
-        });
-        let memories = run.map_err(|error: fuser::Error| raised(py, &error))?;
-        let library = arguments.iter().map(|argument| argument.library);
-        let library = library
-            .clone()
-            .find(|library| *library != Library::None)
-            .unwrap_or(Library::NumPy);
-        let results = types.iter().zip(memories);
-        let results = results.map(|(ty, memory)| results::array(py, known, library, ty, memory));
-        let mut results = results.collect::<PyResult<Vec<_>>>()?;
+        let objects = self.arguments(py, arguments.iter().collect(), named)?;
+        let wishes = Wishes {
+            out: self.given(out)?,
+            strides: strides.as_ref(),
+            unchecked: false,
+        };
+        let mut results = self.run(py, &objects, wishes)?;
         match results.len() {
             1 => Ok(results.remove(0)),
             _ => Ok(PyTuple::new(py, results)?.into_any()),
         }
+    }
+
+    /// Runs the program on arrays of the caller's alone: results go into `out`, one array for each.
+    #[pyo3(signature = (out, *arguments, **named))]
+    fn call_into<'py>(
+        &self,
+        py: Python<'py>,
+        out: &Bound<'py, PyAny>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<()> {
+        let objects = self.arguments(py, arguments.iter().collect(), named)?;
+        let out = self.given(Some(out))?;
+        if out.is_empty() || out.iter().any(Option::is_none) {
+            let message = "`call_into` needs an array for each result".to_owned();
+            return Err(refused(
+                py,
+                INPUT,
+                message,
+                "`compiled(..., out=...)` makes those that are `None`",
+            ));
+        }
+        let wishes = Wishes {
+            out,
+            ..Wishes::default()
+        };
+        self.run(py, &objects, wishes)?;
+        Ok(())
+    }
+
+    /// Runs the program on a list of arguments, and gives a list of results, for callers that are programs. `unchecked` is the caller's word that
+    /// PyTorch's tensors may be read as they lie: gradients need not be recorded, and no tensor has its negative bit set.
+    #[pyo3(signature = (arguments, out=None, strides=None, unchecked=false))]
+    fn call_list<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyAny>,
+        out: Option<&Bound<'py, PyAny>>,
+        strides: Option<Asked>,
+        unchecked: bool,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let given: Objects<'py> = if let Ok(list) = arguments.cast::<PyList>() {
+            list.iter().collect()
+        } else if let Ok(tuple) = arguments.cast::<PyTuple>() {
+            tuple.iter().collect()
+        } else {
+            return Err(PyTypeError::new_err(
+                "`call_list` takes a list or a tuple of arguments",
+            ));
+        };
+        let objects = self.arguments(py, given, None)?;
+        let wishes = Wishes {
+            out: self.given(out)?,
+            strides: strides.as_ref(),
+            unchecked,
+        };
+        let results = self.run(py, &objects, wishes)?;
+        PyList::new(py, results)
     }
 
     /// The names of the inputs.
@@ -196,10 +388,19 @@ impl Compiled {
         self.inner.signature().output_names.clone()
     }
 
-    /// The arguments that calls had to copy so far, as their strides were others than the program's types have.
+    /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of one kind.
     #[getter]
     fn copies(&self) -> u64 {
-        self.copies.load(std::sync::atomic::Ordering::Relaxed)
+        self.copies.load(Ordering::Relaxed)
+    }
+
+    /// The same by name.
+    #[getter]
+    fn copied(&self) -> BTreeMap<String, u64> {
+        self.copied
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
     }
 
     fn __repr__(&self) -> String {

@@ -97,8 +97,25 @@ pub fn exchange_of(ty: &Bound<'_, PyType>) -> Option<&'static Exchange> {
     (table.version.major == 1).then_some(table)
 }
 
+/// A tensor and what its owner says of it.
+pub struct Given {
+    pub tensor: Tensor,
+    pub read_only: bool,
+}
+
+impl std::ops::Deref for Given {
+    type Target = Tensor;
+    fn deref(&self) -> &Tensor {
+        &self.tensor
+    }
+}
+
+/// The flag of a tensor that nobody may write to.
+const READ_ONLY: u64 = 1;
+
 /// The tensor of an object, by its library's table.
-pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Tensor> {
+#[inline]
+pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Given> {
     let missing = || pyo3::exceptions::PyBufferError::new_err("the library gives no tensor");
     let read = table.tensor_from_object.ok_or_else(missing)?;
     let mut tensor = std::mem::MaybeUninit::<Tensor>::uninit();
@@ -108,11 +125,15 @@ pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Tensor>
         return Err(PyErr::take(object.py()).unwrap_or_else(missing));
     }
     // SAFETY: filled, as the status says.
-    Ok(unsafe { tensor.assume_init() })
+    let tensor = unsafe { tensor.assume_init() };
+    Ok(Given {
+        tensor,
+        read_only: false,
+    })
 }
 
 /// The tensor of an object by `__dlpack__`, and the capsule that keeps it alive.
-pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Tensor, Bound<'py, PyAny>)> {
+pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Given, Bound<'py, PyAny>)> {
     let py = object.py();
     let method = object.getattr("__dlpack__")?;
     let arguments = pyo3::types::PyDict::new(py);
@@ -125,17 +146,21 @@ pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Tensor, Bound<'p
     };
     let as_capsule = capsule.cast::<PyCapsule>()?;
     let pointer = |name: &CStr| as_capsule.pointer_checked(Some(name)).ok();
-    let tensor = match (pointer(c"dltensor_versioned"), pointer(c"dltensor")) {
-        // SAFETY: the name says what the capsule holds.
-        (Some(at), _) => unsafe { at.cast::<Versioned>().as_ref().tensor },
+    let (tensor, flags) = match (pointer(c"dltensor_versioned"), pointer(c"dltensor")) {
+        (Some(at), _) => {
+            // SAFETY: the name says what the capsule holds.
+            let held = unsafe { at.cast::<Versioned>().as_ref() };
+            (held.tensor, held.flags)
+        }
         // SAFETY: likewise.
-        (None, Some(at)) => unsafe { at.cast::<Managed>().as_ref().tensor },
+        (None, Some(at)) => (unsafe { at.cast::<Managed>().as_ref().tensor }, 0),
         (None, None) => {
             let message = "`__dlpack__` gave a capsule of another name";
             return Err(pyo3::exceptions::PyBufferError::new_err(message));
         }
     };
-    Ok((tensor, capsule))
+    let read_only = flags & READ_ONLY != 0;
+    Ok((Given { tensor, read_only }, capsule))
 }
 
 /// The codes of element types: DLPack's code and bits beside ours.
@@ -176,47 +201,35 @@ pub fn code(of: DType) -> Option<DataType> {
 }
 
 impl Tensor {
-    /// The extents and the strides in elements.
-    pub fn axes(&self) -> (Vec<usize>, Vec<isize>) {
+    /// Appends the extents and the strides in elements; gives the number of axes.
+    pub fn push_axes(&self, to: &mut crate::array::Shapes) -> usize {
         let rank = usize::try_from(self.rank).unwrap_or(0);
         let list = |at: *const i64| match (at.is_null(), rank) {
             (true, _) | (_, 0) => None,
             // SAFETY: the structure has so many numbers there.
             _ => Some(unsafe { std::slice::from_raw_parts(at, rank) }),
         };
-        let shape = list(self.shape).unwrap_or(&[]);
-        let shape: Vec<usize> = shape
-            .iter()
-            .map(|&n| usize::try_from(n).unwrap_or(0))
-            .collect();
-        let strides = match list(self.strides) {
-            Some(strides) => strides.iter().map(|&step| step as isize).collect(),
-            None => row_major(&shape),
+        let Some(shape) = list(self.shape) else {
+            return 0;
         };
-        (shape, strides)
+        to.extend_from_slice(shape);
+        match list(self.strides) {
+            Some(strides) => to.extend_from_slice(strides),
+            None => {
+                let steps = (0..rank).map(|axis| {
+                    let inner = shape[axis + 1..].iter();
+                    inner.fold(1i64, |step, &extent| step.saturating_mul(extent.max(1)))
+                });
+                to.extend(steps);
+            }
+        }
+        rank
     }
 
     /// The address of the first element.
-    pub fn address(&self) -> *const u8 {
+    pub fn address(&self) -> *mut u8 {
         self.data
-            .cast_const()
             .cast::<u8>()
             .wrapping_add(self.byte_offset as usize)
     }
-}
-
-/// The strides of a row-major tensor, in elements.
-pub fn row_major(shape: &[usize]) -> Vec<isize> {
-    let mut step = 1isize;
-    let mut strides: Vec<isize> = shape
-        .iter()
-        .rev()
-        .map(|&extent| {
-            let own = step;
-            step = step.saturating_mul(isize::try_from(extent.max(1)).unwrap_or(isize::MAX));
-            own
-        })
-        .collect();
-    strides.reverse();
-    strides
 }

@@ -4,19 +4,22 @@
 //! |---|---|
 //! | `program.rs` | `Program`: text in, segments and code out |
 //! | `compiled.rs` | `Compiled`: the call |
-//! | `array.rs`, `dlpack.rs` | arguments of a call, whoever made them: NumPy's arrays, and what speaks DLPack |
+//! | `plan.rs`, `call.rs` | what calls with arrays of the same shapes do; one call |
+//! | `array.rs`, `dlpack.rs` | arrays of a call, whoever made them: NumPy's, and what speaks DLPack |
 //! | `results.rs` | results, for whom the arguments are |
 //! | `ffi/` | programs that XLA calls, by its foreign function interface |
 //! | `ops.rs` | the table of ops, for the builder and its documentation |
 //! | `error.rs` | the exception |
 //!
-//! Unsafe code is in `array`, `dlpack` and `results`, which read and write memory of Python's objects, and in `ffi`, which XLA calls. A call holds the interpreter's lock while
-//! it looks at its arguments, and gives it up while it compiles and runs. No input makes the module panic on purpose; a panic becomes a
+//! Unsafe code is in `array`, `call`, `dlpack` and `results`, which read and write memory of Python's objects, and in `ffi`, which XLA calls. A call
+//! holds the interpreter's lock while it looks at its arguments, and gives it up while it compiles and runs. No input makes the module panic on purpose; a panic becomes a
 //! Python exception.
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code)]
 mod array;
+#[allow(unsafe_code)]
+mod call;
 mod compiled;
 #[allow(unsafe_code)]
 mod dlpack;
@@ -24,6 +27,7 @@ mod error;
 #[allow(unsafe_code)]
 mod ffi;
 mod ops;
+mod plan;
 mod program;
 #[allow(unsafe_code)]
 mod results;

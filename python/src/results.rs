@@ -3,11 +3,10 @@
 //! [`Libraries`] is what the module knows of other libraries: NumPy's numbers for element types, which types have a table for DLPack. It is found
 //! out once and never changes what a call computes.
 
-use std::ffi::c_void;
 use std::sync::{Mutex, PoisonError};
 
 use fuser::OutputType;
-use fuser::program::{DType, Memory};
+use fuser::program::{DType, Heap, Raw, RuntimeError};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NpyTypes, get_type_object, npy_intp};
 use numpy::{PY_ARRAY_API, PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
 use pyo3::exceptions::PyBufferError;
@@ -15,10 +14,11 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
+use smallvec::SmallVec;
 
 use crate::array::{INPUT, Library};
 use crate::dlpack::{self, Exchange, Versioned};
-use crate::error::refused;
+use crate::error::{raised, refused};
 
 /// The names of element types in NumPy, and in `ml_dtypes` where that is installed.
 const NAMES: [(&str, DType); 19] = [
@@ -46,6 +46,8 @@ const NAMES: [(&str, DType); 19] = [
 /// The facts about other libraries.
 pub struct Libraries {
     descriptions: Vec<(DType, Py<PyArrayDescr>)>,
+    /// The element types by NumPy's numbers for them, and those of larger numbers.
+    common: [Option<DType>; 32],
     numbers: Vec<(i32, DType)>,
     tables: Mutex<Vec<(Py<PyType>, Option<&'static Exchange>)>>,
 }
@@ -63,6 +65,7 @@ impl Libraries {
         let more = py.import("ml_dtypes").ok();
         let mut found = Self {
             descriptions: Vec::new(),
+            common: [None; 32],
             numbers: Vec::new(),
             tables: Mutex::default(),
         };
@@ -86,11 +89,21 @@ impl Libraries {
             let description = PyArrayDescr::new(py, numpy.getattr(name)?)?;
             found.numbers.push((description.num(), dtype));
         }
+        for &(number, dtype) in &found.numbers {
+            let slot = usize::try_from(number);
+            if let Some(slot) = slot.ok().and_then(|number| found.common.get_mut(number)) {
+                *slot = Some(dtype);
+            }
+        }
         Ok(found)
     }
 
     /// The element type that NumPy knows by this number.
     pub fn dtype(&self, number: i32) -> Option<DType> {
+        let common = usize::try_from(number).ok();
+        if let Some(Some(dtype)) = common.and_then(|number| self.common.get(number)) {
+            return Some(*dtype);
+        }
         let row = self.numbers.iter().find(|row| row.0 == number);
         row.map(|row| row.1)
     }
@@ -186,17 +199,23 @@ pub fn check_plain(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
 /// Memory of a result, which NumPy keeps as the base of its array.
 #[pyclass(frozen, module = "fuser._fuser")]
 struct Block {
-    _memory: Memory,
+    _memory: Raw,
 }
 
-/// The result on `memory` as an array of `library`.
+/// The most bytes of a result whose memory NumPy's own allocator gives, which keeps small blocks at hand. Ours begin at a line of the cache.
+const SMALL: usize = 1024;
+/// The multiple at which NumPy's memory begins.
+const NUMPY_ALIGN: usize = 16;
+
+/// A new array for a result, of `library`, with these strides in elements; and where its elements go.
 pub fn array<'py>(
     py: Python<'py>,
     known: &Libraries,
     library: Library,
     ty: &OutputType,
-    memory: Memory,
-) -> PyResult<Bound<'py, PyAny>> {
+    strides: &[i64],
+    heap: &Heap,
+) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
     if ty.dtype.per_byte() > 1 {
         let message = format!(
             "result `{}` has elements that share bytes, which no array here has",
@@ -210,36 +229,77 @@ pub fn array<'py>(
         ));
     }
     match library {
-        Library::Table(table) => tensor(py, table, ty, memory),
-        Library::Jax => {
-            let made = numpy_array(py, known, ty, memory)?;
-            py.import(intern!(py, "jax.dlpack"))?
-                .call_method1(intern!(py, "from_dlpack"), (made,))
+        Library::Table(table) => tensor(py, table, ty, strides, heap),
+        Library::None | Library::NumPy | Library::Other | Library::Jax => {
+            numpy_array(py, known, ty, strides, heap)
         }
-        Library::None | Library::NumPy | Library::Other => numpy_array(py, known, ty, memory),
     }
+}
+
+/// The array as the library has it, once it is written.
+pub fn finished<'py>(
+    py: Python<'py>,
+    library: Library,
+    made: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match library {
+        Library::Jax => py
+            .import(intern!(py, "jax.dlpack"))?
+            .call_method1(intern!(py, "from_dlpack"), (made,)),
+        _ => Ok(made.clone()),
+    }
+}
+
+fn memory(py: Python<'_>, heap: &Heap, bytes: usize) -> PyResult<Raw> {
+    let memory = heap.allocate_unwritten(bytes);
+    memory.map_err(|error| raised(py, &fuser::Error::from(RuntimeError::Memory(error))))
 }
 
 fn numpy_array<'py>(
     py: Python<'py>,
     known: &Libraries,
     ty: &OutputType,
-    mut memory: Memory,
-) -> PyResult<Bound<'py, PyAny>> {
+    requested: &[i64],
+    heap: &Heap,
+) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
     let size = ty.dtype.bytes() as npy_intp;
-    let mut dims: Vec<npy_intp> = ty.axes.iter().map(|axis| axis.extent as npy_intp).collect();
-    let strides = ty.strides();
-    let mut strides: Vec<npy_intp> = strides
-        .iter()
-        .map(|&step| step as npy_intp * size)
-        .collect();
+    let dims = ty.axes.iter().map(|axis| axis.extent as npy_intp);
+    let mut dims: SmallVec<[npy_intp; 8]> = dims.collect();
+    let strides = requested.iter().map(|&step| step as npy_intp * size);
+    let mut strides: SmallVec<[npy_intp; 8]> = strides.collect();
+    let description = known.description(py, ty.dtype)?.into_dtype_ptr();
+    let row_major = ty.order.is_empty() && ty.axes.iter().all(|axis| !axis.broadcast);
+    let usual = ty.strides().into_iter().map(|step| step as i64);
+    let plain = row_major && usual.eq(requested.iter().copied());
+    if plain && ty.bytes <= SMALL && ty.align <= NUMPY_ALIGN {
+        // SAFETY: NumPy takes over the reference to the description, and allocates a row-major array.
+        return unsafe {
+            let made = PY_ARRAY_API.PyArray_NewFromDescr(
+                py,
+                get_type_object(py, NpyTypes::PyArray_Type),
+                description,
+                dims.len() as _,
+                dims.as_mut_ptr(),
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+                0,
+                std::ptr::null_mut(),
+            );
+            let array = Bound::from_owned_ptr_or_err(py, made)?;
+            let data = (*made.cast::<numpy::npyffi::PyArrayObject>())
+                .fields
+                .data
+                .cast();
+            Ok((array, data))
+        };
+    }
     let repeats = ty.axes.iter().any(|axis| axis.broadcast && axis.extent > 1);
     let flags = match repeats {
         true => NPY_ARRAY_ALIGNED,
         false => NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE,
     };
-    let data: *mut u8 = memory.as_mut_ptr();
-    let description = known.description(py, ty.dtype)?.into_dtype_ptr();
+    let memory = memory(py, heap, ty.bytes)?;
+    let data = memory.address();
     let base = Bound::new(py, Block { _memory: memory })?;
     // SAFETY: the memory has the elements that shape and strides describe, and the array keeps its owner; NumPy takes over the reference to the
     // description, and that to the base.
@@ -259,38 +319,41 @@ fn numpy_array<'py>(
         if PY_ARRAY_API.PyArray_SetBaseObject(py, made.cast(), base.into_ptr()) != 0 {
             return Err(PyErr::fetch(py));
         }
-        Ok(array)
+        Ok((array, data))
     }
 }
 
 /// A result with what DLPack's structure points to.
 struct Owned {
     managed: Versioned,
-    shape: Vec<i64>,
-    strides: Vec<i64>,
-    memory: Memory,
+    /// The extents, and behind them the strides.
+    axes: SmallVec<[i64; 16]>,
+    _memory: Raw,
 }
 
 fn tensor<'py>(
     py: Python<'py>,
     table: &Exchange,
     ty: &OutputType,
-    memory: Memory,
-) -> PyResult<Bound<'py, PyAny>> {
+    strides: &[i64],
+    heap: &Heap,
+) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
     let failed = || PyBufferError::new_err("the library takes no tensor");
     let (Some(take), Some(dtype)) = (table.object_from_managed, dlpack::code(ty.dtype)) else {
         return Err(failed());
     };
+    let memory = memory(py, heap, ty.bytes)?;
+    let data = memory.address();
+    let axes = ty.axes.iter().map(|axis| axis.extent as i64);
     let mut owned = Box::new(Owned {
-        shape: ty.axes.iter().map(|axis| axis.extent as i64).collect(),
-        strides: ty.strides().iter().map(|&step| step as i64).collect(),
+        axes: axes.chain(strides.iter().copied()).collect(),
         managed: Versioned {
             version: dlpack::Version { major: 1, minor: 0 },
             context: std::ptr::null_mut(),
             deleter: Some(delete),
             flags: 0,
             tensor: dlpack::Tensor {
-                data: std::ptr::null_mut(),
+                data: data.cast(),
                 device: dlpack::Device {
                     kind: dlpack::CPU,
                     number: 0,
@@ -302,11 +365,10 @@ fn tensor<'py>(
                 byte_offset: 0,
             },
         },
-        memory,
+        _memory: memory,
     });
-    owned.managed.tensor.data = owned.memory.as_mut_ptr().cast::<c_void>();
-    owned.managed.tensor.shape = owned.shape.as_mut_ptr();
-    owned.managed.tensor.strides = owned.strides.as_mut_ptr();
+    owned.managed.tensor.shape = owned.axes.as_mut_ptr();
+    owned.managed.tensor.strides = owned.axes.as_mut_ptr().wrapping_add(ty.axes.len());
     let owned = Box::into_raw(owned);
     let mut object = std::ptr::null_mut();
     // SAFETY: `owned` lives until the deleter is called, which the library does; `context` says what to delete.
@@ -316,7 +378,7 @@ fn tensor<'py>(
         if status != 0 || object.is_null() {
             return Err(PyErr::take(py).unwrap_or_else(failed));
         }
-        Ok(Bound::from_owned_ptr(py, object))
+        Ok((Bound::from_owned_ptr(py, object), data))
     }
 }
 

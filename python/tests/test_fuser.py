@@ -97,12 +97,145 @@ class Calls(unittest.TestCase):
         whole = np.arange(24, dtype=np.float32).reshape(4, 6)
         self.rows(whole)
         self.assertEqual(self.rows.copies, 0)
-        views = [whole[::2], whole[:, ::2], whole[::-1], whole[:, ::-1], whole.T, whole[1:, 1:]]
+        views = [whole[::2], whole[:, ::2], whole[::-1], whole[:, ::-1], whole.T[::2], whole[1:, 1:]]
         for number, view in enumerate(views, 1):
             y, m = self.rows(view)
             np.testing.assert_array_equal(m, view.mean(1))
             np.testing.assert_array_equal(y, view - view.mean(1, keepdims=True))
             self.assertEqual(self.rows.copies, number)
+
+        self.assertEqual(self.rows.copied, {"x": len(views)})
+
+    def test_a_dense_array_is_read_where_it_lies(self):
+        whole = np.arange(24, dtype=np.float32).reshape(4, 6)
+        row = np.arange(6, dtype=np.float32)
+        views = [whole.T, np.asfortranarray(whole), whole[1:3], whole[:1, :4], whole[:, 2:3][:1], np.zeros((3, 0), np.float32).T,
+                 np.broadcast_to(row, (5, 6)), np.broadcast_to(row[:, None], (6, 4)), np.broadcast_to(np.float32(3), (2, 3))]
+        for view in views:
+            y, m = self.rows(view)
+            np.testing.assert_array_equal(m, view.mean(1), str(view.strides))
+            np.testing.assert_array_equal(y, view - view.mean(1, keepdims=True))
+        self.assertEqual(self.rows.copies, 0)
+        cube = np.arange(60, dtype=np.float32).reshape(3, 4, 5)
+        text = "task.program @f(%x: tensor<[A]x[B]x[C]xf32>) -> (tensor<[A]x[B]x[C]xf32>, tensor<[A]x[B]x[C]xf32>) {\n  %y = fusion.neg %x\n  task.return %y, %x\n}"
+        f = fuser.Program.parse(text).compile()
+        for order in ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)):
+            view = cube.transpose(order)
+            y, x = f(view)
+            np.testing.assert_array_equal(y, -view)
+            np.testing.assert_array_equal(x, view)
+        self.assertEqual(f.copies, 0)
+
+    def test_a_copy_is_logged_with_its_reason(self):
+        with self.assertLogs("fuser", "INFO") as logs:
+            for _ in range(3):
+                self.rows(np.zeros((4, 6), np.float32)[:, ::2])
+        self.assertEqual(len(logs.output), 1)
+        self.assertIn("`x`", logs.output[0])
+
+    def test_results_are_written_where_the_caller_says(self):
+        x = np.random.default_rng(0).random((5, 7), np.float32)
+        expected, mean = x - x.mean(1, keepdims=True), x.mean(1)
+        y, m = np.zeros((5, 7), np.float32), np.zeros(5, np.float32)
+        got = self.rows(x, out=(y, m))
+        self.assertTrue(got[0] is y and got[1] is m)
+        np.testing.assert_allclose(y, expected, atol=1e-6)
+        np.testing.assert_allclose(m, mean, rtol=1e-6)
+        got = self.rows(x, out=(None, m))
+        self.assertIsNot(got[0], y)
+        self.assertIsNone(self.rows.call_into([y, m], x=x))
+        self.assertEqual(self.rows.copies, 0)
+        # Any dense order is written where it lies; gaps, odd addresses and overlaps go through a copy.
+        for order, copies in ((np.zeros((7, 5), np.float32).T, 0), (np.zeros((5, 14), np.float32)[:, ::2], 1), (np.zeros((5, 7), np.float32)[::-1], 1)):
+            before = self.rows.copies
+            self.rows(x, out=[order, None])
+            np.testing.assert_allclose(order, expected, atol=1e-6)
+            self.assertEqual(self.rows.copies - before, copies)
+        memory = np.zeros(4 * 40, np.uint8)
+        for offset in (1, 4, 8, 12):
+            odd = memory[offset : offset + 4 * 35].view(np.float32).reshape(5, 7)
+            before = self.rows.copies
+            self.rows(x, out=(odd, m))
+            np.testing.assert_allclose(odd, expected, atol=1e-6)
+            self.assertEqual(self.rows.copies - before, offset == 1)
+        same = x.copy()
+        before = self.rows.copies
+        self.rows(same, out=(same, None))
+        np.testing.assert_allclose(same, expected, atol=1e-6)
+        shifted = np.concatenate([x.ravel(), np.zeros(9, np.float32)])
+        self.rows(shifted[:35].reshape(5, 7), out=(shifted[3:38].reshape(5, 7), None))
+        np.testing.assert_allclose(shifted[3:38].reshape(5, 7), expected, atol=1e-6)
+        self.assertEqual(self.rows.copies - before, 2)
+        both = np.zeros((5,), np.float32)
+        square = fuser.Program.parse("task.program @f(%x: tensor<[N]xf32>) -> (tensor<[N]xf32>, tensor<[N]xf32>) {\n  %y = fusion.mul %x, %x\n  %z = fusion.neg %x\n  task.return %y, %z\n}").compile()
+        square(np.full(5, 3, np.float32), out=(both, both))
+        np.testing.assert_array_equal(both, np.full(5, -3, np.float32))
+
+    def test_arrays_that_results_cannot_go_to(self):
+        x = np.ones((5, 7), np.float32)
+        y, m = np.zeros((5, 7), np.float32), np.zeros(5, np.float32)
+        frozen = y.copy()
+        frozen.flags.writeable = False
+        for out in (y, (y,), (y, m, m), (y.astype(np.float64), m), (y[:4], m), (y, m[None]), (frozen, m), (np.broadcast_to(m[:, None], (5, 7)), m),
+                    (1.0, m), ("y", m), (object(), m)):
+            with self.subTest(str(out)[:40]), self.assertRaises((fuser.Error, TypeError)):
+                self.rows(x, out=out)
+        for call in (lambda: self.rows.call_into(None, x), lambda: self.rows.call_into([y, None], x), lambda: self.rows.call_list(x),
+                     lambda: self.rows.call_list([x], strides=[(7, 1)])):
+            with self.assertRaises((fuser.Error, TypeError)):
+                call()
+
+    def test_strides_of_new_results_are_chosen(self):
+        x = np.random.default_rng(0).random((5, 7), np.float32)
+        for strides in ((7, 1), (1, 5)):
+            y, m = self.rows(x, strides=[strides, None])
+            self.assertEqual(tuple(step // 4 for step in y.strides), strides)
+            np.testing.assert_allclose(y, x - x.mean(1, keepdims=True), atol=1e-6)
+        for wrong in ((1, 1), (8, 1), (0, 1), (-7, 1), (7,)):
+            with self.assertRaises(fuser.Error):
+                self.rows(x, strides=[wrong, None])
+        y = self.rows(x[:1], strides=[(999, 1), None])[0]
+        self.assertEqual(y.strides, (4 * 999, 4))
+
+    def test_results_overwrite_arguments(self):
+        text = "task.program @step(%x: tensor<[A]x[B]xf32>, %g: tensor<[A]x[B]xf32>) -> (tensor<[A]x[B]xf32> {alias = 0 : i64}, tensor<[A]xf32>) {\n  %y = fusion.sub %x, %g\n  %s = fusion.sum %x dims [1]\n  task.return %y, %s\n}"
+        step = fuser.Program.parse(text).compile()
+        rng = np.random.default_rng(0)
+        for shape in ((4, 6), (1, 1), (0, 3), (33, 65)):
+            x, g = rng.random(shape, np.float32), rng.random(shape, np.float32)
+            old = x.copy()
+            y, s = step(x, g)
+            self.assertIs(y, x)
+            np.testing.assert_array_equal(x, old - g)
+            np.testing.assert_allclose(s, old.sum(1), rtol=1e-5)
+        self.assertEqual(step.copies, 0)
+        x, g = np.asfortranarray(rng.random((4, 6), np.float32)), rng.random((4, 6), np.float32)
+        expected = x - g
+        self.assertIs(step(x, g)[0], x)
+        np.testing.assert_array_equal(x, expected)
+        self.assertEqual(step.copies, 0)
+        whole = rng.random((4, 12), np.float32)
+        expected = whole[:, ::2] - g
+        step(whole[:, ::2], g)
+        np.testing.assert_array_equal(whole[:, ::2], expected)
+        self.assertGreater(step.copies, 0)
+        # The argument twice, and over the other one.
+        x = rng.random((4, 6), np.float32)
+        step(x, x)
+        np.testing.assert_array_equal(x, np.zeros((4, 6), np.float32))
+        memory = rng.random(30, np.float32)
+        old = memory.copy()
+        step(memory[:24].reshape(4, 6), memory[6:].reshape(4, 6))
+        np.testing.assert_array_equal(memory[:24], old[:24] - old[6:])
+        # A place of the caller's leaves the argument alone.
+        x, y = rng.random((4, 6), np.float32), np.zeros((4, 6), np.float32)
+        old = x.copy()
+        step(x, g, out=(y, None))
+        np.testing.assert_array_equal(x, old)
+        np.testing.assert_array_equal(y, old - g)
+        x.flags.writeable = False
+        with self.assertRaisesRegex(fuser.Error, "read-only"):
+            step(x, g)
 
     def test_an_input_begins_anywhere(self):
         memory = np.zeros(4 * 1000 + 64, np.uint8)
@@ -261,6 +394,23 @@ class Torch(unittest.TestCase):
         for view in (torch.randn(7, 5).T, torch.randn(9, 7)[2:], torch.randn(4, 8)[:, 1:], torch.randn(1, 7).expand(3, 7)):
             torch.testing.assert_close(self.rows(view)[0], view - view.mean(1, keepdim=True))
         self.assertEqual(self.rows(torch.zeros(0, 3))[0].shape, (0, 3))
+
+    def test_tensors_written_where_the_caller_says(self):
+        x, y, m = torch.randn(5, 7), torch.empty(7, 5).T, torch.empty(5)
+        got = self.rows(x, out=(y, m))
+        self.assertTrue(got[0] is y and got[1] is m)
+        torch.testing.assert_close(y, x - x.mean(1, keepdim=True))
+        y, _ = self.rows.call_list((x,), None, [(1, 5), None])
+        self.assertEqual(y.stride(), (1, 5))
+        for view in (x.T.contiguous().T, x[1:2].expand(4, 7), x[:, :1].contiguous().expand(5, 3)):
+            torch.testing.assert_close(self.rows(view)[0], view - view.mean(1, keepdim=True))
+        self.assertEqual(self.rows.copies, 0)
+
+    def test_a_parameter_is_read_where_the_caller_says_so(self):
+        x = torch.nn.Parameter(torch.randn(5, 7))
+        y, _ = self.rows.call_list([x], unchecked=True)
+        self.assertFalse(y.requires_grad)
+        torch.testing.assert_close(y, x.detach() - x.detach().mean(1, keepdim=True))
 
     def test_element_types(self):
         for name, ty in (("bf16", torch.bfloat16), ("f16", torch.float16), ("i64", torch.int64), ("ui8", torch.uint8),

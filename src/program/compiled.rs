@@ -11,6 +11,7 @@ use fuser_ir::source::SourceMap;
 use fuser_runtime::bind::{self, Given};
 use fuser_runtime::{Axis, Executable, RuntimeError};
 
+use super::layout::{self, Layout};
 use super::{Error, Result, Tensor};
 use crate::compile::CompileOptions;
 use crate::session::{self, Loaded, Session, SessionError, Signature};
@@ -18,13 +19,21 @@ use crate::session::{self, Loaded, Session, SessionError, Signature};
 /// The most extents for which executables at rest are kept; beyond it those of the least extents are given up.
 const MOST_AT_REST: usize = 64;
 
+/// The most layouts of arguments and results that a program is compiled for; arrays of further ones are copied.
+const MOST_LAYOUTS: usize = 16;
+
+/// Layouts of the inputs, and orders of the outputs; none for those of the program's types.
+pub type Layouts = (Vec<Option<Layout>>, Vec<Option<Vec<u32>>>);
+
 /// A program with code for the CPU.
 pub struct Compiled {
     session: Arc<Session>,
     loaded: Arc<Loaded>,
     sources: SourceMap,
     program: session::Program,
+    options: CompileOptions,
     at_rest: Mutex<BTreeMap<Vec<i64>, Vec<Bound>>>,
+    laid_out: Mutex<BTreeMap<Layouts, Option<Arc<Compiled>>>>,
 }
 
 /// A program bound to extents: the code, the memory of temporaries, the types of the outputs.
@@ -47,6 +56,10 @@ pub struct OutputType {
     pub order: Vec<u32>,
     /// Its bytes.
     pub bytes: usize,
+    /// The input that it overwrites: the two may be the same memory.
+    pub overwrites: Option<usize>,
+    /// The multiple at which its memory begins, in bytes.
+    pub align: usize,
 }
 
 impl Compiled {
@@ -62,7 +75,9 @@ impl Compiled {
             loaded,
             sources,
             program,
+            options: options.clone(),
             at_rest: Mutex::default(),
+            laid_out: Mutex::default(),
         };
         let names = compiled.signature().extents.iter();
         let given = names.map(|name| i64::try_from(*options.shapes.get(name)?).ok());
@@ -81,6 +96,28 @@ impl Compiled {
     /// Threads and memory.
     pub fn session(&self) -> &Arc<Session> {
         &self.session
+    }
+
+    /// The program for arrays of other layouts than its types say; none where its types cannot say them, or where it has been compiled for
+    /// many others. Results that overwrite an input have that one's layout.
+    pub fn laid_out(&self, layouts: &Layouts) -> Option<Arc<Self>> {
+        let known = || self.laid_out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = known().get(layouts) {
+            return found.clone();
+        }
+        if known().len() >= MOST_LAYOUTS {
+            return None;
+        }
+        let loaded = layout::with(&self.loaded, &layouts.0, &layouts.1);
+        let made = loaded.and_then(|loaded| {
+            let (session, loaded) = (Arc::clone(&self.session), Arc::new(loaded));
+            Self::new(session, loaded, self.sources.clone(), &self.options).ok()
+        });
+        let mut known = known();
+        known
+            .entry(layouts.clone())
+            .or_insert(made.map(Arc::new))
+            .clone()
     }
 
     /// The values of the named extents, in the order of the signature, that inputs of these types and shapes have.
@@ -119,9 +156,19 @@ impl Compiled {
         let executable = self.told(self.program.bind(&self.session, &named))?;
         let artifact = executable.artifact();
         let bytes = executable.output_bytes();
-        let outputs = artifact.outputs.iter().zip(bytes);
-        let outputs =
-            outputs.map(|(spec, &bytes)| output_type(spec, &artifact.extents, extents, bytes));
+        let outputs = artifact.outputs.iter().zip(bytes).enumerate();
+        let outputs = outputs.map(|(number, (spec, &bytes))| {
+            let axes = bind::axes(spec, &artifact.extents, extents);
+            Ok(OutputType {
+                name: spec.name.clone(),
+                dtype: spec.dtype,
+                axes: axes.map_err(|error| Error::from(RuntimeError::Bind(error)))?,
+                order: spec.order.clone(),
+                bytes,
+                overwrites: executable.overwrites().get(number).copied().flatten(),
+                align: executable.output_align(number),
+            })
+        });
         let outputs: Result<Vec<_>> = outputs.collect();
         Ok(Bound {
             extents: extents.to_vec(),
@@ -136,10 +183,12 @@ impl Compiled {
         if at_rest.len() >= MOST_AT_REST && !at_rest.contains_key(&bound.extents) {
             at_rest.pop_first();
         }
-        at_rest
-            .entry(bound.extents.clone())
-            .or_default()
-            .push(bound);
+        match at_rest.get_mut(&bound.extents) {
+            Some(others) => others.push(bound),
+            None => {
+                at_rest.insert(bound.extents.clone(), vec![bound]);
+            }
+        }
     }
 
     /// Runs the program on tensors, in the order of its inputs.
@@ -205,7 +254,12 @@ impl Bound {
         self.executable.input_bytes()
     }
 
-    /// Runs the program on memory of the caller's. Inputs begin at multiples of their elements' size, outputs at multiples of 64 bytes.
+    /// The executable, for calls on addresses.
+    pub fn executable(&mut self) -> &mut Executable {
+        &mut self.executable
+    }
+
+    /// Runs the program on memory of the caller's. Inputs begin at multiples of their elements' size, outputs at those of their types' `align`.
     ///
     /// # Errors
     /// Memory of another length or alignment.
@@ -224,20 +278,4 @@ fn axes_of(tensor: &Tensor, spec: Option<&TensorSpec>) -> Vec<Axis> {
         broadcast: dims.get(i).is_some_and(|dim| dim.broadcast),
     });
     axes.collect()
-}
-
-fn output_type(
-    spec: &TensorSpec,
-    names: &[String],
-    extents: &[i64],
-    bytes: usize,
-) -> Result<OutputType> {
-    let axes = bind::axes(spec, names, extents);
-    Ok(OutputType {
-        name: spec.name.clone(),
-        dtype: spec.dtype,
-        axes: axes.map_err(|error| Error::from(RuntimeError::Bind(error)))?,
-        order: spec.order.clone(),
-        bytes,
-    })
 }

@@ -30,6 +30,7 @@ mod caller;
 #[cfg(feature = "codegen")]
 mod compiled;
 mod error;
+mod layout;
 mod tensor;
 
 use std::sync::Arc;
@@ -47,13 +48,14 @@ use crate::session::{Loaded, Session, SessionError, Signature};
 use crate::tool::load::Reader;
 
 #[cfg(feature = "codegen")]
-pub use compiled::{Bound, Compiled, OutputType};
+pub use compiled::{Bound, Compiled, Layouts, OutputType};
 pub use error::Error;
 pub use fuser_artifact::{DType, DimSpec, TensorSpec};
 pub use fuser_frontends::nvfuser::op_names as nvfuser_ops;
 pub use fuser_ir::def::{ClauseKind, OpDef};
-pub use fuser_runtime::memory::Memory;
-pub use fuser_runtime::{Axis, RuntimeError, element};
+pub use fuser_runtime::memory::{Memory, Raw};
+pub use fuser_runtime::{Axis, Heap, RuntimeError, element};
+pub use layout::Layout;
 pub use tensor::{Element, Tensor};
 
 /// The result of everything here.

@@ -2,8 +2,9 @@
 //!
 //! # CPU
 //! [`CpuEntry`] runs the grid iterations `begin..end` of `0..grid`.
-//! - `buffers` points to one address per entry of the launch's `buffers`, in that order. A buffer that the program writes is
-//!   aligned to [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN) bytes, one of an input to its elements' size. Buffers do not overlap
+//! - `buffers` points to one address per entry of the launch's `buffers`, in that order. A buffer of the program's inputs
+//!   is aligned to its elements' size, and so is one of its outputs, unless [`lines`](crate::KernelCode::lines) stands; any other one to
+//!   [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN) bytes. Buffers do not overlap
 //!   unless the launch names one twice.
 //! - `extents` points to the values of the launch's `extents`, in that order.
 //! - `scratch` points to the launch's `scratch_bytes` bytes, aligned likewise, private to the calling worker, with

@@ -10,8 +10,8 @@ use crate::size::SizeExpr;
 ///
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
-/// 11: code for tensors at any address.
-pub const VERSION: u32 = 11;
+/// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
+pub const VERSION: u32 = 12;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -256,6 +256,15 @@ pub struct KernelCode {
     /// multiples of [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_address: Option<Code>,
+    /// False for a kernel of a CPU that stores to any address that elements may have. The others store whole lines of the cache past it:
+    /// what they write begins at a multiple of [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN).
+    #[serde(default = "stores_lines", skip_serializing_if = "Clone::clone")]
+    pub lines: bool,
+}
+
+/// The kernels of earlier versions say nothing.
+fn stores_lines() -> bool {
+    true
 }
 
 impl KernelCode {

@@ -89,10 +89,10 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_refused_whatever_else_it_holds() {
-        let error = Artifact::from_json(r#"{"version": 12, "news": []}"#).unwrap_err();
+        let error = Artifact::from_json(r#"{"version": 13, "news": []}"#).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "artifact of format version 12, this program reads versions 1 to 11"
+            "artifact of format version 13, this program reads versions 1 to 12"
         );
         assert!(Artifact::from_json(r#"{"version": 0}"#).is_err());
     }

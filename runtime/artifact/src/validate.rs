@@ -523,6 +523,7 @@ pub(crate) mod tests {
             code: Code::Object(vec![0x7f, 0x45]),
             shared_bytes: 0,
             any_address: None,
+            lines: true,
         });
         artifact.steps = vec![
             Step::Fill {

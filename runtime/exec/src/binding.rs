@@ -11,7 +11,7 @@ use fuser_artifact::{Artifact, TensorSpec};
 
 use crate::bind::{self, Explicit};
 use crate::error::RuntimeError;
-use crate::run_plan::{Home, RunPlan};
+use crate::run_plan::{Home, PlannedStep, RunPlan};
 use crate::tensor::stored_bytes;
 
 /// The advice on memory that is not aligned.
@@ -108,6 +108,8 @@ impl std::error::Error for CallError {}
 pub(crate) struct Addresses {
     pub inputs: Option<&'static str>,
     pub outputs: Option<&'static str>,
+    /// True where that holds of the outputs alone that kernels store by whole lines.
+    pub lines: bool,
 }
 
 /// A program bound to extents.
@@ -127,6 +129,10 @@ pub(crate) struct Binding {
     pub copied_in: Vec<(usize, usize)>,
     /// Buffers that are copied to an output at the end.
     pub copied_out: Vec<(usize, usize)>,
+    /// True for an output that a kernel of a CPU stores by whole lines.
+    pub lines: Vec<bool>,
+    /// For each output the input that it overwrites, if any.
+    pub overwrites: Vec<Option<usize>>,
 }
 
 impl Binding {
@@ -157,8 +163,11 @@ impl Binding {
             own: Vec::new(),
             copied_in: Vec::new(),
             copied_out: Vec::new(),
+            lines: Vec::new(),
+            overwrites: vec![None; artifact.outputs.len()],
         };
         binding.place(&artifact.outputs);
+        binding.lines = binding.line_outputs(artifact);
         Ok(binding)
     }
 
@@ -175,6 +184,7 @@ impl Binding {
                     match here.clone().next().filter(is_whole) {
                         Some(output) => {
                             here.next();
+                            self.overwrites[output] = update_of;
                             self.borrowed.push((index, Operand::Output(output)));
                         }
                         None => self.own.push(index),
@@ -184,6 +194,29 @@ impl Binding {
             }
             self.copied_out.extend(here.map(|output| (index, output)));
         }
+    }
+
+    /// Which outputs are memory that a kernel stores by whole lines.
+    fn line_outputs(&self, artifact: &Artifact) -> Vec<bool> {
+        let mut lines = vec![false; artifact.outputs.len()];
+        let steps = self.plan.steps.iter().filter_map(|(_, step)| match step {
+            PlannedStep::Launch {
+                kernel, buffers, ..
+            } => Some((kernel, buffers)),
+            _ => None,
+        });
+        let by_lines =
+            steps.filter(|(kernel, _)| artifact.kernels.get(**kernel).is_none_or(|k| k.lines));
+        for buffer in by_lines.flat_map(|(_, buffers)| buffers) {
+            for (of, operand) in &self.borrowed {
+                if let Operand::Output(output) = operand
+                    && of == buffer
+                {
+                    lines[*output] = true;
+                }
+            }
+        }
+        lines
     }
 
     /// Checks the operands of a call: of each the address and, where it is known, the length. True if all begin at multiples of [`BUFFER_ALIGN`].
@@ -244,7 +277,10 @@ impl Binding {
     ) -> Result<bool, CallError> {
         let (advice, element) = match operand {
             Operand::Input(number) => (addresses.inputs, self.elements[0][number]),
-            Operand::Output(number) => (addresses.outputs, self.elements[1][number]),
+            Operand::Output(number) => {
+                let any = addresses.lines && !self.lines[number];
+                (addresses.outputs.filter(|_| !any), self.elements[1][number])
+            }
         };
         let (to, advice) = match advice {
             Some(advice) => (BUFFER_ALIGN, advice),

@@ -264,6 +264,7 @@ fn empty_artifact(symbols: &[&str]) -> Artifact {
             code: Code::Object(Vec::new()),
             shared_bytes: 0,
             any_address: None,
+            lines: true,
         })
         .collect();
     artifact.segments.push(SegmentInfo {

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use fuser_artifact::Artifact;
+use fuser_artifact::limits::BUFFER_ALIGN;
 
 use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, COPY, CallError, Operand};
@@ -17,6 +18,13 @@ use crate::memory::Memory;
 use crate::run_plan::Home;
 use crate::runtime::Runtime;
 use crate::workers::Workers;
+
+/// The addresses that kernels for a CPU take.
+const ADDRESSES: Addresses = Addresses {
+    inputs: None,
+    outputs: Some(COPY),
+    lines: true,
+};
 
 /// A program with its extents, its threads and its memory.
 pub struct Executable {
@@ -85,36 +93,80 @@ impl Executable {
         &self.binding.bytes[1]
     }
 
+    /// The multiple at which the memory of an output begins: [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN) where kernels store
+    /// whole lines of the cache past it, else the size of an element.
+    pub fn output_align(&self, output: usize) -> usize {
+        match self.binding.lines.get(output) {
+            Some(false) => self.binding.elements[1][output],
+            _ => BUFFER_ALIGN,
+        }
+    }
+
+    /// For each output the input that it overwrites, if any: the two may be the same memory.
+    pub fn overwrites(&self) -> &[Option<usize>] {
+        &self.binding.overwrites
+    }
+
     /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs begin at multiples of their elements' size:
-    /// kernels for a CPU load from any such address. Outputs begin at multiples of [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN),
-    /// as kernels store lines of the cache past it.
+    /// kernels for a CPU load from any such address. Outputs begin at multiples of [`output_align`](Self::output_align).
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
-        let binding = &self.binding;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
         let given = (inputs.iter(), outputs.iter());
-        let addresses = Addresses {
-            inputs: None,
-            outputs: Some(COPY),
-        };
-        binding.check(
-            addresses,
+        self.binding.check(
+            ADDRESSES,
             given.0.map(|x| place(x)),
             given.1.map(|y| place(y)),
         )?;
+        self.go(&|input| inputs[input].as_ptr().cast_mut(), &|output| {
+            outputs[output].as_ptr().cast_mut()
+        });
+        Ok(())
+    }
+
+    /// As [`run`](Self::run), on addresses. An output may be the memory of the input that it [overwrites](Self::overwrites): then nothing is
+    /// copied, and the input is gone.
+    ///
+    /// # Errors
+    /// Another number of addresses, or ones that are not aligned; null for a tensor that has elements.
+    ///
+    /// # Safety
+    /// Each address is good for the bytes that [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) say. Nobody
+    /// writes to the inputs meanwhile, and nobody else uses the outputs. Outputs overlap nothing but the one input that they overwrite, and
+    /// that only as a whole.
+    pub unsafe fn run_at(
+        &mut self,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) -> Result<(), CallError> {
+        self.binding.check(
+            ADDRESSES,
+            inputs.iter().map(|x| (x.addr() as u64, None)),
+            outputs.iter().map(|y| (y.addr() as u64, None)),
+        )?;
+        self.go(&|input| inputs[input].cast_mut(), &|output| outputs[output]);
+        Ok(())
+    }
+
+    /// Runs on addresses that are checked.
+    fn go(&mut self, input: &dyn Fn(usize) -> *mut u8, output: &dyn Fn(usize) -> *mut u8) {
+        let binding = &self.binding;
+        let [input_bytes, output_bytes] = &binding.bytes;
         for &(buffer, operand) in &binding.borrowed {
             let (address, bytes) = match operand {
-                Operand::Input(input) => (inputs[input].as_ptr().cast_mut(), inputs[input].len()),
-                Operand::Output(output) => (outputs[output].as_mut_ptr(), outputs[output].len()),
+                Operand::Input(number) => (input(number), input_bytes[number]),
+                Operand::Output(number) => (output(number), output_bytes[number]),
             };
             if bytes > 0 {
                 self.addresses[buffer] = Address::of(address);
             }
         }
-        for &(buffer, input) in &binding.copied_in {
-            let from = Address::of(inputs[input].as_ptr().cast_mut());
-            let bytes = binding.plan.buffers[buffer].bytes.min(inputs[input].len());
-            // SAFETY: the buffer has that many bytes, in memory of its own or of an output, which no input overlaps.
-            unsafe { copy(&self.workers, from, self.addresses[buffer], bytes) }
+        for &(buffer, number) in &binding.copied_in {
+            let (from, to) = (input(number), self.addresses[buffer]);
+            let bytes = binding.plan.buffers[buffer].bytes.min(input_bytes[number]);
+            if from != to.at(0) {
+                // SAFETY: the buffer has that many bytes, in memory of its own or of an output, which no input overlaps but that at this address.
+                unsafe { copy(&self.workers, Address::of(from), to, bytes) }
+            }
         }
         let machine = Machine {
             workers: &self.workers,
@@ -129,18 +181,10 @@ impl Executable {
         for (_, step) in &binding.plan.steps {
             machine.step(step, &mut self.pointers);
         }
-        for &(buffer, output) in &binding.copied_out {
-            let to = Address::of(outputs[output].as_mut_ptr());
+        for &(buffer, number) in &binding.copied_out {
+            let (from, to) = (self.addresses[buffer], Address::of(output(number)));
             // SAFETY: the plan has checked that the buffer has the output's bytes; this output is no buffer's memory.
-            unsafe {
-                copy(
-                    &self.workers,
-                    self.addresses[buffer],
-                    to,
-                    outputs[output].len(),
-                )
-            }
+            unsafe { copy(&self.workers, from, to, output_bytes[number]) }
         }
-        Ok(())
     }
 }

@@ -16,7 +16,14 @@ use fuser_artifact::limits::BUFFER_ALIGN;
 /// Gives blocks of zeroed memory, or `None` where there is none.
 pub trait MemorySource: Send + Sync {
     fn allocate(&self, bytes: usize) -> Option<Block>;
+    /// A block that is written before it is read.
+    fn allocate_unwritten(&self, bytes: usize) -> Option<Unwritten> {
+        self.allocate(bytes).map(Unwritten)
+    }
 }
+
+/// A block with unknown contents, of which only the address is given away.
+pub struct Unwritten(Block);
 
 /// The operating system's memory.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,6 +32,9 @@ pub struct SystemMemory;
 impl MemorySource for SystemMemory {
     fn allocate(&self, bytes: usize) -> Option<Block> {
         Block::zeroed(bytes)
+    }
+    fn allocate_unwritten(&self, bytes: usize) -> Option<Unwritten> {
+        Block::new(bytes).map(Unwritten)
     }
 }
 
@@ -41,6 +51,14 @@ unsafe impl Sync for Block {}
 
 impl Block {
     fn zeroed(bytes: usize) -> Option<Block> {
+        let block = Block::new(bytes)?;
+        // SAFETY: the block has so many bytes, and nobody else knows it yet.
+        unsafe { block.start.write_bytes(0, bytes) };
+        Some(block)
+    }
+
+    /// A block whose bytes nobody has written.
+    fn new(bytes: usize) -> Option<Block> {
         let layout = layout(bytes)?;
         let start = match bytes {
             0 => std::ptr::without_provenance_mut(BUFFER_ALIGN),
@@ -49,8 +67,6 @@ impl Block {
         };
         let start = NonNull::new(start)?;
         advise_huge_pages(start, bytes);
-        // SAFETY: the block has so many bytes, and nobody else knows it yet.
-        unsafe { start.write_bytes(0, bytes) };
         Some(Block { start, bytes })
     }
 }
@@ -243,6 +259,19 @@ impl Heap {
         })
     }
 
+    /// Bytes that are written before they are read: no time goes into zeros.
+    pub fn allocate_unwritten(&self, bytes: usize) -> Result<Raw, MemoryError> {
+        let needed = bytes as u64;
+        self.check(needed)?;
+        let block = self.source.allocate_unwritten(bytes);
+        let block = block.ok_or(MemoryError::Refused { needed })?;
+        self.usage.take(needed);
+        Ok(Raw(Memory {
+            block: block.0,
+            usage: self.usage.clone(),
+        }))
+    }
+
     /// Counts `bytes` that others allocate, until what is given is dropped.
     pub fn reserve(&self, bytes: u64) -> Result<Reservation, MemoryError> {
         self.check(bytes)?;
@@ -289,6 +318,17 @@ impl Memory {
     /// The address, for handing to a kernel. The caller must know which accesses are valid.
     pub fn address(&self) -> *mut u8 {
         self.block.start.as_ptr()
+    }
+}
+
+/// Bytes from a heap that nobody has written yet: only their address is known.
+#[derive(Debug)]
+pub struct Raw(Memory);
+
+impl Raw {
+    /// The address, for handing to a kernel.
+    pub fn address(&self) -> *mut u8 {
+        self.0.address()
     }
 }
 

@@ -156,9 +156,11 @@ pub fn compile_kernels(
     check(ir, &funcs, target)?;
     let compile = |index: usize| {
         let symbol = symbols[index].as_str();
+        let mut lines = true;
         let (code, shared_bytes) = match funcs.get(index) {
             Some(&func) => {
                 let far = streaming::far(ir, func, target, options, buffers);
+                lines = target.is_gpu() || streaming::stores_lines(ir, func, &far);
                 let kernel = Kernel {
                     func,
                     symbol,
@@ -181,6 +183,7 @@ pub fn compile_kernels(
             code,
             shared_bytes,
             any_address: None,
+            lines,
         })
     };
     parallel::map(names.len(), compile).into_iter().collect()

@@ -66,6 +66,13 @@ fn evaluate(extent: &ExtentExpr, length: &impl Fn(Sym) -> Option<u64>) -> Option
     Some(u64::try_from(sum.max(0)).unwrap_or(u64::MAX))
 }
 
+/// True if a function for a CPU, which streams to the parameters `far`, needs memory that begins at a line where it stores.
+pub fn stores_lines(ir: &Ir, func: Op, far: &[usize]) -> bool {
+    let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
+    let mut far = far.iter().filter_map(|&number| args.get(number));
+    far.any(|&arg| ir.users(arg).any(|user| ir.is(user, &kernel::STORE)))
+}
+
 /// The parameters of `func`, by number, that it streams to, and those that it only loads and asks for ahead; none where stores past the
 /// caches are not known.
 pub fn far(

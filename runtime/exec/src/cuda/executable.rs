@@ -92,6 +92,7 @@ impl CudaExecutable {
         let takes = Addresses {
             inputs: advice,
             outputs: advice,
+            lines: false,
         };
         Ok(CudaExecutable {
             takes,

@@ -178,7 +178,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             anywhere: args
                 .iter()
                 .copied()
-                .filter(|_| options.any_address)
+                .filter(|arg| options.any_address || !emit.gpu && !far.contains(arg))
                 .collect(),
         }
     }
