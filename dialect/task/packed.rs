@@ -11,7 +11,7 @@
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpError;
-use fuser_ir::types::{DType, Extent, ExtentExpr, TensorType, TypeKind};
+use fuser_ir::types::{DType, Extent, ExtentExpr, Names, TensorType, TypeKind};
 use fuser_ir::{Ir, Op, Sym, TypeId, describe, layout};
 
 use super::marks::{self, LISTS};
@@ -99,7 +99,7 @@ pub fn even_names(ir: &Ir, program: Op) -> Vec<Sym> {
 
 /// True if an extent is even wherever the names `even` are, or has no name yet.
 fn is_even(ir: &Ir, extent: Extent, even: &[Sym]) -> bool {
-    let term = |(names, coefficient): &(Vec<Sym>, i64)| {
+    let term = |(names, coefficient): &(Names, i64)| {
         coefficient % 2 == 0 || names.iter().any(|name| even.contains(name))
     };
     let expr = ir.extent_as_expr(extent);

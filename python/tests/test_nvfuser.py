@@ -157,6 +157,8 @@ class Definitions(unittest.TestCase):
         fd.validate([x], [torch.softmax(x, 1)])
         with self.assertRaises(AssertionError):
             fd.validate([x], [torch.softmax(x, 0)])
+        with self.assertRaises(NotImplementedError):
+            fd.validate([x])
         script = fd.repro_script_for([x, 2.0, x.T])
         self.assertIn("nvfuser_fusion(fd)", script)
         self.assertIn("torch.testing.make_tensor((3, 5), dtype=torch.float32, device='cpu')", script)

@@ -21,7 +21,7 @@ def quaternion_chain():
         turned = jax.vmap(math.rotate)(v, q)
         to = jax.vmap(math.quat_to_euler)(q)
         step = jax.vmap(lambda q, w: math.quat_mul(q, math.quat_rot_axis(w, 0.1)))(q, w)
-        return turned, to, step, jax.vmap(math.quat_to_3x3)(q), jax.vmap(math.signed_angle)(v, w, v)
+        return turned, to, step, jax.vmap(math.quat_to_3x3)(q), jax.vmap(math.signed_angle)(v, w, jnp.cross(v, w))
 
     return jax.jit(f), (normal(1, 5, 4), normal(2, 5, 3), normal(3, 5, 3))
 

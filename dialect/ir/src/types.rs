@@ -3,6 +3,8 @@
 //! Types are interned: a `TypeId` is equal exactly when the type is. Extents are canonical polynomials over names, so
 //! `[B]*[S]` and `[S]*[B]` are one extent.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::attr::AttrId;
 use crate::intern::Sym;
 
@@ -190,28 +192,29 @@ pub enum Extent {
     Unknown,
 }
 
+/// The names of a term, ascending; a power repeats its name.
+pub type Names = SmallVec<[Sym; 2]>;
+
 /// A polynomial over named extents: a sum of `coefficient * product of names`. Canonical: terms are sorted by their
 /// names, names within a term too, no coefficient is zero, no two terms have the same names.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct ExtentExpr {
     /// The terms; the constant term has no names.
-    pub terms: Vec<(Vec<Sym>, i64)>,
+    pub terms: SmallVec<[(Names, i64); 1]>,
 }
 
 impl ExtentExpr {
     /// The constant `value`.
     pub fn constant(value: i64) -> Self {
-        let terms = if value == 0 {
-            vec![]
-        } else {
-            vec![(vec![], value)]
-        };
-        Self { terms }
+        let term = (value != 0).then(|| (Names::new(), value));
+        Self {
+            terms: term.into_iter().collect(),
+        }
     }
     /// The extent called `name`.
     pub fn name(name: Sym) -> Self {
         Self {
-            terms: vec![(vec![name], 1)],
+            terms: smallvec![(smallvec![name], 1)],
         }
     }
     /// The value if no name occurs.
@@ -247,7 +250,8 @@ impl ExtentExpr {
         let mut products = Vec::new();
         for (a, x) in &self.terms {
             for (b, y) in &other.terms {
-                let mut names = [a.as_slice(), b.as_slice()].concat();
+                let mut names = a.clone();
+                names.extend_from_slice(b);
                 names.sort();
                 products.push((names, x.checked_mul(*y)?));
             }
@@ -259,6 +263,10 @@ impl ExtentExpr {
         let [(names, coefficient)] = divisor.terms.as_slice() else {
             return None;
         };
+        if let (Some(whole), true) = (self.as_constant(), names.is_empty()) {
+            let exact = whole.checked_rem(*coefficient)? == 0;
+            return exact.then(|| Self::constant(whole / coefficient));
+        }
         let mut terms = Vec::new();
         for (n, c) in &self.terms {
             let mut rest = n.clone();
@@ -273,8 +281,8 @@ impl ExtentExpr {
         }
         Self::collect(terms.into_iter())
     }
-    fn collect(terms: impl Iterator<Item = (Vec<Sym>, i64)>) -> Option<Self> {
-        let mut map = std::collections::BTreeMap::<Vec<Sym>, i64>::new();
+    fn collect(terms: impl Iterator<Item = (Names, i64)>) -> Option<Self> {
+        let mut map = std::collections::BTreeMap::<Names, i64>::new();
         for (names, c) in terms {
             let entry = map.entry(names).or_default();
             *entry = entry.checked_add(c)?;

@@ -132,12 +132,8 @@ impl Planner {
             let sort = self.sort(ir, op);
             let id = |value: Value| value.index() as u32;
             let reads = ir.operands(op).map(|v| (id(v), ir.value_type(v)));
-            let makes = ir.results(op).iter().map(|&value| {
-                // Windows ask who reads a value at all, the price who loads it.
-                let read = ir.users(value).any(|user| !inside.contains(&user));
-                let loaded = copies.leaves(ir, op, value, &inside);
-                (id(value), Outside { read, loaded })
-            });
+            let makes = ir.results(op).iter();
+            let makes = makes.map(|&v| (id(v), copies.leaves(ir, op, v, &inside)));
             structure.add(sort, reads, makes);
         }
         structure
@@ -173,15 +169,6 @@ fn cost_result(ir: &Ir, plan: &Plan, model: &Model) -> CostResult {
     }
 }
 
-/// The use of a value by ops outside of its group.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Outside {
-    /// One reads it.
-    pub read: bool,
-    /// One loads it from memory.
-    pub loaded: bool,
-}
-
 /// The structure of a group as numbers: its ops, with values numbered by first appearance.
 #[derive(Default)]
 pub(crate) struct Structure {
@@ -191,12 +178,12 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// Adds an op of this sort; `reads` are its operands with their types, `makes` its results.
+    /// Adds an op of this sort; `reads` are its operands with their types, `makes` its results, and whether each leaves the group.
     pub fn add(
         &mut self,
         sort: u32,
         reads: impl Iterator<Item = (u32, TypeId)>,
-        makes: impl Iterator<Item = (u32, Outside)>,
+        makes: impl Iterator<Item = (u32, bool)>,
     ) {
         self.key.push(sort);
         for (value, ty) in reads {
@@ -207,11 +194,10 @@ impl Structure {
                 self.key.push(ty.index() as u32);
             }
         }
-        for (value, outside) in makes {
+        for (value, leaves) in makes {
             let next = self.positions.len() as u32;
             self.positions.insert(value, next);
-            self.key
-                .push(u32::from(outside.read) + 2 * u32::from(outside.loaded));
+            self.key.push(u32::from(leaves));
         }
     }
     /// A refusal about this group as one about its structure.

@@ -119,23 +119,19 @@ fn unwalked_by(
     }
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     for &op in ops.iter().rev().filter(|&&op| window::is_link(ir, op)) {
-        let through = |value: Value, user: Op| {
-            let passed = || ir.results(user).iter().all(|v| found.contains(v));
-            match inside.contains(&user) {
-                true => is_window(user) || (window::is_link(ir, user) && passed()),
-                false => copies.hidden.contains(&value),
-            }
-        };
+        let passed = |user: Op| ir.results(user).iter().all(|v| found.contains(v));
+        let through = |user: Op| is_window(user) || (window::is_link(ir, user) && passed(user));
         // A single element is computed where it is needed.
         let single = |v: Value| {
             let tensor = ir.value_kind(v).as_tensor();
             tensor.is_none_or(|t| t.dims.is_empty())
         };
         let read = |&v: &Value| {
+            let users = || ir.users(v).filter(|user| inside.contains(user));
             !single(v)
-                && !copies.shown.contains(&v)
-                && ir.users(v).any(|user| inside.contains(&user))
-                && ir.users(v).all(|user| through(v, user))
+                && !copies.leaves(ir, op, v, &inside)
+                && users().next().is_some()
+                && users().all(through)
         };
         if ir.results(op).iter().all(read) {
             found.extend(ir.results(op).iter().copied());

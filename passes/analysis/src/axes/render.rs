@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use fuser_ir::entity::Entity;
-use fuser_ir::types::ExtentExpr;
+use fuser_ir::types::{ExtentExpr, Names};
 use fuser_ir::{Ir, Op, Value};
 
 use super::{Axes, AxisId, DimAxes};
@@ -71,7 +71,7 @@ pub fn expr_text(ir: &Ir, expr: &ExtentExpr) -> String {
     terms.join("+").replace("+-", "-")
 }
 
-fn term_text(ir: &Ir, (names, coefficient): &(Vec<fuser_ir::Sym>, i64)) -> String {
+fn term_text(ir: &Ir, (names, coefficient): &(Names, i64)) -> String {
     let mut names: Vec<&str> = names.iter().map(|&n| ir.str(n)).collect();
     names.sort_unstable();
     match (names.is_empty(), *coefficient) {

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use fuser_ir::types::{Extent, ExtentExpr, TensorType};
+use fuser_ir::types::{Extent, ExtentExpr, Names, TensorType};
 use fuser_ir::{Ir, Sym, Value};
 
 /// Lengths of named extents, for decisions that need numbers.
@@ -48,7 +48,7 @@ impl Bindings {
     }
     /// The greatest number that a polynomial denotes, where it is known.
     pub fn most(&self, expr: &ExtentExpr) -> Option<u64> {
-        let known = |(names, coefficient): &(Vec<Sym>, i64)| {
+        let known = |(names, coefficient): &(Names, i64)| {
             *coefficient > 0 && names.iter().all(|name| self.longest.contains(name))
         };
         expr.terms.iter().all(known).then(|| self.eval(expr))

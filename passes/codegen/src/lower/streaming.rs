@@ -8,7 +8,7 @@
 //! operands beyond the limit, so many bytes ahead as the options say; so does one that only loads.
 
 use fuser_dialects::kernel;
-use fuser_ir::types::ExtentExpr;
+use fuser_ir::types::{ExtentExpr, Names};
 use fuser_ir::{AttrKind, Ir, Op, Sym, Value};
 use rustc_hash::FxHashMap;
 
@@ -54,7 +54,7 @@ fn bytes(ir: &Ir, value: Value, length: &impl Fn(Sym) -> Option<u64>) -> Option<
 
 /// An extent under the lengths of the names in it.
 fn evaluate(extent: &ExtentExpr, length: &impl Fn(Sym) -> Option<u64>) -> Option<u64> {
-    let term = |(names, factor): &(Vec<Sym>, i64)| {
+    let term = |(names, factor): &(Names, i64)| {
         names
             .iter()
             .try_fold(i128::from(*factor), |product, &name| {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::apply::{Own, fill_body};
 use super::extract::Extract;
 use super::problem::Kernel;
-use crate::planner::{CostResult, Outside, Planner, Structure};
+use crate::planner::{CostResult, Planner, Structure};
 
 /// The cost result of a drawn segment; `None` where the model has no plan for it.
 pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<CostResult> {
@@ -48,16 +48,7 @@ impl<'a> CostCache<'a> {
             let reads = extract.operands[&op].iter();
             let reads = reads.map(|&r| (r, ir.value_type(extract.sample[r as usize])));
             let makes = extract.problem.ops[class as usize].writes.iter();
-            let makes = makes.map(|&write| {
-                let written = wanted.binary_search(&write).is_ok();
-                (
-                    write,
-                    Outside {
-                        read: written,
-                        loaded: written,
-                    },
-                )
-            });
+            let makes = makes.map(|&write| (write, wanted.binary_search(&write).is_ok()));
             structure.add(sort, reads, makes);
         }
         if let Some(known) = self.planner.accepted(&structure) {

@@ -4,7 +4,7 @@ use std::iter::Sum;
 
 use fuser_analysis::axes::expr_text;
 use fuser_analysis::cost::{Bindings, stored_bytes_expr};
-use fuser_ir::types::ExtentExpr;
+use fuser_ir::types::{ExtentExpr, Names};
 use fuser_ir::{Ir, Value};
 use serde::{Serialize, Serializer};
 
@@ -25,7 +25,7 @@ impl Quantity {
         let mut terms = std::collections::BTreeMap::new();
         for (names, coefficient) in &expr.terms {
             let mut factor = i128::from(*coefficient);
-            let mut free = Vec::new();
+            let mut free = Names::new();
             for name in names {
                 match bindings.named.get(name) {
                     Some(&length) => factor = factor.saturating_mul(i128::from(length)),
@@ -33,7 +33,7 @@ impl Quantity {
                 }
             }
             let monomial = ExtentExpr {
-                terms: vec![(free, 1)],
+                terms: [(free, 1)].into_iter().collect(),
             };
             let term: &mut i128 = terms.entry(expr_text(ir, &monomial)).or_default();
             *term = term.saturating_add(factor);

@@ -8,7 +8,7 @@
 //! Guarantees: pure; what overflows is `None`.
 
 use fuser_ir::types::ExtentExpr;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 use super::super::{Axes, AxisId};
 
@@ -207,7 +207,7 @@ impl Form {
         }
         for (names, c) in &self.offset.terms {
             let term = ExtentExpr {
-                terms: vec![(names.clone(), *c)],
+                terms: smallvec![(names.clone(), *c)],
             };
             match (term.div_exact(unit), term.as_constant(), unit.as_constant()) {
                 (Some(times), ..) => quotient.offset = quotient.offset.add(&times)?,
