@@ -17,13 +17,13 @@ use crate::results::Libraries;
 /// The code of inputs that do not fit.
 pub const INPUT: &str = fuser::session::error::INPUT.code;
 
-/// What a call knows of its arrays, one after the other: a header, the extents, the strides in elements. Calls with equal lists have one plan.
+/// The shapes of a call's arrays, one after the other: a header, the extents, the strides in elements. Calls with equal lists have one plan.
 pub type Shapes = SmallVec<[i64; 64]>;
 
 /// Memory of a Python object, as long as the object lives.
 pub struct Array<'py> {
     pub dtype: DType,
-    /// Where the header stands in the list of shapes.
+    /// The place of its header in the list of shapes.
     at: usize,
     rank: usize,
     pub data: *mut u8,

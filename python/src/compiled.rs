@@ -35,7 +35,7 @@ pub struct Compiled {
 
 type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
-/// What a call wants besides its arguments.
+/// Wishes of a call besides its arguments.
 #[derive(Default)]
 struct Wishes<'a, 'py> {
     /// The arrays that results are written to.

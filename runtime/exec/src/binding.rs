@@ -196,7 +196,7 @@ impl Binding {
         }
     }
 
-    /// Which outputs are memory that a kernel stores by whole lines.
+    /// For each output, true if it is memory that a kernel stores by whole lines.
     fn line_outputs(&self, artifact: &Artifact) -> Vec<bool> {
         let mut lines = vec![false; artifact.outputs.len()];
         let steps = self.plan.steps.iter().filter_map(|(_, step)| match step {
