@@ -350,11 +350,16 @@ impl Rules {
         if !self.cuts && self.compute.unit == F64.unit {
             return noise.rounding(term, ulp) + noise.blind(total + term, ulp);
         }
-        let lost = |part: f64| match self.cuts {
-            true => noise.cut(part, ulp),
-            false => noise.rounding(part, ulp),
+        // What cuts brings both to the place of the greatest term at each step, whether the sum has grown or not.
+        if self.cuts {
+            return noise.cut(term, ulp) + noise.cut(total, ulp);
+        }
+        let before = if grown {
+            noise.rounding(total, ulp)
+        } else {
+            0.0
         };
-        lost(term) + if grown { lost(total) } else { 0.0 }
+        noise.rounding(term, ulp) + before
     }
     /// In a sample the error of rounding the product `v` to the computing type, in parts of it.
     pub fn error_of_a_factor(&self, v: f64) -> f64 {
