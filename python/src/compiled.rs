@@ -394,7 +394,7 @@ impl Compiled {
         self.copies.load(Ordering::Relaxed)
     }
 
-    /// The same by name.
+    /// The number of copies of each argument and result, by its name.
     #[getter]
     fn copied(&self) -> BTreeMap<String, u64> {
         self.copied

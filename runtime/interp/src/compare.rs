@@ -18,7 +18,7 @@ pub use crate::number::rules::SLACK;
 /// errors make no greater jumps.
 const BEYOND: f64 = 1.5;
 
-/// Units in the last place of the computing type that a bound may allow, besides the rounding of the store, before samples are wanted.
+/// The greatest bound for which no samples are wanted, in units in the last place of the computing type. The rounding of the store is allowed besides.
 const TIGHT: f64 = 64.0;
 
 /// The element that came closest to what is allowed, or went furthest beyond.

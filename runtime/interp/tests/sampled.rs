@@ -266,7 +266,7 @@ fn chain(random: &mut Random, dtype: &str) -> String {
     text + &format!("  task.return %v{}\n}}\n", 1 + length)
 }
 
-/// The same of complex numbers.
+/// A chain of ops on complex numbers.
 fn complex_chain(random: &mut Random) -> String {
     let n = [5, 16, 33][random.below(3)];
     let shape = format!("{n}x{n}xcomplex<f32>");
@@ -376,7 +376,7 @@ fn errors_are_what_samples_say() {
     calibrate(11, 400);
 }
 
-/// Of another seed, and of more.
+/// Ten times as many programs, of the seed `FUSER_TEST_SEED`.
 #[test]
 #[ignore = "minutes"]
 fn errors_of_many_programs_are_what_samples_say() {

@@ -151,8 +151,8 @@ impl ExplicitSegment {
             early
         })
     }
-    /// Its ops and those made from nothing that they use: in the order of the file where it lists them all, each behind what it reads, or what
-    /// the file says that it reads of a segment before, of which `made` has the ops.
+    /// Its ops, and the ops made from nothing that they use. They have the order of the file if it lists all of them, and each stands behind
+    /// what it reads. A value that the file says is read of a segment before may stand anywhere; `made` has the ops of those segments.
     pub fn ops(&self, ir: &Ir, graph: &Graph, made: &FxHashSet<Op>) -> Vec<Op> {
         let all = graph.with_free(&self.members);
         let needed: FxHashSet<Index> = all.iter().copied().collect();

@@ -134,7 +134,7 @@ pub struct Found {
     axes: [Option<usize>; AXES],
     /// The ops that are what the term says, and those between them.
     pub inner: Vec<Op>,
-    /// Those of them that others may read, too.
+    /// The inner ops that others may read, too.
     pub beside: Vec<Op>,
 }
 

@@ -41,7 +41,7 @@ pub trait Number: Copy + Default + Send + Sync {
     fn moved(self, _amount: f64, _rules: &Rules) -> Self {
         self
     }
-    /// The same as a term that a compiled program may leave out.
+    /// A term of a sum that a compiled program may leave out.
     fn open(self, _rules: &Rules) -> Self {
         self
     }

@@ -481,7 +481,7 @@ impl Rules {
     pub fn ulp(&self, v: f64) -> f64 {
         2.0 * self.store.unwrap_or(self.compute).half_ulp(v)
     }
-    /// The same of the computing type.
+    /// A unit in the last place of the computing type at `v`, or more.
     pub fn computing_ulp(&self, v: f64) -> f64 {
         2.0 * self.compute.half_ulp(v)
     }
