@@ -134,3 +134,106 @@ fn what_overwrites_an_argument_is_right_wherever_it_is_written() {
         "count: {PROGRAMS} random programs whose results overwrite arguments: {in_place} in place, {copied} copied"
     );
 }
+
+/// Scatters into arguments: every way to combine, zeros of both signs, indices that meet and that lie outside, tensors behind views; against the
+/// interpreter, with checks and on inputs that are given away.
+#[test]
+fn scatters_put_their_updates_into_the_argument() {
+    let session = Session::new(RuntimeConfig::default()).unwrap();
+    let runtime = session.runtime();
+    let (cache, rows) = (
+        "tensor<5x7xf32> {alias = 0 : i64}",
+        "tensor<3x7xf32> {alias = 2 : i64}",
+    );
+    let bodies = [
+        (
+            cache,
+            "%y = fusion.index_put %c, %i, %u dim 0 combine COMBINE",
+        ),
+        (
+            cache,
+            "%v = fusion.exp %u\n  %y = fusion.index_put %c, %i, %v dim 0 combine COMBINE",
+        ),
+        (
+            cache,
+            "%n = fusion.neg %c\n  %s = fusion.sum %n dims [0]\n  %b = fusion.broadcast %s dims [1] shape [3, 7]\n  \
+             %y = fusion.index_put %c, %i, %b dim 0 combine COMBINE",
+        ),
+        // Not in place: its updates are the argument's own rows.
+        (
+            rows,
+            "%y = fusion.index_put %u, %i, %u dim 0 combine COMBINE",
+        ),
+    ];
+    let (mut in_place, mut copied) = (0, 0);
+    for combine in ["set", "add", "mul", "max", "min"] {
+        for (ty, body) in bodies {
+            let body = body.replace("COMBINE", combine);
+            let text = format!(
+                "task.program @f(%c: tensor<5x7xf32>, %i: tensor<3xi64>, %u: tensor<3x7xf32>) -> ({ty}) {{\n  \
+                 {body}\n  task.return %y\n}}\n"
+            );
+            let parsed = session.parse(0, "scatter.fir", &text);
+            let (ir, module, _) = parsed.unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+            let values = |n: usize| (0..n).map(move |i| [-0.0, 1.0, -2.0, 3.0, 0.0][i % 5]);
+            let axes =
+                |lengths: &[usize]| lengths.iter().map(|&n| Axis::stored(n)).collect::<Vec<_>>();
+            let tensors = || -> Vec<HostTensor> {
+                let f32s = |lengths: &[usize], v: Vec<f64>| {
+                    HostTensor::from_f64(runtime.heap(), DType::F32, &axes(lengths), &v).unwrap()
+                };
+                let index =
+                    HostTensor::from_f64(runtime.heap(), DType::I64, &axes(&[3]), &[2.0, 9.0, 2.0]);
+                vec![
+                    f32s(&[5, 7], values(35).collect()),
+                    index.unwrap(),
+                    f32s(&[3, 7], values(21).collect()),
+                ]
+            };
+            let dtypes = [
+                fuser_ir::DType::F32,
+                fuser_ir::DType::I64,
+                fuser_ir::DType::F32,
+            ];
+            let shapes: [&[usize]; 3] = [&[5, 7], &[3], &[3, 7]];
+            let given = tensors()
+                .into_iter()
+                .zip(dtypes)
+                .zip(shapes)
+                .map(|((t, dtype), shape)| {
+                    let axis = |&extent: &usize| InterpAxis {
+                        extent,
+                        broadcast: false,
+                    };
+                    Tensor::from_bytes(dtype, shape.iter().map(axis).collect(), t.bytes()).unwrap()
+                });
+            let given: Vec<Tensor> = given.collect();
+            let program = ir.children(module)[0];
+            let expected = interpret(&ir, program, &given, &Options::default()).unwrap();
+            let compiled = compile(&ir, module, &CompileOptions::default()).unwrap();
+            let (here, there) = kinds(&compiled.artifact);
+            (in_place, copied) = (in_place + here, copied + there);
+            let program = CpuProgram::load(compiled.artifact, &Loader).unwrap();
+            let checked = RunOptions {
+                checks: true,
+                ..RunOptions::default()
+            };
+            let borrowed = program.run(runtime, &tensors(), &Explicit::new(), &checked);
+            let owned = program.update(runtime, tensors(), &Explicit::new());
+            for run in [borrowed, owned] {
+                let run = run.unwrap_or_else(|e| panic!("{e}\n{text}"));
+                let bits = |v: f64| (v as f32).to_bits();
+                let found: Vec<u32> = run.outputs[0].values().map(bits).collect();
+                let data = expected.values[0].data();
+                let wanted: Vec<u32> = (0..expected.values[0].stored_len())
+                    .map(|i| bits(data.float(i)))
+                    .collect();
+                assert_eq!(found, wanted, "{text}");
+            }
+        }
+    }
+    assert!(
+        in_place == 15 && copied == 5,
+        "{in_place} in place, {copied} copied"
+    );
+}

@@ -211,11 +211,11 @@ impl Planner<'_> {
             };
             let marked = updates::is_in_place(self.ir, program, index);
             let made = self.source(value);
-            let launched = self
-                .ir
-                .def_op(made)
-                .is_some_and(|op| self.ir.is(op, &kernel::LAUNCH));
-            if marked && launched && !self.placed.contains_key(&made) {
+            let written = self.ir.def_op(made).is_some_and(|op| {
+                let class = self.ir.def(op).map(|d| d.class);
+                self.ir.is(op, &kernel::LAUNCH) || class == Some(OpClass::Scatter)
+            });
+            if marked && written && !self.placed.contains_key(&made) {
                 self.placed.insert(made, buffer);
                 self.artifact.updates.extend(argument.map(|a| a as u32));
             }
@@ -457,23 +457,8 @@ impl Planner<'_> {
         for operand in self.ir.operands(op) {
             buffers.push(self.buffer(op, operand)?);
         }
-        let here = self.artifact.steps.len() as u32;
         for (i, &result) in self.ir.results(op).iter().enumerate() {
-            if let Some(&buffer) = self.placed.get(&result) {
-                self.buffer_of.insert(result, buffer);
-                buffers.push(buffer);
-                continue;
-            }
-            let name = self.name_of(result, &format!("{callee}.{i}"));
-            buffers.push(self.new_buffer(
-                op,
-                result,
-                &name,
-                BufferKind::Temp {
-                    first: here,
-                    last: here,
-                },
-            )?);
+            buffers.push(self.result_buffer(op, result, &format!("{callee}.{i}"))?);
         }
         let extents = self.launch_extents(op)?;
         let func = self.kernels[position];
@@ -515,6 +500,20 @@ impl Planner<'_> {
         });
         Ok(())
     }
+    /// The buffer of a result of the next step: that of the argument that it overwrites in place, or a new one.
+    fn result_buffer(&mut self, op: Op, result: Value, fallback: &str) -> Result<u32, PlanError> {
+        if let Some(&buffer) = self.placed.get(&result) {
+            self.buffer_of.insert(result, buffer);
+            return Ok(buffer);
+        }
+        let here = self.artifact.steps.len() as u32;
+        let name = self.name_of(result, fallback);
+        let kind = BufferKind::Temp {
+            first: here,
+            last: here,
+        };
+        self.new_buffer(op, result, &name, kind)
+    }
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
         let apart = "run 'decompose' before 'segment', as '--passes=decompose,preseg,segment' does: it takes the op apart";
@@ -524,14 +523,8 @@ impl Planner<'_> {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
             return self.error(op, message, apart);
         }
-        let here = self.artifact.steps.len() as u32;
         let result = self.ir.result(op, 0);
-        let name = self.name_of(result, "call");
-        let kind = BufferKind::Temp {
-            first: here,
-            last: here,
-        };
-        self.new_buffer(op, result, &name, kind)?;
+        self.result_buffer(op, result, "call")?;
         let Some(maps) = self.ir.maps(op) else {
             return self.error(op, "the op has no maps", "state a shape that verifies");
         };

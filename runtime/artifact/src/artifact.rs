@@ -11,7 +11,8 @@ use crate::size::SizeExpr;
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-pub const VERSION: u32 = 12;
+/// 13: scatters in the memory of their `dest`.
+pub const VERSION: u32 = 13;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

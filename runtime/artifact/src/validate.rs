@@ -339,8 +339,21 @@ impl Artifact {
     }
 
     fn check_scatter(&self, combine: Combine, tensors: &[Factor; 4]) -> Result<(), Problem> {
-        self.check_call(tensors)?;
         let [dest, indices, updates, result] = tensors;
+        let laid = |f: &Factor| {
+            (
+                f.tensor.dims.clone(),
+                f.tensor.order.clone(),
+                f.loops.clone(),
+            )
+        };
+        // A result in the memory of `dest` has its layout.
+        match dest.tensor.buffer == result.tensor.buffer && laid(dest) == laid(result) {
+            true => self
+                .check_tensor(&dest.tensor)
+                .and(self.check_call(&tensors[1..])),
+            false => self.check_call(tensors),
+        }?;
         let dtype = result.tensor.dtype;
         let indexed = matches!(indices.tensor.dtype, DType::I64 | DType::I32);
         let same = dest.tensor.dtype == dtype && updates.tensor.dtype == dtype;
@@ -795,7 +808,13 @@ pub(crate) mod tests {
         assert_eq!(with_scatter(|_, t| t[3].loops.truncate(1)), loops);
         let none = "invalid artifact: steps[2]: no call computes this";
         assert_eq!(with_scatter(|_, t| t[1] = t[2].clone()), none);
-        assert_eq!(with_scatter(|_, t| t[0].tensor.buffer = 2), none);
+        assert_eq!(with_scatter(|_, t| t[0].tensor.buffer = 2), "");
+        let turned = |t: &mut [Factor; 4]| {
+            t[0].tensor.buffer = 2;
+            t[0].tensor.order = vec![1, 0];
+        };
+        assert_eq!(with_scatter(|_, t| turned(t)), none);
+        assert_eq!(with_scatter(|_, t| t[2].tensor.buffer = 2), none);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Scatters: their loops as numbers, and the walk over the updates.
 //!
 //! The result is cut by its extents alone into parts that each one worker makes: it copies its part of `dest`, then walks all updates in order
-//! and puts those that fall into its part. So each element meets its updates in order, however many threads run.
+//! and puts those that fall into its part. So each element meets its updates in order, however many threads run. A result in the memory of
+//! `dest` is there already: nothing is copied.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer; indices are compared with the extent as they are read.
 
@@ -78,6 +79,13 @@ impl Scatter {
             }
         }
         let mut loops = loops.into_iter().collect::<Option<Vec<Loop>>>()?;
+        let buffers: Vec<usize> = tensors.iter().map(|f| f.tensor.buffer as usize).collect();
+        let buffers: [usize; 4] = buffers.try_into().ok()?;
+        // In place, each element of the result lies where it lay in `dest`.
+        let moved = |own: &Loop| own.strides[DEST] != own.strides[RESULT];
+        if buffers[DEST] == buffers[RESULT] && loops.iter().any(moved) {
+            return None;
+        }
         // Along a broadcast axis of the result there is one element.
         for (own, axis) in loops.iter_mut().zip(axes.last()?) {
             if axis.broadcast {
@@ -90,9 +98,8 @@ impl Scatter {
         let mut batch = runs(loops);
         let neighbours = batch.iter().position(|own| own.strides[RESULT] == 1);
         let inner = neighbours.map_or(ONCE, |at| batch.remove(at));
-        let buffers: Vec<usize> = tensors.iter().map(|f| f.tensor.buffer as usize).collect();
         Some(Scatter {
-            buffers: buffers.try_into().ok()?,
+            buffers,
             combine,
             dtypes: [result.tensor.dtype, indices.tensor.dtype],
             batch,
@@ -190,22 +197,24 @@ impl Scatter {
         // SAFETY: the caller's word.
         unsafe {
             match self.combine {
-                Combine::Set => self.put::<T>(places, bounds, |x| x, |_, update| update),
-                Combine::Add => self.put::<T>(places, bounds, T::plus_zero, T::add),
-                Combine::Mul => self.put::<T>(places, bounds, |x| x, T::mul),
-                Combine::Max => self.put::<T>(places, bounds, |x| x, T::max),
-                Combine::Min => self.put::<T>(places, bounds, |x| x, T::min),
+                Combine::Set => self.put::<T>(places, bounds, None, |_, update| update),
+                Combine::Add => self.put::<T>(places, bounds, T::PLUS_ZERO, T::add),
+                Combine::Mul => self.put::<T>(places, bounds, None, T::mul),
+                Combine::Max => self.put::<T>(places, bounds, None, T::max),
+                Combine::Min => self.put::<T>(places, bounds, None, T::min),
             }
         }
     }
 
+    /// `first` is done to each element before updates; without it elements of `dest` are the result's as they are.
+    ///
     /// # Safety
     /// As for `of`.
     unsafe fn put<T: Element>(
         &self,
         places: &[*mut u8; 4],
         bounds: Bounds,
-        first: impl Fn(T) -> T,
+        first: Option<fn(T) -> T>,
         join: impl Fn(T, T) -> T,
     ) {
         let Bounds { count, low, high } = bounds;
@@ -215,11 +224,25 @@ impl Scatter {
         let line = self.line.strides;
         let inner = self.inner.strides;
         let copied = [inner[RESULT], inner[DEST]];
+        let in_place = self.buffers[DEST] == self.buffers[RESULT];
         for index in low..high {
             let from = dest.wrapping_add(index * line[DEST]);
             let to = result.wrapping_add(index * line[RESULT]);
-            // SAFETY: the plan has checked that the elements are there, and this call alone writes these.
-            unsafe { row(to, from, count, copied, |to, x| *to = first(x)) }
+            // SAFETY: the plan has checked that the elements are there, and this call alone uses these of the result; in place, those of `dest`
+            // are the same (`new`).
+            unsafe {
+                match first {
+                    None if in_place => break,
+                    None => row(to, from, count, copied, |to, x| *to = x),
+                    Some(first) if in_place => {
+                        for i in 0..count {
+                            let to = to.wrapping_add(i * inner[RESULT]);
+                            to.write(first(to.read()));
+                        }
+                    }
+                    Some(first) => row(to, from, count, copied, |to, x| *to = first(x)),
+                }
+            }
         }
         let joined = [inner[RESULT], inner[UPDATES]];
         let one_for_all = inner[INDICES] == 0;
@@ -310,10 +333,8 @@ fn runs(loops: Vec<Loop>) -> Vec<Loop> {
 /// An element that is put together with another. Floats of 16 bits and truth values are neither added nor multiplied: the artifact has no such
 /// scatter.
 trait Element: Copy {
-    /// `0 + x`: a zero that is summed is `+0`.
-    fn plus_zero(self) -> Self {
-        self
-    }
+    /// `0 + x`, where that is not `x`: a zero that is summed is `+0`.
+    const PLUS_ZERO: Option<fn(Self) -> Self> = None;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     /// The greater; NaN if either is; `-0 < +0`.
@@ -344,9 +365,7 @@ integers!(i64 i32 i16 i8 u64 u32 u16 u8);
 macro_rules! floats {
     ($($ty:ty: $zero:expr;)*) => {$(
         impl Element for $ty {
-            fn plus_zero(self) -> Self {
-                $zero + self
-            }
+            const PLUS_ZERO: Option<fn(Self) -> Self> = Some(|x| $zero + x);
             fn add(self, other: Self) -> Self {
                 self + other
             }

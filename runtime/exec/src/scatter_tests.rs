@@ -38,8 +38,11 @@ fn check([a, v, b, n]: [usize; 4], whole: bool, turned: bool, combine: Combine, 
         factor(DType::I32, &own, order),
         factor(DType::I32, &[(0, a), (1, v), (2, b)], order),
     ];
-    let (factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = tensors.into_iter().unzip();
-    let scatter = Scatter::new(combine, &factors, &axes).unwrap();
+    let (mut factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = tensors.into_iter().unzip();
+    for (buffer, factor) in factors.iter_mut().enumerate() {
+        factor.tensor.buffer = buffer as u32;
+    }
+    let apart = Scatter::new(combine, &factors, &axes).unwrap();
     let mut dest: Vec<i32> = (0..count(&axes[0])).map(|i| (i % 11) as i32 - 5).collect();
     let held = |i: usize| (i * 7 % (v + 5)) as i64 - 2;
     let mut indices: Vec<i64> = (0..count(&axes[1])).map(held).collect();
@@ -83,25 +86,64 @@ fn check([a, v, b, n]: [usize; 4], whole: bool, turned: bool, combine: Combine, 
             }
         }
     }
-    let places = [
-        Address::of(dest.as_mut_ptr().cast()),
-        Address::of(indices.as_mut_ptr().cast()),
-        Address::of(updates.as_mut_ptr().cast()),
-        Address::of(result.as_mut_ptr().cast()),
-    ];
     let workers = Workers::new(workers).unwrap();
-    workers.for_each_chunk(
-        scatter.calls().unwrap(),
-        Effort::Unknown,
-        &|_, begin, end| {
+    let mut run = |scatter: &Scatter, dest: *mut i32, result: *mut i32| {
+        let places = [
+            Address::of(dest.cast()),
+            Address::of(indices.as_mut_ptr().cast()),
+            Address::of(updates.as_mut_ptr().cast()),
+            Address::of(result.cast()),
+        ];
+        let calls = scatter.calls().unwrap();
+        workers.for_each_chunk(calls, Effort::Unknown, &|_, begin, end| {
             for call in begin..end {
                 // SAFETY: the vectors have these sizes.
                 unsafe { scatter.call(call, places) };
             }
-        },
-    );
+        });
+    };
     let what = format!("{a} {v} {b}, {n} updates, {whole} {turned} {combine:?}");
+    run(&apart, dest.as_mut_ptr(), result.as_mut_ptr());
     assert!(result == wanted, "{what}");
+    factors[0].tensor.buffer = 3;
+    match Scatter::new(combine, &factors, &axes) {
+        Some(in_place) => {
+            let memory = dest.as_mut_ptr();
+            run(&in_place, memory, memory);
+            assert!(dest == wanted, "in place, {what}");
+        }
+        None => assert!(turned, "{what}"),
+    }
+}
+
+/// A zero that is summed is `+0`, in place too, whether an update meets it or not.
+#[test]
+fn zeros_that_are_summed_are_positive_in_place() {
+    let (mut factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = [
+        factor(DType::F32, &[(0, 3)], &[]),
+        factor(DType::I64, &[(1, 1)], &[]),
+        factor(DType::F32, &[(1, 1)], &[]),
+        factor(DType::F32, &[(0, 3)], &[]),
+    ]
+    .into_iter()
+    .unzip();
+    for (factor, buffer) in factors.iter_mut().zip([3, 1, 2, 3]) {
+        factor.tensor.buffer = buffer;
+    }
+    let scatter = Scatter::new(Combine::Add, &factors, &axes).unwrap();
+    let (mut dest, mut index, mut update) = ([-0.0f32, -0.0, 2.0], [1i64], [-0.0f32]);
+    let memory = Address::of(dest.as_mut_ptr().cast());
+    let places = [
+        memory,
+        Address::of(index.as_mut_ptr().cast()),
+        Address::of(update.as_mut_ptr().cast()),
+        memory,
+    ];
+    for call in 0..scatter.calls().unwrap() {
+        // SAFETY: the arrays have these sizes.
+        unsafe { scatter.call(call, places) };
+    }
+    assert_eq!(dest.map(f32::to_bits), [0.0f32, 0.0, 2.0].map(f32::to_bits));
 }
 
 #[test]
@@ -133,7 +175,6 @@ fn extremes_are_those_of_the_op() {
     assert_eq!(Element::max(-0.0f64, 0.0).to_bits(), 0);
     assert_eq!(Element::min(0.0f64, -0.0).to_bits(), (-0.0f64).to_bits());
     assert_eq!(Element::max(f16::NEG_INFINITY, f16::ONE), f16::ONE);
-    assert_eq!((-0.0f32).plus_zero().to_bits(), 0);
 }
 
 #[test]

@@ -25,6 +25,7 @@ use std::collections::BTreeSet;
 
 use fuser_dialects::task;
 use fuser_dialects::task::updates::{argument, mark};
+use fuser_ir::def::OpClass;
 use fuser_ir::{Diagnostics, Ir, Value};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 use rustc_hash::FxHashMap;
@@ -62,7 +63,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
 /// The reason that a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conflict {
-    /// No sweep makes it: it is another argument, or the program is not scheduled.
+    /// No sweep and no scatter makes it: it is another argument, or the program is not scheduled.
     NotMade,
     /// It overwrites another argument already.
     Taken,
@@ -99,7 +100,7 @@ impl std::fmt::Display for Conflict {
             }
             Conflict::OtherElements { segment } => write!(
                 f,
-                "the kernel of @{segment} still reads elements of the argument after it has written them"
+                "@{segment} still reads elements of the argument after it has written them"
             ),
         }
     }
@@ -210,6 +211,14 @@ impl Decider {
         let name = || ir.symbol_name(segment).unwrap_or_default().to_owned();
         let (sweep, index) = users::producer(ir, segment, made).ok_or(Conflict::NotMade)?;
         let old = |v: Value| self.program.root(v) == Some(Root::Argument(argument));
+        let other = || Conflict::OtherElements { segment: name() };
+        if ir.def(sweep).map(|def| def.class) == Some(OpClass::Scatter) {
+            let over = users::scatters_over(ir, sweep, old);
+            return over.then_some(()).ok_or_else(other);
+        }
+        if !ir.is(sweep, &task::SWEEP) {
+            return Err(Conflict::NotMade);
+        }
         let mut later = ir
             .children(segment)
             .into_iter()
@@ -220,7 +229,7 @@ impl Decider {
         let alone = !users::reads(ir, sweep, old);
         match alone || self.aliasing.same(ir, sweep, index, old) {
             true => Ok(()),
-            false => Err(Conflict::OtherElements { segment: name() }),
+            false => Err(other()),
         }
     }
 

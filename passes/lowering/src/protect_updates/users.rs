@@ -131,13 +131,23 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     (index < ir.operand_count(end)).then(|| ir.operand(end, index))
 }
 
-/// The sweep of `segment` that makes its result `value`, and which of the sweep's results that is.
+/// The sweep or the call of `segment` that makes its result `value`, and which of its results that is.
 pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     let index = ir.results(segment).iter().position(|&r| r == value)?;
     let inner = yielded(ir, segment, index)?;
-    let sweep = ir.def_op(inner).filter(|&op| ir.is(op, &task::SWEEP))?;
-    let index = ir.results(sweep).iter().position(|&r| r == inner)?;
-    Some((sweep, index))
+    let op = ir.def_op(inner).filter(|&op| ir.is_inside(op, segment))?;
+    let index = ir.results(op).iter().position(|&r| r == inner)?;
+    Some((op, index))
+}
+
+/// True if a call that makes a scatter may write over what `old` holds for: it reads that as `dest` alone, at the elements of its result.
+pub fn scatters_over(ir: &Ir, call: Op, old: impl Fn(Value) -> bool) -> bool {
+    let same = |index: usize, value: Value| {
+        !old(value) || (index == 0 && ir.value_type(value) == ir.value_type(ir.result(call, 0)))
+    };
+    ir.operands(call)
+        .enumerate()
+        .all(|(index, value)| same(index, value))
 }
 
 /// True if an op inside `task` uses a value for which `old` holds.
