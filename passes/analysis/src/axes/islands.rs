@@ -75,10 +75,18 @@ impl Axes {
             };
             let others = alike.entry(size).or_default();
             let own = self.parts(union, leaves, island);
+            let facts = |parts: &[Part]| -> Vec<(Node, [bool; 3])> {
+                parts.iter().map(|p| (p.node, p.facts)).collect()
+            };
             let joined = others.iter().find_map(|other| {
                 let other = self.parts(union, leaves, other);
                 let all = own.len();
+                let like = facts(&own) == facts(&other);
                 let (own, other) = (unshared(&own, &other)?, unshared(&other, &own)?);
+                // What has the same axes and reduces others may be joined to what this one may not.
+                if own.is_empty() && !like {
+                    return None;
+                }
                 let pairs = matched(&own, &other, own.len() < all)?;
                 let nodes = |parts: &[Part]| parts.iter().map(|p| p.node).collect();
                 let apart = !pairs.into_iter().any(|(a, b)| beside(a, b));
