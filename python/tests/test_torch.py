@@ -5,6 +5,7 @@ import itertools
 import math
 import sys
 import unittest
+import unittest.mock
 
 try:
     import torch
@@ -16,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule
 from torch.nn import functional as F
 
-from fuser.torch import backend, graphs
+from fuser.torch import backend, graphs, runtime
 from fuser.torch.backend import Options, compile_graph
 
 aten = torch.ops.aten
@@ -670,6 +671,104 @@ class Traps(unittest.TestCase):
             return y + x, x.t()
 
         same(self, both, torch.randn(3, 4))
+
+    def test_writes_by_pieces(self):
+        def momentum(p, v, g):
+            v.mul_(0.9).add_(g)
+            p.sub_(v * 0.1)
+
+        def in_turn(a, b, c):  # the new `a` is read by the piece that writes `b`; `c` is written, not read
+            a.add_(1)
+            b.mul_(a)
+            c.copy_(a * 2)
+            return a.sum()
+
+        def rows(k, new, at):
+            k.index_copy_(0, at, new.exp())
+
+        def returned(a):
+            a.mul_(2)
+            return a
+
+        def read_later(a, b):
+            old = torch.linalg.matrix_norm(a @ b)
+            a.add_(1)
+            return old, a @ b
+
+        def turned(a):
+            a.copy_(a.t() + 1)
+
+        r = torch.randn
+        for count, f, arguments in (
+            (2, momentum, (r(33), r(33), r(33))),
+            (2, momentum, (r(8, 5).t(), r(5, 8), r(5, 8))),
+            (2, momentum, (r(0), r(0), r(0))),
+            (2, momentum, (torch.tensor(1.0), torch.tensor(2.0), torch.tensor(3.0))),
+            (3, in_turn, (r(7), r(7), r(7))),
+            (1, rows, (r(9, 4), r(2, 4), torch.tensor([8, 0]))),
+            (None, returned, (r(5),)),
+            (None, read_later, (r(4, 4), r(4, 4))),
+            (1, turned, (r(5, 5),)),
+            (None, momentum, (r(6, 10)[:, ::2], r(6, 5), r(6, 5))),
+        ):
+            with self.subTest(f=f.__name__, shape=tuple(arguments[0].shape)):
+                torch._dynamo.reset()
+                mine, theirs = [x.clone(memory_format=torch.preserve_format) for x in arguments], [x.clone() for x in arguments]
+                kept = [x.data_ptr() for x in mine]
+                compiled = torch.compile(f, backend=backend)
+                with torch.no_grad():
+                    for _ in range(3):
+                        compare(self, compiled(*mine), f(*theirs), 1e-5)
+                        compare(self, mine, theirs, 1e-5)
+                self.assertEqual(kept, [x.data_ptr() for x in mine])
+                if count is not None:
+                    self.assertEqual(graphs()[-1].in_place, count)
+                    self.assertNotIn("copy_", graphs()[-1].source)
+
+    def test_a_piece_that_writes_and_fails_is_run_by_torch(self):
+        def f(p, v, g):
+            v.mul_(0.9).add_(g)
+            p.sub_(v)
+
+        torch._dynamo.reset()
+        mine = [torch.randn(5) for _ in range(3)]
+        theirs = [x.clone() for x in mine]
+        compiled = torch.compile(f, backend=backend)
+        with torch.no_grad():
+            with unittest.mock.patch.object(runtime, "difference", lambda *_: "a difference"), self.assertLogs("fuser", "WARNING"):
+                compiled(*mine)
+            compiled(*mine)
+            f(*theirs), f(*theirs)
+        compare(self, mine, theirs, 1e-6)
+
+    def test_optimizers(self):
+        for make in (
+            lambda p: torch.optim.AdamW(p, lr=1e-2, foreach=False),
+            lambda p: torch.optim.AdamW(p, lr=1e-2, foreach=True),
+            lambda p: torch.optim.SGD(p, lr=1e-2, momentum=0.9, nesterov=True, weight_decay=0.1, foreach=True),
+            lambda p: torch.optim.RMSprop(p, lr=1e-2, centered=True, foreach=True),
+            lambda p: torch.optim.Adagrad(p, lr=1e-2, foreach=True),
+            lambda p: torch.optim.Adadelta(p, lr=1e-2, foreach=True),
+            lambda p: torch.optim.NAdam(p, lr=1e-2, foreach=True),
+        ):
+            torch._dynamo.reset()
+            shapes = ((3, 4), (7,), (), (0,))
+            mine = [torch.nn.Parameter(torch.randn(s, dtype=torch.float64)) for s in shapes]
+            theirs = [torch.nn.Parameter(p.detach().clone()) for p in mine]
+            optimizers = make(mine), make(theirs)
+            name = type(optimizers[0]).__name__
+            begun = len(graphs())
+            step = torch.compile(optimizers[0].step, backend=backend)
+            for _ in range(4):
+                for a, b in zip(mine, theirs):
+                    a.grad = torch.randn_like(a)
+                    b.grad = a.grad.clone()
+                step(), optimizers[1].step()
+                compare(self, [p.detach() for p in mine], [p.detach() for p in theirs], 1e-12)
+            with self.subTest(name):
+                made = graphs()[begun:]
+                self.assertTrue(made)
+                self.assertFalse(any("_foreach" in op for report in made for op, _ in report.left), made[-1].left)
 
     def test_statistics_of_batches(self):
         net = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())

@@ -26,7 +26,42 @@ _NAMES = """
 """.split()
 
 
+#: Arguments of the op for one tensor that are named there, and given by their places in the op for lists.
+_NAMED = {"addcmul": ("value",), "addcdiv": ("value",)}
+
+
+def _each(name):
+    """An op for lists of tensors as the op `name` for each of them."""
+    op, named = getattr(aten, name), _NAMED.get(name, ())
+
+    def apply(*lists, **keywords):
+        count = next(len(x) for x in lists if isinstance(x, (list, tuple)))
+        made = []
+        for i in range(count):
+            own = [x[i] if isinstance(x, (list, tuple)) else x for x in lists]
+            made.append(op(*own[:3], **dict(zip(named, own[3:])), **keywords) if named else op(*own, **keywords))
+        return made
+
+    return apply
+
+
+def _lists():
+    """The ops for lists of tensors that give as many tensors."""
+    found = {}
+    for name in torch._C._dispatch_get_all_op_names():
+        space, _, rest = name.partition("::_foreach_")
+        base = rest.partition(".")[0]
+        if space != "aten" or not rest or base.endswith("_") or base in ("norm", "powsum", "max", "copy", "zero", "clone") or not hasattr(aten, base):
+            continue
+        overload = getattr(getattr(aten, f"_foreach_{base}"), rest.partition(".")[2] or "default", None)
+        # The numbers of `addcmul` and `addcdiv` for one tensor are no tensors.
+        if overload is None or overload._schema.is_mutable or "out" in overload._overloadname or (base in _NAMED and overload._overloadname == "Tensor"):
+            continue
+        found[overload] = _each(base)
+    return found
+
+
 def table():
     """The decompositions, by overload."""
     ops = [getattr(aten, name) for name in _NAMES if hasattr(aten, name)]
-    return dict(get_decompositions(ops))
+    return dict(get_decompositions(ops)) | _lists()

@@ -345,8 +345,10 @@ class Emitter:
             return self.raw("copy", (x,), "dense", kind), kind
         return x.name, kind
 
-    def text(self, results, places=False):
-        types = ", ".join(kind for _, kind in results)
+    def text(self, results, aliases=(), places=False):
+        """The program; `aliases` has the number of the input that each result overwrites, or `None`."""
+        aliases = aliases or [None] * len(results)
+        types = ", ".join(kind if alias is None else f"{kind} {{alias = {alias}}}" for (_, kind), alias in zip(results, aliases))
         body = "".join(f"  {line}{place if places else ''}\n" for line, place in zip(self.lines, self.places))
         returned = ", ".join(f"%{name}" for name, _ in results)
         return f"task.program @piece({', '.join(self.inputs)}) -> ({types}) {{\n{body}  task.return {returned}\n}}\n"

@@ -17,7 +17,7 @@ import torch
 from torch.fx import Graph, Node
 
 from .. import Error, Program
-from .emit import Emitter, Unsupported, dtype_of, extent, simple, symbols
+from .emit import Emitter, Unsupported, dtype_of, extent, same, simple, symbols
 from .lower import COMPUTE, CONSTANT, ROWS, VIEW, Context, lowered
 
 TORCH = "torch"
@@ -37,6 +37,10 @@ class Piece:
     located: str = ""
     #: Named extents that no input has as an axis: the node and axis that hold each. Each is passed as an empty tensor of that length.
     extents: list = field(default_factory=list)
+    #: Results that are written into an input of the graph: the write (a `copy_`) of each.
+    writes: dict[Node, Node] = field(default_factory=dict)
+    #: What reads these inputs outside of the piece, and must have run before.
+    after: list[Node] = field(default_factory=list)
     program: Any = None
     compiled: Any = None
 
@@ -418,9 +422,16 @@ def write(result, partition, piece):
         emitter.place = place_of(node)
         values = lowered(emitter, node, made.__getitem__)
         made[node] = values if isinstance(node.meta["val"], (tuple, list)) else values[0]
-    results = []
+    results, aliases = [], []
     for node in outputs_of(partition, members):
         val = node.meta["val"]
+        found = write_of(partition, node, piece.nodes)
+        if found is not None:
+            piece.writes[node], readers = found
+            piece.after += readers
+            val = found[0].args[0].meta["val"]
+        target = found and found[0].args[0]
+        aliases.append(piece.inputs.index(target) if target in piece.inputs else None)
         shape = [extent(n) for n in val.shape]
         x = made[node] if kind[node] != ITEM else made[node.args[0]][node.args[1]]
         order = order_of(val)
@@ -442,7 +453,7 @@ def write(result, partition, piece):
         raise Unsupported("no tensor goes in")
     if not piece.outputs:
         raise Unsupported("nothing is read")
-    piece.text, piece.located = emitter.text(results), emitter.text(results, places=True)
+    piece.text, piece.located = emitter.text(results, aliases), emitter.text(results, aliases, places=True)
 
 
 def source_of(graph, symbol):
@@ -460,19 +471,49 @@ def source_of(graph, symbol):
     raise Unsupported(f"the symbol {symbol}, which no input has")
 
 
+def write_of(partition, value, members):
+    """The `copy_` that a result may stand for, written where that writes, and who reads that input elsewhere; or nothing.
+
+    It may where nobody else outside of the piece reads the result, and all others have read the input before the piece must run.
+    """
+    readers = _readers_outside(partition, value, members)
+    if len(readers) != 1:
+        return None
+    (write,) = readers
+    if write.target is not torch.ops.aten.copy_.default or write.users or write.args[1] is not value or len(write.args) != 2:
+        return None
+    place = write.args[0]
+    given, made = place.meta["val"], value.meta["val"]
+    if place.op != "placeholder" or made.dtype != given.dtype or order_of(given) is None or made.dim() != given.dim():
+        return None
+    if not all(same(extent(a), extent(b)) for a, b in zip(given.shape, made.shape)):
+        return None
+    level = partition.level[members[0]]
+    after = []
+    for node in partition.graph.nodes:
+        kind = partition.kind[node]
+        if node is write or node in members or kind not in (COMPUTE, TORCH) or place not in partition.operands(node):
+            continue
+        early = partition.level[node] < level if kind == COMPUTE else partition.level[node] <= level
+        if not early or node.target is torch.ops.aten.copy_.default:
+            return None
+        after.append(node)
+    return write, after
+
+
 def outputs_of(partition, members):
     """The values of a piece that torch, another piece or the caller reads, in the graph's order."""
     found = {}
     for node in members:
         for value in [node, *(u for u in node.users if partition.kind[u] == ITEM)]:
-            if isinstance(value.meta["val"], torch.Tensor) and _read_outside(partition, value, members):
+            if isinstance(value.meta["val"], torch.Tensor) and _readers_outside(partition, value, members):
                 found[value] = None
     return sorted(found, key=partition.order.__getitem__)
 
 
-def _read_outside(partition, value, members):
-    """True if a reader, through views, stands outside of the piece."""
-    stack = [value]
+def _readers_outside(partition, value, members):
+    """The readers, through views, outside of the piece."""
+    stack, found = [value], {}
     while stack:
         for user in stack.pop().users:
             kind = partition.kind[user]
@@ -481,8 +522,8 @@ def _read_outside(partition, value, members):
             elif kind == ITEM:
                 continue
             elif user not in members:
-                return True
-    return False
+                found[user] = None
+    return list(found)
 
 
 def place_of(node):

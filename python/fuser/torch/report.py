@@ -34,6 +34,7 @@ class Report:
         self.left = Counter()
         self.results = len(next(n for n in graph.nodes if n.op == "output").args[0])
         self.fused = self.torch = self.products = self.views = self.writes = 0
+        self.in_place = 0 if cut is None else sum(len(piece.writes) for piece in cut.pieces)
         for node in graph.nodes:
             if node.op != "call_function":
                 continue
@@ -53,7 +54,7 @@ class Report:
 
     def lines(self):
         yield (f"{self.role}: {self.fused} nodes in {self.pieces} pieces, {self.torch} by torch, {self.products} products by torch, "
-               f"{self.writes} writes into inputs, {self.views} views and constants, {self.seconds:.3f} s")  # fmt: skip
+               f"{self.writes} writes into inputs ({self.in_place} by pieces), {self.views} views and constants, {self.seconds:.3f} s")  # fmt: skip
         for (name, reason), count in sorted(self.left.items()):
             yield f"  torch runs {name}{f' ({count} times)' if count > 1 else ''}: {reason}"
 

@@ -1,7 +1,8 @@
 """A plan as one Python function: torch's ops and pieces in an order that both allow, each tensor given up behind its last reader.
 
-Nothing is run before it is needed, so that few tensors live at once; what writes into inputs comes last. Results of a piece are compared
-with what torch expects at its first call: shape, element type, strides. A piece that fails is run by torch instead.
+Nothing is run before it is needed, so that few tensors live at once; what torch writes into inputs comes last, and a piece writes there when
+all others have read them. Results of a piece are compared with what torch expects at its first call: shape, element type, strides. A piece
+that fails is run by torch instead.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ def schedule(graph, plan):
     kind, piece_of = plan.kind, plan.piece_of
     steps, done, last_effect = [], set(), {}
     previous = None
+    by_pieces = {write for piece in plan.pieces for write in piece.writes.values()}
     writes = [n for n in graph.nodes if kind[n] == TORCH and n.target is aten.copy_.default]
     late = set(writes)
     for node in graph.nodes:
@@ -78,7 +80,7 @@ def schedule(graph, plan):
 
     def needs(step):
         if not isinstance(step, Node):
-            return [unit(n) for n in (*step.inputs, *(n for n, _ in step.extents))]
+            return [unit(n) for n in (*step.inputs, *(n for n, _ in step.extents), *step.after)]
         needed = [unit(n) for n in step.all_input_nodes]
         if step in last_effect:
             needed.append(last_effect[step])
@@ -108,7 +110,7 @@ def schedule(graph, plan):
         if kind[node] != INPUT and node not in late:
             run(unit(node))
     for node in writes:
-        run(node)
+        run(unit(node.args[1]) if node in by_pieces else node)
     return steps
 
 
@@ -161,7 +163,7 @@ def _last_uses(steps, returned, plan):
     """The nodes that no later step reads, for each step; as a key, a node that any step reads."""
     uses = {}
     for number, step in enumerate(steps):
-        read = step.all_input_nodes if isinstance(step, Node) else [*step.inputs, *(n for n, _ in step.extents)]
+        read = step.all_input_nodes if isinstance(step, Node) else [*step.inputs, *(n for n, _ in step.extents), *places(step)]
         made = [step] if isinstance(step, Node) else step.outputs
         for node in (*read, *made):
             uses[node] = number
@@ -198,12 +200,26 @@ def piece_step(w, module, plan, piece, timing):
     checked = First(w.env, name, piece, module, plan)
     w.env[name] = checked if timing is None else timing.timed(checked, piece)
     checked.wrap = (lambda f: f) if timing is None else lambda f: timing.timed(f, piece)
-    left = outputs[0] if len(outputs) == 1 else ", ".join(outputs)
-    call = ", ".join(arguments)
-    w.lines.append(f"try: {left} = {name}({call})")
-    w.lines.append(f"except Exception as error: {left} = {w.object(checked.failed, 'e')}(error, {call})")
+    targets = into(piece)
+    given = ", ".join("None" if n is None else w.names[n] for n in targets)
+    call = f"[{', '.join(arguments)}], {f'[{given}]' if any(targets) else None}, None, True"
+    left = "".join(f"{out}, " for out in outputs)
+    w.lines.append(f"try: {left}= {name}({call})")
+    w.lines.append(f"except Exception as error: {left}= {w.object(checked.failed, 'e')}(error, {call})")
     for node, out in zip(piece.outputs, outputs):
-        restride(w, node, out)
+        if node not in piece.writes:
+            restride(w, node, out)
+
+
+def places(piece):
+    """The inputs of the graph that a piece writes into."""
+    return [write.args[0] for write in piece.writes.values()]
+
+
+def into(piece):
+    """For each result the input of the graph that it is written into, unless the piece reads that too: the program then says so."""
+    targets = [piece.writes[n].args[0] if n in piece.writes else None for n in piece.outputs]
+    return [None if target in piece.inputs else target for target in targets]
 
 
 def restride(w, node, out):
@@ -237,22 +253,34 @@ class First:
         self._eager = None
         self.wrap = None
 
-    def __call__(self, *arguments):
-        made = self.piece.compiled(*arguments)
-        results = made if len(self.piece.outputs) > 1 else (made,)
-        wrong = [text for node, x in zip(self.piece.outputs, results) if (text := difference(node.meta["val"], x))]
+    def __call__(self, arguments, out=None, *_):
+        """Runs the piece; what it writes into inputs, it writes into copies, as torch may have to run the piece instead."""
+        piece = self.piece
+        kept, kept_out = list(arguments), list(out or ())
+        targets = []
+        for number, node in enumerate(piece.outputs):
+            if node not in piece.writes:
+                continue
+            held, at = (kept_out, number) if kept_out and kept_out[number] is not None else (kept, piece.inputs.index(piece.writes[node].args[0]))
+            targets.append((number, held[at]))
+            held[at] = held[at].detach().clone()
+        results = piece.compiled.call_list(kept, kept_out or None, None, True)
+        expected = [(piece.writes[n].args[0] if n in piece.writes else n).meta["val"] for n in piece.outputs]
+        wrong = [text for val, x in zip(expected, results) if (text := difference(val, x))]
         if wrong:
-            return self.failed(RuntimeError(wrong[0]), *arguments)
-        self.env[self.name] = self.wrap(self.piece.compiled)
-        return made
+            return self.failed(RuntimeError(wrong[0]), arguments, out)
+        for number, target in targets:
+            target.copy_(results[number])
+        self.env[self.name] = self.wrap(piece.compiled.call_list)
+        return results
 
-    def failed(self, error, *arguments):
+    def failed(self, error, arguments, out=None, *_):
         """The results by torch, from now on."""
         logger.warning("piece %d is left to torch: %s", self.piece.number, str(error).splitlines()[0])
         if self._eager is None:
             self._eager = eager(self.module, self.plan, self.piece)
         self.env[self.name] = self._eager
-        return self._eager(*arguments)
+        return self._eager(arguments, out)
 
 
 def difference(val, x):
@@ -298,8 +326,12 @@ def eager(module, plan, piece):
             raise RuntimeError("a size that the piece does not have")
         else:
             torch_step(w, plan, node, piece.outputs)
-    results = ", ".join(w.names[n] for n in piece.outputs)
-    w.lines.append(f"return {results}")
-    source = f"def call({', '.join(arguments)}):\n" + "".join(f"    {line}\n" for line in w.lines)
+    for number, (node, target) in enumerate(zip(piece.outputs, into(piece))):
+        if node in piece.writes:
+            place = w.names[piece.writes[node].args[0]] if target is None else f"out[{number}]"
+            w.lines.append(f"{place}.copy_({w.names[node]})")
+    w.lines.append(f"return [{', '.join(w.names[n] for n in piece.outputs)}]")
+    w.lines.insert(0, f"{''.join(f'{n}, ' for n in arguments)}= arguments")
+    source = "def call(arguments, out=None, *_):\n" + "".join(f"    {line}\n" for line in w.lines)
     exec(compile(source, "<fuser.torch>", "exec"), w.env)
     return w.env["call"]
