@@ -59,10 +59,17 @@ impl Bounded {
     }
 }
 
-/// Results that need no analysis: an operand is undecided, or is no finite number and so exact.
-fn special(a: Bounded, b: Bounded, v: f64, open: bool) -> Option<Bounded> {
+/// Results that need no analysis: an operand is undecided, or is no finite number and so exact. In a sample an undecided result is off like others.
+fn special(
+    a: Bounded,
+    b: Bounded,
+    v: f64,
+    open: bool,
+    rules: &Rules,
+    ulps: f64,
+) -> Option<Bounded> {
     if a.is_undecided() || b.is_undecided() || open {
-        return Some(Bounded::undecided(v));
+        return Some(rules.undecided(v, ulps));
     }
     (!a.v.is_finite() || !b.v.is_finite()).then(|| Bounded::exact(v))
 }
@@ -75,7 +82,7 @@ fn both_exact(a: Bounded, b: Bounded) -> bool {
 /// `a + b`
 pub fn add(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v + b.v;
-    if let Some(result) = special(a, b, v, false) {
+    if let Some(result) = special(a, b, v, false, rules, CORRECT) {
         return result;
     }
     if both_exact(a, b) {
@@ -101,7 +108,7 @@ pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v * b.v;
     let open =
         (a.v.is_infinite() && b.may_cross_zero()) || (b.v.is_infinite() && a.may_cross_zero());
-    if let Some(result) = special(a, b, v, open) {
+    if let Some(result) = special(a, b, v, open, rules, CORRECT) {
         return result;
     }
     if both_exact(a, b) {
@@ -134,7 +141,7 @@ pub fn term(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
 pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v / b.v;
     let open = b.may_cross_zero() || (b.v == 0.0 && a.may_cross_zero());
-    if let Some(result) = special(a, b, v, open) {
+    if let Some(result) = special(a, b, v, open, rules, CORRECT) {
         // A number divided by an infinity is a zero of its sign.
         return match result.e == 0.0 && a.may_cross_zero() {
             true => Bounded::of_sign(v, false),
@@ -155,7 +162,7 @@ pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
 pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v % b.v;
     let open = b.may_cross_zero() || a.may_cross_zero();
-    if let Some(result) = special(a, b, v, open) {
+    if let Some(result) = special(a, b, v, open, rules, CORRECT) {
         // Of an infinite divisor it is the dividend, which is as far off as it was.
         return match result.is_undecided() || !a.v.is_finite() || b.v.is_nan() {
             true => result,
@@ -196,7 +203,7 @@ pub fn monotone(
 ) -> Bounded {
     let v = f(x.v);
     if x.is_undecided() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     if x.e == 0.0 {
         return exact_operand(v, rules, ulps);
@@ -207,14 +214,14 @@ pub fn monotone(
         return Bounded::exact(v);
     }
     if at_low.is_nan() || at_high.is_nan() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     let mut spread = (at_low - v).abs().max((at_high - v).abs());
     if let Some(point) = extreme.filter(|p| low < *p && *p < high) {
         spread = spread.max((f(point) - v).abs());
     }
     if !spread.is_finite() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     rules.rounded(v, spread, ulps)
 }
@@ -237,7 +244,7 @@ pub fn lipschitz(
 ) -> Bounded {
     let v = f(x.v);
     if x.is_undecided() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     if x.e == 0.0 {
         return exact_operand(v, rules, ulps);
@@ -267,7 +274,7 @@ pub fn tan(x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     let half_turns = |x: f64| (x / std::f64::consts::PI + 0.5).floor();
     let (low, high) = x.ends();
     if x.e > 0.0 && half_turns(low) != half_turns(high) {
-        return Bounded::undecided(libm::tan(x.v));
+        return rules.undecided(libm::tan(x.v), ulps);
     }
     monotone(x, rules, ulps, libm::tan, None)
 }
@@ -285,7 +292,7 @@ pub fn sqrt(x: Bounded, rules: &Rules) -> Bounded {
 pub fn pow(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     let v = libm::pow(a.v, b.v);
     if a.is_undecided() || b.is_undecided() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     if a.e == 0.0 && b.e == 0.0 {
         return exact_operand(v, rules, ulps);
@@ -311,10 +318,10 @@ pub fn pow(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
 /// Bases that may be zero or negative: only a whole exponent has values there, monotone on each side of zero.
 fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     if b.e > 0.0 || b.v.trunc() != b.v {
-        return Bounded::undecided(libm::pow(a.v, b.v));
+        return rules.undecided(libm::pow(a.v, b.v), ulps);
     }
     if b.v < 0.0 && a.may_cross_zero() {
-        return Bounded::undecided(libm::pow(a.v, b.v));
+        return rules.undecided(libm::pow(a.v, b.v), ulps);
     }
     monotone(a, rules, ulps, |x| libm::pow(x, b.v), Some(0.0))
 }
@@ -327,7 +334,7 @@ const LGAMMA_ERROR: f64 = 1.0 / (1u64 << 45) as f64;
 pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
     let v = libm::lgamma(x.v);
     if x.is_undecided() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, CORRECT);
     }
     let own = LGAMMA_ERROR * v.abs().max(1.0);
     let v = if x.v == 1.0 || x.v == 2.0 {
@@ -344,7 +351,7 @@ pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
     }
     let (low, high) = x.ends();
     if low <= 0.0 && low.ceil() <= high {
-        return Bounded::undecided(v);
+        return rules.undecided(v, CORRECT);
     }
     let spread = (libm::lgamma(low) - v)
         .abs()
@@ -354,7 +361,7 @@ pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
 
 fn settle(v: f64, spread: f64, rules: &Rules, ulps: f64) -> Bounded {
     if !spread.is_finite() || v.is_nan() {
-        return Bounded::undecided(v);
+        return rules.undecided(v, ulps);
     }
     rules.rounded(v, spread, ulps)
 }
@@ -364,7 +371,7 @@ pub fn atan2(y: Bounded, x: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     let v = libm::atan2(y.v, x.v);
     // Across the negative x axis the angle jumps.
     let jumps = y.may_cross_zero() && x.v - x.e <= 0.0;
-    if let Some(result) = special(y, x, v, jumps) {
+    if let Some(result) = special(y, x, v, jumps, rules, ulps) {
         return match result.is_undecided() || v.is_nan() {
             true => result,
             false => rules.rounded(v, 0.0, ulps),

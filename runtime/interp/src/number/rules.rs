@@ -320,6 +320,17 @@ impl Rules {
             _ => Bounded::undecided(v),
         }
     }
+    /// A result that is not decided, of an operation that is off by up to `ulps` units.
+    pub fn undecided(&self, v: f64, ulps: f64) -> Bounded {
+        let strayed = self.strayed(v, ulps);
+        let stored = match (&self.noise, self.store) {
+            (Some(noise), Some(format)) if strayed.is_finite() && strayed != 0.0 => {
+                self.rounding_error(&noise.at(STORED), strayed, format)
+            }
+            _ => 0.0,
+        };
+        Bounded::undecided(strayed + stored)
+    }
     /// A term of a sum that a compiled program may leave out.
     pub fn optional(&self, v: f64) -> Bounded {
         match self.noise {
