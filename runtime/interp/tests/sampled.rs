@@ -518,3 +518,31 @@ fn undecided_values_stray_like_others() {
     let most = (0..8).map(sample).fold(0.0, f64::max);
     assert!((1e-8..1e-6).contains(&most), "{most}");
 }
+
+/// A product that overflows by itself is held by a fused step: beside an infinity of the other sign both results are right.
+#[test]
+fn products_that_overflow_alone_leave_a_sum_open() {
+    let text = "task.program @f(%a: tensor<1x3xf32>, %b: tensor<3x1xf32>) -> tensor<1x1xf32> {
+  %y = fusion.matmul %a, %b
+  task.return %y
+}";
+    let program = Text::new(text);
+    let infinity = f64::NEG_INFINITY;
+    for (a, right, wrong) in [
+        ([infinity, 3.4e38, 1.0], [infinity, f64::NAN], f64::INFINITY),
+        ([1.0, 3.4e38, -3.4e38], [f64::NAN, f64::INFINITY], 0.0),
+    ] {
+        let inputs = [
+            tensor(DType::F32, &[1, 3], &a),
+            tensor(DType::F32, &[3, 1], &[5.0, 8.0, 7.0]),
+        ];
+        let of = |v: f64| [tensor(DType::F32, &[1, 1], &[v])];
+        for v in right {
+            let report = program.judge(&inputs, &of(v));
+            assert!(!report.failed(), "{v}: {report:?}");
+        }
+        // Nothing is said of a third value: correct results are of two kinds.
+        let report = program.judge(&inputs, &of(wrong));
+        assert_eq!(report.compared, 0, "{wrong}: {report:?}");
+    }
+}

@@ -125,10 +125,10 @@ pub fn term(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     if product.is_undecided() || !a.v.is_finite() || !b.v.is_finite() {
         return product;
     }
-    if !product.v.is_finite() {
-        return rules.open(product.v);
-    }
     let v = a.v * b.v;
+    if !product.v.is_finite() {
+        return rules.fused(product.v, v);
+    }
     let vanished = v == 0.0 && a.v != 0.0 && b.v != 0.0;
     let held = v == product.v && a.v.mul_add(b.v, -v) == 0.0 && !vanished;
     match held || !both_exact(a, b) {

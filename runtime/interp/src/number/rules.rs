@@ -206,6 +206,8 @@ pub struct Rules {
     parts: bool,
     /// The errors of a sampled execution.
     noise: Option<Noise>,
+    /// True in a sampled execution whose sums hold products by fused steps.
+    fused: bool,
 }
 
 impl Rules {
@@ -228,15 +230,24 @@ impl Rules {
             cuts: false,
             parts: false,
             noise: None,
+            fused: false,
         }
     }
     /// The same in a sampled execution.
     pub fn sampled(self, noise: Option<Noise>) -> Self {
-        Self { noise, ..self }
+        let fused = noise.is_some_and(|noise| noise.fused);
+        Self {
+            noise,
+            fused,
+            ..self
+        }
     }
-    /// The same without errors of a sampled execution.
+    /// The same without errors of a sampled execution, but with its choices.
     pub fn precise(self) -> Self {
-        self.sampled(None)
+        Self {
+            noise: None,
+            ..self
+        }
     }
     /// The same with other random numbers for each `x`.
     pub fn varied(self, x: f64) -> Self {
@@ -330,6 +341,13 @@ impl Rules {
             _ => 0.0,
         };
         Bounded::undecided(strayed + stored)
+    }
+    /// A product that overflows where it is `rounded` by itself, and that a fused step of a sum holds.
+    pub fn fused(&self, rounded: f64, held: f64) -> Bounded {
+        match self.fused {
+            true => Bounded::undecided(held.clamp(f64::MIN, f64::MAX)),
+            false => Bounded::undecided(rounded),
+        }
     }
     /// A term of a sum that a compiled program may leave out.
     pub fn optional(&self, v: f64) -> Bounded {

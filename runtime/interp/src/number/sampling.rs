@@ -25,6 +25,8 @@ pub struct Noise {
     factor: f64,
     /// True in every other sample: the choices that a compiled program is free to make are made otherwise.
     pub other: bool,
+    /// True in two of four samples: products that overflow alone are held by fused steps of their sums.
+    pub fused: bool,
 }
 
 impl Noise {
@@ -35,6 +37,7 @@ impl Noise {
             seed: words.word(),
             factor: sample.factor,
             other: sample.number % 2 == 1,
+            fused: sample.number % 4 >= 2,
         }
     }
     /// The same for another use within the op.
