@@ -1,17 +1,17 @@
 //! Addresses, loads and stores.
 //!
 //! Address arithmetic is the one thing that inkwell calls unsafe, since a wrong element type crashes LLVM; it is confined
-//! to [`element`], where the type is built from the same [`Elem`] as the index's scale.
+//! to [`address`], whose type is a scalar's.
 
 use inkwell::AddressSpace;
+use inkwell::builder::{Builder, BuilderError};
 use inkwell::module::Linkage;
 use inkwell::types::BasicType;
-use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, PointerValue};
+use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue};
 
 use crate::expr::{Elem, Emit, PART, Val};
 
 /// The address of element `index` (signed, in elements of `elem`) from `base`.
-#[allow(unsafe_code)]
 pub fn element<'ctx>(
     emit: &Emit<'ctx>,
     base: PointerValue<'ctx>,
@@ -21,14 +21,24 @@ pub fn element<'ctx>(
     let BasicValueEnum::IntValue(offset) = index.raw() else {
         return base;
     };
-    let ty = emit.scalar_type(elem);
-    // SAFETY: `ty` is a sized scalar type of the builder's context, the base a pointer and the offset one integer, which
-    // is all that LLVM asks of the call. The result is only an address; what may be read there is the caller's to know.
-    let result = unsafe { emit.builder.build_gep(ty, base, &[offset], "") };
+    let result = address(&emit.builder, emit.scalar_type(elem), base, offset);
     result.unwrap_or_else(|error| {
         emit.fail(error);
         base
     })
+}
+
+/// The address that lies `offset` elements of a scalar type behind `base`.
+#[allow(unsafe_code)]
+pub fn address<'ctx>(
+    builder: &Builder<'ctx>,
+    scalar: impl BasicType<'ctx>,
+    base: PointerValue<'ctx>,
+    offset: IntValue<'ctx>,
+) -> Result<PointerValue<'ctx>, BuilderError> {
+    // SAFETY: a sized scalar type of the builder's context, a pointer and one integer are all that LLVM asks of the call. The result is only an
+    // address; what may be read there is the caller's to know.
+    unsafe { builder.build_gep(scalar, base, &[offset], "") }
 }
 
 /// Loads one element, or `lanes` consecutive ones, from an address that `align` divides.

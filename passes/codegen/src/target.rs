@@ -21,12 +21,12 @@ use inkwell::targets::{TargetMachine, TargetTriple};
 use inkwell::values::FunctionValue;
 use llvm_sys::support::LLVMParseCommandLineOptions;
 
-use crate::byte_swaps;
 use crate::cache::Cache;
 use crate::error::CodegenError;
 use crate::expr::X86;
 use crate::host::{Host, host};
 use crate::llvm;
+use crate::{byte_swaps, one_lane};
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
@@ -374,7 +374,7 @@ impl Target {
             .map_err(CodegenError::internal)?;
         match self.is_gpu() {
             true => byte_swaps::split(module),
-            false => Ok(()),
+            false => one_lane::unmask(module),
         }
     }
 }
