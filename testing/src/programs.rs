@@ -46,6 +46,8 @@ pub enum Step {
     Part,
     /// A part as a square again.
     Whole,
+    /// A square flipped, or its first half twice.
+    Turn,
     /// Returns a square or row, whoever reads or returns it, an input too.
     Return,
 }
@@ -200,7 +202,9 @@ impl Squares {
             let spread = format!("broadcast {r} dims [{dim}] shape [{n}, {n}]");
             let (v, call, shape) = match step {
                 // They take all of a square in memory.
-                Step::Reduce(_) | Step::Fold(Square) | Step::Part if a.shape != Shape::Square => {
+                Step::Reduce(_) | Step::Fold(Square) | Step::Part | Step::Turn
+                    if a.shape != Shape::Square =>
+                {
                     continue;
                 }
                 Step::One(kind, ops) => {
@@ -277,6 +281,11 @@ impl Squares {
                         }
                     };
                     (v, call, Shape::Square)
+                }
+                Step::Turn if by % 2 == 0 => (a, format!("flip {a} dims [{dim}]"), Shape::Square),
+                Step::Turn => {
+                    let half = detour(format!("slice {a} starts [0, 0] shape [{}, {n}]", n / 2));
+                    (a, format!("cat {half}, {half} dim 0"), Shape::Square)
                 }
                 Step::Return => {
                     returned.push([a, r][dim]);

@@ -90,9 +90,9 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     lists
 }
 
-/// True if a boundary lies between the producer of a value and a user.
-pub(super) fn separated(ir: &Ir, producer: Op, user: Op) -> bool {
-    after(ir, producer) || before(ir, user)
+/// The boundaries of an op: true if one lies before it, between it and what it reads, and if one lies behind it.
+pub(super) fn around(ir: &Ir, op: Op) -> (bool, bool) {
+    (before(ir, op), after(ir, op))
 }
 
 /// The kind of the boundary between the producer of a value and a user, in words; of a call the sentence that it is one.

@@ -7,7 +7,6 @@ use fuser_analysis::cost::{Cost, Objective};
 use rustc_hash::FxHashSet;
 
 use super::bottom_up::BottomUp;
-use super::boundaries::separated;
 use super::graph::{Edge, Index};
 use super::order::GroupId;
 use super::record::Action;
@@ -202,9 +201,8 @@ impl BottomUp<'_> {
             Some(g) if g == b => a,
             _ => return false,
         };
-        let made = self.graph.ops[producer as usize];
         let mut users = edge.users.iter().filter(|&&r| of(r) == Some(user_side));
-        users.any(|&r| separated(self.ir, made, self.graph.ops[r as usize]))
+        users.any(|&r| self.graph.separated(producer, r))
     }
 
     /// Bytes that need not move when both sides of an edge are one: a read, and the write if nobody else reads.

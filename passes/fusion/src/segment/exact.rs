@@ -11,7 +11,7 @@
 //! grouping it is the reference for the search. Never looks at values that are computed twice: that is left to
 //! refinement.
 
-use fuser_analysis::cost::{Cost, Objective};
+use fuser_analysis::cost::{Cost, Objective, is_call};
 use fuser_ir::Ir;
 
 use super::graph::{Graph, Index};
@@ -71,6 +71,7 @@ pub(super) fn optimum(
     let count: Set = 1 << parts.len();
     let closed: Vec<bool> = (0..count).map(|set| is_closed(&reads, set)).collect();
     let beside = beside(graph, parts);
+    let calls = calls(ir, graph, parts);
     let mut cost_results: Vec<Option<Option<CostResult>>> = vec![None; count];
     let objective = planner.model.objective;
     let mut limit = Limit::new(ir, graph, parts, bounds, objective);
@@ -94,7 +95,8 @@ pub(super) fn optimum(
             let next = done | group;
             if closed[next] {
                 let slot = &mut cost_results[group];
-                if slot.is_none() && !is_connected(&beside, group) {
+                let shared = group & calls != 0 && group.count_ones() > 1;
+                if slot.is_none() && (shared || !is_connected(&beside, group)) {
                     *slot = Some(None);
                 }
                 if slot.is_none() && limit.admits(&cost, &[group, left & !group]) {
@@ -210,6 +212,14 @@ fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
         edges.fold(0, |set, edge| set | users[edge])
     };
     parts.iter().map(near).collect()
+}
+
+/// The parts in which an op is a call: it shares a group with nobody.
+fn calls(ir: &Ir, graph: &Graph, parts: &[Vec<Index>]) -> Set {
+    let called = |part: &Vec<Index>| part.iter().any(|&op| is_call(ir, graph.ops[op as usize]));
+    let numbered = parts.iter().enumerate();
+    let called = numbered.filter(|(_, part)| called(part));
+    called.fold(0, |set, (number, _)| set | 1 << number)
 }
 
 /// True if a set hangs together.

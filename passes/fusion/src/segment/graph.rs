@@ -8,6 +8,7 @@ use fuser_ir::{Block, Ir, Op, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::boundaries::around;
 use crate::planner::{Answer, Planner};
 
 /// The bytes of the largest element: a value this small is cheaper to compute again than to store.
@@ -47,6 +48,8 @@ pub struct Graph {
     pub writes: Vec<SmallVec<[u32; 1]>>,
     /// Ops that belong to no group: they make values from nothing and are copied to where these are used.
     pub free: Vec<bool>,
+    /// The boundaries before and after each op.
+    boundaries: Vec<(bool, bool)>,
     index: FxHashMap<Op, Index>,
     of_value: FxHashMap<Value, u32>,
 }
@@ -60,6 +63,8 @@ impl Graph {
             ops: ops.collect(),
             ..Self::default()
         };
+        let boundaries = graph.ops.iter().map(|&op| around(ir, op));
+        graph.boundaries = boundaries.collect();
         for position in 0..graph.ops.len() {
             graph.add(ir, position, bindings);
         }
@@ -157,6 +162,10 @@ impl Graph {
         for edge in &mut self.edges {
             edge.escapes = ir.users(edge.value).any(|user| !index.contains_key(&user));
         }
+    }
+    /// True if a boundary lies between the producer of a value and a user.
+    pub fn separated(&self, producer: Index, user: Index) -> bool {
+        self.boundaries[producer as usize].1 || self.boundaries[user as usize].0
     }
     /// True if an op that reads the value loads bytes: it takes room, and is not computed anew in each group.
     pub fn is_loaded(&self, edge: u32) -> bool {

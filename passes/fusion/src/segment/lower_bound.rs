@@ -12,16 +12,19 @@
 //! ```
 //!
 //! Guarantees: never more than the cost model says of any grouping. A load that may cost nothing counts nothing: that
-//! of an op that can be a view, or of a value that windows touch in part only.
+//! of an op that can be a view, or of a value that windows touch in part only. A window that reads every element of its operand,
+//! as a cat or a pad does, touches all of it wherever a walk has the result.
 
+use fuser_analysis::axes::window::{at_least, minus};
 use fuser_analysis::axes::{Copies, unwalked, window};
-use fuser_analysis::cost::{Cost, keeps_memory};
-use fuser_ir::{Ir, Value};
+use fuser_analysis::cost::{Cost, is_call, keeps_memory};
+use fuser_ir::maps::{Index as At, Map, Reads};
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Ir, Op, Value};
 use petgraph::graph::DiGraph;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::boundaries::separated;
 use super::graph::{Graph, Index};
 
 /// A set of parts.
@@ -66,6 +69,8 @@ pub(super) struct LowerBound {
     traffic: Vec<Traffic>,
     /// The parts that no view can be made of.
     kernels: Set,
+    /// Those of them that are a call, which shares no launch.
+    calls: Set,
     known: Vec<Option<Cost>>,
 }
 
@@ -78,6 +83,8 @@ struct Firm<'a> {
     graph: &'a Graph,
     /// Values that only windows may read, however boundaries are drawn.
     unwalked: FxHashSet<Value>,
+    /// The windows among the ops, each with the values of which it reads every element.
+    covered: FxHashSet<(Index, Value)>,
 }
 
 impl<'a> Firm<'a> {
@@ -90,23 +97,33 @@ impl<'a> Firm<'a> {
                 !edge.escapes && edge.users.is_empty()
             })
         };
+        if all.iter().any(is_dead) {
+            return None;
+        }
         let ops: Vec<_> = all.iter().map(|&op| graph.ops[op as usize]).collect();
-        (!all.iter().any(is_dead)).then_some(Self {
+        let windows = all.iter().zip(&ops);
+        let windows = windows.filter(|&(_, &node)| window::is_window(ir, node));
+        let covered =
+            windows.flat_map(|(&op, &node)| covered(ir, node).into_iter().map(move |v| (op, v)));
+        Some(Self {
             ir,
             graph,
             unwalked: unwalked(ir, &ops, &Copies::default()),
+            covered: covered.collect(),
         })
     }
     /// True if no view can be made of the op.
     fn writes(&self, op: Index) -> bool {
         !keeps_memory(self.ir, self.graph.ops[op as usize])
     }
-    /// True if the op walks all of what it reads: no view, and neither a window nor read through windows alone.
-    fn loads(&self, op: Index) -> bool {
+    /// True if the op reads every element of `value` wherever it is: no view, not read through windows alone, and no window that leaves
+    /// elements out.
+    fn loads(&self, op: Index, value: Value) -> bool {
         let node = self.graph.ops[op as usize];
         let mut results = self.ir.results(node).iter();
-        let aside = results.any(|v| self.unwalked.contains(v)) || window::is_window(self.ir, node);
-        self.writes(op) && !aside
+        let aside = results.any(|v| self.unwalked.contains(v));
+        let all = !window::is_window(self.ir, node) || self.covered.contains(&(op, value));
+        self.writes(op) && !aside && all
     }
     /// The values that the ops `all`, ascending, read or make, each with the names that views among them give it.
     /// Values made from nothing are made again and count nothing.
@@ -114,8 +131,7 @@ impl<'a> Firm<'a> {
         let graph = self.graph;
         let (mut classes, mut of_edge) = (Vec::new(), Homes::default());
         let boundary = |producer: Option<Index>, user: Index| {
-            let (of, to) = (producer, graph.ops[user as usize]);
-            of.is_some_and(|m| separated(self.ir, graph.ops[m as usize], to))
+            producer.is_some_and(|m| graph.separated(m, user))
         };
         let add = |classes: &mut Vec<Class>, of_edge: &mut Homes, number: u32| {
             let edge = &graph.edges[number as usize];
@@ -151,7 +167,7 @@ impl<'a> Firm<'a> {
             class.escapes |= edge.escapes;
             for &user in &edge.users {
                 class.users.push(user);
-                if self.loads(user) {
+                if self.loads(user, edge.value) {
                     class.loads.push(user);
                     if behind || boundary(edge.producer, user) {
                         class.behind.push(user);
@@ -172,6 +188,45 @@ impl<'a> Firm<'a> {
     }
 }
 
+/// The operands of a window of which it reads every element for the result: those of a cat, what a pad adds to.
+fn covered(ir: &Ir, op: Op) -> Vec<Value> {
+    // Operands that give no index hold different elements of the result, so none hides another.
+    let maps = ir.maps(op);
+    let maps = maps.filter(|m| m.index_operands().is_empty() && m.reads != Reads::Last);
+    let (Some(maps), Some(&result)) = (maps, ir.results(op).first()) else {
+        return Vec::new();
+    };
+    let length = |value: Value, axis: usize| {
+        let tensor = ir.value_kind(value).as_tensor()?;
+        ir.extent_as_expr(tensor.dims.get(axis)?.extent)
+    };
+    let along = |value: Value, axis: usize, index: &At| match index {
+        At::Zero | At::Iter(_) => Some(true),
+        At::Affine { iter, start, step } => {
+            let last = minus(&length(value, axis)?, &ExtentExpr::constant(1))?;
+            let across = minus(&length(result, *iter)?, &ExtentExpr::constant(1))?;
+            let end = start.add(&across.mul(&ExtentExpr::constant(*step))?)?;
+            let (low, high) = if *step < 0 {
+                (&end, &**start)
+            } else {
+                (&**start, &end)
+            };
+            let zero = ExtentExpr::default();
+            Some(step.unsigned_abs() == 1 && at_least(&zero, low) && at_least(high, &last))
+        }
+        At::Element(_) | At::From { .. } => Some(false),
+    };
+    let operands = ir.operands(op).zip(&maps.operands);
+    let all = |(value, map): &(Value, &Map)| {
+        let axes = map.axes().filter(|axes| !axes.is_empty());
+        axes.is_some_and(|axes| {
+            let mut axes = axes.iter().enumerate();
+            axes.all(|(axis, index)| along(*value, axis, index) == Some(true))
+        })
+    };
+    operands.filter(all).map(|(value, _)| value).collect()
+}
+
 impl LowerBound {
     /// Bounds for sets of `parts`.
     pub fn new(ir: &Ir, graph: &Graph, parts: &[Vec<Index>]) -> Self {
@@ -179,6 +234,7 @@ impl LowerBound {
         let mut lower_bound = Self {
             traffic: Vec::new(),
             kernels: 0,
+            calls: 0,
             known: vec![None; 1 << parts.len()],
         };
         let Some(firm) = Firm::new(ir, graph, &all) else {
@@ -187,6 +243,8 @@ impl LowerBound {
         for (part, number) in parts.iter().zip(0..) {
             let kernel = part.iter().any(|&op| firm.writes(op));
             lower_bound.kernels |= Set::from(kernel) << number;
+            let call = matches!(part[..], [op] if is_call(ir, graph.ops[op as usize]));
+            lower_bound.calls |= Set::from(call) << number;
         }
         let homes = parts.iter().zip(0..);
         let homes = homes.flat_map(|(part, n)| part.iter().map(move |&op| (op, 1 << n)));
@@ -234,7 +292,8 @@ impl LowerBound {
         let least = Cost {
             read_bytes: moved.fold(0, u64::saturating_add),
             kernels: u64::from(set & self.kernels != 0),
-            launches: u64::from(set & self.kernels != 0),
+            launches: u64::from((set & self.calls).count_ones())
+                + u64::from(set & self.kernels & !self.calls != 0),
             ..Cost::default()
         };
         self.known[set] = Some(least);
@@ -314,12 +373,13 @@ mod tests {
     use fuser_testing::{Random, Squares, Step, parsed};
 
     /// Ops of all classes: elementwise, reductions, views, windows, boundaries.
-    const STEPS: [&[Step]; 8] = [
+    const STEPS: [&[Step]; 9] = [
         &[Reduce("sum")],
         &[Spread],
         &[Permute],
         &[Step::Part],
         &[Step::Whole],
+        &[Step::Turn],
         &[One(Square, &["segment_set"]), One(Row, &["segment_set"])],
         &[Two(Square, &["add"])],
         &[One(Square, EXP), One(Row, EXP), One(Part, EXP)],

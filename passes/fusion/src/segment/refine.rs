@@ -23,7 +23,7 @@ use fuser_ir::Ir;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::boundaries::{is_alone, separated};
+use super::boundaries::is_alone;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
@@ -278,12 +278,12 @@ impl<'a> Refine<'a> {
             }
             let own = homes(op);
             let reads = self.graph.producers(op).all(|(producer, _)| {
-                let boundary = separated(self.ir, self.graph.ops[producer as usize], node);
+                let boundary = self.graph.separated(producer, op);
                 flows(&homes(producer), &own, boundary)
             });
             reads
                 && self.graph.users(op).all(|(user, _)| {
-                    let boundary = separated(self.ir, node, self.graph.ops[user as usize]);
+                    let boundary = self.graph.separated(op, user);
                     flows(&own, &homes(user), boundary)
                 })
         })

@@ -503,6 +503,47 @@ fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     assert!(planner.plans < 16, "{} plans", planner.plans);
 }
 
+/// A stack of `pieces`, each in a product under another view too, and two products of the stack: no grouping costs less than the one that
+/// merging finds, and lower bounds tell it.
+fn stack(pieces: usize) -> Builder {
+    let each = |text: &dyn Fn(usize) -> String| (0..pieces).map(text).collect::<String>();
+    let list = |name: &str| {
+        let all: Vec<String> = (0..pieces).map(|n| format!("%{name}{n}")).collect();
+        all.join(", ")
+    };
+    let total = 4 * pieces;
+    let inputs = each(&|n| format!("%x{n}: tensor<4x16xf32>, "));
+    let views = each(&|n| {
+        format!(
+            "  %p{n} = fusion.broadcast %x{n} dims [1, 2] shape [1, 4, 16]\n  \
+             %v{n} = fusion.reshape %p{n} shape [4, 16]\n  \
+             %o{n} = fusion.matmul %v{n}, %w\n"
+        )
+    });
+    let types = "tensor<4x16xf32>, ".repeat(pieces);
+    Builder::of(&format!(
+        "task.program @f({inputs}%w: tensor<16x16xf32>) -> ({types}tensor<16x16xf32>) {{\n{views}  \
+         %c = fusion.cat {} dim 0\n  \
+         %m = fusion.reshape %c shape [{total}, 16]\n  \
+         %a = fusion.matmul %m, %w\n  \
+         %s = fusion.mul %a, %a\n  \
+         %t = fusion.permute %m dims [1, 0]\n  \
+         %y = fusion.matmul %t, %s\n  \
+         task.return {}, %y\n}}\n",
+        list("p"),
+        list("o")
+    ))
+}
+
+#[test]
+fn what_no_grouping_can_lower_is_not_tried() {
+    let (groups, _, planner) = with_model(&stack(6), Model::default(), Options::default());
+    let views = "p0 v0 p1 v1 p2 v2 p3 v3 p4 v4 p5 v5 c m t";
+    let rest = "o0 | o1 | o2 | o3 | o4 | o5 | a | s | y";
+    assert_eq!(groups, format!("{views} | {rest}"));
+    assert!(planner.plans < 16, "{} plans", planner.plans);
+}
+
 /// One program, whose middle op is declared in three ways: the table row is all that differs.
 #[test]
 fn a_changed_declaration_changes_the_groups() {

@@ -26,7 +26,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::bottom_up::opaque_cost;
-use super::boundaries::{is_alone, separated, words};
+use super::boundaries::words;
 use super::graph::{Graph, Index};
 use super::record::Record;
 use crate::planner::{CostResult, Planner};
@@ -533,7 +533,7 @@ impl Drawn {
                 let inside =
                     home.is_some_and(|h| groups.contains(&h)) && home != self.home[user as usize];
                 let made = self.graph.ops[producer as usize];
-                if inside && (separated(&self.ir, made, own) || is_alone(&self.ir, own)) {
+                if inside && self.graph.separated(producer, user) {
                     boundaries.push(BoundaryNote {
                         value: value_text(&self.ir, edge.value),
                         producer: self.hinted(made),
