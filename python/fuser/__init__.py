@@ -11,10 +11,12 @@
     array([1., 1., 1.], dtype=float32)
 
 `Program` reads text, StableHLO and nvFuser's definitions; `Builder` makes a program op by op. `Program.compile` gives a `Compiled`, which
-is called on arrays. `Error` is what every refusal raises.
+is called on arrays. `Program.segments` gives `Segments`, the kernels with bytes and reasons, which notebooks show as a picture. `Error` is what every refusal raises.
 """
 
 from ._fuser import Compiled, Error, Program, __version__
 from .builder import Builder, Value
+from .segments import Segment, Segments, WhatIf
+from .split import Split
 
-__all__ = ["Builder", "Compiled", "Error", "Program", "Value", "__version__"]
+__all__ = ["Builder", "Compiled", "Error", "Program", "Segment", "Segments", "Split", "Value", "WhatIf", "__version__"]

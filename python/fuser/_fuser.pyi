@@ -1,5 +1,8 @@
 from typing import Any, Mapping, Sequence
 
+from .segments import Segments, WhatIf
+from .split import Split
+
 __version__: str
 
 class Error(Exception):
@@ -28,7 +31,7 @@ class Program:
         executors: str | None = None,
         threads: int | None = None,
     ) -> Compiled: ...
-    def segments(
+    def report(
         self,
         *,
         target: str | None = None,
@@ -36,6 +39,68 @@ class Program:
         passes: str | None = None,
         executors: str | None = None,
     ) -> dict[str, Any]: ...
+    def segments(
+        self,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> Segments: ...
+    def explain(
+        self,
+        *values: str,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> str: ...
+    def what_if(
+        self,
+        together: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+        apart: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> WhatIf: ...
+    def split(
+        self,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> Split: ...
+    def with_segments(
+        self,
+        segments: str | Mapping[str, Any] | Segments | Sequence[Sequence[str]],
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> Program: ...
+    def schedule(
+        self,
+        segment: str,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> str: ...
+    def with_schedule(
+        self,
+        segment: str,
+        text: str,
+        *,
+        target: str | None = None,
+        shapes: Mapping[str, int] | None = None,
+        passes: str | None = None,
+        executors: str | None = None,
+    ) -> Program: ...
     def segmented(
         self,
         *,
@@ -44,6 +109,7 @@ class Program:
         passes: str | None = None,
         executors: str | None = None,
     ) -> str: ...
+    def _repr_html_(self) -> str: ...
     def type_of(self, name: str) -> str | None: ...
     @property
     def name(self) -> str: ...
@@ -51,6 +117,8 @@ class Program:
     def extents(self) -> list[str]: ...
     @property
     def inputs(self) -> list[dict[str, Any]]: ...
+    @property
+    def aliases(self) -> list[int | None]: ...
     @property
     def outputs(self) -> list[str]: ...
 
@@ -72,6 +140,9 @@ class Compiled:
         strides: Sequence[Sequence[int] | None] | None = None,
         unchecked: bool = False,
     ) -> list[Any]: ...
+    def bind(self, *arguments: Any, **named: Any) -> tuple[list[Any], dict[str, int]]: ...
+    def segments(self) -> Segments: ...
+    def _repr_html_(self) -> str: ...
     @property
     def inputs(self) -> list[str]: ...
     @property

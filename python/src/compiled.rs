@@ -27,12 +27,17 @@ const MOST_SHAPES: usize = 256;
 #[pyclass(frozen, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
+    /// The program and the options of the code.
+    program: fuser::Program,
+    options: fuser::Options,
     plans: Mutex<FxHashMap<Shapes, Arc<Plan>>>,
     copies: AtomicU64,
     /// The arguments and results that were copied, and how often.
     copied: Mutex<BTreeMap<String, u64>>,
 }
 
+type List<'py> = Vec<Bound<'py, PyAny>>;
+type Arrays<'py> = SmallVec<[Array<'py>; 8]>;
 type Objects<'py> = SmallVec<[Bound<'py, PyAny>; 8]>;
 
 /// Wishes of a call besides its arguments.
@@ -46,9 +51,11 @@ struct Wishes<'a, 'py> {
 }
 
 impl Compiled {
-    pub fn new(inner: fuser::Compiled) -> Self {
+    pub fn new(inner: fuser::Compiled, program: fuser::Program, options: fuser::Options) -> Self {
         Self {
             inner: Arc::new(inner),
+            program,
+            options,
             plans: Mutex::default(),
             copies: AtomicU64::new(0),
             copied: Mutex::default(),
@@ -195,6 +202,25 @@ impl Compiled {
         }
     }
 
+    /// The arrays of arguments; their shapes go to `shapes`.
+    fn arrays<'py>(
+        &self,
+        objects: &Objects<'py>,
+        known: &Libraries,
+        unchecked: bool,
+        shapes: &mut Shapes,
+    ) -> PyResult<Arrays<'py>> {
+        let mut arrays = Arrays::new();
+        for (object, spec) in objects.iter().zip(&self.inner.signature().inputs) {
+            let array = Array::of(object, Part::Input(spec), known, shapes)?;
+            if matches!(array.library, Library::Table(_)) && !unchecked {
+                results::check_plain(object, &spec.name)?;
+            }
+            arrays.push(array);
+        }
+        Ok(arrays)
+    }
+
     /// Runs the program; gives the results in order.
     fn run<'py>(
         &self,
@@ -218,18 +244,10 @@ impl Compiled {
             ));
         }
         let mut shapes = Shapes::new();
-        let mut inputs: SmallVec<[Array<'py>; 8]> = SmallVec::new();
-        let mut library = Library::None;
-        for (object, spec) in objects.iter().zip(&signature.inputs) {
-            let array = Array::of(object, Part::Input(spec), known, &mut shapes)?;
-            if matches!(array.library, Library::Table(_)) && !wishes.unchecked {
-                results::check_plain(object, &spec.name)?;
-            }
-            if library == Library::None {
-                library = array.library;
-            }
-            inputs.push(array);
-        }
+        let inputs = self.arrays(objects, known, wishes.unchecked, &mut shapes)?;
+        let mut libraries = inputs.iter().map(|array| array.library);
+        let library = libraries.find(|library| *library != Library::None);
+        let library = library.unwrap_or(Library::None);
         let mut given: SmallVec<[Option<Array<'py>>; 4]> = SmallVec::new();
         for (index, name) in signature.output_names.iter().enumerate() {
             let array = match wishes.out.get(index) {
@@ -317,6 +335,24 @@ impl Compiled {
         }
     }
 
+    /// The arguments in the order of the inputs, and the lengths of named extents that they have; nothing runs.
+    #[pyo3(signature = (*arguments, **named))]
+    fn bind<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<(List<'py>, BTreeMap<String, i64>)> {
+        let objects = self.arguments(py, arguments.iter().collect(), named)?;
+        let known = Libraries::get(py)?;
+        let signature = self.inner.signature();
+        let mut shapes = Shapes::new();
+        let inputs = self.arrays(&objects, known, false, &mut shapes)?;
+        let lengths = crate::plan::extents(py, &self.inner, &inputs, &shapes)?;
+        let names = signature.extents.iter().cloned();
+        Ok((objects.into_iter().collect(), names.zip(lengths).collect()))
+    }
+
     /// Runs the program on arrays of the caller's alone: results go into `out`, one array for each.
     #[pyo3(signature = (out, *arguments, **named))]
     fn call_into<'py>(
@@ -386,6 +422,16 @@ impl Compiled {
     #[getter]
     fn outputs(&self) -> Vec<String> {
         self.inner.signature().output_names.clone()
+    }
+
+    /// The segments that were compiled, as `Program.segments` gives them.
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        crate::program::drawing(py, &self.program, &self.options)
+    }
+
+    /// The segments as a picture, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        self.segments(py)?.call_method0("_repr_html_")?.extract()
     }
 
     /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of one kind.

@@ -131,7 +131,7 @@ impl Plan {
 }
 
 /// The values of the extents for these arguments.
-fn extents(
+pub fn extents(
     py: Python<'_>,
     base: &fuser::Compiled,
     inputs: &[Array<'_>],

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::compiled::Compiled;
-use crate::error::{FuserError, raised};
+use crate::error::raised;
 
 /// A verified tensor program with one entry.
 #[pyclass(frozen, module = "fuser")]
@@ -33,6 +33,48 @@ fn options(
     options.compile.executors = executors.unwrap_or_default();
     options.threads = threads;
     Ok(options)
+}
+
+/// Names of values: one, several, or several lists of them.
+#[derive(FromPyObject)]
+pub enum Wishes {
+    One(String),
+    Names(Vec<String>),
+    Lists(Vec<Vec<String>>),
+}
+
+impl Wishes {
+    fn lists(this: Option<Self>) -> Vec<Vec<String>> {
+        match this {
+            None => Vec::new(),
+            Some(Self::One(name)) => vec![vec![name]],
+            Some(Self::Names(names)) if names.is_empty() => Vec::new(),
+            Some(Self::Names(names)) => vec![names],
+            Some(Self::Lists(lists)) => lists,
+        }
+    }
+}
+
+/// Serializing plain strings and numbers cannot fail.
+fn json<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+/// JSON as objects of Python.
+fn loaded(py: Python<'_>, text: String) -> PyResult<Bound<'_, PyAny>> {
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// The segments of a program as `fuser.segments.Segments`.
+pub fn drawing<'py>(
+    py: Python<'py>,
+    program: &fuser::Program,
+    options: &fuser::Options,
+) -> PyResult<Bound<'py, PyAny>> {
+    let text = py.detach(|| program.drawing(options).map(|drawing| json(&drawing)));
+    let text = text.map_err(|error| raised(py, &error))?;
+    let of = py.import("fuser.segments")?.getattr("Segments")?;
+    of.call1((loaded(py, text)?,))
 }
 
 #[pymethods]
@@ -73,11 +115,28 @@ impl Program {
     ) -> PyResult<Compiled> {
         let options = options(py, target, shapes, passes, executors, threads)?;
         let compiled = py.detach(|| self.inner.compile(&options));
-        Ok(Compiled::new(compiled.map_err(|error| raised(py, &error))?))
+        let compiled = compiled.map_err(|error| raised(py, &error))?;
+        Ok(Compiled::new(compiled, self.inner.clone(), options))
     }
 
     /// The segments and their bytes, from shapes alone, as a dictionary: docs/report-schema.md has its fields. Bytes are numbers where
-    /// `shapes` gives all extents, else polynomials over their names.
+    /// `shapes` gives all extents, else polynomials over their names. `with_segments` takes it, edited or not.
+    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
+    fn report<'py>(
+        &self,
+        py: Python<'py>,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let report = py.detach(|| self.inner.segments(&options).map(|report| json(&report)));
+        loaded(py, report.map_err(|error| raised(py, &error))?)
+    }
+
+    /// The segments, from shapes alone: of each its ops, bytes, launches and time, what it reads and writes, and for each cut between two the
+    /// reasons. A list with totals, which shows itself in notebooks. The figures for extents that `shapes` does not give assume 1024 elements.
     #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
     fn segments<'py>(
         &self,
@@ -88,11 +147,141 @@ impl Program {
         executors: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = options(py, target, shapes, passes, executors, None)?;
-        let report = py.detach(|| self.inner.segments(&options));
-        let report = report.map_err(|error| raised(py, &error))?;
-        let text =
-            serde_json::to_string(&report).map_err(|e| FuserError::new_err(e.to_string()))?;
-        py.import("json")?.call_method1("loads", (text,))
+        drawing(py, &self.inner, &options)
+    }
+
+    /// The reasons for the segments, in the words of `fuser-opt --explain`: of all of them, of one value (where it is, what crosses there), or of
+    /// two values (what one kernel for both would cost or break).
+    #[pyo3(signature = (*values, target=None, shapes=None, passes=None, executors=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        values: Vec<String>,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<String> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let values: Vec<&str> = values.iter().map(String::as_str).collect();
+        let text = py.detach(|| self.inner.explain(&options, &values));
+        text.map_err(|error| raised(py, &error))
+    }
+
+    /// The prices of the segments as they are and as asked: `together` are names of values that share a kernel, `apart` those of which no two do; a
+    /// name alone in `apart` gets a kernel of its own. Several wishes are a list of lists. Where the wish cannot be met, `error` of the result says why.
+    #[pyo3(signature = (together=None, apart=None, *, target=None, shapes=None, passes=None, executors=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
+    fn what_if<'py>(
+        &self,
+        py: Python<'py>,
+        together: Option<Wishes>,
+        apart: Option<Wishes>,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let (together, apart) = (Wishes::lists(together), Wishes::lists(apart));
+        let found = py.detach(|| {
+            let found = self.inner.what_if(&options, &together, &apart)?;
+            Ok((json(&found.taken), found.asked.map(|asked| json(&asked))))
+        });
+        let (taken, asked) = found.map_err(|error| raised(py, &error))?;
+        let (asked, error) = match asked {
+            Ok(text) => (Some(loaded(py, text)?), None),
+            Err(error) => (None, Some(raised(py, &error).into_value(py))),
+        };
+        let of = py.import("fuser.segments")?.getattr("WhatIf")?;
+        of.call1((loaded(py, taken)?, asked, error))
+    }
+
+    /// The segments as programs in run order, with the map between their values and those of the whole. `.compile()` of the result runs them.
+    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
+    fn split<'py>(
+        slf: Bound<'py, Self>,
+        py: Python<'py>,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let given = PyDict::new(py);
+        given.set_item("target", target)?;
+        given.set_item("shapes", shapes.clone())?;
+        given.set_item("executors", executors.clone())?;
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let inner = slf.get().inner.clone();
+        let found = py.detach(|| {
+            let found = inner.split(&options)?;
+            Ok((json(&found.map), found.parts))
+        });
+        let (map, parts) = found.map_err(|error| raised(py, &error))?;
+        let parts: Vec<Self> = parts.into_iter().map(|inner| Self { inner }).collect();
+        let of = py.import("fuser.split")?.getattr("Split")?;
+        of.call1((slf, loaded(py, map)?, parts, given))
+    }
+
+    /// The program with other segments: those of a report, of what `segments` gives, of a JSON text of that form, or of lists of names of values, one
+    /// list for each segment.
+    #[pyo3(signature = (segments, *, target=None, shapes=None, passes=None, executors=None))]
+    fn with_segments(
+        &self,
+        py: Python<'_>,
+        segments: &Bound<'_, PyAny>,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<Self> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let text = py.import("fuser.segments")?.getattr("grouping")?;
+        let text: String = text.call1((segments,))?.extract()?;
+        let made = py.detach(|| self.inner.with_segments(&options, &text));
+        let inner = made.map_err(|error| raised(py, &error))?;
+        Ok(Self { inner })
+    }
+
+    /// The text of a segment as it is scheduled: sweeps with the roles of their axes, tiles and vector widths. `with_schedule` takes it, edited.
+    #[pyo3(signature = (segment, *, target=None, shapes=None, passes=None, executors=None))]
+    fn schedule(
+        &self,
+        py: Python<'_>,
+        segment: &str,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<String> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let text = py.detach(|| self.inner.schedule(&options, segment));
+        text.map_err(|error| raised(py, &error))
+    }
+
+    /// The program with another schedule of a segment: the edited text that `schedule` gives, or clauses of its only sweep, such as
+    /// `"tile [4, 64] vector 8"`.
+    #[pyo3(signature = (segment, text, *, target=None, shapes=None, passes=None, executors=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
+    fn with_schedule(
+        &self,
+        py: Python<'_>,
+        segment: &str,
+        text: &str,
+        target: Option<&str>,
+        shapes: Option<BTreeMap<String, u64>>,
+        passes: Option<String>,
+        executors: Option<String>,
+    ) -> PyResult<Self> {
+        let options = options(py, target, shapes, passes, executors, None)?;
+        let made = py.detach(|| self.inner.with_schedule(&options, segment, text));
+        Self::of(py, made)
+    }
+
+    /// The segments as a picture, for notebooks.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        let drawn = drawing(py, &self.inner, &fuser::Options::default())?;
+        drawn.call_method0("_repr_html_")?.extract()
     }
 
     /// The program with its segments drawn, as text, which `parse` reads.
@@ -152,6 +341,12 @@ impl Program {
     /// The type of a value, as text; `None` where no value has the name.
     fn type_of(&self, name: &str) -> Option<String> {
         self.inner.type_of(name.trim_start_matches('%'))
+    }
+
+    /// For each result the position of the argument that it overwrites, or `None`.
+    #[getter]
+    fn aliases(&self) -> Vec<Option<usize>> {
+        self.inner.aliases()
     }
 
     /// The names of the results.

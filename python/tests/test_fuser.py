@@ -69,8 +69,8 @@ class Programs(unittest.TestCase):
 
     def test_segments_from_shapes_alone(self):
         program = fuser.Program.parse(ROWS)
-        self.assertEqual(program.segments(shapes={"A": 4, "B": 8})["total_bytes"], 4 * (4 * 8 * 2 + 4))
-        self.assertIn("A*B", program.segments()["total_bytes"])
+        self.assertEqual(program.report(shapes={"A": 4, "B": 8})["total_bytes"], 4 * (4 * 8 * 2 + 4))
+        self.assertIn("A*B", program.report()["total_bytes"])
         self.assertIn("task.segment", program.segmented(shapes={"A": 4, "B": 8}))
 
 

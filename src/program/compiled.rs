@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use fuser_artifact::{DType, TensorSpec};
 use fuser_ir::source::SourceMap;
-use fuser_runtime::bind::{self, Given};
+use fuser_runtime::bind::{self, BindError, Given};
 use fuser_runtime::{Axis, Executable, RuntimeError};
 
 use super::layout::{self, Layout};
@@ -137,7 +137,19 @@ impl Compiled {
         let Signature {
             extents, inputs, ..
         } = self.signature();
-        let bound = bind::bind(extents, inputs, &given, &BTreeMap::new());
+        let mut explicit = BTreeMap::new();
+        let mut bound = bind::bind(extents, inputs, &given, &explicit);
+        // An extent that no input has is as long as the options say.
+        while let Err(BindError::Missing { extent, .. }) = &bound {
+            let length = self.options.shapes.get(extent);
+            let Some(length) = length.and_then(|&n| i64::try_from(n).ok()) else {
+                break;
+            };
+            if explicit.insert(extent.clone(), length).is_some() {
+                break;
+            }
+            bound = bind::bind(extents, inputs, &given, &explicit);
+        }
         bound.map_err(|error| Error::from(RuntimeError::Bind(error)))
     }
 

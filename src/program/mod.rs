@@ -31,6 +31,7 @@ mod caller;
 mod compiled;
 mod error;
 mod layout;
+mod segments;
 mod tensor;
 
 use std::sync::Arc;
@@ -56,6 +57,7 @@ pub use fuser_ir::def::{ClauseKind, OpDef};
 pub use fuser_runtime::memory::{Memory, Raw};
 pub use fuser_runtime::{Axis, Heap, RuntimeError, element};
 pub use layout::Layout;
+pub use segments::{Drawing, SplitProgram, WhatIf};
 pub use tensor::{Element, Tensor};
 
 /// The result of everything here.
@@ -69,6 +71,7 @@ pub fn ops() -> &'static [&'static OpDef] {
 }
 
 /// A verified program.
+#[derive(Clone)]
 pub struct Program {
     loaded: Arc<Loaded>,
     sources: SourceMap,
@@ -186,6 +189,19 @@ impl Program {
     /// Named extents, inputs and names of outputs.
     pub fn signature(&self) -> &Signature {
         &self.loaded.signature
+    }
+
+    /// For each output the input that it overwrites; none where it is memory of its own.
+    pub fn aliases(&self) -> Vec<Option<usize>> {
+        let Loaded {
+            ir,
+            program,
+            signature,
+            ..
+        } = &*self.loaded;
+        let outputs = 0..signature.output_names.len();
+        let of = |output| fuser_dialects::task::updates::argument(ir, *program, output);
+        outputs.map(of).collect()
     }
 
     /// The warnings of the text.

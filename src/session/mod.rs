@@ -109,7 +109,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// A copy of the module with this program only.
-    fn alone(&self) -> Ir {
+    pub(crate) fn alone(&self) -> Ir {
         let mut ir = self.ir.clone();
         compile::keep_only(&mut ir, self.module, self.program);
         ir
@@ -423,9 +423,11 @@ impl Session {
         loaded: &Loaded,
         options: &CompileOptions,
     ) -> std::result::Result<Report, Diagnostics> {
-        let names = loaded.signature.extents.iter();
-        let lengths = names.map(|name| options.shapes.get(name).copied());
-        traffic(loaded, &lengths.collect::<Vec<_>>(), Some(options))
+        traffic(loaded, &lengths(loaded, options), Some(options))
+    }
+    /// The report of the program as passes left it in `ir`.
+    pub(crate) fn report_drawn(ir: &Ir, loaded: &Loaded, options: &CompileOptions) -> Report {
+        traffic_of(ir, loaded, &lengths(loaded, options), Some(options))
     }
     /// The parts of a split program, ready to run; no file is needed.
     pub fn parts(&self, split: &Split) -> std::result::Result<Parts, Diagnostics> {
@@ -500,6 +502,13 @@ fn subject<'a>(loaded: &'a Loaded, inputs: &'a [Tensor], options: &'a Options) -
     }
 }
 
+/// The lengths of extents that options give.
+fn lengths(loaded: &Loaded, options: &CompileOptions) -> Vec<Option<u64>> {
+    let names = loaded.signature.extents.iter();
+    let lengths = names.map(|name| options.shapes.get(name).copied());
+    lengths.collect()
+}
+
 /// The report of a program under lengths of its extents, each of which may be open; with `options`, once the passes before scheduling
 /// have run.
 fn traffic(
@@ -511,6 +520,16 @@ fn traffic(
     if let Some(options) = options {
         compile::run_front(&mut ir, loaded.module, options)?;
     }
+    Ok(traffic_of(&ir, loaded, lengths, options))
+}
+
+/// The report of a program as it stands in `ir`.
+fn traffic_of(
+    ir: &Ir,
+    loaded: &Loaded,
+    lengths: &[Option<u64>],
+    options: Option<&CompileOptions>,
+) -> Report {
     let names = loaded.signature.extents.iter().zip(lengths);
     let named = names.filter_map(|(name, length)| Some((ir.strings.lookup(name)?, (*length)?)));
     let mut model = fuser_passes::cost::Model {
@@ -518,7 +537,7 @@ fn traffic(
         ..Default::default()
     };
     model.bindings.named = named.collect();
-    Ok(report::report(&ir, loaded.program, &model))
+    report::report(ir, loaded.program, &model)
 }
 
 /// The interpreter as reference.

@@ -89,6 +89,9 @@ fuser_ir::codes! {
         fuser_pass::example!("fuser-run x.fir --passes=test-crash");
 }
 
+/// The pass that groupings, explanations and hints are about.
+const SEGMENT: &str = fuser_passes::segment::SEGMENT.name;
+
 /// Options of a compilation.
 #[derive(Clone, Debug, Default)]
 pub struct CompileOptions {
@@ -187,7 +190,13 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let (text, _) = pipeline_text(front);
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
-    for_target(&mut pipeline, &options.target);
+    fill(&mut pipeline, options);
+    Ok(pipeline)
+}
+
+/// Tells the passes of a pipeline what `options` say, but those that say it themselves.
+fn fill(pipeline: &mut Pipeline, options: &CompileOptions) {
+    for_target(pipeline, &options.target);
     let others = options.nominal.map(|n| (OTHERS, n));
     let ranges = options.lengths.iter();
     let ranges: Vec<(&str, String)> = ranges
@@ -196,7 +205,7 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     let shapes = options.shapes.iter().map(|(name, n)| (name.as_str(), *n));
     let shapes = shapes.filter(|(name, _)| !options.lengths.contains_key(*name));
     let shapes = shapes.chain(others).map(|(name, n)| (name, n.to_string()));
-    for_shapes(&mut pipeline, shapes.chain(ranges.iter().cloned()));
+    for_shapes(pipeline, shapes.chain(ranges.iter().cloned()));
     let multiples = options.multiples.iter();
     let multiples: Vec<String> = multiples.map(|(name, of)| format!("{name}={of}")).collect();
     pipeline.fill_option(MULTIPLES.name, &multiples.join(","));
@@ -208,8 +217,7 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     if options.any_grid {
         pipeline.fill_option(ANY_LENGTH.name, "true");
     }
-    for_executors(&mut pipeline, &options.executors);
-    Ok(pipeline)
+    for_executors(pipeline, &options.executors);
 }
 
 /// Tells the passes of a pipeline the target, but those that name one of their own.
@@ -313,8 +321,68 @@ pub fn explain(
     let front = pipeline(options)?.up_to("schedule");
     let mut front = front.unwrap_or_else(Pipeline::empty);
     // Any text is a value of that option.
-    let _ = front.set_option("segment", "explain", pair);
+    let _ = front.set_option(SEGMENT, "explain", pair);
     Ok(run_watched(ir, module, &front, Some(wanted))?.files)
+}
+
+/// Runs what [`run_front`] runs but `schedule`: the program as its segments, to be compiled later.
+pub fn run_segment(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
+    let front = pipeline(options)?.up_to("schedule");
+    let front = front.unwrap_or_else(Pipeline::empty);
+    let last = front.passes().len().saturating_sub(1);
+    run_pipeline(ir, module, &front.before(last))?;
+    Ok(())
+}
+
+/// Runs what [`run_front`] runs; `change` edits the program that `segment` is about to see.
+pub fn run_front_changed(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+    change: &mut dyn FnMut(&mut Ir) -> Result<(), Diagnostics>,
+) -> Result<(), Diagnostics> {
+    let front = pipeline(options)?.up_to("schedule");
+    let front = front.unwrap_or_else(Pipeline::empty);
+    let passes = front.passes();
+    let at = passes.iter().rposition(|step| step.pass.name == SEGMENT);
+    let at = at.unwrap_or(passes.len());
+    run_pipeline(ir, module, &front.before(at))?;
+    change(ir)?;
+    run_pipeline(ir, module, &front.from(at))?;
+    Ok(())
+}
+
+/// Runs the passes up to `segment`, which draws the segments of `grouping`: the text of a segment report.
+pub fn draw(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+    grouping: &str,
+) -> Result<(), Diagnostics> {
+    let front = pipeline(options)?.up_to(SEGMENT);
+    let Some(mut front) = front else {
+        let message = "no segments are drawn: the passes have no 'segment'";
+        let code = &fuser_pass::codes::UNKNOWN_PASS;
+        return Err(one(Diagnostic::error(code, Place::Unknown, message)));
+    };
+    // Any text is a value of that option.
+    let _ = front.set_option(SEGMENT, "from", grouping);
+    run_pipeline(ir, module, &front)?;
+    Ok(())
+}
+
+/// The files that `segment` leaves about a program whose segments are drawn.
+pub fn explain_drawn(
+    ir: &mut Ir,
+    module: Op,
+    options: &CompileOptions,
+    wanted: &mut dyn Instrument,
+) -> Result<Vec<EmittedFile>, Diagnostics> {
+    let text = format!("builtin.module(task.program({SEGMENT}))");
+    let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
+    let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
+    fill(&mut pipeline, options);
+    Ok(run_watched(ir, module, &pipeline, Some(wanted))?.files)
 }
 
 /// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.

@@ -288,7 +288,7 @@ class FusionDefinition:
     def segments(self, **options: Any) -> dict[str, Any]:
         """The kernels of the fusion and their bytes, as `fuser.Program.segments` tells them."""
         try:
-            return _fuser.Program.import_nvfuser(str(self.fusion)).segments(**options)
+            return _fuser.Program.import_nvfuser(str(self.fusion)).report(**options)
         except _fuser.Error as error:
             raise Refused(error) from None
 

@@ -16,7 +16,7 @@ use super::graph::{Edge, Graph, Index};
 
 /// The hint of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Hint {
+pub enum Hint {
     /// One group with all ops of the same name.
     Together(String),
     /// A group of its own.
@@ -26,6 +26,16 @@ pub(super) enum Hint {
 }
 
 impl Hint {
+    /// Makes this the hint of `op`.
+    pub fn set(&self, ir: &mut Ir, op: Op) {
+        let text = match self {
+            Self::Together(name) => format!("together:{name}"),
+            Self::Apart => "apart".to_owned(),
+            Self::Barrier => "barrier".to_owned(),
+        };
+        let attr = ir.string_attr(&text);
+        ir.set_attr(op, "fusion.hint", attr);
+    }
     /// The hint `fusion.hint` of `op`: `together:NAME`, `apart` or `barrier`. An unknown one is the text itself.
     pub fn of(ir: &Ir, op: Op) -> Option<Result<Hint, String>> {
         let text = ir.str_of(op, "fusion.hint")?;

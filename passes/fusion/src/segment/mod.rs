@@ -32,7 +32,7 @@
 //! `bottom_up.rs` (merges), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
 //! grouping can do without), `exact.rs` (the optimum over few ops), `regroup.rs` (a window in which it is taken), `refine.rs` (moves
 //! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
-//! file), `apply.rs` (drawing the boundaries), `pass.rs`.
+//! file), `apply.rs` (drawing the boundaries), `named.rs` (values by name), `pass.rs`.
 //!
 //! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
 //! is an action; the same program gives the same groups. Never rewrites an op; creation ops, and what is
@@ -51,6 +51,7 @@ mod horizontal;
 mod labels;
 mod layers;
 mod lower_bound;
+mod named;
 mod order;
 mod pass;
 mod record;
@@ -63,8 +64,10 @@ mod tests;
 
 pub use crate::planner::{CostResult, Planner};
 pub use apply::{Draw, draw};
+pub use boundaries::Hint;
 pub use explicit::{ExplicitSegment, GroupingError};
 pub use graph::Graph;
-pub use pass::{CODES, GROUPING, SEGMENT};
+pub use named::producer;
+pub use pass::{BROKEN_HINT, CODES, GROUPING, SEGMENT};
 pub use record::{Action, Record};
 pub use search::{Group, Options, Segmentation, segment};

@@ -159,6 +159,10 @@ impl Pipeline {
     pub fn from(&self, first: usize) -> Pipeline {
         self.filtered(&|index| index >= first)
     }
+    /// The passes before number `end`.
+    pub fn before(&self, end: usize) -> Pipeline {
+        self.filtered(&|index| index < end)
+    }
     /// Only the step with this number, nested as it was.
     pub fn only(&self, step: usize) -> Pipeline {
         self.filtered(&|index| index == step)

@@ -140,6 +140,8 @@ struct Why {
     apart: CostNote,
     /// Their walks, where the model knows them all.
     sweeps_apart: Option<usize>,
+    /// All of it as sentences.
+    words: Vec<String>,
 }
 
 /// A boundary that somebody asked for.
@@ -331,13 +333,8 @@ impl Drawn {
 
     fn explanation(&mut self, premise: Premise, records: &[Record]) -> Explanation {
         let segments: Vec<SegmentNote> = (0..self.groups.len()).map(|g| self.segment(g)).collect();
-        let pairs: Vec<(usize, usize)> = self
-            .groups
-            .iter()
-            .enumerate()
-            .flat_map(|(from, group)| group.users.iter().map(move |&to| (from, to)))
-            .collect();
-        let cuts = pairs
+        let cuts = self
+            .pairs()
             .into_iter()
             .map(|(from, to)| self.cut(from, to))
             .collect();
@@ -358,6 +355,12 @@ impl Drawn {
             records: records.iter().map(|r| self.record(r)).collect(),
             later: [],
         }
+    }
+    /// Each pair of segments between which values cross.
+    fn pairs(&self) -> Vec<(usize, usize)> {
+        let groups = self.groups.iter().enumerate();
+        let pairs = groups.flat_map(|(from, group)| group.users.iter().map(move |&to| (from, to)));
+        pairs.collect()
     }
     fn segment(&self, group: usize) -> SegmentNote {
         let own = &self.groups[group];
@@ -459,7 +462,7 @@ impl Drawn {
         let sweeps = all
             .iter()
             .map(|&g| Some(self.groups[g].cost_result.as_ref().ok()?.sweeps));
-        Why {
+        let mut why = Why {
             kind: match (&together, boundaries.is_empty()) {
                 (_, false) => "boundary",
                 (Err(_), true) => "refused",
@@ -475,7 +478,10 @@ impl Drawn {
             together: together.ok().map(|v| note(&v.cost)),
             apart: note(&self.cost(&all)),
             sweeps_apart: sweeps.sum(),
-        }
+            words: Vec::new(),
+        };
+        why.words = text::why(&why);
+        why
     }
     /// The cost result of one kernel for `members` if the boundaries of the user were not there: what went into a
     /// `segment_set` comes out of it.

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use fuser_analysis::axes::value_text;
-use fuser_ir::suggest::nearest;
 use fuser_ir::{Diagnostics, Ir, Op, Value};
 use fuser_pass::PassContext;
 
+use super::super::named::unknown;
 use super::super::pass::UNKNOWN_VALUE;
 use super::{Drawn, Record, text};
 
@@ -41,15 +41,9 @@ pub(super) fn answer(
     }
     for (name, found) in [(a, &found_a), (b, &found_b)] {
         if found.is_empty() {
-            let message = format!("no op and no input of the program makes '{name}'");
-            let error = ctx.error_at(ctx.op, &UNKNOWN_VALUE, message);
             let names = drawn.names();
-            let plain = name.trim_start_matches('%');
-            let near = nearest(plain, names.iter().map(String::as_str));
-            errors.push(match near {
-                Some(near) => error.help(format!("did you mean '%{near}'?")),
-                None => error.help("a pass before this one may have merged or removed it"),
-            });
+            let error = unknown(ctx.place(ctx.op), name, &names);
+            errors.push(error.with_op(ctx.ir.name(ctx.op)));
         }
     }
     match errors.has_errors() {
@@ -127,6 +121,10 @@ impl Drawn {
             text += "nothing separates them: such a value is there wherever it is used\n";
             return text;
         };
+        if a == b {
+            text += &self.about(ga);
+            return text;
+        }
         if let Some(&shared) = ga.iter().find(|g| gb.contains(g)) {
             let _ = writeln!(
                 text,
@@ -149,6 +147,19 @@ impl Drawn {
         }
         for record in self.concerning(from, to, records) {
             let _ = writeln!(text, "decided: {record}");
+        }
+        text
+    }
+    /// The segments of a value, with what crosses to and from them and why.
+    fn about(&mut self, groups: &[usize]) -> String {
+        let mut text = String::new();
+        for &group in groups {
+            text += &text::segment(&self.segment(group));
+        }
+        for (from, to) in self.pairs() {
+            if groups.contains(&from) || groups.contains(&to) {
+                text += &text::cut(&self.cut(from, to));
+            }
         }
         text
     }

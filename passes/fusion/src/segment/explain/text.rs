@@ -98,7 +98,8 @@ pub(super) fn segment(note: &SegmentNote) -> String {
     text
 }
 
-fn cut(cut: &CutNote) -> String {
+/// The values that cross between two segments, and why these are not one.
+pub(super) fn cut(cut: &CutNote) -> String {
     let mut text = crossing(cut);
     for line in why(&cut.why) {
         let _ = writeln!(text, "  {line}");
