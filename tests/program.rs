@@ -34,6 +34,60 @@ fn five_lines_run_a_program() {
 }
 
 #[test]
+fn one_line_runs_a_program_and_its_error_goes_anywhere() {
+    type Anything = Box<dyn std::error::Error + Send + Sync + 'static>;
+    fn run(text: &str, inputs: &[Tensor]) -> Result<Vec<Tensor>, Anything> {
+        Ok(Program::parse(text)?
+            .compile(&Options::default())?
+            .run(inputs)?)
+    }
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Program>();
+    shared::<Compiled>();
+    let text = "task.program @f(%x: tensor<[N]xi32>) -> tensor<[N]xi32> { %y = fusion.neg %x\n task.return %y }";
+    let x = Tensor::new(&[2], &[1i32, -7]).unwrap();
+    let y = run(text, &[x]).unwrap();
+    assert_eq!(y[0].to_vec::<i32>().unwrap(), [-1, 7]);
+    let error = run(text, &[]).unwrap_err();
+    assert!(error.downcast_ref::<fuser::Error>().is_some(), "{error}");
+}
+
+#[test]
+fn wishes_about_segments_have_a_price_or_a_reason() {
+    let program = Program::parse(
+        "task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {
+           %a = fusion.exp %x
+           %b = fusion.sin %a
+           task.return %b
+         }",
+    )
+    .unwrap();
+    let options = Options::default();
+    let list = |names: &[&str]| vec![names.iter().map(|name| name.to_string()).collect()];
+    let apart = program.what_if(&options, &[], &list(&["a", "b"])).unwrap();
+    assert_eq!(apart.taken.report.segments.len(), 1);
+    assert_eq!(apart.asked.unwrap().report.segments.len(), 2);
+    let both = program
+        .what_if(&options, &list(&["a", "b"]), &list(&["a", "b"]))
+        .unwrap();
+    assert_eq!(both.asked.err().map(|error| error.code()), Some("FIR0710"));
+    let unknown = program.explain(&options, &["aa"]);
+    assert_eq!(unknown.err().map(|error| error.code()), Some("FIR0714"));
+    let own = r#"{"segments": [{"name": "s", "ops": ["%a"]}, {"name": "t", "ops": ["%b"]}]}"#;
+    let drawn = program.with_segments(&options, own).unwrap();
+    assert_eq!(drawn.drawing(&options).unwrap().report.segments.len(), 2);
+    let x = Tensor::new(&[3], &[0.5f32, -1.0, 0.0]).unwrap();
+    let run = |program: &Program| {
+        let outputs = program
+            .compile(&options)
+            .unwrap()
+            .run(std::slice::from_ref(&x));
+        outputs.unwrap()[0].bytes().to_vec()
+    };
+    assert_eq!(run(&drawn), run(&program));
+}
+
+#[test]
 fn a_result_that_is_stored_once_is_given_whole() {
     let f = compiled(
         "task.program @f(%x: tensor<3xi32>) -> (tensor<b2xb2x3xi32>, tensor<3xb2xi32>) {

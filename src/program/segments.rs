@@ -166,6 +166,7 @@ impl Program {
         if !is_grouping(&own, grouping) {
             ir = self.loaded.alone();
             self.all(compile::draw(&mut ir, module, &options.compile, grouping))?;
+            keep(&mut ir, self.loaded.program);
         }
         let name = Some(self.name());
         let loaded = Session::load_module(ir, module, name);
@@ -334,6 +335,25 @@ fn types(ir: &Ir, program: fuser_ir::Op) -> BTreeMap<String, String> {
         Some((format!("%{name}"), ty))
     };
     args.iter().copied().chain(made).filter_map(row).collect()
+}
+
+/// Hints that what segments hand to each other stays in memory: rematerialization would compute it again, and take segments away.
+fn keep(ir: &mut Ir, program: fuser_ir::Op) {
+    for segment in ir.children(program) {
+        let Some(end) = ir.body(segment, 0).and_then(|body| ir.last_op(body)) else {
+            continue;
+        };
+        let results = ir.results(segment).to_vec();
+        let given: Vec<Value> = ir.operands(end).collect();
+        for (result, value) in results.into_iter().zip(given) {
+            let is_user = |slot| !ir.is(ir.use_owner(slot).0, &fuser_dialects::task::RETURN);
+            let crosses = ir.uses(result).any(is_user);
+            let made = ir.def_op(value).filter(|_| crosses);
+            if let Some(op) = made.filter(|&op| ir.get_attr(op, "fusion.hint").is_none()) {
+                Hint::Barrier.set(ir, op);
+            }
+        }
+    }
 }
 
 /// True if `grouping` has the segments of a report, op for op.
