@@ -6,10 +6,9 @@ the arrays by their numbers in the whole, hands each part its arguments and drop
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any, Iterator, Sequence
-
-import numpy as np
 
 from ._fuser import Compiled, Program
 
@@ -148,18 +147,24 @@ class SplitCompiled:
                 return end.value
 
 
+def _is_numpy(array: Any, kind: str) -> bool:
+    """True for an `ndarray` or a `generic` of NumPy, which may not be installed."""
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(array, getattr(numpy, kind))
+
+
 def _copy(array: Any) -> Any:
     """The elements in memory of their own; arrays that never change stay."""
     if hasattr(array, "clone"):
         return array.clone()
-    return array.copy() if isinstance(array, np.ndarray) else array
+    return array.copy() if _is_numpy(array, "ndarray") else array
 
 
 def _written(argument: Any, result: Any) -> Any:
     """The argument with the elements of a result that overwrites it; the result where the argument never changes."""
     if hasattr(argument, "copy_"):
         return argument.copy_(result)
-    if isinstance(argument, np.ndarray):
+    if _is_numpy(argument, "ndarray"):
         argument[...] = result
         return argument
     return result
@@ -168,7 +173,7 @@ def _written(argument: Any, result: Any) -> Any:
 def _as(array: Any, given: list[Any]) -> Any:
     """An array of the library that made the first argument: a part without arguments gives NumPy's."""
     first = next((x for x in given if hasattr(x, "__dlpack__")), None)
-    if first is None or type(first) is type(array) or isinstance(first, np.generic):
+    if first is None or type(first) is type(array) or _is_numpy(first, "generic"):
         return array
     if hasattr(first, "clone"):
         import torch

@@ -1,6 +1,8 @@
 """Segments in Python: what they are, why, what others would cost, programs in parts, and with other segments and schedules."""
 
 import json
+import subprocess
+import sys
 import unittest
 from xml.dom import minidom
 
@@ -365,6 +367,13 @@ class Chosen(unittest.TestCase):
             self.assertRegex(caught.exception.code, r"^FIR\d{4}$")
         with self.assertRaises(fuser.Error):
             p.schedule("s9")
+
+
+class Imported(unittest.TestCase):
+    def test_the_package_needs_no_numpy_to_be_imported(self):
+        text = "import sys; sys.modules['numpy'] = None; import fuser; print(fuser.Program.parse('task.program @f() { task.return }').segments())"
+        found = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+        self.assertEqual(found.stdout, "total: 0 bytes, 0 kernels, 0 launches\n", found.stderr)
 
 
 class Shown(unittest.TestCase):
