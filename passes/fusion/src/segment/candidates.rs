@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use fuser_analysis::axes::window;
 use fuser_analysis::cost::{Cost, Objective};
 use rustc_hash::FxHashSet;
 
@@ -14,6 +15,10 @@ use crate::planner::CostResult;
 
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_USERS: usize = 32;
+
+/// The same of a window: two of them share what both touch, which those that stand next to each other do most, and a group that has taken in
+/// one is a neighbour of the next.
+const MAX_WINDOWS: usize = 8;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
 pub(super) type Gain = [i128; 4];
@@ -182,8 +187,12 @@ impl BottomUp<'_> {
         group: GroupId,
     ) -> impl Iterator<Item = GroupId> + 'e {
         let at = edge.users.partition_point(|&r| r < op);
-        let low = at.saturating_sub(MAX_USERS / 2);
-        let high = (at + MAX_USERS / 2).min(edge.users.len());
+        let most = match window::is_window(self.ir, self.graph.ops[op as usize]) {
+            true => MAX_WINDOWS,
+            false => MAX_USERS,
+        };
+        let low = at.saturating_sub(most / 2);
+        let high = (at + most / 2).min(edge.users.len());
         let near = edge.users[low..high].iter().copied();
         let ops = edge.producer.into_iter().chain(near);
         let groups = ops.filter_map(|o| self.of_op[o as usize]);

@@ -544,6 +544,31 @@ fn what_no_grouping_can_lower_is_not_tried() {
     assert!(planner.plans < 16, "{} plans", planner.plans);
 }
 
+/// Each slice of one value is asked about with those that stand next to it, and all become one group.
+#[test]
+fn slices_of_one_value_are_asked_about_with_those_beside_them() {
+    let rows = 48;
+    let slice = |n: usize| {
+        format!(
+            "  %s{n} = fusion.slice %x starts [{n}, {n}] shape [1, 512]\n  %y{n} = fusion.exp %s{n}\n"
+        )
+    };
+    let names: Vec<String> = (0..rows).map(|n| format!("%y{n}")).collect();
+    let types = vec!["tensor<1x512xf32>"; rows].join(", ");
+    let b = Builder::of(&format!(
+        "task.program @f(%x: tensor<64x1024xf32>) -> ({types}) {{\n{}  task.return {}\n}}\n",
+        (0..rows).map(slice).collect::<String>(),
+        names.join(", ")
+    ));
+    let bottom_up = Options {
+        top_down: false,
+        ..Options::default()
+    };
+    let (_, result, planner) = with_model(&b, Model::default(), bottom_up);
+    assert_eq!(result.groups.len(), 1);
+    assert!(planner.plans < 512, "{} plans", planner.plans);
+}
+
 /// One program, whose middle op is declared in three ways: the table row is all that differs.
 #[test]
 fn a_changed_declaration_changes_the_groups() {
