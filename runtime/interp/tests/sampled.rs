@@ -546,3 +546,39 @@ fn products_that_overflow_alone_leave_a_sum_open() {
         assert_eq!(report.compared, 0, "{wrong}: {report:?}");
     }
 }
+
+/// Attention to one key is the value but for its own roundings, and a logarithm of the gamma function near a pole may be at it.
+#[test]
+fn one_key_and_poles_leave_room() {
+    let one_key = "task.program @f(%q: tensor<4x8xf32>, %k: tensor<1x8xf32>, %v: tensor<1x4xf32>) -> tensor<4x4xf32> {
+  %y = fusion.sdpa %q, %k, %v
+  task.return %y
+}";
+    let program = Text::new(one_key);
+    let draw = |shape: &[usize]| drawn(&mut Random(3), DType::F32, shape, 1.0);
+    let inputs = [draw(&[4, 8]), draw(&[1, 8]), draw(&[1, 4])];
+    let nearby = |places: f64| {
+        let value = |i: usize| values(&inputs[2])[i % 4] * (1.0 + places * 2f64.powi(-23));
+        [tensor(
+            DType::F32,
+            &[4, 4],
+            &(0..16).map(value).collect::<Vec<_>>(),
+        )]
+    };
+    assert!(!program.judge(&inputs, &nearby(1.0)).failed());
+    assert!(program.judge(&inputs, &nearby(100.0)).failed());
+    let pole = "task.program @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
+  %e = fusion.exp %y
+  %p = fusion.sub %x, %e
+  %z = fusion.lgamma %p
+  task.return %z
+}";
+    let program = Text::new(pole);
+    let inputs = [[-2_097_152.0, 3.0], [-3.0, 0.0]].map(|v| tensor(DType::F32, &[2], &v));
+    let right = values(&program.run(&inputs, &reference())[0]);
+    let of = |v: f64| [tensor(DType::F32, &[2], &[v, right[1]])];
+    for v in [right[0], f64::INFINITY] {
+        let report = program.judge(&inputs, &of(v));
+        assert!(!report.failed(), "{v}: {report:?}");
+    }
+}

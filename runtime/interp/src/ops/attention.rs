@@ -271,6 +271,9 @@ impl Attention<'_> {
             );
         }
         let sum = L::end(Reduce::Sum, sum, rules);
-        L::select(weights.none, zero, L::div(sum, weights.sum, rules))
+        // Products are rounded, a reciprocal of the sum may be: errors that one weight alone has, too.
+        let quotient = L::div(sum, weights.sum, rules);
+        let own = 2.0 * quotient.to_f64().abs() * rules.unit();
+        L::select(weights.none, zero, quotient.moved(own, rules))
     }
 }
