@@ -129,26 +129,40 @@ fn own_library(config: &Path) -> Option<PathBuf> {
         format!("{{ global: {}; local: *; }};", names.join("; ")),
     )
     .ok()?;
-    // Other libraries are those that LLVM's own needs, so they are where it is; by the names of files, because links to them come with headers.
-    let done = Command::new(env::var_os("CXX").unwrap_or("c++".into()))
-        .args(["-shared", "-static-libstdc++", "-static-libgcc", "-o"])
-        .arg(&linked)
-        .arg(format!("-Wl,--version-script={}", exports.display()))
-        .arg("-Wl,-Bsymbolic,--gc-sections,--as-needed,-s,-z,defs,-z,now,-z,pack-relative-relocs")
-        .args(names.iter().map(|name| format!("-Wl,-u,{name}")))
-        .arg("-Wl,--start-group")
-        .args(&archives)
-        .args([
-            "-Wl,--end-group",
-            "-lm",
-            "-ldl",
-            "-lpthread",
-            "-l:libz.so.1",
-            "-l:libzstd.so.1",
-            "-l:libffi.so.8",
-        ])
-        .output()
-        .is_ok_and(|output| output.status.success());
+    let compiler = env::var_os("CXX").unwrap_or("c++".into());
+    // Other libraries are part of it where they come as archives, so that it runs on machines without them. Else they are those that LLVM's own
+    // needs, and so are where it is; by the names of files, because links to them come with headers.
+    let others = [
+        ("libz.a", "libz.so.1"),
+        ("libzstd.a", "libzstd.so.1"),
+        ("libffi.a", "libffi.so.8"),
+    ];
+    let found = |archive: &str| {
+        let path = answer(
+            Path::new(&compiler),
+            &[&format!("-print-file-name={archive}")],
+        );
+        path.is_some_and(|path| Path::new(&path).is_absolute())
+    };
+    let link = |archived: bool| {
+        let others = others.map(|(archive, shared)| match archived && found(archive) {
+            true => format!("-l:{archive}"),
+            false => format!("-l:{shared}"),
+        });
+        let mut command = Command::new(&compiler);
+        command
+            .args(["-shared", "-static-libstdc++", "-static-libgcc", "-o"])
+            .arg(&linked)
+            .arg(format!("-Wl,--version-script={}", exports.display()))
+            .arg("-Wl,-Bsymbolic,--gc-sections,--as-needed,-s,-z,defs,-z,now,-z,pack-relative-relocs")
+            .args(names.iter().map(|name| format!("-Wl,-u,{name}")))
+            .arg("-Wl,--start-group")
+            .args(&archives)
+            .args(["-Wl,--end-group", "-lm", "-ldl", "-lpthread"])
+            .args(others);
+        command.output().is_ok_and(|output| output.status.success())
+    };
+    let done = link(true) || link(false);
     (done && fs::rename(&linked, &made).is_ok()).then_some(made)
 }
 

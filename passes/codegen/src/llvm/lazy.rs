@@ -77,22 +77,43 @@ pub(super) use stubs;
 /// The paths that were known when this crate was built: the library that its build made, LLVM's own.
 const PLACES: [Option<&str>; 2] = [option_env!("FUSER_OWN_LLVM"), option_env!("FUSER_LLVM")];
 
-/// Path, size and time of the first of [`PLACES`] that is there.
+/// Path, size and time of the first of [`PLACES`] that is there, or of the library beside the program.
 pub(super) fn stamp() -> Option<String> {
-    let file_of = |place: &'static str| Some((place, std::fs::metadata(place).ok()?));
-    let (place, file) = PLACES.into_iter().flatten().find_map(file_of)?;
+    let file_of = |place: &str| Some((place.to_owned(), std::fs::metadata(place).ok()?));
+    let known = PLACES.into_iter().flatten().find_map(file_of);
+    let (place, file) = known.or_else(|| file_of(&beside()?))?;
     let changed = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some(format!("{place} {} {}", file.len(), changed.as_nanos()))
 }
 
 pub(super) fn load() -> Result<(), CodegenError> {
     let library = LIBRARY.get_or_init(|| {
-        let places = PLACES.into_iter().flatten();
+        let beside = beside();
+        let places = PLACES.into_iter().flatten().chain(beside.as_deref());
         let library = open(places.chain(["libLLVM.so.22.1", "libLLVM-22.so"]))?;
         fill(&library)?;
         Ok(library)
     });
     library.as_ref().map(|_| ()).map_err(CodegenError::clone)
+}
+
+/// The library that the build made, in the folder of the program or library that holds this code: so a package for Python has it.
+fn beside() -> Option<String> {
+    let here = own_file()?;
+    let place = std::path::Path::new(&here).with_file_name("libfuser-llvm.so");
+    place.exists().then(|| place.to_string_lossy().into_owned())
+}
+
+/// The file that the code at hand was loaded from, as the system's loader knows it.
+fn own_file() -> Option<String> {
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: the loader writes the structure, and gives 0 where it knows nothing; the name is its own, and ends with a zero.
+    unsafe {
+        let known = libc::dladdr(own_file as *const c_void, found.as_mut_ptr());
+        let name = found.assume_init().dli_fname;
+        let name = (known != 0 && !name.is_null()).then(|| std::ffi::CStr::from_ptr(name))?;
+        Some(name.to_str().ok()?.to_owned())
+    }
 }
 
 /// The first of the places that has LLVM of our release.
