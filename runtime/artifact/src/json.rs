@@ -89,10 +89,14 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_refused_whatever_else_it_holds() {
-        let error = Artifact::from_json(r#"{"version": 13, "news": []}"#).unwrap_err();
+        let next = VERSION + 1;
+        let text = format!(r#"{{"version": {next}, "news": []}}"#);
+        let error = Artifact::from_json(&text).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "artifact of format version 13, this program reads versions 1 to 12"
+            format!(
+                "artifact of format version {next}, this program reads versions 1 to {VERSION}"
+            )
         );
         assert!(Artifact::from_json(r#"{"version": 0}"#).is_err());
     }
