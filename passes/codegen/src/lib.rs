@@ -1,8 +1,9 @@
 //! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that knows LLVM.
 //!
 //! Reading order: [`llvm`] (the library is loaded when it is needed), [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
-//! functions), [`convert`] (number formats), [`lower`] (kernels to code), `product` (products of matrices on a GPU), `byte_swaps` and `one_lane` (what LLVM cannot select, or selects wrongly), [`link`] and [`load`] (object code into the process), [`cache`]
-//! (what was compiled before).
+//! functions), [`convert`] (number formats), [`lower`] (kernels to code), `product` (products of matrices on a GPU).
+//! Then `byte_swaps` and `one_lane` (what LLVM cannot select, or selects wrongly), [`link`] and [`load`] (object code into the process), and
+//! [`cache`] (what was compiled before).
 //!
 //! Knows nothing of files (but LLVM's own), environment or devices; never aborts on input, since whatever LLVM could not select is
 //! refused before LLVM sees it.

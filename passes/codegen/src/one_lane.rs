@@ -1,7 +1,7 @@
 //! Stores of one lane of a vector, made stores of a scalar.
 //!
-//! LLVM 22.1 stores too many bytes where AVX-512 stores one lane of a vector that was narrowed before: the lane of the wide vector, over what lies
-//! behind the narrow one (`findings/llvm-one-lane-of-a-narrowed-vector.sh`).
+//! LLVM 22.1 stores too many bytes where AVX-512 stores one lane of a vector that was narrowed before. It stores the lane of the wide vector, over
+//! what lies behind the narrow one (`findings/llvm-one-lane-of-a-narrowed-vector.sh`).
 //!
 //! ```text
 //! %y = trunc <8 x i64> %x to <8 x i32>              =>   %a = extractelement <8 x i32> %y, i32 0

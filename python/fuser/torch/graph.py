@@ -471,6 +471,18 @@ def source_of(graph, symbol):
     raise Unsupported(f"the symbol {symbol}, which no input has")
 
 
+#: Ops whose results may be their operands' memory, though their schemas do not say so.
+_QUIET_VIEWS = {"aten::_unsafe_view", "aten::_reshape_alias", "aten::reshape", "aten::contiguous", "aten::lift_fresh", "aten::to", "aten::_to_copy"}
+
+
+def may_alias(node):
+    """True if a result of torch's may lie in the memory of an operand, where whoever reads it later would see a write."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return True
+    schema = node.target._schema
+    return schema.name in _QUIET_VIEWS or any(result.alias_info is not None for result in schema.returns)
+
+
 def write_of(partition, value, members):
     """The `copy_` that a result may stand for, written where that writes, and who reads that input elsewhere; or nothing.
 
@@ -495,7 +507,7 @@ def write_of(partition, value, members):
         if node is write or node in members or kind not in (COMPUTE, TORCH) or place not in partition.operands(node):
             continue
         early = partition.level[node] < level if kind == COMPUTE else partition.level[node] <= level
-        if not early or node.target is torch.ops.aten.copy_.default:
+        if not early or node.target is torch.ops.aten.copy_.default or (kind == TORCH and may_alias(node)):
             return None
         after.append(node)
     return write, after

@@ -16,8 +16,8 @@ use crate::planner::CostResult;
 /// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
 const MAX_USERS: usize = 32;
 
-/// The same of a window: two of them share what both touch, which those that stand next to each other do most, and a group that has taken in
-/// one is a neighbour of the next.
+/// The users of a value that a window is listed with. Windows share what both touch, and neighbours share most. A group that has taken one in is a
+/// neighbour of the next.
 const MAX_WINDOWS: usize = 8;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.

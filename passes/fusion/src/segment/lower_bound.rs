@@ -69,7 +69,7 @@ pub(super) struct LowerBound {
     traffic: Vec<Traffic>,
     /// The parts that no view can be made of.
     kernels: Set,
-    /// Those of them that are a call, which shares no launch.
+    /// The kernels that are calls, which share no launch.
     calls: Set,
     known: Vec<Option<Cost>>,
 }

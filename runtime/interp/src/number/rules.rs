@@ -242,7 +242,7 @@ impl Rules {
             ..self
         }
     }
-    /// The same without errors of a sampled execution, but with its choices.
+    /// These rules without the errors of a sampled execution; its choices stay.
     pub fn precise(self) -> Self {
         Self {
             noise: None,
