@@ -8,6 +8,7 @@ piece moves there where fewer bytes cross for it.
 
 from __future__ import annotations
 
+import functools
 import operator
 from dataclasses import dataclass, field
 from typing import Any
@@ -230,6 +231,15 @@ class Partition:
         found = {root: None for n in node.all_input_nodes for root in self.roots[n][by_torch]}
         return list(found)
 
+    @functools.cached_property
+    def readers(self):
+        """The computing nodes and those of torch that read each root, in order."""
+        found = {}
+        for node in self.graph.nodes:
+            for root in self.operands(node) if self.kind[node] in (COMPUTE, TORCH) else ():
+                found.setdefault(root, []).append(node)
+        return found
+
     def producer(self, node):
         return node.args[0] if self.kind[node] == ITEM else node
 
@@ -425,7 +435,7 @@ def write(result, partition, piece):
     results, aliases = [], []
     for node in outputs_of(partition, members):
         val = node.meta["val"]
-        found = write_of(partition, node, piece.nodes)
+        found = write_of(partition, node, members)
         if found is not None:
             piece.writes[node], readers = found
             piece.after += readers
@@ -500,11 +510,11 @@ def write_of(partition, value, members):
         return None
     if not all(same(extent(a), extent(b)) for a, b in zip(given.shape, made.shape)):
         return None
-    level = partition.level[members[0]]
+    level = partition.level[partition.producer(value)]
     after = []
-    for node in partition.graph.nodes:
+    for node in partition.readers.get(place, ()):
         kind = partition.kind[node]
-        if node is write or node in members or kind not in (COMPUTE, TORCH) or place not in partition.operands(node):
+        if node is write or node in members:
             continue
         early = partition.level[node] < level if kind == COMPUTE else partition.level[node] <= level
         if not early or node.target is torch.ops.aten.copy_.default or (kind == TORCH and may_alias(node)):
