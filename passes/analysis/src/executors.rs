@@ -97,7 +97,20 @@ static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters on the CPU, of any type and any layout",
     bias: false,
-    takes: |target, call| matches!(call, Call::Scatter { .. }).then(|| on_the_cpu(target)),
+    takes: |target, call| {
+        let &Call::Scatter {
+            single, overwrites, ..
+        } = call
+        else {
+            return None;
+        };
+        // A kernel compares each place with one index, and shares the tensor with what stands around it.
+        let worth = match single && !overwrites {
+            true => Err(Refusal::OneUpdate),
+            false => Ok(()),
+        };
+        Some(on_the_cpu(target).and(worth))
+    },
 };
 
 /// The runtime's own sort of lines.
@@ -142,6 +155,8 @@ pub enum Refusal {
     Off,
     /// It is for other machines than the target.
     OtherTarget,
+    /// A scatter has one update for each line.
+    OneUpdate,
     /// It does not compute in this type.
     OtherType(DType),
     /// A side of the product is so short that memory bounds it.
@@ -159,6 +174,7 @@ impl Refusal {
         match self {
             Self::Off => "off".into(),
             Self::OtherTarget => "other-target".into(),
+            Self::OneUpdate => "one-update".into(),
             Self::OtherType(dtype) => format!("other-type {{ {} }}", dtype.name()),
             Self::TooThin { shape, least } => format!(
                 "too-thin {{ rows: {}, columns: {}, terms: {}, least: {least} }}",

@@ -1,7 +1,9 @@
 //! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
 
+use fuser_dialects::fusion::maps;
+use fuser_dialects::task;
 use fuser_ir::def::OpClass;
-use fuser_ir::{Ir, Op};
+use fuser_ir::{Extent, Ir, Op, Value};
 
 use super::attention::Attention;
 use super::product::Product;
@@ -21,6 +23,10 @@ pub enum Call {
         updates: u64,
         /// Elements of the result.
         elements: u64,
+        /// True if each line along the axis that is indexed has one update.
+        single: bool,
+        /// True if the result overwrites the argument into which elements are put: of the others nothing moves.
+        overwrites: bool,
     },
     /// A sort.
     Sort {
@@ -47,6 +53,8 @@ impl Call {
             OpClass::Scatter => Some(Self::Scatter {
                 updates: elements(ir.operands(op).nth(2)?)?,
                 elements: elements(*ir.results(op).first()?)?,
+                single: has_one_update(ir, op),
+                overwrites: overwrites(ir, op),
             }),
             OpClass::Sort => {
                 let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
@@ -98,7 +106,9 @@ impl Call {
                 ..
             }) => format!("product {name} ({batch} times {rows}x{columns} of {terms} terms)"),
             Self::Attention(attention) => format!("attention {name} ({})", attention.render()),
-            Self::Scatter { updates, elements } => {
+            Self::Scatter {
+                updates, elements, ..
+            } => {
                 format!("scatter {name} ({updates} elements into {elements})")
             }
             Self::Sort {
@@ -108,6 +118,46 @@ impl Call {
             } => format!("sort {name} ({lines} lines of {length}, {kept} kept)"),
         }
     }
+}
+
+/// True if a scatter puts one element into each line along its axis.
+fn has_one_update(ir: &Ir, op: Op) -> bool {
+    let axis = || {
+        let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+        let updates = ir.operands(op).nth(2)?;
+        ir.value_kind(updates).as_tensor()?.dims.get(dim)
+    };
+    axis().is_some_and(|axis| axis.extent == Extent::Static(1))
+}
+
+/// True if the result of a scatter, or a view of it, overwrites the argument that it puts elements into, or that this is a view of.
+pub fn overwrites(ir: &Ir, op: Op) -> bool {
+    let is_view = |&op: &Op| ir.def(op).is_some_and(|def| def.has_maps(&maps::RESHAPE));
+    let reshaped = |value: Value| ir.def_op(value).filter(is_view);
+    let mut dest = ir.operands(op).next();
+    while let Some(view) = dest.and_then(reshaped) {
+        dest = ir.operands(view).next();
+    }
+    let program = ir.parent_op(op).filter(|&op| ir.is(op, &task::PROGRAM));
+    let body = program.and_then(|program| ir.body(program, 0));
+    let (Some(program), Some(body)) = (program, body) else {
+        return false;
+    };
+    let Some(argument) = ir.args(body).iter().position(|&a| Some(a) == dest) else {
+        return false;
+    };
+    let Some(end) = ir.terminator(body) else {
+        return false;
+    };
+    let overwriting = (0..ir.operand_count(end))
+        .filter(|&result| task::updates::argument(ir, program, result) == Some(argument));
+    overwriting.into_iter().any(|result| {
+        let mut made = ir.def_op(ir.operand(end, result));
+        while let Some(view) = made.filter(is_view) {
+            made = ir.operands(view).next().and_then(|value| ir.def_op(value));
+        }
+        made == Some(op)
+    })
 }
 
 /// True if the op is one that may run as a whole, in a segment of its own.

@@ -12,6 +12,7 @@
 //! Never reassociates, never moves an op across a boundary of a task. Rewrites are bounded; on overflow the busiest patterns
 //! are named.
 
+mod known_indices;
 mod lambdas;
 mod parts;
 mod patterns;

@@ -243,7 +243,7 @@ fn lengths(ir: &Ir, value: Value) -> Option<Vec<i64>> {
 }
 
 /// The lengths of the axes of a value, if all are numbers.
-fn sizes(ir: &Ir, value: Value) -> Option<Vec<i64>> {
+pub(super) fn sizes(ir: &Ir, value: Value) -> Option<Vec<i64>> {
     let tensor = ir.value_kind(value).as_tensor()?;
     let length = |dim: &Dim| match dim.extent {
         Extent::Static(length) => i64::try_from(length).ok(),

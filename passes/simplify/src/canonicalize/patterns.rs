@@ -8,7 +8,7 @@ use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Extent, Ir, Op, Value};
 
-use super::{constant, lambdas, parts};
+use super::{constant, known_indices, lambdas, parts};
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -26,6 +26,7 @@ pub static PATTERNS: &[&Pattern] = &[
     &parts::KNOWN_START,
     &parts::SLICE_OF_CAT,
     &parts::CAT_OF_CAT,
+    &known_indices::KNOWN_INDICES,
 ];
 
 static CONSTANT_RIGHT: Pattern = Pattern {
