@@ -37,15 +37,22 @@ fn known_indices(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     let ty = rw.ir().value_type(rw.ir().result(op, 0));
+    let before = rw.ir().prev_op(op);
     let mut b = Builder::before(rw.ir_mut(), op);
-    let Ok(made) = put.made(&mut b) else {
-        return false;
-    };
-    if b.ir.value_type(made) != ty {
-        return false;
+    let made = put.made(&mut b).ok();
+    match made.filter(|&made| rw.ir().value_type(made) == ty) {
+        Some(made) => {
+            rw.replace(op, &[made]);
+            true
+        }
+        None => {
+            // Left behind, they would be made anew in each round.
+            while let Some(part) = rw.ir().prev_op(op).filter(|&part| Some(part) != before) {
+                rw.ir_mut().erase(part);
+            }
+            false
+        }
     }
-    rw.replace(op, &[made]);
-    true
 }
 
 /// The part of an axis that is written.
@@ -112,6 +119,7 @@ impl Put {
         if let Some((source, own)) = parted(ir, dest, &dims, dim) {
             (dest, lengths) = (source, own);
         }
+        let digits = refined(digits, &lengths);
         let parts = parts(known.start, &digits, &lengths)?;
         Some(Self {
             dest,
@@ -249,7 +257,12 @@ impl Put {
     /// `inside` at the elements of the box, `outside` at others.
     fn chosen(&self, b: &mut Builder<'_>, inside: Value, outside: Value) -> Built {
         if self.parts.iter().all(Part::is_whole) {
-            return Ok(inside);
+            let dims = dims_of(b.ir, inside)?;
+            if dims.iter().all(|dim| !dim.broadcast) {
+                return Ok(inside);
+            }
+            let dense = b.flag("dense");
+            return b.value(&fusion::COPY, &[inside], &[dense]);
         }
         let ty = b.ir.scalar(DType::I1);
         let (yes, no) = (b.constant_int(1, ty)?, b.constant_int(0, ty)?);
@@ -319,6 +332,38 @@ fn parted(ir: &Ir, dest: Value, dims: &[Dim], dim: usize) -> Option<(Value, Vec<
     lengths
         .filter(|_| same && plain)
         .map(|lengths| (source, lengths))
+}
+
+/// The same digits, where one that goes through an axis and on along the next is two.
+fn refined(digits: Vec<Digit>, lengths: &[i64]) -> Vec<Digit> {
+    let mut refined = Vec::new();
+    for mut digit in digits {
+        let at = refined.len();
+        let mut inner = 1i128;
+        for &length in lengths.iter().rev() {
+            let outer = inner * i128::from(length);
+            // Steps from one end of the axis to the other.
+            let through = outer / digit.step.abs().max(1);
+            let cut =
+                digit.step.abs() >= inner && digit.step * through == outer * digit.step.signum();
+            if cut && through > 1 && digit.count > through && digit.count % through == 0 {
+                refined.insert(
+                    at,
+                    Digit {
+                        count: through,
+                        ..digit
+                    },
+                );
+                digit = Digit {
+                    count: digit.count / through,
+                    step: digit.step * through,
+                };
+            }
+            inner = outer;
+        }
+        refined.insert(at, digit);
+    }
+    refined
 }
 
 /// The part of each axis that elements at these indices lie in: every digit walks one axis. `None` where one leaves its axis.
