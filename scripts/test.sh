@@ -122,6 +122,7 @@ python_package() { # the Python package on the extension module as built here; c
   cargo build -p fuser-python --locked || return 1
   rm -rf "$package" && mkdir -p "$package" && cp -r python/fuser "$package/fuser" || return 1
   cp "$built/lib_fuser.so" "$package/fuser/_fuser.abi3.so" || return 1
+  local -x FUSER_CACHE_DIR= # not the user's
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py || return 1
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_segments.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch.py || return 1

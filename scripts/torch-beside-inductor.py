@@ -1,21 +1,26 @@
 #!/usr/bin/env python3
 """Layers and models under `torch.compile(backend="fuser")`, beside torch's own inductor and eager, on the CPU.
 
-    PYTHONPATH=target/python scripts/torch-beside-inductor.py [NAME ...] [--threads N] [--rounds N] [--only forward|train]
+    PYTHONPATH=target/python scripts/torch-beside-inductor.py [NAME ...] [--threads N] [--rounds N] [--only forward|train] [--second-process]
 
 A row is a layer or a model, forward or training step (forward, backward, gradients dropped). Calls are timed in turns, in rounds of at least 5 ms;
-a figure is the median round of the quicker half. `compile` is the time of the first call, with inductor's caches on disk off. Ends with the geometric means of
+a figure is the median round of the quicker half. `compile` is the time of the first call, with inductor's caches on disk off, and Fuser's. With
+`--second-process` each first call is that of a process of its own, once with empty caches on disk and once with those that the process before it left. Ends with the geometric means of
 ours over inductor's and the worst row. `WRONG` marks a row whose first result is farther from eager torch's than a thousandth. Tried with torch 2.15.
 """
 
 import argparse
 import os
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
-os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+if "--second-process" not in sys.argv and "--first-call" not in sys.argv:
+    os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
+    os.environ["FUSER_CACHE_DIR"] = ""
 os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
 warnings.filterwarnings("ignore")
 
@@ -308,7 +313,40 @@ def measure(name, train, rounds):
     return timed(functions, rounds), compile_times, right
 
 
+def first_call(name, mode, kind):
+    """Seconds of the first call in this process, and of the same in eager torch before it, which loads what both need."""
+    torch.manual_seed(0)
+    module, inputs = ROWS[name]()
+    module.train(mode == "train")
+    calls(module, inputs, mode == "train", module)()
+    run = torch.compile(module, backend={"inductor": "inductor", "fuser": backend}[kind])
+    call = calls(module, inputs, mode == "train", run)
+    begun = time.perf_counter()
+    call()
+    print(time.perf_counter() - begun)
+
+
+def processes(names, modes, threads):
+    """First calls in processes of their own, with empty caches on disk and with full ones."""
+    print("| row | | first process: inductor | fuser | ratio | second process: inductor | fuser | of its second | of its first |\n|---|---|---|---|---|---|---|---|---|")
+    shares = []
+    for name, mode in ((name, mode) for name in names for mode in modes):
+        taken = {}
+        for kind in ("inductor", "fuser"):
+            with tempfile.TemporaryDirectory() as folder:
+                environment = {**os.environ, "TORCHINDUCTOR_CACHE_DIR": folder, "FUSER_CACHE_DIR": folder}
+                command = [sys.executable, __file__, name, "--only", mode, "--threads", str(threads), "--first-call", kind]
+                runs = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
+                taken[kind] = [float(run.stdout.split()[-1]) for run in runs]
+        (cold, warm), (ours, again) = taken["inductor"], taken["fuser"]
+        shares.append((ours / cold, again / warm, again / cold))
+        print(f"| {name} | {mode} | {cold:.2f} | {ours:.2f} | {ours / cold:.2f} | {warm:.2f} | {again:.2f} | {again / warm:.2f} | {again / cold:.3f} |", flush=True)
+    means = " | ".join(f"{geometric(column):.3f}" for column in zip(*shares))
+    print(f"\ngeometric means of ours over inductor's: first process, second process, second over its first: {means}")
+
+
 def geometric(values):
+    values = list(values)
     return statistics.geometric_mean(values) if values else float("nan")
 
 
@@ -318,10 +356,17 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", choices=["forward", "train"])
+    parser.add_argument("--second-process", action="store_true")
+    parser.add_argument("--first-call", choices=["inductor", "fuser"], help=argparse.SUPPRESS)
     given = parser.parse_args()
     torch.set_num_threads(given.threads)
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: given.threads])
+    modes = [given.only] if given.only else ["forward", "train"]
+    if given.first_call:
+        return first_call(given.names[0], modes[0], given.first_call)
+    if given.second_process:
+        return processes(given.names or ROWS, modes, given.threads)
     print(f"microseconds a call, {given.threads} threads; seconds of the first call\n")
     print("| row | | eager | inductor | fuser | fuser / inductor | compile inductor | fuser | ratio |\n|---|---|---|---|---|---|---|---|---|")
     # The first compilation of inductor's starts processes that take a core for seconds.

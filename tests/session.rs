@@ -333,3 +333,98 @@ fn a_version_is_compiled_when_extents_ask_for_it() {
         assert!(program.run(&session, &inputs(small), 1).is_err());
     }
 }
+
+/// A cache in memory.
+#[cfg(feature = "codegen")]
+#[derive(Debug, Default)]
+struct Memory(std::sync::Mutex<BTreeMap<String, Vec<u8>>>);
+
+#[cfg(feature = "codegen")]
+impl fuser_codegen::Cache for Memory {
+    fn get(&self, key: &str) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+    fn put(&self, key: &str, bytes: &[u8]) {
+        self.0.lock().unwrap().insert(key.into(), bytes.into());
+    }
+}
+
+/// The number of passes that ran.
+#[cfg(feature = "codegen")]
+#[derive(Default)]
+struct Passes(usize);
+
+#[cfg(feature = "codegen")]
+impl fuser_pass::Instrument for Passes {
+    fn before_pass(&mut self, _: &fuser_ir::Ir, _: fuser_pass::PassRun<'_>) {
+        self.0 += 1;
+    }
+}
+
+#[cfg(feature = "codegen")]
+impl fuser::compile::Watch for Passes {
+    fn begin_stage(&mut self, _: &str) {}
+    fn end_stage(&mut self) {}
+}
+
+#[cfg(feature = "codegen")]
+#[test]
+fn kept_versions_run_under_all_extents_of_their_class() {
+    let session = Session::new(RuntimeConfig::default()).unwrap();
+    let (ir, module, _) = session.parse(0, "f.fir", SOFTMAX).unwrap();
+    let loaded = session.load(ir, module, None).unwrap();
+    let memory = std::sync::Arc::new(Memory::default());
+    let passes = std::sync::Arc::new(std::sync::Mutex::new(Passes::default()));
+    let options = CompileOptions {
+        cache: Some(memory.clone()),
+        watch: Some(fuser::compile::SharedWatch::new(passes.clone())),
+        ..small_cache()
+    };
+    let run = |program: &fuser::session::Program, [rows, columns]: [i64; 2]| {
+        let extents = [("R".to_owned(), rows), ("C".to_owned(), columns)].into();
+        let inputs = session
+            .resolve(&loaded, &BTreeMap::new(), &extents)
+            .unwrap();
+        let run = program.run(&session, &inputs, 1).unwrap();
+        let report = program.report(&inputs).unwrap();
+        let bytes: Vec<Vec<u8>> = run.outputs.iter().map(|y| y.bytes().to_vec()).collect();
+        (run.run.unwrap().version, report, bytes)
+    };
+    let ran = || std::mem::take(&mut passes.lock().unwrap().0);
+    let [small, rows, long] = SHAPES;
+    let first = session.program(&loaded, &options);
+    let expected = [small, long].map(|shape| run(&first, shape));
+    assert!(ran() > 0);
+    // What a second process does: the same, without a pass, under other extents of the same classes too.
+    let second = session.program(&loaded, &options);
+    for (shape, expected) in [small, long].into_iter().zip(&expected) {
+        let (version, report, bytes) = run(&second, shape);
+        let known = |version: Option<(usize, usize)>| version.map(|version| version.0);
+        assert_eq!(known(version), known(expected.0));
+        assert!(report == expected.1 && bytes == expected.2);
+    }
+    run(&second, [small[0] + 1, small[1]]);
+    run(&second, [1, long[1] + 1]);
+    assert_eq!(ran(), 0);
+    // A version that nothing has compiled yet.
+    assert_eq!(run(&second, rows).0.unwrap().0, 2);
+    assert!(ran() > 0);
+    let third = session.program(&loaded, &options);
+    for shape in SHAPES {
+        run(&third, shape);
+    }
+    assert_eq!(ran(), 0);
+    // Other options are another program, and so are bytes that nobody can read.
+    let other = CompileOptions {
+        executors: "none".into(),
+        ..options.clone()
+    };
+    run(&session.program(&loaded, &other), small);
+    assert!(ran() > 0);
+    for (key, bytes) in memory.0.lock().unwrap().iter_mut() {
+        let kept = if key.contains("kernel.func") { 1 } else { 2 };
+        bytes.truncate(bytes.len() / kept);
+    }
+    assert!(run(&session.program(&loaded, &options), small) == expected[0]);
+    assert!(ran() > 0);
+}

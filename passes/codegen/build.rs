@@ -13,6 +13,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+#[path = "../digest.rs"]
+mod digest;
+
+use digest::{digest, list};
+
 /// The variable of `llvm-sys` that names the folder of LLVM.
 const PREFIX: &str = "LLVM_SYS_221_PREFIX";
 
@@ -21,10 +26,7 @@ fn main() {
     println!("cargo:rerun-if-env-changed={PREFIX}");
     println!("cargo:rerun-if-env-changed=PATH");
     println!("cargo:rerun-if-env-changed=CXX");
-    for source in SOURCES {
-        println!("cargo:rerun-if-changed={source}");
-    }
-    println!("cargo:rustc-env=FUSER_SOURCES={:016x}", digest());
+    println!("cargo:rustc-env=FUSER_SOURCES={:016x}", digest(&SOURCES));
     let Some(config) = config() else { return };
     if let Some(path) = library(&config) {
         println!("cargo:rustc-env=FUSER_LLVM={}", path.display());
@@ -44,29 +46,6 @@ const SOURCES: [&str; 7] = [
     "../../runtime/artifact/src",
     "../../Cargo.lock",
 ];
-
-/// 64 bits of FNV-1a over paths and contents, in the order of the paths.
-fn digest() -> u64 {
-    let mut files = Vec::new();
-    SOURCES
-        .iter()
-        .for_each(|source| list(Path::new(source), &mut files));
-    files.sort();
-    let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-    files.iter().fold(0xcbf2_9ce4_8422_2325, |hash, file| {
-        let hash = file.as_os_str().as_encoded_bytes().iter().fold(hash, mix);
-        fs::read(file).unwrap_or_default().iter().fold(hash, mix)
-    })
-}
-
-fn list(path: &Path, files: &mut Vec<PathBuf>) {
-    match fs::read_dir(path) {
-        Ok(entries) => entries
-            .flatten()
-            .for_each(|entry| list(&entry.path(), files)),
-        Err(_) => files.push(path.to_owned()),
-    }
-}
 
 fn config() -> Option<PathBuf> {
     let folder = env::var_os(PREFIX).map(|prefix| Path::new(&prefix).join("bin"));

@@ -1,3 +1,4 @@
+import os
 from typing import Any, Mapping, Sequence
 
 from .segments import Segments, WhatIf
@@ -30,6 +31,7 @@ class Program:
         passes: str | None = None,
         executors: str | None = None,
         threads: int | None = None,
+        cache: str | os.PathLike[str] | bool | None = None,
     ) -> Compiled: ...
     def report(
         self,

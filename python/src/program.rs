@@ -1,6 +1,7 @@
 //! `Program`: a verified program; its text, its segments, its code.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,6 +34,23 @@ fn options(
     options.compile.executors = executors.unwrap_or_default();
     options.threads = threads;
     Ok(options)
+}
+
+/// The cache of a compilation: a folder, `True` for the usual one, `False` for none.
+#[derive(FromPyObject)]
+enum Cache {
+    Usual(bool),
+    Folder(PathBuf),
+}
+
+impl Cache {
+    fn of(this: Option<Self>, options: fuser::Options) -> fuser::Options {
+        match this {
+            None | Some(Self::Usual(true)) => options.with_cache(None),
+            Some(Self::Usual(false)) => options,
+            Some(Self::Folder(folder)) => options.with_cache(Some(folder)),
+        }
+    }
 }
 
 /// Names of values: one, several, or several lists of them.
@@ -102,8 +120,10 @@ impl Program {
     }
 
     /// Compiles the program for this machine's processor. Code is made when extents first ask for it; where `shapes` gives all
-    /// extents, now. `passes` runs in place of the usual passes up to `schedule`; `executors` names the libraries that may run products.
-    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None))]
+    /// extents, now. `passes` runs in place of the usual passes up to `schedule`; `executors` names the libraries that may run products. Code that
+    /// was made before is taken from `cache`, a folder; if not given, that of `FUSER_CACHE_DIR` or the user's caches; `False` for none.
+    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None))]
+    #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn compile(
         &self,
         py: Python<'_>,
@@ -112,8 +132,10 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
         threads: Option<usize>,
+        cache: Option<Cache>,
     ) -> PyResult<Compiled> {
         let options = options(py, target, shapes, passes, executors, threads)?;
+        let options = Cache::of(cache, options);
         let compiled = py.detach(|| self.inner.compile(&options));
         let compiled = compiled.map_err(|error| raised(py, &error))?;
         Ok(Compiled::new(compiled, self.inner.clone(), options))

@@ -1,6 +1,10 @@
 """The package on NumPy, and on PyTorch and JAX where these are installed."""
 
 import gc
+import os
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 
@@ -434,6 +438,53 @@ class Torch(unittest.TestCase):
             self.rows(torch.randn(2, 3).to_sparse())
         with self.assertRaises((fuser.Error, BufferError, RuntimeError)):
             self.rows(torch.randn(2, 3, device="meta"))
+
+
+class Cache(unittest.TestCase):
+    """What one process compiled, another one loads."""
+
+    def loads_llvm(self, text, **variables):
+        """The last line that a process prints, and whether it loaded LLVM."""
+        text = f"import numpy as np, fuser\nrows = fuser.Program.parse({ROWS!r})\n{text}\nprint('LLVM' in open('/proc/self/maps').read().replace('llvm', 'LLVM'))"
+        environment = {**os.environ, **variables}
+        done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False, env=environment)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        result, loaded = done.stdout.split("\n")[-3:-1]
+        return result, loaded == "True"
+
+    @unittest.skipUnless(sys.platform == "linux", "tells libraries by /proc")
+    def test_a_second_process_loads_no_compiler(self):
+        with tempfile.TemporaryDirectory() as folder:
+            call = "print([float(a.sum()) for a in f(np.arange(12, dtype=np.float32).reshape({}))])"
+            text = f"f = rows.compile(cache={folder!r})\n" + call
+            first = self.loads_llvm(text.format("3, 4"))
+            self.assertTrue(first[1])
+            self.assertEqual(self.loads_llvm(text.format("3, 4")), (first[0], False))
+            # Other extents, the same code; other layouts, other code.
+            self.assertFalse(self.loads_llvm(text.format("2, 6"))[1])
+            self.assertTrue(self.loads_llvm(text.format("3, 4, order='F'"))[1])
+            self.assertFalse(self.loads_llvm(text.format("3, 4, order='F'"))[1])
+            for entry in os.scandir(folder):
+                with open(entry, "r+b") as file:
+                    file.truncate(entry.stat().st_size // 2)
+            self.assertEqual(self.loads_llvm(text.format("3, 4")), first)
+
+    @unittest.skipUnless(sys.platform == "linux", "tells libraries by /proc")
+    def test_a_variable_or_an_option_states_the_folder(self):
+        call = "f(np.zeros((3, 4), np.float32)); print()"
+        with tempfile.TemporaryDirectory() as folder:
+            usual = f"f = rows.compile(); {call}"
+            self.assertTrue(self.loads_llvm(usual, FUSER_CACHE_DIR=folder)[1])
+            self.assertFalse(self.loads_llvm(usual, FUSER_CACHE_DIR=folder)[1])
+            self.assertFalse(self.loads_llvm(f"f = rows.compile(cache=True); {call}", FUSER_CACHE_DIR=folder)[1])
+            self.assertTrue(self.loads_llvm(f"f = rows.compile(cache=False); {call}", FUSER_CACHE_DIR=folder)[1])
+            self.assertTrue(self.loads_llvm(usual, FUSER_CACHE_DIR="")[1])
+            self.assertTrue(self.loads_llvm(f"import pathlib; f = rows.compile(cache=pathlib.Path({folder!r})); {call}")[1] is False)
+
+    def test_what_is_no_folder_is_refused(self):
+        for wrong in (3, 1.5, ["folder"]):
+            with self.assertRaises(TypeError):
+                fuser.Program.parse(EXP).compile(cache=wrong)
 
 
 @unittest.skipIf(jax is None, "JAX is not installed")

@@ -2,13 +2,17 @@
 //!
 //! Intervals are recorded as they open and close; every report is computed from them at the end.
 
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use fuser_ir::{Diagnostic, Ir, Op};
 use fuser_pass::{Failure, Instrument, PassRun};
 use serde_json::{Value, json};
 
+use crate::compile::{SharedWatch, Watch};
+
 /// An interval.
+#[derive(Debug)]
 struct Interval {
     name: String,
     start: Duration,
@@ -17,6 +21,7 @@ struct Interval {
 }
 
 /// The clock.
+#[derive(Debug)]
 pub struct Timing {
     zero: Instant,
     intervals: Vec<Interval>,
@@ -165,6 +170,65 @@ fn line(length: Duration, total: Duration, name: &str) -> String {
         total => 100.0 * length.as_secs_f64() / total,
     };
     format!("  {:9.6} ({share:5.1}%)  {name}\n", length.as_secs_f64())
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Form {
+    /// A list for people.
+    List,
+    /// A tree for people.
+    Tree,
+    /// A list for programs.
+    Json,
+}
+
+impl Form {
+    /// The form of this name; none where no report is wanted.
+    pub fn parse(name: &str) -> Result<Option<Self>, String> {
+        match name {
+            "list" | "true" => Ok(Some(Self::List)),
+            "tree" => Ok(Some(Self::Tree)),
+            "json" => Ok(Some(Self::Json)),
+            "false" => Ok(None),
+            other => Err(format!("'{other}' is not one of tree, list, json")),
+        }
+    }
+}
+
+/// A timing that is shared with the compilations that it times.
+#[derive(Clone, Debug, Default)]
+pub struct Clock(Arc<Mutex<Timing>>);
+
+impl Clock {
+    /// The clock as compilations take it.
+    pub fn watch(&self) -> SharedWatch {
+        SharedWatch::new(self.0.clone())
+    }
+    /// The report so far.
+    pub fn text(&self, form: Form) -> String {
+        let timing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match form {
+            Form::Json => timing.json(false),
+            Form::List | Form::Tree => timing.text(form == Form::Tree),
+        }
+    }
+}
+
+impl PartialEq for Clock {
+    /// Two clocks do the same.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Watch for Timing {
+    fn begin_stage(&mut self, name: &str) {
+        self.begin(name);
+    }
+    fn end_stage(&mut self) {
+        self.end();
+    }
 }
 
 impl Instrument for Timing {

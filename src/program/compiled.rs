@@ -69,7 +69,7 @@ impl Compiled {
         sources: SourceMap,
         options: &CompileOptions,
     ) -> Result<Self> {
-        let program = session.program(&loaded, options);
+        let program = session.program(&*loaded, options);
         let compiled = Self {
             session,
             loaded,

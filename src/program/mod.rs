@@ -24,7 +24,8 @@
 //! | [`Options`] | target, threads, passes, cache |
 //! | [`Error`] | a standard error: code, message, place and the rendered text |
 //!
-//! [`session`](crate::session) is the layer below, with every step by itself. Reads no files and no environment.
+//! [`session`](crate::session) is the layer below, with every step by itself. Reads no files and no environment, but
+//! for the cache that [`Options::with_cache`] asks for.
 
 mod caller;
 #[cfg(feature = "codegen")]
@@ -81,7 +82,7 @@ pub struct Program {
 /// The options of a compilation.
 #[derive(Clone)]
 pub struct Options {
-    /// Target, extents that decisions are made for, executors, passes and the cache of kernels.
+    /// Target, extents that decisions are made for, executors, passes and the cache.
     pub compile: CompileOptions,
     /// Threads and memory; programs that are given one session share its threads. Without one a program has its own.
     pub session: Option<Arc<Session>>,
@@ -105,6 +106,16 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The same with a cache on disk: what was compiled before, by any process, is loaded from there. It lies in `folder`; where none is given,
+    /// where `fuser-run` has its own (`FUSER_CACHE_DIR`, else the user's folder for caches).
+    #[cfg(feature = "codegen")]
+    #[must_use]
+    pub fn with_cache(mut self, folder: Option<std::path::PathBuf>) -> Self {
+        let wanted = crate::tool::cache::Wanted { off: false, folder };
+        self.compile.cache = wanted.open().map(|cache| cache as _);
+        self
+    }
+
     /// The target of a name, such as `cpu` for this machine or `h100`.
     ///
     /// # Errors

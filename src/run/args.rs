@@ -10,6 +10,7 @@ use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use crate::compile::{CompileOptions, Target};
+use crate::driver::timing::{Clock, Form};
 use crate::session::{Signature, cost};
 use crate::tool;
 use crate::tool::cache::{self, Disk};
@@ -89,12 +90,16 @@ pub struct Config {
     pub target: Target,
     /// The cache as the command line states it.
     pub wanted_cache: cache::Wanted,
-    /// The cache of compiled kernels.
+    /// The cache.
     pub cache: Option<Arc<Disk>>,
     /// The options of the GPU's simulator, where `FUSER_CUDA` asks for it.
     pub simulator: Option<String>,
     /// The number of the GPU.
     pub ordinal: usize,
+    /// The form of the report of times, where one is asked for.
+    pub timing: Option<Form>,
+    /// The clock.
+    pub clock: Clock,
     /// The GPU, once it is open.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub gpu: Option<fuser_runtime::cuda::CudaDevice>,
@@ -126,6 +131,8 @@ impl Default for Config {
             cache: None,
             simulator: None,
             ordinal: 0,
+            timing: None,
+            clock: Clock::default(),
             #[cfg(all(feature = "codegen", feature = "cuda"))]
             gpu: None,
         }
@@ -178,7 +185,29 @@ impl Config {
             any_address: self.any_address,
             #[cfg(feature = "codegen")]
             cache: self.cache.clone().map(|cache| cache as _),
+            watch: self.timing.map(|_| self.clock.watch()),
             ..CompileOptions::default()
+        }
+    }
+    /// The same to read a program with; what is only interpreted is read whole.
+    pub fn source_options(&self) -> CompileOptions {
+        let options = self.compile_options();
+        #[cfg(feature = "codegen")]
+        let options = CompileOptions {
+            cache: options.cache.filter(|_| self.device != Device::Interp),
+            ..options
+        };
+        options
+    }
+    /// Tells the clock that a stage begins; it ends with what is returned.
+    pub fn stage(&self, name: &str) -> crate::compile::Stage {
+        self.compile_options().stage(name)
+    }
+    /// Writes the report of times, where one is asked for.
+    pub fn tell_timing(&self) -> Result<(), String> {
+        match self.timing {
+            Some(form) => tool::files::report(&self.clock.text(form)),
+            None => Ok(()),
         }
     }
     /// True if compiled code runs whose products may be a part of sums.
@@ -334,6 +363,16 @@ static FLAGS: &[Flag] = &[
         set: explain,
     },
     Flag {
+        names: &["timing"],
+        value: Some("[tree|list|json]"),
+        doc: "how long each stage and each pass took, to stderr",
+        set: |config, value| {
+            let form = if value.is_empty() { "list" } else { value };
+            config.timing = Form::parse(form)?;
+            Ok(())
+        },
+    },
+    Flag {
         names: &["threads"],
         value: Some("N"),
         doc: "worker threads (as many as the machine runs at a time)",
@@ -373,13 +412,13 @@ static FLAGS: &[Flag] = &[
     Flag {
         names: &["no-cache"],
         value: None,
-        doc: "compile every kernel, and keep none",
+        doc: "compile everything, and keep nothing",
         set: |config, value| switch(value).map(|off| config.wanted_cache.off = off),
     },
     Flag {
         names: &["cache-dir"],
         value: Some("DIR"),
-        doc: "keep compiled kernels in DIR ($FUSER_CACHE_DIR; the folder 'fuser' of the user's caches)",
+        doc: "keep what is compiled in DIR ($FUSER_CACHE_DIR; the folder 'fuser' of the user's caches)",
         set: |config, value| {
             config.wanted_cache.folder = Some(value.into());
             Ok(())
@@ -569,7 +608,7 @@ fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
         }));
     }
     if config.wanted_cache.off && config.wanted_cache.folder.is_some() {
-        told.push("--no-cache keeps no kernels, --cache-dir says where: give one".into());
+        told.push("--no-cache keeps nothing, --cache-dir says where: give one".into());
     }
     told
 }

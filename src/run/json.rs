@@ -35,7 +35,6 @@ fn number(value: f64) -> Value {
 fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
     let execution = findings.execution;
     let extents = findings
-        .loaded
         .signature
         .extents
         .iter()

@@ -8,18 +8,24 @@
 pub mod args;
 pub mod json;
 pub mod outputs;
+mod runner;
 pub mod table;
+
+use std::sync::Arc;
 
 use fuser_interp::compare::Status;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 
-use crate::session::{Check, Execution, Loaded, Session, SessionError, Yardstick};
+use crate::session::{
+    Check, Execution, Loaded, Session, SessionError, Signature, Source, Yardstick,
+};
 use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit, claims};
 use crate::tool::{self, Exit, Progress, load};
 use args::{Config, Device, Parsed};
+use runner::{Given, Runner};
 
 /// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
 const TIMED_SEGMENTS: usize = 16;
@@ -28,8 +34,10 @@ const TIMED_SEGMENTS: usize = 16;
 pub struct Findings<'a> {
     /// The command line.
     pub config: &'a Config,
-    /// The program.
-    pub loaded: &'a Loaded,
+    /// The program's symbol.
+    pub program: &'a str,
+    /// Its extents, inputs and outputs.
+    pub signature: &'a Signature,
     /// Inputs and extents.
     pub inputs: &'a Inputs,
     /// Outputs and times.
@@ -38,8 +46,8 @@ pub struct Findings<'a> {
     pub check: Option<Check>,
     /// The same on small whole numbers, on which sums are exact in any order; where inputs are made up.
     pub whole: Option<Check>,
-    /// Segments and bytes.
-    pub report: fuser_passes::report::Report,
+    /// Segments and bytes, where a report was asked for.
+    pub report: Option<fuser_passes::report::Report>,
     /// The time of copying as many bytes as all segments move.
     pub copy: Option<CopyTime>,
     /// The same for each segment.
@@ -134,25 +142,21 @@ fn all(config: &Config) -> Exit {
     let mut sources = SourceMap::default();
     let file = sources.add(name, text.as_str());
     let nothing = Ir::new(fuser_dialects::registry());
-    let told = |ir: &Ir, error: SessionError| tool::tell(&sources, error.diagnostics(ir));
+    let told = |error: SessionError| tool::tell(&sources, error.diagnostics(&nothing));
     let session = match Session::new(config.runtime()) {
         Ok(session) => session,
-        Err(error) => return told(&nothing, error),
+        Err(error) => return told(error),
     };
-    let (ir, module, warnings) = match session.parse(file, name, &text) {
-        Ok(parsed) => parsed,
-        Err(errors) => return told(&nothing, errors.into()),
+    let options = config.source_options();
+    let read = Source::read((file, name), text, config.entry.as_deref(), &options);
+    let (source, warnings) = match read {
+        Ok((source, warnings)) => (Arc::new(source), warnings),
+        Err(error) => return told(error),
     };
     tool::tell(&sources, warnings.items);
-    let loaded = match session.load(ir, module, config.entry.as_deref()) {
-        Ok(loaded) => loaded,
-        Err(error) => return told(&nothing, error),
-    };
-    end(
-        &sources,
-        &loaded,
-        work(&session, config, Subject::Program(&loaded)),
-    )
+    let done = work(&session, config, Subject::Program(&source));
+    let ir = source.parsed().map_or(&nothing, |loaded| &loaded.ir);
+    end(&sources, ir, done)
 }
 
 /// Runs a folder of segments.
@@ -186,17 +190,14 @@ fn folder(config: &Config) -> Exit {
         return usage(&[message]);
     }
     tool::tell(&sources, parts.warnings.items.clone());
-    end(
-        &sources,
-        &parts.original,
-        work(&session, config, Subject::Parts(&parts)),
-    )
+    let done = work(&session, config, Subject::Parts(&parts));
+    end(&sources, &parts.original.ir, done)
 }
 
-fn end(sources: &SourceMap, loaded: &Loaded, done: Result<Exit, Failure>) -> Exit {
+fn end(sources: &SourceMap, ir: &Ir, done: Result<Exit, Failure>) -> Exit {
     match done {
         Ok(exit) => exit,
-        Err(Failure::Session(error)) => tool::tell(sources, error.diagnostics(&loaded.ir)),
+        Err(Failure::Session(error)) => tool::tell(sources, error.diagnostics(ir)),
         Err(Failure::File(message)) => file_error(&message),
     }
 }
@@ -204,37 +205,62 @@ fn end(sources: &SourceMap, loaded: &Loaded, done: Result<Exit, Failure>) -> Exi
 /// The program, or the parts of one, to be run.
 #[derive(Clone, Copy)]
 enum Subject<'a> {
-    Program(&'a Loaded),
+    Program(&'a Arc<Source>),
     Parts(&'a Parts),
 }
 
 impl<'a> Subject<'a> {
-    fn loaded(self) -> &'a Loaded {
+    /// The program, parsed.
+    fn loaded(self) -> Result<&'a Loaded, SessionError> {
         match self {
-            Self::Program(loaded) => loaded,
-            Self::Parts(parts) => &parts.original,
+            Self::Program(source) => source.loaded(),
+            Self::Parts(parts) => Ok(&parts.original),
+        }
+    }
+    fn signature(self) -> &'a Signature {
+        match self {
+            Self::Program(source) => source.signature(),
+            Self::Parts(parts) => &parts.original.signature,
+        }
+    }
+    fn symbol(self) -> &'a str {
+        match self {
+            Self::Program(source) => source.symbol(),
+            Self::Parts(parts) => &parts.map.program,
         }
     }
     /// Runs it; the inputs come back, though without tensors where they were not to be kept.
     fn execute(
         self,
         session: &Session,
-        config: &Config,
+        runner: &mut Runner<'_>,
         inputs: Inputs,
-        keep: bool,
+        (keep, repeats): (bool, u32),
     ) -> Result<(Execution, Inputs), SessionError> {
         match self {
-            Self::Program(loaded) => {
-                let done = execute(session, config, loaded, &inputs)?;
+            Self::Program(source) => {
+                let done = runner.run(Given::Source(source), &inputs, repeats)?;
                 Ok((done, inputs))
             }
             Self::Parts(parts) => {
                 let how = &mut |loaded: &Loaded, inputs: &Inputs| {
-                    execute(session, config, loaded, inputs)
+                    runner.run(Given::Part(loaded), inputs, repeats)
                 };
                 let done = parts.run(session, inputs, keep, how)?;
                 Ok((done.execution, done.inputs))
             }
+        }
+    }
+    fn report(
+        self,
+        runner: &mut Runner<'_>,
+        inputs: &Inputs,
+    ) -> Result<fuser_passes::report::Report, SessionError> {
+        match self {
+            Self::Program(source) => runner.report(Given::Source(source), inputs),
+            Self::Parts(parts) => parts.report(inputs, &mut |loaded: &Loaded, inputs: &Inputs| {
+                runner.report(Given::Part(loaded), inputs)
+            }),
         }
     }
 }
@@ -251,24 +277,36 @@ impl<E: Into<SessionError>> From<E> for Failure {
 }
 
 fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit, Failure> {
-    let loaded = subject.loaded();
+    let signature = subject.signature();
     outputs::check_folder(config).map_err(Failure::File)?;
-    claims::check(&outputs::claims(config, loaded)).map_err(Failure::File)?;
-    let specs = config.specs(&loaded.signature);
-    let inputs = session.resolve(loaded, &specs, &config.shapes)?;
-    session.affordable(loaded, &inputs, config.most_operations())?;
-    let config = &with_gpu(config)?;
-    let answers = match subject {
-        Subject::Program(loaded) => {
-            session.explain(loaded, &inputs, &config.compile_options(), &config.explain)?
+    claims::check(&outputs::claims(config, signature)).map_err(Failure::File)?;
+    let specs = config.specs(signature);
+    let stage = config.stage("Inputs");
+    let inputs = session.resolve_for(signature, &specs, &config.shapes)?;
+    drop(stage);
+    match subject {
+        Subject::Program(source) => source.affordable(&inputs, config.most_operations())?,
+        Subject::Parts(parts) => {
+            session.affordable(&parts.original, &inputs, config.most_operations())?;
         }
-        Subject::Parts(_) => Vec::new(),
+    }
+    let config = &with_gpu(config)?;
+    let mut runner = Runner::new(session, config);
+    let answers = match subject {
+        Subject::Program(source) if !config.explain.is_empty() => {
+            let options = config.compile_options();
+            session.explain(source.loaded()?, &inputs, &options, &config.explain)?
+        }
+        _ => Vec::new(),
     };
     let progress = Progress::start("fuser-run", "compiling and running");
-    let (execution, inputs) = subject.execute(session, config, inputs, config.check)?;
+    let how = (config.check, config.repeat);
+    let (execution, inputs) = subject.execute(session, &mut runner, inputs, how)?;
     progress.step("checking with the interpreter");
+    let stage = config.stage("Check");
     let check = match config.check {
         true => {
+            let loaded = subject.loaded()?;
             let contracted = config.contracts();
             let sharp = Yardstick::Sharp;
             Some(session.check_execution(loaded, &inputs, &execution, contracted, sharp)?)
@@ -277,22 +315,26 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     };
     progress.step("checking with small whole numbers");
     let whole = match config.check && config.inputs.len() < specs.len() {
-        true => Some(check_whole(session, config, subject, &inputs)?),
+        true => Some(check_whole(session, &mut runner, config, subject, &inputs)?),
         false => None,
     };
+    drop(stage);
     progress.step("counting bytes");
-    let compiled = config.device != Device::Interp;
-    let options = compiled.then(|| config.compile_options());
-    let report = match subject {
-        Subject::Program(loaded) => session.report(loaded, &inputs, options.as_ref())?,
-        Subject::Parts(parts) => parts.report(session, &inputs, options.as_ref())?,
+    let stage = config.stage("Report");
+    let report = match config.report {
+        Some(_) => Some(subject.report(&mut runner, &inputs)?),
+        None => None,
     };
+    drop(stage);
     progress.step("timing copies");
+    let stage = config.stage("Copies");
     let (copy, segment_copies) = copies(session, config, &execution)?;
+    drop(stage);
     drop(progress);
     let findings = Findings {
         config,
-        loaded,
+        program: subject.symbol(),
+        signature,
         inputs: &inputs,
         execution: &execution,
         check,
@@ -306,11 +348,14 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
             Subject::Parts(parts) => Some(parts),
         },
     };
+    let stage = config.stage("Output");
     for (question, answer) in config.explain.iter().zip(&answers) {
         files::write(&question.path, answer).map_err(Failure::File)?;
     }
     outputs::write(&findings).map_err(Failure::File)?;
     files::write("-", &table::render(&findings)).map_err(Failure::File)?;
+    drop(stage);
+    config.tell_timing().map_err(Failure::File)?;
     Ok(match findings.status() {
         Some(Status::Failed) => Exit::Diagnostics,
         Some(Status::NotChecked) => Exit::NotChecked,
@@ -322,45 +367,20 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
 /// sum is wide enough to hide an element; here most sums are exact, and nothing hides.
 fn check_whole(
     session: &Session,
+    runner: &mut Runner<'_>,
     config: &Config,
     subject: Subject<'_>,
     inputs: &Inputs,
 ) -> Result<Check, SessionError> {
-    let loaded = subject.loaded();
-    let extents = loaded.signature.extents.iter().cloned();
+    let signature = subject.signature();
+    let extents = signature.extents.iter().cloned();
     let shapes = extents.zip(inputs.extents.iter().copied()).collect();
-    let specs = config.whole_specs(&loaded.signature);
-    let inputs = session.resolve(loaded, &specs, &shapes)?;
-    let once = Config {
-        repeat: 1,
-        ..config.clone()
-    };
-    let (execution, inputs) = subject.execute(session, &once, inputs, true)?;
+    let specs = config.whole_specs(signature);
+    let inputs = session.resolve_for(signature, &specs, &shapes)?;
+    let (execution, inputs) = subject.execute(session, runner, inputs, (true, 1))?;
     let contracted = config.contracts();
+    let loaded = subject.loaded()?;
     session.check_execution(loaded, &inputs, &execution, contracted, Yardstick::Bounds)
-}
-
-fn execute(
-    session: &Session,
-    config: &Config,
-    loaded: &Loaded,
-    inputs: &Inputs,
-) -> Result<Execution, SessionError> {
-    match config.device {
-        Device::Interp => session.interpret(loaded, inputs),
-        #[cfg(feature = "codegen")]
-        Device::Cpu => session.run_cpu(loaded, inputs, &config.compile_options(), config.repeat),
-        #[cfg(all(feature = "codegen", feature = "cuda"))]
-        Device::Cuda => match &config.gpu {
-            Some(device) => {
-                let options = config.compile_options();
-                session.run_cuda(device, loaded, inputs, &options, config.repeat)
-            }
-            None => Err(unsupported(config.device)),
-        },
-        #[allow(unreachable_patterns)]
-        device => Err(unsupported(device)),
-    }
 }
 
 /// The command line with the GPU opened, the machine's or a simulated one, and that as the target where no other is named.

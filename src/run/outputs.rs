@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Findings;
 use super::args::Config;
-use crate::session::Loaded;
+use crate::session::Signature;
 use crate::tool::files::claims::Claim;
 use crate::tool::files::{self, Staging};
 
@@ -26,17 +26,13 @@ pub fn check_folder(config: &Config) -> Result<(), String> {
 }
 
 /// The files of the command line, with those of the outputs.
-pub fn claims(config: &Config, loaded: &Loaded) -> Vec<Claim> {
+pub fn claims(config: &Config, signature: &Signature) -> Vec<Claim> {
     let mut claims = config.claims();
     let Some(folder) = &config.output_dir else {
         return claims;
     };
-    for (name, file) in loaded
-        .signature
-        .output_names
-        .iter()
-        .zip(file_names(&loaded.signature.output_names))
-    {
+    let names = &signature.output_names;
+    for (name, file) in names.iter().zip(file_names(names)) {
         claims.push(Claim::written(
             format!("output `{name}`"),
             folder.join(file),
@@ -47,7 +43,7 @@ pub fn claims(config: &Config, loaded: &Loaded) -> Vec<Claim> {
 
 /// Writes what the command line asks for.
 pub fn write(findings: &Findings<'_>) -> Result<(), String> {
-    let names = file_names(&findings.loaded.signature.output_names);
+    let names = file_names(&findings.signature.output_names);
     let staged = match &findings.config.output_dir {
         Some(folder) => {
             let staging = Staging::new(folder)?;

@@ -26,7 +26,6 @@ pub fn render(findings: &Findings<'_>) -> String {
 
 fn headline(findings: &Findings<'_>) -> String {
     let extents = findings
-        .loaded
         .signature
         .extents
         .iter()
@@ -55,7 +54,7 @@ fn headline(findings: &Findings<'_>) -> String {
         _ => String::new(),
     };
     let time = findings.execution.time_ms;
-    let program = &findings.report.program;
+    let program = findings.program;
     format!(
         "@{program}{extents} on {device}, {threads} thread{s}{compile}{version}, {time:.3} ms\n"
     )
@@ -351,7 +350,6 @@ fn unchecked(output: &OutputCheck) -> Option<String> {
 fn outputs(findings: &Findings<'_>) -> String {
     let mut rows = vec![vec!["output".to_string(), "type".to_string()]];
     let named = findings
-        .loaded
         .signature
         .output_names
         .iter()

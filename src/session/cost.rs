@@ -27,20 +27,20 @@ fuser_ir::codes! {
         fuser_pass::example!("fuser-run x.fir --limit-operations=1");
 }
 
-/// Refuses a program that needs more than `most` operations, at the op that needs the most of them.
+/// The operations that a program needs; one that needs more than `most` is refused, at the op that needs the most of them.
 pub fn check(
     ir: &Ir,
     program: Op,
     extents: &BTreeMap<String, i64>,
     most: u64,
-) -> Result<(), SessionError> {
+) -> Result<u128, SessionError> {
     let costs = ir.walk(program).into_iter();
     let costs: Vec<(u128, Op)> = costs.map(|op| (operations(ir, op, extents), op)).collect();
     let sum = costs
         .iter()
         .fold(0u128, |sum, (cost, _)| sum.saturating_add(*cost));
     if sum <= u128::from(most) {
-        return Ok(());
+        return Ok(sum);
     }
     // Of equal ones the first.
     let worst = costs.iter().rev().max_by_key(|(cost, _)| *cost);

@@ -55,6 +55,8 @@ pub mod error;
 #[cfg(feature = "codegen")]
 pub mod program;
 pub mod signature;
+pub mod source;
+mod store;
 pub mod tensors;
 
 use std::collections::BTreeMap;
@@ -83,8 +85,9 @@ use tensors::Held;
 pub use check::{Check, OutputCheck, Yardstick};
 pub use error::SessionError;
 #[cfg(feature = "codegen")]
-pub use program::Program;
+pub use program::{Origin, Program};
 pub use signature::Signature;
+pub use source::Source;
 
 /// Result of everything here.
 pub type Result<T> = std::result::Result<T, SessionError>;
@@ -185,9 +188,18 @@ impl Session {
         specs: &BTreeMap<String, InputSpec>,
         explicit: &Explicit,
     ) -> Result<Inputs> {
+        self.resolve_for(&loaded.signature, specs, explicit)
+    }
+    /// As [`resolve`](Self::resolve), for a program of this signature.
+    pub fn resolve_for(
+        &self,
+        signature: &Signature,
+        specs: &BTreeMap<String, InputSpec>,
+        explicit: &Explicit,
+    ) -> Result<Inputs> {
         let Signature {
             extents, inputs, ..
-        } = &loaded.signature;
+        } = signature;
         let heap = self.runtime.heap();
         fuser_runtime::resolve(heap, extents, inputs, specs, explicit).map_err(|e| named(e, specs))
     }
@@ -296,30 +308,31 @@ impl Session {
     pub fn affordable(&self, loaded: &Loaded, inputs: &Inputs, most: u64) -> Result<()> {
         let names = loaded.signature.extents.iter().cloned();
         let extents = names.zip(inputs.extents.iter().copied()).collect();
-        cost::check(&loaded.ir, loaded.program, &extents, most)
+        cost::check(&loaded.ir, loaded.program, &extents, most)?;
+        Ok(())
     }
 
-    /// The program, compiled for the CPU where and when it runs.
+    /// The program, compiled for the CPU where and when it runs; a text is parsed only where the cache of `options` lacks what was compiled.
     #[cfg(feature = "codegen")]
-    pub fn program(&self, loaded: &Loaded, options: &CompileOptions) -> Program {
-        Program::new(loaded, options)
+    pub fn program<'a>(&self, program: impl Into<Origin<'a>>, options: &CompileOptions) -> Program {
+        Program::new(program.into(), options)
     }
     /// The program, compiled for a GPU where and when it runs; what was compiled for some extents is there for others.
     ///
     /// # Errors
     /// A device for which no code is made, where `options.target` is no GPU.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
-    pub fn program_on(
+    pub fn program_on<'a>(
         &self,
         device: &CudaDevice,
-        loaded: &Loaded,
+        program: impl Into<Origin<'a>>,
         options: &CompileOptions,
     ) -> Result<Program<CudaProgram>> {
         let options = CompileOptions {
             target: for_device(&options.target, device.sm())?,
             ..options.clone()
         };
-        Ok(Program::on(device, loaded, &options))
+        Ok(Program::on(device, program.into(), &options))
     }
     /// Compiles the program for the CPU, for the extents of the inputs, and runs it `repeats` times, after one run that is not timed.
     #[cfg(feature = "codegen")]
@@ -330,7 +343,7 @@ impl Session {
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let program = self.program(loaded, &decided(loaded, inputs, options));
+        let program = self.program(loaded, &decided(&loaded.signature, inputs, options));
         program.run(self, inputs, repeats)
     }
     /// Compiles the program for the CPU and binds it to the extents, all of which are given: what comes back runs on the caller's memory,
@@ -394,7 +407,7 @@ impl Session {
         options: &CompileOptions,
         repeats: u32,
     ) -> Result<Execution> {
-        let options = decided(loaded, inputs, options);
+        let options = decided(&loaded.signature, inputs, options);
         let program = self.program_on(device, loaded, &options)?;
         program.run(self, inputs, repeats)
     }
@@ -427,7 +440,13 @@ impl Session {
     }
     /// The report of the program as passes left it in `ir`.
     pub(crate) fn report_drawn(ir: &Ir, loaded: &Loaded, options: &CompileOptions) -> Report {
-        traffic_of(ir, loaded, &lengths(loaded, options), Some(options))
+        let lengths = lengths(loaded, options);
+        traffic_of(
+            (ir, loaded.program),
+            &loaded.signature.extents,
+            &lengths,
+            Some(options),
+        )
     }
     /// The parts of a split program, ready to run; no file is needed.
     pub fn parts(&self, split: &Split) -> std::result::Result<Parts, Diagnostics> {
@@ -465,7 +484,7 @@ impl Session {
         options: &CompileOptions,
         questions: &[Question],
     ) -> std::result::Result<Vec<String>, Diagnostics> {
-        let options = decided(loaded, inputs, options);
+        let options = decided(&loaded.signature, inputs, options);
         let answer = |question: &Question| {
             let mut wanted = Files {
                 kinds: vec![question.kind],
@@ -487,7 +506,7 @@ impl Session {
         options: Option<&CompileOptions>,
     ) -> std::result::Result<Report, Diagnostics> {
         let lengths = inputs.extents.iter().map(|&n| u64::try_from(n).ok());
-        let options = options.map(|options| decided(loaded, inputs, options));
+        let options = options.map(|options| decided(&loaded.signature, inputs, options));
         traffic(loaded, &lengths.collect::<Vec<_>>(), options.as_ref())
     }
 }
@@ -520,24 +539,30 @@ fn traffic(
     if let Some(options) = options {
         compile::run_front(&mut ir, loaded.module, options)?;
     }
-    Ok(traffic_of(&ir, loaded, lengths, options))
+    let program = (&ir, loaded.program);
+    Ok(traffic_of(
+        program,
+        &loaded.signature.extents,
+        lengths,
+        options,
+    ))
 }
 
-/// The report of a program as it stands in `ir`.
+/// The report of a program as it stands, with these lengths of its extents.
 fn traffic_of(
-    ir: &Ir,
-    loaded: &Loaded,
+    (ir, program): (&Ir, Op),
+    extents: &[String],
     lengths: &[Option<u64>],
     options: Option<&CompileOptions>,
 ) -> Report {
-    let names = loaded.signature.extents.iter().zip(lengths);
+    let names = extents.iter().zip(lengths);
     let named = names.filter_map(|(name, length)| Some((ir.strings.lookup(name)?, (*length)?)));
     let mut model = fuser_passes::cost::Model {
         target: options.map(|options| options.target).unwrap_or_default(),
         ..Default::default()
     };
     model.bindings.named = named.collect();
-    report::report(ir, loaded.program, &model)
+    report::report(ir, program, &model)
 }
 
 /// The interpreter as reference.
@@ -563,9 +588,13 @@ fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionErr
 
 /// The options with the extents of the inputs: decisions are made for those. An empty tensor is taken for one of one element, so that what
 /// is compiled for it is of use for others.
-fn decided(loaded: &Loaded, inputs: &Inputs, options: &CompileOptions) -> CompileOptions {
+pub(crate) fn decided(
+    loaded: &Signature,
+    inputs: &Inputs,
+    options: &CompileOptions,
+) -> CompileOptions {
     let mut options = options.clone();
-    let names = loaded.signature.extents.iter().cloned();
+    let names = loaded.extents.iter().cloned();
     let lengths = inputs
         .extents
         .iter()

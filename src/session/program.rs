@@ -19,53 +19,236 @@
 //! Several threads may use it; an error comes back from each call that asks for the version that it is about.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use fuser_artifact::Artifact;
+use fuser_ir::print::{PrintOptions, print};
+use fuser_passes::report::Report;
 #[cfg(feature = "cuda")]
 use fuser_runtime::cuda::{CudaDevice, CudaExecutable, CudaProgram};
 use fuser_runtime::{CpuProgram, Executable, Explicit, Inputs, RuntimeError};
 
-use super::{Execution, Loaded, Result, Session};
-use crate::compile::{CompileOptions, Loader, Versions};
+use super::store::Store;
+use super::{Execution, Loaded, Result, Session, Source};
+use crate::compile::{self, Classes, CompileOptions, Compiled, Drawn, Loader, Versions};
+use crate::tool::load::Reader;
 
-/// A program for the CPU, or as `Program<CudaProgram>` for a GPU, of which the versions are compiled that extents asked for.
+/// A program for the CPU, or as `Program<CudaProgram>` for a GPU, of which the versions are compiled that extents asked for. What the cache of
+/// its options has is neither planned nor compiled, but loaded.
 pub struct Program<P = CpuProgram> {
-    versions: Versions,
+    /// The text that is parsed when a version is not in the cache; none of a module.
+    source: Option<Arc<Source>>,
+    versions: OnceLock<Versions>,
+    options: CompileOptions,
     /// The names of its extents, as inputs give them.
     extents: Vec<String>,
     load: Load<P>,
     /// The code of versions, by number.
     loaded: Mutex<BTreeMap<usize, Arc<P>>>,
+    kept: Option<Kept>,
 }
 
 /// Takes code to where it runs.
 type Load<P> = Box<dyn Fn(Artifact) -> std::result::Result<P, RuntimeError> + Send + Sync>;
 
+/// A program as it is given: parsed, or as text.
+pub enum Origin<'a> {
+    /// A module.
+    Loaded(&'a Loaded),
+    /// A text.
+    Source(&'a Arc<Source>),
+}
+
+impl<'a> From<&'a Loaded> for Origin<'a> {
+    fn from(loaded: &'a Loaded) -> Self {
+        Self::Loaded(loaded)
+    }
+}
+
+impl<'a> From<&'a Arc<Source>> for Origin<'a> {
+    fn from(source: &'a Arc<Source>) -> Self {
+        Self::Source(source)
+    }
+}
+
+/// The versions of a program that a cache has.
+struct Kept {
+    store: Store,
+    /// The machine and the options, which entries are for besides the program.
+    of: String,
+    classes: Mutex<Classes>,
+}
+
+impl Kept {
+    fn new(options: &CompileOptions, program: impl FnOnce() -> String) -> Option<Self> {
+        let store = Store::of(options, program)?;
+        // A machine that is not known is told by who compiles.
+        let machine = fuser_codegen::Target::of(&options.target, options.cache.as_deref()).ok()?;
+        let of = format!("{machine:?}\n{}", options.identity());
+        let classes = store.read(&format!("classes {of}")).unwrap_or_default();
+        Some(Self {
+            store,
+            of,
+            classes: Mutex::new(classes),
+        })
+    }
+    fn classes(&self) -> MutexGuard<'_, Classes> {
+        self.classes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn artifact(&self, number: usize) -> Option<Artifact> {
+        let bytes = self.store.get(&format!("artifact {number} {}", self.of))?;
+        Artifact::from_bytes(&bytes).ok()
+    }
+    fn drawn(&self, number: usize) -> Option<Drawn> {
+        let bytes = self.store.get(&format!("drawn {number} {}", self.of))?;
+        let reader = Reader::new(fuser_dialects::registry());
+        let (ir, module) = reader.parse_again(&String::from_utf8(bytes).ok()?).ok()?;
+        let program = compile::find_program(&ir, module, None).ok()?;
+        Some(Drawn { ir, program })
+    }
+    /// Keeps a version that was compiled, and under which extents it runs.
+    fn keep(&self, number: usize, compiled: &Compiled, classes: Classes) {
+        let Compiled {
+            artifact, drawn, ..
+        } = compiled;
+        let Ok(bytes) = artifact.to_bytes() else {
+            return;
+        };
+        let Drawn { ir, program } = &**drawn;
+        let module = ir.parent_op(*program).unwrap_or(*program);
+        let text = print(ir, module, &PrintOptions::default());
+        self.store
+            .put(&format!("drawn {number} {}", self.of), text.as_bytes());
+        self.store
+            .put(&format!("artifact {number} {}", self.of), &bytes);
+        let mut known = self.classes();
+        if classes.tells_more_than(&known) {
+            self.store.write(&format!("classes {}", self.of), &classes);
+            *known = classes;
+        }
+    }
+}
+
 impl<P> Program<P> {
-    fn loaded_by(load: Load<P>, loaded: &Loaded, options: &CompileOptions) -> Self {
+    fn loaded_by(load: Load<P>, origin: Origin<'_>, options: &CompileOptions) -> Self {
+        let stage = options.stage("Cache");
+        let (source, versions, extents, kept) = match origin {
+            Origin::Loaded(loaded) => {
+                let ir = loaded.alone();
+                let text = || print(&ir, loaded.module, &PrintOptions::default());
+                let kept = Kept::new(options, || format!("module\n{}", text()));
+                let versions = Versions::new(ir, loaded.module, options);
+                (None, versions.into(), &loaded.signature.extents, kept)
+            }
+            Origin::Source(source) => {
+                let kept = Kept::new(options, || source.identity());
+                let extents = &source.signature().extents;
+                (Some(Arc::clone(source)), OnceLock::new(), extents, kept)
+            }
+        };
+        drop(stage);
         Self {
-            versions: Versions::new(loaded.alone(), loaded.module, options),
-            extents: loaded.signature.extents.clone(),
+            source,
+            versions,
+            options: options.clone(),
+            extents: extents.clone(),
             load,
             loaded: Mutex::default(),
+            kept,
         }
+    }
+
+    /// The versions, none of which is planned where all are in the cache.
+    fn versions(&self) -> Result<&Versions> {
+        match (self.versions.get(), &self.source) {
+            (Some(versions), _) => Ok(versions),
+            (None, Some(source)) => {
+                let loaded = source.loaded()?;
+                let make = || Versions::new(loaded.alone(), loaded.module, &self.options);
+                Ok(self.versions.get_or_init(make))
+            }
+            // A program has one or the other.
+            (None, None) => Err(fuser_ir::Diagnostics::default().into()),
+        }
+    }
+
+    /// The number of versions that are known so far.
+    fn known(&self) -> usize {
+        let planned = self.versions.get().map_or(0, Versions::known);
+        let kept = self.kept.as_ref().map_or(0, |kept| kept.classes().known);
+        planned.max(kept)
     }
 
     /// The version that runs under these extents, by number, with its code.
     fn version(&self, extents: &Explicit) -> Result<(usize, Arc<P>)> {
-        let version = self.versions.version(extents)?;
-        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let program = match loaded.get(&version.number) {
-            Some(program) => Arc::clone(program),
-            None => {
-                let program = Arc::new((self.load)(version.compiled.artifact.clone())?);
-                loaded.insert(version.number, Arc::clone(&program));
-                program
-            }
+        if let Some(found) = self.kept_version(extents) {
+            return Ok(found);
+        }
+        let versions = self.versions()?;
+        let version = versions.version(extents)?;
+        let number = version.number;
+        let mut loaded = self.all_loaded();
+        if let Some(program) = loaded.get(&number) {
+            return Ok((number, Arc::clone(program)));
+        }
+        let stage = self.options.stage("Loader");
+        let program = Arc::new((self.load)(version.compiled.artifact.clone())?);
+        drop(stage);
+        loaded.insert(number, Arc::clone(&program));
+        drop(loaded);
+        if let Some(kept) = &self.kept {
+            let _stage = self.options.stage("Cache");
+            kept.keep(number, version.compiled, versions.classes(extents)?);
+        }
+        Ok((number, program))
+    }
+
+    /// The same from the cache; none where that has no such version, or one that cannot be loaded.
+    fn kept_version(&self, extents: &Explicit) -> Option<(usize, Arc<P>)> {
+        let kept = self.kept.as_ref()?;
+        let number = kept.classes().find(extents)?;
+        if let Some(program) = self.all_loaded().get(&number) {
+            return Some((number, Arc::clone(program)));
+        }
+        let stage = self.options.stage("Cache");
+        let artifact = kept.artifact(number)?;
+        drop(stage);
+        let _stage = self.options.stage("Loader");
+        let program = Arc::new((self.load)(artifact).ok()?);
+        let mut loaded = self.all_loaded();
+        let program = loaded.entry(number).or_insert(program);
+        Some((number, Arc::clone(program)))
+    }
+
+    fn all_loaded(&self) -> MutexGuard<'_, BTreeMap<usize, Arc<P>>> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The traffic of the version that runs on these inputs, segment by segment.
+    ///
+    /// # Errors
+    /// A program that cannot be compiled.
+    pub fn report(&self, inputs: &Inputs) -> Result<Report> {
+        let extents = self.named(inputs);
+        let lengths: Vec<_> = (inputs.extents.iter())
+            .map(|&n| u64::try_from(n).ok())
+            .collect();
+        let report = |drawn: &Drawn| {
+            let program = (&drawn.ir, drawn.program);
+            super::traffic_of(program, &self.extents, &lengths, Some(&self.options))
         };
-        Ok((version.number, program))
+        if self
+            .versions
+            .get()
+            .is_none_or(|versions| versions.known() == 0)
+            && let Some(kept) = &self.kept
+            && let Some(number) = kept.classes().find(&extents)
+            && let Some(drawn) = kept.drawn(number)
+        {
+            return Ok(report(&drawn));
+        }
+        Ok(report(&self.versions()?.version(&extents)?.compiled.drawn))
     }
 
     /// The extents of inputs by name.
@@ -87,16 +270,18 @@ impl<P> Program<P> {
         let extents = self.named(inputs);
         let (number, program) = self.version(&extents)?;
         let compile_ms = start.elapsed().as_secs_f64() * 1e3;
+        let stage = self.options.stage("Run");
         let mut done = run(&program, &extents)?;
-        done.report.version = Some((number, self.versions.known()));
+        drop(stage);
+        done.report.version = Some((number, self.known()));
         Ok(super::execution(done, compile_ms))
     }
 }
 
 impl Program {
-    pub(super) fn new(loaded: &Loaded, options: &CompileOptions) -> Self {
+    pub(super) fn new(origin: Origin<'_>, options: &CompileOptions) -> Self {
         let load = Box::new(|artifact| CpuProgram::load(artifact, &Loader));
-        Self::loaded_by(load, loaded, options)
+        Self::loaded_by(load, origin, options)
     }
 
     /// Runs the program `repeats` times, after one run that is not timed.
@@ -118,10 +303,10 @@ impl Program {
 #[cfg(feature = "cuda")]
 impl Program<CudaProgram> {
     /// The program for a device; `options` name a GPU that it can stand for.
-    pub(super) fn on(device: &CudaDevice, loaded: &Loaded, options: &CompileOptions) -> Self {
+    pub(super) fn on(device: &CudaDevice, origin: Origin<'_>, options: &CompileOptions) -> Self {
         let device = device.clone();
         let load = Box::new(move |artifact| CudaProgram::load(artifact, &device));
-        Self::loaded_by(load, loaded, options)
+        Self::loaded_by(load, origin, options)
     }
 
     /// Runs the program on tensors of the host `repeats` times, after one run that is not timed.

@@ -3,12 +3,13 @@
 use fuser_artifact::TensorSpec;
 use fuser_ir::{DType, Diagnostic, Diagnostics, Ir, Op, TypeKind, Value};
 use fuser_pass::place_of;
+use serde::{Deserialize, Serialize};
 
 use crate::compile::plan::{convert, extent_table, memory_order, output_name};
 use crate::compile::size::ExtentTable;
 
 /// Inputs and outputs of a program.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Signature {
     /// Named extents, in the order of their names.
     pub extents: Vec<String>,

@@ -14,7 +14,6 @@ use fuser_runtime::{GpuReport, HostTensor, Inputs, RunReport, RuntimeError};
 
 use super::map::{self, Map};
 use super::{BAD_MAP, BAD_PART, MAP, check};
-use crate::compile::CompileOptions;
 use crate::session::{Execution, Loaded, Result, Session, SessionError};
 
 /// A text with its number in the caller's source map.
@@ -224,10 +223,9 @@ impl Parts {
     /// The traffic of the parts, as one report.
     pub fn report(
         &self,
-        session: &Session,
         inputs: &Inputs,
-        options: Option<&CompileOptions>,
-    ) -> std::result::Result<Report, Diagnostics> {
+        how: &mut dyn FnMut(&Loaded, &Inputs) -> Result<Report>,
+    ) -> Result<Report> {
         let mut segments = Vec::new();
         let mut crossing = Vec::new();
         let mut inner = Vec::new();
@@ -236,7 +234,7 @@ impl Parts {
                 tensors: Vec::new(),
                 extents: self.extents(part, &inputs.extents),
             };
-            let report = session.report(&part.loaded, &own, options)?;
+            let report = how(&part.loaded, &own)?;
             segments.extend(report.segments.into_iter().map(|mut segment| {
                 segment.name = label(part, &segment.name);
                 segment

@@ -1,4 +1,4 @@
-//! The cache of compiled kernels, between processes.
+//! The cache of compiled kernels and artifacts, between processes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -28,6 +28,27 @@ fn run(folder: &TempDir, cache: &str) -> (Output, Value, Vec<u8>) {
     (output, report["cache"].clone(), result)
 }
 
+/// A run of `x.fir` with these arguments besides, and a cache.
+fn timed(folder: &TempDir, args: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fuser-run"));
+    let args = format!("x.fir --input n=iota --repeat 1 --cache-dir cache --timing {args}");
+    command.current_dir(folder.path());
+    command.args(args.split_whitespace()).output().unwrap()
+}
+
+/// True if a run parsed, ran a pass or made code, as its times say.
+fn compiled(output: &Output) -> bool {
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.success() && text.contains("  Run\n"),
+        "{text}"
+    );
+    let stages = ["  Parser\n", "  segment\n", "  schedule\n", "  Codegen\n"];
+    let found = stages.map(|stage| text.contains(stage));
+    assert!(found[1..].iter().all(|&one| one == found[1]), "{text}");
+    found[1]
+}
+
 fn hits_and_misses(cache: &Value) -> (u64, u64) {
     (
         cache["hits"].as_u64().unwrap(),
@@ -48,10 +69,11 @@ fn a_second_process_compiles_nothing_and_loads_no_compiler() {
     let folder = folder();
     let (_, first, expected) = run(&folder, "cache");
     assert_eq!(first["hits"], 0);
-    // A kernel at least, and the processor.
-    assert!(hits_and_misses(&first).1 >= 2 && entries(&folder).len() >= 2);
+    // A kernel at least, and all that the second process finds.
+    assert!(hits_and_misses(&first).1 >= 5 && entries(&folder).len() >= 7);
     let (output, second, result) = run(&folder, "cache");
-    assert_eq!(hits_and_misses(&second), (hits_and_misses(&first).1, 0));
+    // The signature, the operations, the processor, the classes of extents, the artifact, and the segments for the report.
+    assert_eq!(hits_and_misses(&second), (6, 0));
     assert!(result == expected);
     if cfg!(all(target_env = "gnu", target_arch = "x86_64")) {
         let loaded = String::from_utf8(output.stderr).unwrap();
@@ -118,5 +140,76 @@ fn processes_share_it_at_the_same_time() {
         assert!(process.wait().unwrap().success());
         let result = fs::read(folder.path().join(format!("out{number}/y.npy"))).unwrap();
         assert!(result == expected);
+    }
+}
+
+#[test]
+fn a_second_run_starts_no_pass_and_reports_the_same() {
+    let folder = folder();
+    let report = || {
+        let report = fs::read(folder.path().join("r.json")).unwrap();
+        let mut report: Value = serde_json::from_slice(&report).unwrap();
+        let fields = report.as_object_mut().unwrap();
+        fields.retain(|name, _| !name.ends_with("_ms") && name != "cache");
+        for segment in fields["segments"].as_array_mut().unwrap() {
+            let fields = segment.as_object_mut().unwrap();
+            fields.retain(|name, _| !name.ends_with("_ms") && name != "gbps");
+        }
+        report
+    };
+    let args = "--shape B=5 --report json:r.json";
+    assert!(compiled(&timed(&folder, args)));
+    let first = report();
+    let again = timed(&folder, args);
+    assert!(!compiled(&again));
+    assert!(!String::from_utf8_lossy(&again.stderr).contains("  Parser\n"));
+    assert_eq!(report(), first);
+    // The reference is the program, which is parsed for it; the code is that of before.
+    let checked = timed(&folder, &format!("{args} --check"));
+    assert!(!compiled(&checked));
+    assert_eq!(report()["check"]["ok"], true);
+}
+
+#[test]
+fn another_flag_is_another_artifact() {
+    let folder = folder();
+    let flags = [
+        "--shape B=5",
+        "--shape B=64",
+        "--shape B=5 --target=generic",
+        "--shape B=5 --passes=canonicalize,segment{max-ops=1}",
+        "--shape B=5 --executors=none",
+        "--shape B=5 --cpu=x86-64",
+    ];
+    for flag in flags {
+        assert!(compiled(&timed(&folder, flag)), "{flag}");
+    }
+    for flag in flags {
+        assert!(!compiled(&timed(&folder, flag)), "{flag}");
+    }
+    // Flags that decide nothing about code.
+    for flag in ["--threads 1", "--seed 3", "--memory 1GiB"] {
+        assert!(
+            !compiled(&timed(&folder, &format!("--shape B=5 {flag}"))),
+            "{flag}"
+        );
+    }
+    let text = fs::read_to_string(folder.path().join("x.fir")).unwrap();
+    fs::write(folder.path().join("x.fir"), format!("{text}// the same\n")).unwrap();
+    assert!(compiled(&timed(&folder, "--shape B=5")));
+}
+
+#[test]
+fn mistakes_and_warnings_are_told_each_time() {
+    let folder = folder();
+    assert!(compiled(&timed(&folder, "--shape B=5")));
+    for _ in 0..2 {
+        let refused = timed(&folder, "--shape B=5 --limit-operations=1");
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("FIR1009"));
+        let refused = timed(&folder, "--shape B=5 -e g");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("FIR0852"));
+        let refused = timed(&folder, "");
+        assert!(String::from_utf8_lossy(&refused.stderr).contains("FIR1002"));
     }
 }

@@ -24,6 +24,7 @@ pub(super) fn generate(
     options: &CompileOptions,
     length: impl Fn(&str) -> Option<u64>,
 ) -> Result<Artifact, Diagnostics> {
+    let _stage = options.stage("Codegen");
     let mut artifact = lowered.artifact.clone();
     let cache = options.cache.as_deref();
     let target = backend(&options.target, cache)?;

@@ -16,6 +16,7 @@ mod segments;
 pub mod size;
 #[cfg(feature = "codegen")]
 mod versions;
+mod watch;
 
 use fuser_artifact::Artifact;
 use fuser_dialects::kernel::product::Product;
@@ -24,6 +25,7 @@ use fuser_dialects::{kernel, task};
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use fuser_pass::context::EmittedFile;
 use fuser_pass::{Failure, Instrument, Manager, Pipeline, Remark, Report, place_of};
@@ -119,10 +121,44 @@ pub struct CompileOptions {
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
-    /// Kernels that were compiled before; none by default.
+    /// Kernels and artifacts that were compiled before; none by default.
     #[cfg(feature = "codegen")]
-    pub cache: Option<std::sync::Arc<dyn fuser_codegen::Cache>>,
+    pub cache: Option<Arc<dyn fuser_codegen::Cache>>,
+    /// The clock of passes and code generation; none by default.
+    pub watch: Option<SharedWatch>,
 }
+
+impl CompileOptions {
+    /// Text that differs where the options may decide otherwise.
+    pub fn identity(&self) -> String {
+        let Self {
+            target,
+            program,
+            shapes,
+            nominal,
+            multiples,
+            lengths,
+            any_grid,
+            any_address,
+            executors,
+            passes,
+            #[cfg(feature = "codegen")]
+                cache: _,
+            watch: _,
+        } = self;
+        format!(
+            "{target:?}\n{program:?} {shapes:?} {nominal:?} {multiples:?} {lengths:?} {any_grid} {any_address} {executors:?} {passes:?}\n"
+        )
+    }
+
+    /// Tells the clock, where there is one, that a stage of this name begins; it ends with what is returned.
+    pub fn stage(&self, name: &str) -> Stage {
+        Stage::begin(self.watch.clone(), name)
+    }
+}
+
+/// The version of what makes an artifact of a program: a digest of the sources that do.
+pub const VERSION: &str = env!("FUSER_PASSES");
 
 /// The result of a compilation.
 #[derive(Clone, Debug)]
@@ -135,6 +171,17 @@ pub struct Compiled {
     pub other_plans: Vec<Remark>,
     /// Milliseconds, all of it.
     pub compile_ms: f64,
+    /// The program with its segments and their schedules, before kernels are made of them.
+    pub drawn: Arc<Drawn>,
+}
+
+/// A program in a module with no other.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// The module's IR.
+    pub ir: Ir,
+    /// The program.
+    pub program: Op,
 }
 
 /// The text of the whole pipeline with these passes before scheduling, and where they stand in it.
@@ -399,18 +446,26 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     name_extents(ir, program);
     let options = &for_halves(ir, program, options)?;
     let pipeline = pipeline(options)?;
-    let front = pipeline
-        .up_to("protect-updates")
-        .unwrap_or_else(Pipeline::empty);
-    let scheduled = run_pipeline(ir, module, &front)?;
+    let run = |ir: &mut Ir, passes: &Pipeline| match &options.watch {
+        Some(watch) => run_watched(ir, module, passes, Some(&mut *watch.lock())),
+        None => run_pipeline(ir, module, passes),
+    };
+    let upto = |pass| pipeline.up_to(pass).unwrap_or_else(Pipeline::empty);
+    let [front, whole] = ["schedule", "protect-updates"].map(upto);
+    let scheduled = run(ir, &front)?;
+    let drawn = Arc::new(Drawn {
+        ir: ir.clone(),
+        program,
+    });
     let mut diagnostics = scheduled.diagnostics;
     let mut other_plans = scheduled.remarks;
     other_plans.retain(|remark| remark.name == OTHER_PLAN);
+    let protected = run(ir, &whole.from(front.passes().len()))?;
     let segments = segments::describe(ir, program);
-    let back = pipeline.from(front.passes().len());
-    diagnostics
-        .items
-        .extend(run_pipeline(ir, module, &back)?.diagnostics.items);
+    let lowered = run(ir, &pipeline.from(whole.passes().len()))?;
+    for more in [protected, lowered] {
+        diagnostics.items.extend(more.diagnostics.items);
+    }
     let kernels = kernels(ir, module);
     let (artifact, products) = plan::plan_program(
         ir,
@@ -427,6 +482,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
         products,
         diagnostics,
         other_plans,
+        drawn,
     })
 }
 
@@ -499,6 +555,8 @@ pub struct Lowered {
     pub diagnostics: Diagnostics,
     /// Segments whose chosen plan could not be lowered, and what was done instead.
     pub other_plans: Vec<Remark>,
+    /// The program with its segments and their schedules.
+    pub drawn: Arc<Drawn>,
 }
 
 /// The kind of machine, before code is made for one.
@@ -520,7 +578,8 @@ pub use fuser_passes::schedule::OTHER_PLAN;
 pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
 #[cfg(feature = "codegen")]
-pub use versions::{Version, Versions};
+pub use versions::{Class, Classes, Version, Versions};
+pub use watch::{SharedWatch, Stage, Watch};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {

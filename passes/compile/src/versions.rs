@@ -25,13 +25,14 @@
 //! version runs whatever it requires. Threads may ask at a time: what one compiles, the others wait for.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use fuser_artifact::{Artifact, Bound, BufferKind, Multiple, SizeExpr, Step};
 use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, TypeKind};
 use fuser_passes::cost::Bindings;
+use serde::{Deserialize, Serialize};
 
 use super::code::{check, generate};
 use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, find_program, lower, one};
@@ -63,6 +64,31 @@ pub struct Version<'a> {
     pub number: usize,
     /// Its kernels and its plan; no other version stands behind it.
     pub compiled: &'a Compiled,
+}
+
+/// Versions with their stores, and true where they are all.
+type Found<'a> = (Vec<(&'a Plan, Stores)>, bool);
+
+/// The conditions on the extents under which a version runs.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Class {
+    /// Those of its kernels; of a version that is not compiled, those that are known.
+    pub requires: Vec<Bound>,
+    /// Extents that are multiples.
+    pub multiples: Vec<Multiple>,
+}
+
+/// The conditions of the first versions of a program, in order: what tells which one runs without planning any.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Classes {
+    /// The names of the extents.
+    pub extents: Vec<String>,
+    /// A class for each version.
+    pub versions: Vec<Class>,
+    /// True if these are all versions: the last one runs where no other does.
+    pub ended: bool,
+    /// The number of versions that were planned.
+    pub known: usize,
 }
 
 /// A plan of the program, and what was made by it so far.
@@ -116,7 +142,7 @@ impl Versions {
 
     /// The version that runs under these extents, compiled now if it was not before.
     pub fn version(&self, extents: &BTreeMap<String, i64>) -> Result<Version<'_>, Diagnostics> {
-        let found = self.up_to(extents)?;
+        let (found, _) = self.up_to(extents)?;
         let ((last, stores), number) = (found[found.len() - 1], found.len());
         let compiled = last.compiled(self, stores)?;
         Ok(Version { number, compiled })
@@ -134,7 +160,7 @@ impl Versions {
     /// The versions up to the one that runs under these extents, compiled and chained; all of them, unless the extents are given.
     pub fn chain(&self, extents: &BTreeMap<String, i64>) -> Result<Compiled, Diagnostics> {
         let mut versions = Vec::new();
-        for (plan, stores) in self.up_to(extents)? {
+        for (plan, stores) in self.up_to(extents)?.0 {
             versions.push(plan.compiled(self, stores)?);
         }
         let artifact = versions.iter().rev().fold(None, |otherwise, version| {
@@ -151,8 +177,38 @@ impl Versions {
         Ok(first)
     }
 
-    /// The versions up to the one that runs under these extents, by name; at least one.
-    fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Vec<(&Plan, Stores)>, Diagnostics> {
+    /// The conditions of the versions up to the one that runs under these extents.
+    pub fn classes(&self, extents: &BTreeMap<String, i64>) -> Result<Classes, Diagnostics> {
+        let (found, ended) = self.up_to(extents)?;
+        let mut classes = Classes {
+            known: self.known(),
+            ended,
+            ..Classes::default()
+        };
+        for (plan, stores) in found {
+            let planned = plan.planned(self)?;
+            let requires = match plan.compiled[stores as usize].get() {
+                Some(Ok(compiled)) => compiled.artifact.requires.clone(),
+                _ => {
+                    let cached = planned.cached.iter().filter(|_| stores == Stores::Cached);
+                    let all = planned.requires.iter().chain(cached).chain(&planned.grids);
+                    all.cloned().collect()
+                }
+            };
+            classes
+                .extents
+                .clone_from(&planned.lowered.artifact.extents);
+            classes.versions.push(Class {
+                requires,
+                multiples: planned.multiples.clone(),
+            });
+        }
+        Ok(classes)
+    }
+
+    /// The versions up to the one that runs under these extents, by name; at least one. True, where no other version stands behind.
+    fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Found<'_>, Diagnostics> {
+        let mut ended = true;
         let mut found: Vec<(&Plan, Stores)> = Vec::new();
         let mut kept: Vec<(&Planned, bool)> = Vec::new();
         let mut refused = None;
@@ -177,20 +233,45 @@ impl Versions {
                 continue;
             }
             kept.push((planned, strided));
-            let runs = |requires: &[Bound]| holds(artifact, requires, &planned.multiples, extents);
+            let runs = |requires: &[Bound]| {
+                holds(&artifact.extents, requires, &planned.multiples, extents)
+            };
             for &stores in planned.stores(&plan.options) {
                 found.push((plan, stores));
                 let fits = stores == Stores::Streamed || runs(&planned.cached);
                 let fits = fits && runs(&planned.grids) && runs(requires);
                 if fits && runs(&plan.compiled(self, stores)?.artifact.requires) {
+                    ended = false;
                     break 'plans;
                 }
             }
         }
         match refused {
             Some(refused) if found.is_empty() => Err(one(refused)),
-            _ => Ok(found),
+            _ => Ok((found, ended)),
         }
+    }
+}
+
+impl Classes {
+    /// The number of the version that runs under these extents, counted from 1, as far as its conditions say so.
+    pub fn find(&self, extents: &BTreeMap<String, i64>) -> Option<usize> {
+        let runs = |class: &Class| holds(&self.extents, &class.requires, &class.multiples, extents);
+        let found = self.versions.iter().position(runs);
+        let last = || self.versions.len().checked_sub(1).filter(|_| self.ended);
+        Some(found.or_else(last)? + 1)
+    }
+    /// True if more versions, or more of their conditions, are known than `others` has.
+    pub fn tells_more_than(&self, others: &Self) -> bool {
+        let size = |classes: &Self| {
+            let conditions = classes.versions.iter().map(|class| class.requires.len());
+            (
+                classes.versions.len(),
+                classes.ended,
+                conditions.sum::<usize>(),
+            )
+        };
+        size(self) > size(others)
     }
 }
 
@@ -242,7 +323,12 @@ impl Plan {
             let given = options.shapes.iter();
             let given =
                 given.map(|(name, &n)| (name.clone(), i64::try_from(n).unwrap_or(i64::MAX)));
-            let fits = holds(&lowered.artifact, &planned.cached, &[], &given.collect());
+            let fits = holds(
+                &lowered.artifact.extents,
+                &planned.cached,
+                &[],
+                &given.collect(),
+            );
             let length = |name: &str| {
                 let given = options.shapes.get(name).filter(|_| !fits);
                 streamed.then(|| given.copied().unwrap_or(LONG))
@@ -262,6 +348,7 @@ impl Plan {
                 artifact,
                 diagnostics: planned.lowered.diagnostics.clone(),
                 other_plans: planned.lowered.other_plans.clone(),
+                drawn: Arc::clone(&planned.lowered.drawn),
                 compile_ms: planned.ms + start.elapsed().as_secs_f64() * 1e3,
             })
         };
@@ -310,15 +397,12 @@ impl Planned {
 
 /// True if all that is required holds under these extents; what depends on one that is not given does not.
 fn holds(
-    artifact: &Artifact,
+    names: &[String],
     requires: &[Bound],
     multiples: &[Multiple],
     extents: &BTreeMap<String, i64>,
 ) -> bool {
-    let values = artifact
-        .extents
-        .iter()
-        .map(|name| extents.get(name).copied());
+    let values = names.iter().map(|name| extents.get(name).copied());
     let values: Vec<i64> = values.collect::<Option<_>>().unwrap_or_default();
     requires.iter().all(|bound| bound.holds(&values))
         && multiples.iter().all(|multiple| multiple.holds(&values))

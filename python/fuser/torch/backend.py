@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from dataclasses import dataclass, fields
@@ -19,12 +20,14 @@ class Options:
     """`torch.compile(options={...})`.
 
     `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
-    bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu".
+    bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu". `cache`: the folder that keeps compiled
+    code between processes, the usual one where it is left out, none where it is `False`.
     """
 
     threads: int | None = None
     recompute: bool = True
     skip: tuple[str, ...] = ()
+    cache: str | os.PathLike[str] | bool | None = None
 
     @classmethod
     def of(cls, given):
@@ -64,12 +67,12 @@ _lock = threading.Lock()
 
 def make(piece, options):
     """Compiles a piece, or finds an equal one."""
-    key = (piece.text, options.threads)
+    key = (piece.text, options.threads, options.cache)
     with _lock:
         found = _programs.get(key)
     if found is None:
         program = Program.parse(piece.located, filename="piece.fir")
-        found = (program, program.compile(threads=options.threads))
+        found = (program, program.compile(threads=options.threads, cache=options.cache))
         with _lock:
             _programs.setdefault(key, found)
     piece.program, piece.compiled = found

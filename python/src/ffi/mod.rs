@@ -78,7 +78,8 @@ fn ready(text: &str) -> fuser::program::Result<Arc<Ready>> {
     let options = fuser::Options {
         session: shared.clone(),
         ..fuser::Options::default()
-    };
+    }
+    .with_cache(None);
     drop(shared);
     let program = fuser::Program::parse(text)?;
     let compiled = program.compile(&options)?;

@@ -68,7 +68,7 @@ pub(crate) fn check_version(found: u32) -> Result<(), ArtifactError> {
     })
 }
 
-fn refuse(error: serde_json::Error) -> ArtifactError {
+pub(crate) fn refuse(error: serde_json::Error) -> ArtifactError {
     ArtifactError::Json {
         message: error.to_string(),
     }

@@ -24,6 +24,7 @@
 
 pub mod abi;
 mod artifact;
+mod binary;
 mod dtype;
 mod error;
 mod hex;
