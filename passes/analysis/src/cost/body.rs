@@ -84,8 +84,8 @@ pub(super) struct Node {
     pub computes: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
-    /// True if it tells all axes of a walk apart: it counts indices, or what it reads has other axes.
-    pub apart: bool,
+    /// Axes that it tells apart from others: those whose indices it counts, all of them if what it reads has other axes.
+    pub apart: Mask,
     /// Neighbouring axes of a slice, flip, pad or cat that its indices tell apart.
     pub splits: Vec<(usize, usize)>,
     /// True if it is a boundary on a value of the same type that nothing else reads. On a sum it is that sum under
@@ -581,10 +581,14 @@ pub(super) fn lanes(bytes: Option<u64>, target: &Target) -> u64 {
     (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
 }
 
-/// True if `op` tells all axes of a walk apart.
-fn apart(ir: &Ir, axes: &Axes, op: Op) -> bool {
-    let numbered = axes.window(op).is_some_and(window::Window::is_numbered);
-    numbered || ir.computes(op) == Some(Computes::Index)
+/// The axes that `op` tells apart from others.
+fn apart(ir: &Ir, axes: &Axes, op: Op) -> Mask {
+    if axes.window(op).is_some_and(window::Window::is_numbered) {
+        return Mask::MAX;
+    }
+    let counts = ir.computes(op) == Some(Computes::Index);
+    let results = ir.results(op).iter().filter(|_| counts);
+    mask(results.flat_map(|&value| axes.stored(value)))
 }
 
 /// The neighbouring axes of the results of a window that its indices tell apart.

@@ -297,7 +297,7 @@ fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
 /// is in no memory has both or neither.
 fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role)> {
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
-    let apart = nodes().any(|n| n.apart);
+    let apart = nodes().fold(0, |all, n| all | n.apart);
     let in_memory = |n: &u32| draft.stores.contains(n) || draft.keeps.contains(n);
     let made = draft.body.iter().map(|n| {
         let node = &body.nodes[*n as usize];
@@ -329,7 +329,7 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role
                 && n.scanned & both == 0
                 && !n.splits.contains(&(before, axis))
         };
-        !apart && nodes().all(alike) && near.all(|near| near)
+        apart & both == 0 && nodes().all(alike) && near.all(|near| near)
     };
     let mut groups: Vec<(Mask, Role)> = Vec::new();
     let mut before = None;

@@ -33,6 +33,8 @@ pub const MAX_STAGE_BYTES: u64 = 256 << 10;
 pub const NEAR: u64 = 15;
 /// The most operations per element of a sweep that is limited by its loads and stores.
 pub const LIGHT: u64 = 8;
+/// Tiles of short rows that a step adds up before their lanes are combined.
+const SUMMED: u64 = 4;
 /// Bytes of the shortest vectors, which a light sweep's rows fill.
 const PART: u64 = 16;
 
@@ -87,6 +89,10 @@ impl Tiles {
             narrow: target.narrow_tile,
             padded: target.is_gpu(),
         };
+        let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
+        if rows.is_some_and(|rows| nodes().any(|n| n.reduced >> rows & 1 == 1)) {
+            tiles.narrow *= SUMMED;
+        }
         tiles.crossed = tiles.lanes.map_or(0, |lanes| crossed(body, draft, lanes));
         if tiles.crossed == 0 {
             tiles.side = side_by_side(body, draft, target, tiles.lanes);
@@ -399,8 +405,11 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
         return None;
     }
     let short = |m: &Memory<'_>| m.order.last() == Some(&along);
-    let around = |m: Memory<'_>| m.order.iter().rev().nth(1).copied();
-    let rows = memory(body, draft).filter(short).find_map(around)?;
+    // Of rows along several axes those of the largest memory, the first of them.
+    let around = |m: Memory<'_>| Some((*m.order.iter().rev().nth(1)?, m.bytes));
+    let first = |a: (usize, u64), b: (usize, u64)| if b.1 > a.1 { b } else { a };
+    let mut around = memory(body, draft).filter(short).filter_map(around);
+    let (rows, _) = around.next().map(|one| around.fold(one, first))?;
     let [row, element] = [rows, along].map(|axis| 1 << axis);
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let inside = nodes().filter(|n| n.space & element != 0);
@@ -408,7 +417,10 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     let ends = nodes().any(|n| (n.reduced | n.scanned) & element != 0);
     let widest = memory(body, draft).filter(short).map(|m| m.element).max();
     let widest = widest.unwrap_or(0).max(1);
-    let fills = body.extents[along].saturating_mul(widest) >= PART;
+    let summed = nodes().any(|n| n.reduced & row != 0);
+    let filled = body.extents[along].saturating_mul(widest);
+    // A row that is added to a sum waits for the row before it.
+    let fills = filled > PART || filled == PART && !summed;
     if light && (fills || !ends && target.vector_bytes / widest < LEAST) {
         return None;
     }
@@ -416,18 +428,16 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
         let distance = distance(body, m.order, rows);
         m.stored & row == 0 || distance.is_some_and(|d| d <= NEAR)
     };
-    // Rows that a step holds whole may end in it: their lanes are combined.
-    let held = draft.outer & row == 0;
-    let free = |n: &Node| {
-        let ends = n.scanned | if held { 0 } else { n.reduced };
-        ends & row == 0 && n.touches.is_none()
-    };
+    // Rows may end in a step, which combines their lanes; of those that a step does not hold whole each one adds what it has to the sum of all.
+    let free = |n: &Node| n.scanned & row == 0 && n.touches.is_none();
     let fits = body.extents[rows] >= LEAST;
     if !fits || !memory(body, draft).all(near) || !nodes().all(free) {
         return None;
     }
     let one = |axes: Mask| (axes & row == 0) != (axes & element == 0);
-    let told = |n: &Node| n.apart || one(n.stored) || (n.reduced | n.scanned) & element != 0;
+    let told = |n: &Node| {
+        n.apart & (row | element) != 0 || one(n.stored) || (n.reduced | n.scanned) & element != 0
+    };
     let apart = nodes().any(told) || memory(body, draft).any(|m| one(m.stored));
     let held = draft.outer & element == 0;
     (apart || held).then_some(rows)

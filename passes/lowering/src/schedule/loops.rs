@@ -217,7 +217,11 @@ impl Draft<'_> {
             reduced.contains(&before) == reduced.contains(&axis)
                 && scanned.is_none_or(|s| s != before && s != axis)
         };
-        let indexed = |op: &Op| self.ir.computes(*op) == Some(Computes::Index);
+        let indexed = |op: &Op| {
+            let counts = self.ir.computes(*op) == Some(Computes::Index);
+            let mut axes = self.axes.stored(self.ir.result(*op, 0));
+            counts && axes.any(|a| a == before || a == axis)
+        };
         self.axes.values().iter().all(adjacent)
             && self.ops.iter().all(alike)
             && self

@@ -91,9 +91,18 @@ pub fn one_hot(ir: &mut Ir, op: Op) -> Parts {
     let others = (0..space.len()).filter(|&a| a != axis).map(|a| a as i64);
     let others: Vec<i64> = others.collect();
     let mut b = Builder::before(ir, op);
-    let wide = b.cast(indices, DType::I64)?;
-    let held = b.broadcast(wide, &others, &space)?;
     let index = index_along(&mut b, &space, axis as i64)?;
+    // In the narrower type, where that holds every index.
+    let narrow = match space[axis].extent {
+        Extent::Static(length) => i32::try_from(length).is_ok(),
+        _ => false,
+    };
+    let dtype = match b.ir.value_kind(indices).dtype() {
+        Some(DType::I32) if narrow => DType::I32,
+        _ => DType::I64,
+    };
+    let (index, indices) = (b.cast(index, dtype)?, b.cast(indices, dtype)?);
+    let held = b.broadcast(indices, &others, &space)?;
     let here = b.compare("eq", held, index)?;
     Ok(vec![b.cast(here, of)?])
 }

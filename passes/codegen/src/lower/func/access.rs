@@ -4,7 +4,7 @@ use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::{self, Rounds, literal};
 use fuser_ir::AttrKind;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
-use fuser_ir::{DType, Op, Value};
+use fuser_ir::{DType, Def, Op, Value};
 use inkwell::AddressSpace;
 use inkwell::values::PointerValue;
 
@@ -155,6 +155,45 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
+    /// Lanes of a vector at the end of scratch memory that are loaded and stored as they are, those that lie in no element included: an
+    /// allocation takes whole lines, and what a thread stores behind its end nobody reads. Loops keep such a vector in a register, and nothing waits for
+    /// the mask of the store before it. `None` for other memory, and where the end is not known.
+    fn lanes_to_the_end(&self, op: Op, memory: usize, lanes: u32, some: Value) -> Option<u32> {
+        let ir = self.ir;
+        let buffer = ir.operand(op, memory);
+        let allocated = ir
+            .def_op(buffer)
+            .filter(|&by| ir.is(by, &kernel::ALLOC) && !self.emit.gpu)?;
+        let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(ir.result(allocated, 0)) else {
+            return None;
+        };
+        let &[Extent::Static(size)] = dims.as_slice() else {
+            return None;
+        };
+        let size = i64::try_from(size).ok()?;
+        let at = self.only_value(ir.operand(op, memory + 1))?;
+        let whole = *space == MemSpace::Tile && at % i64::from(lanes) == 0;
+        if !whole || at + literal(ir, some)? != size {
+            return None;
+        }
+        let line = SCRATCH_ALIGN / i64::try_from(dtype.bytes()).ok()?.max(1);
+        let end = (size + line - 1) / line * line;
+        u32::try_from(end - at).ok().map(|there| there.min(lanes))
+    }
+
+    /// A number, or the index of a loop that runs once.
+    fn only_value(&self, value: Value) -> Option<i64> {
+        let ir = self.ir;
+        let Def::Arg(block, 0) = ir.value_def(value) else {
+            return literal(ir, value);
+        };
+        let around = ir
+            .block_parent_op(block)
+            .filter(|&op| ir.is(op, &kernel::FOR))?;
+        let [from, to, step] = [0, 1, 2].map(|bound| literal(ir, ir.operand(around, bound)));
+        from.filter(|from| Some(true) == to.zip(step).map(|(to, step)| to - from <= step))
+    }
+
     /// The fill where no lane is read; by one load where there are masks; else the whole vector where all lanes are read, and lane by lane at
     /// the ends of the range.
     pub(in crate::lower) fn load_within(
@@ -185,6 +224,16 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let count = i64::from(lanes);
         let some = mine(first.lt(end).and(first.lt(count)).and(end.gt(0)));
+        let end_here = (literal(self.ir, self.ir.operand(op, 3)) == Some(0))
+            .then(|| self.lanes_to_the_end(op, 0, lanes, self.ir.operand(op, 4)))
+            .flatten();
+        if let Some(there) = end_here.filter(|_| result.dtype != DType::I1) {
+            let loaded = memory::load(emit, address, elem, Some(there), align);
+            return Ok(match there == lanes {
+                true => loaded,
+                false => loaded.shuffle((0..lanes).map(|lane| lane.min(there - 1)).collect()),
+            });
+        }
         if memory::has_masked_loads(emit, elem) {
             let [from, to] = [3, 4].map(|n| literal(self.ir, self.ir.operand(op, n)));
             let masked = || {
@@ -234,6 +283,17 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             value
         };
         if let Some(some) = kernel::some_lanes(self.ir, op) {
+            let lanes = value.lanes().unwrap_or(1);
+            let there = self.lanes_to_the_end(op, 1, lanes, some);
+            if let Some(there) = there.filter(|_| dtype != DType::I1 && !dealt) {
+                let whole = if there == lanes {
+                    value
+                } else {
+                    value.slice(0, there)
+                };
+                memory::store(emit, whole, address, align);
+                return Ok(());
+            }
             return self.store_some(value, address, self.value(some)?, (memory, align));
         }
         if self.streams(op, value) {
