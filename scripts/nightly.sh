@@ -15,7 +15,12 @@ package() { # the Python package on the extension module as built here
 }
 
 package || exit 1
-export PYTHONPATH=${CARGO_TARGET_DIR:-target}/python
+export PYTHONPATH=${CARGO_TARGET_DIR:-target}/python FUSER_CACHE_DIR=
+if "$python" -c 'import numpy' 2>/dev/null; then
+  FUSER_WRONG_CALLS=100000 "$python" python/tests/test_wrong_calls.py || failed+=(wrong-calls)
+else
+  echo 'skipped: NumPy not found; no wrong calls are made'
+fi
 if "$python" -c 'import torch' 2>/dev/null; then
   "$python" scripts/torch-zoo.py || failed+=(torch-zoo)
 else

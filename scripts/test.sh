@@ -125,6 +125,7 @@ python_package() { # the Python package on the extension module as built here; c
   local -x FUSER_CACHE_DIR= # not the user's
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py || return 1
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_segments.py || return 1
+  PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_wrong_calls.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_jax.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_nvfuser.py

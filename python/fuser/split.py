@@ -102,7 +102,8 @@ class SplitCompiled:
         key = (part.name, lengths)
         if key not in self._parts:
             options = dict(self.split.options)
-            options["shapes"] = {**(options["shapes"] or {}), **dict(zip(part.extents, lengths))}
+            given = {name: length for name, length in (options["shapes"] or {}).items() if name in part.extents}
+            options["shapes"] = {**given, **dict(zip(part.extents, lengths))}
             self._parts[key] = part.program.compile(threads=self._threads, **options)
         return self._parts[key]
 

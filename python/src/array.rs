@@ -6,6 +6,8 @@
 use fuser::program::{DType, TensorSpec, element};
 use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
+use pyo3::exceptions::{PyException, PyMemoryError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use smallvec::SmallVec;
@@ -117,27 +119,27 @@ impl<'py> Array<'py> {
             array.library = library;
             Ok::<_, PyErr>(array)
         };
-        if object.hasattr("__dlpack__")? {
+        if object.hasattr(intern!(py, "__dlpack__"))? {
             let library = known.library(object);
             return match dlpack::by_capsule(object) {
                 Ok((tensor, owner)) => {
                     Self::tensor(object, part, &tensor, Some(owner), library, shapes)
                 }
+                Err(error) if !is_refusal(py, &error) => Err(error),
                 // A library may refuse element types that NumPy's arrays of it have.
                 Err(error) => by_numpy(library).map_err(|_| error),
             };
         }
         match known.as_array(object) {
             Ok(array) => Self::numpy(&array, part, known, shapes),
-            Err(_) => {
+            Err(error) if !is_refusal(py, &error) => Err(error),
+            Err(error) => {
                 let kind = object.get_type().name()?.to_string();
                 let message = format!("{part} is a {kind}, which is no array");
-                Err(refused(
-                    py,
-                    INPUT,
-                    message,
-                    "give a NumPy array, or an array that speaks DLPack",
-                ))
+                let hint = "give a NumPy array, or an array that speaks DLPack";
+                let told = refused(py, INPUT, message, hint);
+                told.set_cause(py, Some(error));
+                Err(told)
             }
         }
     }
@@ -216,12 +218,17 @@ impl<'py> Array<'py> {
             let message = format!("{part} has an element type which Fuser does not have");
             return Err(refused(py, INPUT, message, ""));
         };
+        let rank = tensor.check().map_err(|wrong| {
+            let message = format!("{part} has {wrong}");
+            refused(py, INPUT, message, "")
+        })?;
         let at = shapes.len();
         shapes.push(0);
+        tensor.push_axes(rank, shapes);
         let array = Self {
             dtype: stood_for(dtype, part),
             at,
-            rank: tensor.push_axes(shapes),
+            rank,
             data: tensor.address(),
             number: None,
             writable: !tensor.read_only && library != Library::Jax,
@@ -312,6 +319,18 @@ impl<'py> Array<'py> {
         shapes.get(begin..begin + self.rank).unwrap_or(&[])
     }
 
+    /// True if all elements lie within the address space, so that [`span`](Self::span) has no overflow.
+    pub fn is_addressable(&self, shapes: &Shapes) -> bool {
+        let mut axes = self.shape(shapes).iter().zip(self.strides(shapes));
+        let reach = axes.try_fold(0i128, |sum, (&extent, &stride)| {
+            let steps = i128::from(extent).saturating_sub(1).max(0);
+            let sum = sum.saturating_add(steps * i128::from(stride).abs());
+            (sum < 1 << 62).then_some(sum)
+        });
+        let bytes = self.dtype.bytes().max(1) as i128;
+        reach.is_some_and(|reach| (reach + 1) * bytes < 1 << 62)
+    }
+
     /// The bytes that the elements span: from the first address to behind the last.
     pub fn span(&self, shapes: &Shapes) -> std::ops::Range<usize> {
         let size = self.dtype.bytes() as i64;
@@ -327,6 +346,11 @@ impl<'py> Array<'py> {
         let at = |offset: i64| self.data.addr().wrapping_add_signed(offset as isize);
         at(low)..at(high + size)
     }
+}
+
+/// True if an exception is an object's way to say that it gives no array; an interrupt, and memory that is not there, are the caller's.
+fn is_refusal(py: Python<'_>, error: &PyErr) -> bool {
+    error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py)
 }
 
 /// A place to copy elements from or to: the first element, the strides in elements.

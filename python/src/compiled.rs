@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyTypeError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use rustc_hash::FxHashMap;
@@ -24,7 +25,7 @@ const MOST_SHAPES: usize = 256;
 /// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if they are dense, permuted or not, or broadcast; those with gaps or negative
 /// strides are copied, which `copies` counts. A result that overwrites an argument is written there, and the call gives the argument back. Other
 /// results are new arrays of the library that made the first array, or those of `out`. Several threads may call at the same time.
-#[pyclass(frozen, module = "fuser")]
+#[pyclass(frozen, weakref, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
     /// The program and the options of the code.
@@ -184,9 +185,9 @@ impl Compiled {
     fn tell(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
         for (name, why) in self.copied_by(plan) {
             let logger = py
-                .import("logging")?
-                .call_method1("getLogger", ("fuser",))?;
-            logger.call_method1("info", ("calls copy `%s`: %s", name, why))?;
+                .import(intern!(py, "logging"))?
+                .call_method1(intern!(py, "getLogger"), ("fuser",))?;
+            logger.call_method1(intern!(py, "info"), ("calls copy `%s`: %s", name, why))?;
         }
         Ok(())
     }
@@ -212,9 +213,10 @@ impl Compiled {
     ) -> PyResult<Arrays<'py>> {
         let mut arrays = Arrays::new();
         for (object, spec) in objects.iter().zip(&self.inner.signature().inputs) {
-            let array = Array::of(object, Part::Input(spec), known, shapes)?;
+            let part = Part::Input(spec);
+            let array = Array::of(object, part, known, shapes)?;
             if matches!(array.library, Library::Table(_)) && !unchecked {
-                results::check_plain(object, &spec.name)?;
+                results::check_plain(object, part, array.dtype)?;
             }
             arrays.push(array);
         }
@@ -252,7 +254,12 @@ impl Compiled {
         for (index, name) in signature.output_names.iter().enumerate() {
             let array = match wishes.out.get(index) {
                 Some(Some(object)) => {
-                    Some(Array::of(object, Part::Output(name), known, &mut shapes)?)
+                    let part = Part::Output(name);
+                    let array = Array::of(object, part, known, &mut shapes)?;
+                    if matches!(array.library, Library::Table(_)) && !wishes.unchecked {
+                        results::check_plain(object, part, array.dtype)?;
+                    }
+                    Some(array)
                 }
                 _ => {
                     shapes.push(-1);
@@ -431,7 +438,9 @@ impl Compiled {
 
     /// The segments as a picture, for notebooks.
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
-        self.segments(py)?.call_method0("_repr_html_")?.extract()
+        self.segments(py)?
+            .call_method0(intern!(py, "_repr_html_"))?
+            .extract()
     }
 
     /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of one kind.

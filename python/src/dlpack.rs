@@ -7,6 +7,7 @@ use std::ffi::{CStr, c_char, c_void};
 
 use fuser::program::DType;
 use pyo3::ffi::PyObject;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
@@ -89,7 +90,9 @@ unsafe impl Send for Exchange {}
 
 /// The table of a type, if it has one of version 1.
 pub fn exchange_of(ty: &Bound<'_, PyType>) -> Option<&'static Exchange> {
-    let capsule = ty.getattr("__dlpack_c_exchange_api__").ok()?;
+    let capsule = ty
+        .getattr(intern!(ty.py(), "__dlpack_c_exchange_api__"))
+        .ok()?;
     let capsule = capsule.cast_into::<PyCapsule>().ok()?;
     let pointer = capsule.pointer_checked(Some(c"dlpack_exchange_api")).ok()?;
     // SAFETY: the name says what the capsule holds; such a table is static.
@@ -135,7 +138,7 @@ pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Given> 
 /// The tensor of an object by `__dlpack__`, and the capsule that keeps it alive.
 pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Given, Bound<'py, PyAny>)> {
     let py = object.py();
-    let method = object.getattr("__dlpack__")?;
+    let method = object.getattr(intern!(py, "__dlpack__"))?;
     let arguments = pyo3::types::PyDict::new(py);
     arguments.set_item("max_version", (1, 0))?;
     let capsule = match method.call((), Some(&arguments)) {
@@ -200,20 +203,52 @@ pub fn code(of: DType) -> Option<DataType> {
     Some(DataType { code, bits, lanes })
 }
 
+/// The most axes of a tensor: what NumPy and PyTorch have.
+const MOST_AXES: i32 = 64;
+
 impl Tensor {
-    /// Appends the extents and the strides in elements; gives the number of axes.
-    pub fn push_axes(&self, to: &mut crate::array::Shapes) -> usize {
-        let rank = usize::try_from(self.rank).unwrap_or(0);
-        let list = |at: *const i64| match (at.is_null(), rank) {
+    /// The number of axes.
+    ///
+    /// # Errors
+    /// The reason that the structure describes no tensor: an owner may have made it by hand.
+    pub fn check(&self) -> Result<usize, &'static str> {
+        let rank = usize::try_from(self.rank).ok();
+        let rank = rank.filter(|_| self.rank <= MOST_AXES);
+        let rank = rank.ok_or("a number of axes that no tensor has")?;
+        let shape = self.list(self.shape, rank);
+        if rank > 0 && shape.is_none() {
+            return Err("axes without extents");
+        }
+        let shape = shape.unwrap_or(&[]);
+        if shape.iter().any(|&extent| extent < 0) {
+            return Err("a negative extent");
+        }
+        let offset = usize::try_from(self.byte_offset).ok();
+        let begin = offset.and_then(|offset| self.data.addr().checked_add(offset));
+        match begin {
+            None => Err("an address beyond all memory"),
+            Some(_) if self.data.is_null() && !shape.contains(&0) => {
+                Err("no memory: it may have been deleted, or its storage freed")
+            }
+            Some(_) => Ok(rank),
+        }
+    }
+
+    fn list(&self, at: *const i64, rank: usize) -> Option<&[i64]> {
+        match (at.is_null(), rank) {
             (true, _) | (_, 0) => None,
             // SAFETY: the structure has so many numbers there.
             _ => Some(unsafe { std::slice::from_raw_parts(at, rank) }),
-        };
-        let Some(shape) = list(self.shape) else {
-            return 0;
+        }
+    }
+
+    /// Appends the extents and the strides in elements of a tensor of `rank` axes.
+    pub fn push_axes(&self, rank: usize, to: &mut crate::array::Shapes) {
+        let Some(shape) = self.list(self.shape, rank) else {
+            return;
         };
         to.extend_from_slice(shape);
-        match list(self.strides) {
+        match self.list(self.strides, rank) {
             Some(strides) => to.extend_from_slice(strides),
             None => {
                 let steps = (0..rank).map(|axis| {
@@ -223,7 +258,6 @@ impl Tensor {
                 to.extend(steps);
             }
         }
-        rank
     }
 
     /// The address of the first element.

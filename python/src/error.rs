@@ -2,6 +2,7 @@
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
+use pyo3::intern;
 use pyo3::prelude::*;
 
 create_exception!(
@@ -16,12 +17,12 @@ pub fn raised(py: Python<'_>, error: &fuser::Error) -> PyErr {
     let made = FuserError::new_err(error.to_string());
     let value = made.value(py);
     let set = || -> PyResult<()> {
-        value.setattr("code", error.code())?;
-        value.setattr("message", error.message())?;
-        value.setattr("hints", error.hints().to_vec())?;
+        value.setattr(intern!(py, "code"), error.code())?;
+        value.setattr(intern!(py, "message"), error.message())?;
+        value.setattr(intern!(py, "hints"), error.hints().to_vec())?;
         let place = error.place();
         value.setattr(
-            "place",
+            intern!(py, "place"),
             place.map(|(name, line, column)| (name.to_owned(), line, column)),
         )
     };
@@ -41,10 +42,10 @@ pub fn refused(py: Python<'_>, code: &'static str, message: String, hint: &str) 
     let value = made.value(py);
     let hints: Vec<&str> = [hint].into_iter().filter(|hint| !hint.is_empty()).collect();
     let set = || -> PyResult<()> {
-        value.setattr("code", code)?;
-        value.setattr("message", message)?;
-        value.setattr("hints", hints)?;
-        value.setattr("place", py.None())
+        value.setattr(intern!(py, "code"), code)?;
+        value.setattr(intern!(py, "message"), message)?;
+        value.setattr(intern!(py, "hints"), hints)?;
+        value.setattr(intern!(py, "place"), py.None())
     };
     match set() {
         Ok(()) => made,

@@ -93,6 +93,11 @@ impl Plan {
     ) -> PyResult<Self> {
         let specs = &base.signature().inputs;
         let extents = extents(py, base, inputs, shapes)?;
+        let mut arrays = inputs.iter().chain(given.iter().flatten());
+        if arrays.any(|array| !array.is_addressable(shapes)) {
+            let message = "an array has strides that leave the address space".to_owned();
+            return Err(refused(py, INPUT, message, ""));
+        }
         let layouts = (
             wanted_inputs(inputs, specs, shapes),
             wanted_outputs(given, asked, shapes),

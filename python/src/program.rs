@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::compiled::Compiled;
-use crate::error::raised;
+use crate::error::{raised, refused};
 
 /// A verified tensor program with one entry.
-#[pyclass(frozen, module = "fuser")]
+#[pyclass(frozen, weakref, module = "fuser")]
 pub struct Program {
     inner: fuser::Program,
 }
@@ -18,6 +18,7 @@ pub struct Program {
 /// Options of a compilation from Python's arguments.
 fn options(
     py: Python<'_>,
+    program: &fuser::Program,
     target: Option<&str>,
     shapes: Option<BTreeMap<String, u64>>,
     passes: Option<String>,
@@ -29,9 +30,21 @@ fn options(
         options.compile.target =
             fuser::Options::target(name).map_err(|error| raised(py, &error))?;
     }
-    options.compile.shapes = shapes.unwrap_or_default();
+    let known = &program.signature().extents;
+    let shapes = shapes.unwrap_or_default();
+    if let Some(name) = shapes.keys().find(|name| !known.contains(name)) {
+        let message = format!("`shapes` has the extent `{name}`, which the program does not have");
+        let hint = match &known[..] {
+            [] => "all its extents are numbers".to_owned(),
+            known => format!("it has {}", known.join(", ")),
+        };
+        return Err(refused(py, fuser::compile::NO_EXTENT.code, message, &hint));
+    }
+    options.compile.shapes = shapes;
     options.compile.passes = passes;
-    options.compile.executors = executors.unwrap_or_default();
+    let executors = executors.unwrap_or_default();
+    options.compile.executors =
+        fuser::Options::executors(executors).map_err(|error| raised(py, &error))?;
     options.threads = threads;
     Ok(options)
 }
@@ -134,7 +147,7 @@ impl Program {
         threads: Option<usize>,
         cache: Option<Cache>,
     ) -> PyResult<Compiled> {
-        let options = options(py, target, shapes, passes, executors, threads)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, threads)?;
         let options = Cache::of(cache, options);
         let compiled = py.detach(|| self.inner.compile(&options));
         let compiled = compiled.map_err(|error| raised(py, &error))?;
@@ -152,7 +165,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let report = py.detach(|| self.inner.segments(&options).map(|report| json(&report)));
         loaded(py, report.map_err(|error| raised(py, &error))?)
     }
@@ -168,7 +181,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         drawing(py, &self.inner, &options)
     }
 
@@ -184,7 +197,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<String> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let values: Vec<&str> = values.iter().map(String::as_str).collect();
         let text = py.detach(|| self.inner.explain(&options, &values));
         text.map_err(|error| raised(py, &error))
@@ -204,7 +217,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let (together, apart) = (Wishes::lists(together), Wishes::lists(apart));
         let found = py.detach(|| {
             let found = self.inner.what_if(&options, &together, &apart)?;
@@ -233,7 +246,15 @@ impl Program {
         given.set_item("target", target)?;
         given.set_item("shapes", shapes.clone())?;
         given.set_item("executors", executors.clone())?;
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(
+            py,
+            &slf.get().inner,
+            target,
+            shapes,
+            passes,
+            executors,
+            None,
+        )?;
         let inner = slf.get().inner.clone();
         let found = py.detach(|| {
             let found = inner.split(&options)?;
@@ -257,7 +278,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Self> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let text = py.import("fuser.segments")?.getattr("grouping")?;
         let text: String = text.call1((segments,))?.extract()?;
         let made = py.detach(|| self.inner.with_segments(&options, &text));
@@ -276,7 +297,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<String> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let text = py.detach(|| self.inner.schedule(&options, segment));
         text.map_err(|error| raised(py, &error))
     }
@@ -295,7 +316,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Self> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let made = py.detach(|| self.inner.with_schedule(&options, segment, text));
         Self::of(py, made)
     }
@@ -316,7 +337,7 @@ impl Program {
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<String> {
-        let options = options(py, target, shapes, passes, executors, None)?;
+        let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
         let text = py.detach(|| self.inner.segmented_text(&options));
         text.map_err(|error| raised(py, &error))
     }

@@ -16,7 +16,7 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use smallvec::SmallVec;
 
-use crate::array::{INPUT, Library};
+use crate::array::{INPUT, Library, Part};
 use crate::dlpack::{self, Exchange, Versioned};
 use crate::error::{raised, refused};
 
@@ -61,8 +61,8 @@ impl Libraries {
     }
 
     fn find(py: Python<'_>) -> PyResult<Self> {
-        let numpy = py.import("numpy")?;
-        let more = py.import("ml_dtypes").ok();
+        let numpy = py.import(intern!(py, "numpy"))?;
+        let more = py.import(intern!(py, "ml_dtypes")).ok();
         let mut found = Self {
             descriptions: Vec::new(),
             common: [None; 32],
@@ -139,14 +139,16 @@ impl Libraries {
             || object.hasattr(intern!(py, "__array__"))?
             || object.hasattr(intern!(py, "__array_struct__"))?
             || py
-                .import("builtins")?
-                .getattr("memoryview")?
+                .import(intern!(py, "builtins"))?
+                .getattr(intern!(py, "memoryview"))?
                 .call1((object,))
                 .is_ok();
         if !is_array {
             return Err(PyBufferError::new_err("no buffer"));
         }
-        let array = py.import("numpy")?.call_method1("asarray", (object,))?;
+        let array = py
+            .import(intern!(py, "numpy"))?
+            .call_method1(pyo3::intern!(py, "asarray"), (object,))?;
         Ok(array.cast_into::<PyUntypedArray>()?)
     }
 
@@ -166,9 +168,9 @@ impl Libraries {
     }
 }
 
-/// PyTorch's tensors that other libraries must not read as they lie: those that gradients are recorded for, and those of which the sign is
-/// turned when they are read.
-pub fn check_plain(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
+/// Refuses PyTorch's tensors that other libraries must not read or write as they lie: those that gradients are recorded for, and those of which the
+/// sign is turned, or the conjugate taken, when they are read.
+pub fn check_plain(object: &Bound<'_, PyAny>, part: Part<'_>, dtype: DType) -> PyResult<()> {
     let py = object.py();
     let Ok(records) = object.getattr(intern!(py, "requires_grad")) else {
         return Ok(());
@@ -179,7 +181,7 @@ pub fn check_plain(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
             .call_method0(intern!(py, "is_grad_enabled"))?
             .is_truthy()?
         {
-            let message = format!("input `{name}` requires gradients, which are not recorded here");
+            let message = format!("{part} requires gradients, which are not recorded here");
             return Err(refused(
                 py,
                 INPUT,
@@ -189,9 +191,12 @@ pub fn check_plain(object: &Bound<'_, PyAny>, name: &str) -> PyResult<()> {
         }
     }
     if object.call_method0(intern!(py, "is_neg"))?.is_truthy()? {
-        let message =
-            format!("input `{name}` is a view of which the sign is turned when it is read");
+        let message = format!("{part} is a view of which the sign is turned when it is read");
         return Err(refused(py, INPUT, message, "give `x.resolve_neg()`"));
+    }
+    if dtype.is_complex() && object.call_method0(intern!(py, "is_conj"))?.is_truthy()? {
+        let message = format!("{part} is a view whose conjugate is taken when it is read");
+        return Err(refused(py, INPUT, message, "give `x.resolve_conj()`"));
     }
     Ok(())
 }

@@ -434,6 +434,13 @@ class Torch(unittest.TestCase):
         self.assertTrue(turned.is_neg())
         with self.assertRaisesRegex(fuser.Error, "sign"):
             self.rows(turned)
+        conjugate = fuser.Program.parse(returned("complex<f32>")).compile()
+        turned = torch.randn(3, dtype=torch.complex64).conj()
+        with self.assertRaisesRegex(fuser.Error, "conjugate"):
+            conjugate(turned)
+        torch.testing.assert_close(conjugate(turned.resolve_conj()), turned.flip(0))
+        with self.assertRaisesRegex(fuser.Error, "conjugate"):
+            conjugate(turned.resolve_conj(), out=torch.zeros(3, dtype=torch.complex64).conj())
         with self.assertRaises((fuser.Error, BufferError, RuntimeError)):
             self.rows(torch.randn(2, 3).to_sparse())
         with self.assertRaises((fuser.Error, BufferError, RuntimeError)):

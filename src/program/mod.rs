@@ -116,6 +116,20 @@ impl Options {
         self
     }
 
+    /// The names of executors, where each is one.
+    ///
+    /// # Errors
+    /// A name that no executor has.
+    pub fn executors(names: String) -> Result<String> {
+        let wrong = |message| {
+            let code = &fuser_pass::codes::OPTION_VALUE;
+            let error = fuser_ir::Diagnostic::error(code, fuser_ir::Place::Unknown, message);
+            Error::of(vec![error], &SourceMap::default())
+        };
+        let known = fuser_passes::executors::check(&names);
+        known.map_err(wrong).map(|()| names)
+    }
+
     /// The target of a name, such as `cpu` for this machine or `h100`.
     ///
     /// # Errors

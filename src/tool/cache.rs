@@ -108,7 +108,7 @@ impl Disk {
     }
 
     fn path(&self, key: &str) -> PathBuf {
-        let (low, high) = (hash(0, &[key.as_bytes()]), hash(1, &[key.as_bytes()]));
+        let [low, high] = hash(&[key.as_bytes()]);
         self.folder.join(format!("{high:016x}{low:016x}.{ENDING}"))
     }
 
@@ -120,7 +120,7 @@ impl Disk {
             .prefix(".")
             .tempfile_in(&self.folder)?;
         file.write_all(MAGIC)?;
-        file.write_all(&hash(0, &parts).to_le_bytes())?;
+        file.write_all(&hash(&parts)[0].to_le_bytes())?;
         parts.iter().try_for_each(|part| file.write_all(part))?;
         let size = file.as_file().metadata()?.len();
         file.persist(self.path(key))?;
@@ -198,7 +198,7 @@ fn entry(path: &Path, most_bytes: u64) -> std::io::Result<Vec<u8>> {
     if !data.is_file() || data.len() > most_bytes {
         return Err(std::io::ErrorKind::InvalidData.into());
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(data.len() as usize + 1);
     fs::File::open(path)?
         .take(most_bytes)
         .read_to_end(&mut bytes)?;
@@ -210,28 +210,28 @@ fn value<'a>(entry: &'a [u8], key: &str) -> Option<&'a [u8]> {
     let (sum, rest) = entry.strip_prefix(MAGIC)?.split_first_chunk()?;
     let (length, rest) = rest.split_first_chunk()?;
     let bytes = rest.strip_prefix(key.as_bytes())?;
-    let whole = hash(0, &[length, key.as_bytes(), bytes]) == u64::from_le_bytes(*sum);
+    let whole = hash(&[length, key.as_bytes(), bytes])[0] == u64::from_le_bytes(*sum);
     (whole && u64::from_le_bytes(*length) == key.len() as u64).then_some(bytes)
 }
 
-/// 64 bits that differ where bytes do but for accidents, begun in one way or another: FNV-1a by words of eight bytes, whose upper half is
-/// mixed in. Where one part ends and the next begins counts.
-fn hash(start: u64, parts: &[&[u8]]) -> u64 {
-    let mix = |hash: u64, word: u64| {
-        let product = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        product ^ (product >> 32)
-    };
-    parts
-        .iter()
-        .fold(mix(0xcbf2_9ce4_8422_2325, start), |hash, part| {
-            let (words, rest) = part.as_chunks();
-            let hash = words
-                .iter()
-                .fold(hash, |hash, word| mix(hash, u64::from_le_bytes(*word)));
-            let mut last = [0; 8];
-            last[..rest.len()].copy_from_slice(rest);
-            mix(mix(hash, u64::from_le_bytes(last)), part.len() as u64)
+/// 128 bits that differ where bytes do but for accidents: twice FNV-1a by words of eight bytes, whose upper half is mixed in. Where one part ends and
+/// the next begins counts.
+fn hash(parts: &[&[u8]]) -> [u64; 2] {
+    let mix = |hash: [u64; 2], word: u64| {
+        hash.map(|hash| {
+            let product = (hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            product ^ (product >> 32)
         })
+    };
+    let start = [0xcbf2_9ce4_8422_2325, 0x0100_0000_01b3_cbf2];
+    parts.iter().fold(start, |hash, part| {
+        let (words, rest) = part.as_chunks();
+        let words = words.iter().map(|word| u64::from_le_bytes(*word));
+        let hash = words.fold(hash, mix);
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        mix(mix(hash, u64::from_le_bytes(last)), part.len() as u64)
+    })
 }
 
 /// Makes the folder, for its user alone.
