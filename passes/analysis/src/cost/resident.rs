@@ -327,6 +327,16 @@ impl<'a> Step<'a> {
             .rev()
             .find(|axis| inner >> axis & 1 == 1)
     }
+    /// True if the step of a CPU stores the result of an op along another axis than its lanes: it keeps it until then.
+    fn is_stored_across(&self, node: u32) -> bool {
+        let op = &self.body.nodes[node as usize];
+        let is_stored = self.draft.stores.contains(&node) || self.draft.keeps.contains(&node);
+        let inner = self.inner(node);
+        let lanes = self.order.iter().copied().rev();
+        let lanes = lanes.into_iter().find(|axis| inner >> axis & 1 == 1);
+        let plain = self.tiles.is_near() && op.reduced == 0 && !op.one_by_one && is_stored;
+        plain && self.tiles.stages(self.body, op.order(), op.element, lanes)
+    }
     /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one, and nothing is staged for a walk
     /// that is known to be empty.
     fn allocated(
@@ -354,8 +364,9 @@ impl<'a> Step<'a> {
             let span = spans.get(&Source::Node(node));
             let reduces = op.reduced != 0 && !self.draft.accumulators.contains(&node);
             let staged = runs(node) && self.tiles.stages_window(self.body, node);
-            if inner != 0 && (reduces || span.is_some() || staged) {
-                let element = match (reduces, staged) {
+            let across = runs(node) && self.is_stored_across(node);
+            if inner != 0 && (reduces || span.is_some() || staged || across) {
+                let element = match (reduces, staged || across) {
                     (true, _) => self.reduced_element(op),
                     (false, true) => op.element,
                     (false, false) => op.inside(),

@@ -164,6 +164,10 @@ impl Tiles {
         let word = (WORD / element.max(1)).max(1);
         (row.div_ceil(word) | 1) * word - row
     }
+    /// True for a CPU, which moves lanes at distances of few elements.
+    pub fn is_near(&self) -> bool {
+        self.near
+    }
     /// True if the lanes run along `axis`.
     pub fn runs_along(&self, axis: usize) -> bool {
         self.lanes == Some(axis)

@@ -110,6 +110,7 @@ impl SweepLowering<'_> {
         mut effects: Vec<Effect>,
     ) -> Result<(), Unsupported> {
         let mut later = Vec::new();
+        let across = self.keep_crossing(&loops, &mut effects);
         for effect in &mut effects {
             if let Effect::Reduce(r) = effect {
                 r.carried_from = carried_from(&loops, &r.inner);
@@ -123,6 +124,9 @@ impl SweepLowering<'_> {
         }
         let nest = self.plan_nest(loops, effects)?;
         self.emit_nest(nest)?;
+        for (value, along) in across {
+            self.store_crossing(value, along)?;
+        }
         for effect in later {
             let Effect::Store(value) = effect else {
                 continue;

@@ -2,16 +2,19 @@
 //!
 //! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j`, in vectors, and
 //! written to a tile with `i` innermost, in squares that a CPU transposes in registers; the nest then reads the tile along `i`. Each
-//! element is read from slow memory once, as it lies. So is what a window reads where it is one load.
+//! element is read from slow memory once, as it lies. So is what a window reads where it is one load. A result of a CPU's nest that is contiguous
+//! along `j` goes the other way: the nest writes the tile along `i`, and squares of it are stored along `j`.
 //!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
 use fuser_analysis::cost::MAX_STAGE_BYTES;
+use fuser_dialects::fusion::lambda;
 use fuser_dialects::kernel;
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
+use super::effects::Effect;
 use super::spread::{Indices, STRIP};
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
@@ -48,6 +51,140 @@ impl SweepLowering<'_> {
             }
         }
         self.settle();
+        Ok(())
+    }
+    /// Takes the stores that cross the lanes of a CPU's nest over `loops` from its effects, which keep their values instead. Returns these, each
+    /// with the loop along which it is contiguous.
+    pub(super) fn keep_crossing(
+        &self,
+        loops: &[usize],
+        effects: &mut Vec<Effect>,
+    ) -> Vec<(Value, usize)> {
+        let plain = !self.target.is_gpu() && !self.is_across(loops) && self.may_stage(loops);
+        let Some(&last) = loops.last().filter(|_| plain) else {
+            return Vec::new();
+        };
+        let mut across = Vec::new();
+        effects.retain(|effect| {
+            let along = match effect {
+                Effect::Store(value) if !self.is_of_lambda(*value) => self
+                    .crossing_axis(*value, loops, last)
+                    .map(|along| (*value, along)),
+                _ => None,
+            };
+            across.extend(along);
+            along.is_none()
+        });
+        for &(value, _) in &across {
+            let is_kept = |e: &Effect| matches!(e, Effect::Keep(kept) if *kept == value);
+            if !effects.iter().any(is_kept) {
+                effects.push(Effect::Keep(value));
+            }
+        }
+        across
+    }
+    /// True for a step of a lambda, which takes elements one by one in any case.
+    fn is_of_lambda(&self, value: Value) -> bool {
+        let by = self.ir().def_op(value);
+        by.is_some_and(|op| lambda::has_lambda(self.ir(), op))
+    }
+    /// Stores a kept value along the loop along which it is contiguous.
+    pub(super) fn store_crossing(&mut self, value: Value, along: usize) -> Result<(), Unsupported> {
+        let Some(resident) = self.resident.get(&value).cloned() else {
+            return self.refuse_sweep("a value that is stored across the lanes is not kept");
+        };
+        let around = std::mem::replace(&mut self.innermost, Some(along));
+        let mut order: Vec<usize> = resident.dims.iter().map(|dim| dim.0).collect();
+        let rows = order.pop();
+        order.retain(|&axis| axis != along);
+        let stored = match rows {
+            Some(rows) => self.store_level(
+                (value, &resident),
+                &order,
+                [along, rows],
+                &mut Indices::default(),
+            ),
+            None => Ok(()),
+        };
+        self.innermost = around;
+        stored
+    }
+    /// Loops over `outer`, and inside of them the squares of two axes; the depth is bounded by the rank.
+    fn store_level(
+        &mut self,
+        kept: (Value, &Resident),
+        outer: &[usize],
+        inner: [usize; 2],
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
+        let Some((&axis, rest)) = outer.split_first() else {
+            return self.store_squares(kept, inner, ivs);
+        };
+        let count = self.inner_count(axis);
+        self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
+            ivs.insert(axis, iv);
+            s.store_level(kept, rest, inner, ivs)
+        })
+    }
+    /// Stores a tile in squares that are transposed in registers, and element by element what these leave over.
+    fn store_squares(
+        &mut self,
+        (value, resident): (Value, &Resident),
+        [along, rows]: [usize; 2],
+        ivs: &mut Indices,
+    ) -> Result<(), Unsupported> {
+        let side = self.square_side(resident, self.lanes()).unwrap_or(1);
+        let step = Idx::Const(side);
+        let [(width, right), (height, low)] = [along, rows].map(|axis| {
+            let count = self.inner_count(axis);
+            let rest = self.k.rem(count, step);
+            (count, self.k.sub(count, rest))
+        });
+        if side > 1 && !low.is(0) && !right.is(0) {
+            self.for_loop([Idx::ZERO, low, step], Map::Seq, |s, row| {
+                s.for_loop([Idx::ZERO, right, step], Map::Seq, |s, at| {
+                    let mut vectors = Vec::new();
+                    ivs.insert(rows, row);
+                    for n in 0..side {
+                        let at = s.k.add(at, Idx::Const(n));
+                        ivs.insert(along, at);
+                        let from = s.resident_index(resident, ivs);
+                        vectors.push(s.k.load(resident.memory, from, Some(side as u64)));
+                    }
+                    let types: Vec<_> = vectors.iter().map(|&v| s.k.ir.value_type(v)).collect();
+                    let op = s.k.op(&kernel::TRANSPOSE_LANES, &vectors, &[], &types);
+                    ivs.insert(along, at);
+                    for (n, column) in s.k.ir.results(op).to_vec().into_iter().enumerate() {
+                        let row = s.k.add(row, Idx::Const(n as i64));
+                        ivs.insert(rows, row);
+                        s.store_output(value, column, ivs, &[])?;
+                    }
+                    Ok(())
+                })
+            })?;
+        }
+        let squares = side > 1;
+        let rest = match squares {
+            true => vec![
+                ([Idx::ZERO, low], [right, width]),
+                ([low, height], [Idx::ZERO, width]),
+            ],
+            false => vec![([Idx::ZERO, height], [Idx::ZERO, width])],
+        };
+        for ([from, to], [first, end]) in rest {
+            if from == to || first == end {
+                continue;
+            }
+            self.for_loop([from, to, Idx::Const(1)], Map::Seq, |s, row| {
+                ivs.insert(rows, row);
+                s.for_loop([first, end, Idx::Const(1)], Map::Seq, |s, at| {
+                    ivs.insert(along, at);
+                    let from = s.resident_index(resident, ivs);
+                    let element = s.k.load(resident.memory, from, None);
+                    s.store_output(value, element, ivs, &[])
+                })
+            })?;
+        }
         Ok(())
     }
     /// The loop along which the only load of a window is contiguous, if it is not along the lanes.
