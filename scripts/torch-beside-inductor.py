@@ -291,12 +291,18 @@ def timed(functions, rounds):
     return {name: statistics.median(sorted(times)[: max(1, len(times) // 2)]) for name, times in taken.items()}
 
 
-def measure(name, train, rounds):
+def prepared(name, train):
+    """A module and its inputs."""
     torch.manual_seed(0)
     module, inputs = ROWS[name]()
     module.train(train)
     if train:
         inputs = [x.requires_grad_() if x.is_floating_point() and not list(module.parameters()) else x for x in inputs]
+    return module, inputs
+
+
+def measure(name, train, rounds):
+    module, inputs = prepared(name, train)
     functions, compile_times, results = {}, {}, {}
     for kind, how in (("eager", None), ("inductor", "inductor"), ("fuser", backend)):
         torch._dynamo.reset()
@@ -315,9 +321,7 @@ def measure(name, train, rounds):
 
 def first_call(name, mode, kind):
     """Seconds of the first call in this process, and of the same in eager torch before it, which loads what both need."""
-    torch.manual_seed(0)
-    module, inputs = ROWS[name]()
-    module.train(mode == "train")
+    module, inputs = prepared(name, mode == "train")
     calls(module, inputs, mode == "train", module)()
     run = torch.compile(module, backend={"inductor": "inductor", "fuser": backend}[kind])
     call = calls(module, inputs, mode == "train", run)
