@@ -201,6 +201,7 @@ impl<'a> Step<'a> {
         let mut spans: FxHashMap<Source, (u32, u32)> = FxHashMap::default();
         let mut across: FxHashSet<(u32, Source)> = FxHashSet::default();
         let mut kept: FxHashMap<u32, bool> = FxHashMap::default();
+        let mut windows: FxHashMap<Source, (u32, u32, u64)> = FxHashMap::default();
         let walks = (0..=self.last).flat_map(|phase| [(phase, false), (phase, true)]);
         for (phase, folds) in walks {
             let own = self.draft.body.iter().copied();
@@ -208,6 +209,10 @@ impl<'a> Step<'a> {
             let mut stack: Vec<u32> = own.filter(|&n| !folds || self.goes_across(n)).collect();
             let mut seen = FxHashSet::default();
             while let Some(node) = stack.pop() {
+                for (source, bytes) in self.looks_through(node).filter(|_| !folds) {
+                    let looked = windows.entry(source).or_insert((phase, phase, 0));
+                    (looked.1, looked.2) = (phase, looked.2.max(bytes));
+                }
                 for source in self.reads(node) {
                     let first = match source {
                         Source::Node(p) => self.phases.get(&p).copied(),
@@ -247,7 +252,7 @@ impl<'a> Step<'a> {
             }
         }
         residents.again.sort_unstable();
-        residents.crossing = self.crossing(&spans);
+        residents.crossing = self.crossing(&spans, &windows);
         residents.allocated = self.allocated(&spans, &across);
         residents
     }
@@ -290,11 +295,33 @@ impl<'a> Step<'a> {
         }
         false
     }
-    fn crossing(&self, spans: &FxHashMap<Source, (u32, u32)>) -> u64 {
+    /// The memory that a window reads, and of each the bytes that a step takes of it: about what the window makes.
+    fn looks_through(&self, node: u32) -> impl Iterator<Item = (Source, u64)> + '_ {
+        let op = &self.body.nodes[node as usize];
+        let is_window = op.touches.is_some() && !op.is_unwalked();
+        let in_memory = |source: &Source| match source {
+            Source::Input(_) => true,
+            Source::Node(p) => !self.phases.contains_key(p),
+        };
+        let bytes = op
+            .element
+            .saturating_mul(self.tiles.elements(self.body, op.stored));
+        let sources = op.sources.iter().copied();
+        let sources = sources.filter(move |source| is_window && in_memory(source));
+        sources.map(move |source| (source, bytes))
+    }
+    /// The most bytes that phases hand on to later ones, and of memory that several phases look at through windows.
+    fn crossing(
+        &self,
+        spans: &FxHashMap<Source, (u32, u32)>,
+        windows: &FxHashMap<Source, (u32, u32, u64)>,
+    ) -> u64 {
         let mut boundaries = vec![0u64; self.last as usize];
-        // Sums do not depend on the order of the map.
-        for (&source, &(first, end)) in spans {
-            let bytes = self.bytes(source);
+        let spans = spans
+            .iter()
+            .map(|(&source, &(first, end))| (first, end, self.bytes(source)));
+        // Sums do not depend on the order of the maps.
+        for (first, end, bytes) in spans.chain(windows.values().copied()) {
             for boundary in &mut boundaries[first as usize..end as usize] {
                 *boundary = boundary.saturating_add(bytes);
             }

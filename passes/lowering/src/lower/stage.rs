@@ -93,7 +93,7 @@ impl SweepLowering<'_> {
         let Some(resident) = self.resident.get(&value).cloned() else {
             return self.refuse_sweep("a value that is stored across the lanes is not kept");
         };
-        let around = std::mem::replace(&mut self.innermost, Some(along));
+        let around = self.innermost.replace(along);
         let mut order: Vec<usize> = resident.dims.iter().map(|dim| dim.0).collect();
         let rows = order.pop();
         order.retain(|&axis| axis != along);
