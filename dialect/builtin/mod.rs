@@ -27,5 +27,6 @@ pub static MODULE: OpDef = OpDef {
         .union(Traits::SINGLE_BLOCK)
         .union(Traits::NO_TERMINATOR)
         .union(Traits::GRAPH_REGION),
+    verify: Some(crate::task::calls::module),
     ..OpDef::EMPTY
 };

@@ -1,5 +1,6 @@
 //! The `task` dialect: programs, segments, sweeps, phases and patterns, the boundaries that the compiler draws around ops.
 
+pub mod calls;
 pub mod interface;
 pub mod labels;
 pub mod marks;
@@ -14,13 +15,13 @@ pub mod verify;
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
-pub use ops::{PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SWEEP, YIELD};
+pub use ops::{LOOP, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SWEEP, YIELD};
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
     name: "task",
     doc: "Everything is a task: a program is a tree of nested regions, and each level answers one question. `program`: what is \
-          computed? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
+          computed? `loop`: what runs many times? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
           is done in one walk over the tile in fast memory? `pattern`: which ops does some executor know as a whole?\n\n\
           **Boundaries.** Segments, sweeps, phases and patterns are not isolated: they use values of the enclosing regions \
           directly, and their results are what they yield. Drawing a boundary moves ops and never rewrites them, so every boundary \
@@ -28,7 +29,7 @@ pub static DIALECT: DialectDef = DialectDef {
           **What crosses.** The inputs of a task are the values it uses and does not define; its outputs are its results. What \
           crosses a segment's boundary lies in global memory.",
     ops: &[
-        &PROGRAM, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
+        &PROGRAM, &LOOP, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
     ],
     discardable: &[labels::LABEL, positions::POSITION],
 };
@@ -101,6 +102,35 @@ pub const PACKED: CodeDef = CodeDef {
     example: "task.program @f(%x: tensor<4xf32> {packed = 0}) {\n  task.return\n}",
 };
 
+/// FIR0409
+pub const LOOP_FORM: CodeDef = CodeDef {
+    code: "FIR0409",
+    title: "a loop that says not how long it goes on",
+    explanation: "A `task.loop` has one of two clauses: `turns`, a number, or `condition`, a program that is asked before each turn. The \
+                  extents of its values are numbers or have names.",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x body @step\n  task.return %y\n}\n\
+              task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+};
+
+/// FIR0410
+pub const CALLEE: CodeDef = CodeDef {
+    code: "FIR0410",
+    title: "a loop and its program do not fit together",
+    explanation: "`body` names a program of the module that takes and gives values of the types that the loop carries; `condition` one that \
+                  takes them and gives one `tensor<i1>`.",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @step\n  task.return %y\n}\n\
+              task.program @step(%x: tensor<5xf32>) -> tensor<5xf32> {\n  task.return %x\n}",
+};
+
+/// FIR0411
+pub const RECURSION: CodeDef = CodeDef {
+    code: "FIR0411",
+    title: "programs that run themselves",
+    explanation: "A program runs those that its loops name, and these run others; none of them is the program itself. At most 64 loops lie \
+                  inside each other.",
+    example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
+};
+
 /// The codes of this dialect.
 pub static CODES: &[CodeDef] = &[
     SIGNATURE,
@@ -111,4 +141,7 @@ pub static CODES: &[CodeDef] = &[
     PAIRS,
     SHARED_BYTE,
     PACKED,
+    LOOP_FORM,
+    CALLEE,
+    RECURSION,
 ];

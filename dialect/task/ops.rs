@@ -2,14 +2,15 @@
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
-    ClauseKind, OpDef, OpError, OpParts, OperandDef, RegionDef, ResultDef, ResultTypes, Syntax,
-    Traits, TypeConstraint, operands, optional, region, results,
+    ClauseKind, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, Placement, RegionDef,
+    ResultDef, ResultTypes, Shape, Syntax, Traits, TypeConstraint, clause, operands, optional,
+    region, results,
 };
 
 use super::verify;
 
 /// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
-pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library"];
+pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "loop"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
@@ -81,12 +82,12 @@ pub static SEGMENT: OpDef = OpDef {
     summary: "what becomes one kernel",
     doc: "Its ops become one kernel, or what `kind` says. Inputs and outputs lie in global memory. Its results are the yielded \
           values. A segment never depends on itself by way of others: the order of ops excludes it. `kind \"view\"`: the result is \
-          a view of an input, nothing runs.",
+          a view of an input, nothing runs. `kind \"loop\"`: its op is a `task.loop`, whose programs have segments of their own.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 kind \"kernel\" {\n    %y = fusion.exp %x\n    task.yield %y\n  }\n  task.return %y\n}",
     clauses: &[optional(
         "kind",
         ClauseKind::String,
-        "what the segment becomes: a kernel, a view of its input, or a call of a library",
+        "what the segment becomes: a kernel, a view of its input, a call of a library, or a loop",
     )],
     syntax: NAMED,
     traits: BOUNDARY.traits.union(Traits::SYMBOL),
@@ -184,6 +185,53 @@ pub static PATTERN: OpDef = OpDef {
     ..BOUNDARY
 };
 
+/// `task.loop`
+pub static LOOP: OpDef = OpDef {
+    name: "task.loop",
+    summary: "a program that runs many times",
+    doc: "Its operands are the values of the first turn. A turn runs the program `body` on the values, and its results are those of the next \
+          turn; the results of the loop are the values after the last turn. With `turns` there are so many turns. With `condition` a turn is run \
+          while the program of that name gives true for the values; it is asked before each turn, so a loop may have none. There is one of the two.\n\n\
+          `body` takes and gives values of the operands' types; `condition` takes them and gives one `i1`. Both are programs of the module, and no \
+          program comes to itself by loops. A value that `body` returns as it came is an invariant: it stays where it is. Each other value has \
+          memory of its own that lasts for all turns, and `body` writes its result there in place, as if it had `{alias = i : i64}`, so that what a \
+          `fusion.scatter` adds to a value costs what it writes. Values are tensors and scalars of reals; complex numbers are carried by their parts. \
+          Their extents are numbers or have names, which mean the same in all programs of the loop.\n\n\
+          It is the `while` of StableHLO and of HLO, with regions as programs.",
+    example: "module {\n  task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n    %y = task.loop %x turns 10 body @step\n    task.return %y\n  }\n  task.program @step(%x: tensor<8xf32>) -> tensor<8xf32> {\n    %y = fusion.sin %x\n    task.return %y\n  }\n}",
+    class: OpClass::Control,
+    operands: &[OperandDef {
+        placement: Placement::Memory,
+        ..operands(
+            "values",
+            TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
+            "the values of the first turn",
+        )
+    }],
+    clauses: &[
+        optional("turns", ClauseKind::Int, "the number of turns"),
+        optional(
+            "condition",
+            ClauseKind::Symbol,
+            "the program that says if there is another turn",
+        ),
+        clause("body", ClauseKind::Symbol, "the program of a turn"),
+    ],
+    results: &[ResultDef {
+        placement: Placement::Memory,
+        ..results(
+            "outputs",
+            TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
+            "the values after the last turn",
+        )
+    }],
+    infer: Some(infer_carried),
+    traits: Traits::PURE,
+    parents: &["task.program", "task.segment"],
+    verify: Some(super::calls::verify),
+    ..OpDef::EMPTY
+};
+
 /// `task.return`
 pub static RETURN: OpDef = OpDef {
     name: "task.return",
@@ -208,6 +256,12 @@ pub static YIELD: OpDef = OpDef {
     parents: &["task.segment", "task.sweep", "task.phase", "task.pattern"],
     ..OpDef::EMPTY
 };
+
+/// The types of the operands.
+fn infer_carried(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
+    let operands = parts.operands.iter();
+    Ok(operands.map(|&value| ir.value_type(value)).collect())
+}
 
 /// The types of what region 0 yields.
 pub fn infer_yielded(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {

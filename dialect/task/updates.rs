@@ -9,7 +9,10 @@
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Ir, Op, Sym};
 
-use super::verify::alias;
+use super::verify::{alias, signature};
+
+/// The key of the argument that a result overwrites, in its attributes.
+const ALIAS: &str = "alias";
 
 /// The key of the mark in a result's attributes.
 pub const MARK: &str = "in_place";
@@ -39,6 +42,31 @@ pub fn any_in_place(ir: &Ir, op: Op) -> bool {
     let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
     let results = yields.map_or(0, |op| ir.operand_count(op));
     (0..results).any(|result| is_in_place(ir, program, result))
+}
+
+/// Makes each result of a program overwrite the argument of the same number, and nothing else.
+pub fn overwrite_all(ir: &mut Ir, program: Op) {
+    let count = signature(ir, program).map_or(0, |(_, results)| results.len());
+    let old = match ir.attr_of(program, "res_attrs") {
+        Some(AttrKind::Array(items)) => items.clone(),
+        _ => Vec::new(),
+    };
+    let (alias, mark) = (ir.sym(ALIAS), ir.sym(MARK));
+    let mut items = Vec::with_capacity(count);
+    for index in 0..count {
+        let entries = old.get(index).map(|&item| ir.attr_kind(item));
+        let mut entries = match entries {
+            Some(AttrKind::Dict(entries)) => entries.clone(),
+            _ => Vec::new(),
+        };
+        entries.retain(|(key, _)| *key != alias && *key != mark);
+        let argument = ir.int_attr(index as i64);
+        entries.push((alias, argument));
+        entries.sort_by(|a, b| ir.str(a.0).cmp(ir.str(b.0)));
+        items.push(ir.attr(AttrKind::Dict(entries)));
+    }
+    let items = ir.attr(AttrKind::Array(items));
+    ir.set_attr(program, "res_attrs", items);
 }
 
 fn entries(ir: &Ir, program: Op, result: usize) -> Option<&[(Sym, AttrId)]> {

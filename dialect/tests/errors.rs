@@ -939,6 +939,65 @@ const CASES: &[Case] = &[
         "FIR0408",
         "task.program @f(%x: tensor<4x2xui8> {packed}) {\n  task.return\n}",
     ),
+    (
+        "task.loop",
+        "FIR0409",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0409",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns -1 body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0409",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 condition @step body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0409",
+        "task.program @f(%x: tensor<?xf32>) -> tensor<?xf32> {\n  %y = task.loop %x turns 3 body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<?xf32>) -> tensor<?xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @other\n  task.return %y\n}\n\
+         kernel.func @other(%x: memref<?xf32>) {\n  kernel.return\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<5xf32>) -> tensor<5xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<4xf32>) -> tensor<2xf32> {\n  %y = fusion.slice %x starts [0] shape [2]\n  task.return %y\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x condition @step body @step\n  task.return %y\n}\n\
+         task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "builtin.module",
+        "FIR0411",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @g\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
+    ),
+    (
+        "builtin.module",
+        "FIR0411",
+        "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
+    ),
     ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
     (
         "task.pattern",

@@ -100,7 +100,14 @@ pub struct Draft {
     texts: SourceMap,
     body: Region,
     block: Block,
+    /// Programs that others run, and the symbols that they have.
+    programs: Vec<Op>,
+    symbols: HashSet<String>,
 }
+
+/// The region and the block of a program that is not the one that is being read.
+#[derive(Clone, Copy)]
+pub struct Inner(Region, Block);
 
 impl Draft {
     /// An empty program for `text`, unless that is too large.
@@ -137,6 +144,8 @@ impl Draft {
             texts,
             body,
             block,
+            programs: Vec::new(),
+            symbols: HashSet::new(),
         })
     }
     /// The same, with nothing made and nothing found.
@@ -156,6 +165,8 @@ impl Draft {
             texts: self.texts.clone(),
             body,
             block,
+            programs: Vec::new(),
+            symbols: HashSet::new(),
         }
     }
     /// A builder at the end of the program.
@@ -217,6 +228,45 @@ impl Draft {
     pub fn argument(&mut self, ty: TypeId, name: &str) -> Value {
         let name = self.ir.sym(name);
         self.ir.append_arg(self.block, ty, Some(name))
+    }
+    /// Begins a program inside this one; gives the outer one.
+    pub fn begin(&mut self) -> Inner {
+        let body = self.ir.new_region();
+        let block = self.ir.append_block(body);
+        let outer = Inner(self.body, self.block);
+        (self.body, self.block) = (body, block);
+        outer
+    }
+    /// Goes back to the outer program; gives the inner one.
+    pub fn leave(&mut self, outer: Inner) -> Inner {
+        let inner = Inner(self.body, self.block);
+        (self.body, self.block) = (outer.0, outer.1);
+        inner
+    }
+    /// Adds a program that gives `results`.
+    pub fn add(&mut self, inner: Inner, symbol: &str, results: &[Value]) -> Made<Op> {
+        let outer = Inner(self.body, self.block);
+        (self.body, self.block) = (inner.0, inner.1);
+        let program = self.program(symbol, results, &[]);
+        (self.body, self.block) = (outer.0, outer.1);
+        let program = program?;
+        self.programs.push(program);
+        Ok(program)
+    }
+    /// A symbol that no program has, `loop_0`.
+    pub fn symbol(&mut self, base: &str) -> String {
+        let symbols = &mut self.symbols;
+        let mut names = (0..).map(|number| format!("{base}_{number}"));
+        let name = names.find(|name| symbols.insert(name.clone()));
+        name.unwrap_or_default()
+    }
+    /// Takes a symbol, so that no other program has it.
+    pub fn take(&mut self, symbol: &str) {
+        self.symbols.insert(symbol.to_owned());
+    }
+    /// Appends an op to the block at hand.
+    pub fn append(&mut self, op: Op) {
+        self.ir.append_op(self.block, op);
     }
     /// A value of type `ty` in place of one that could not be made, in a program that will not be finished.
     pub fn unknown(&mut self, ty: TypeId) -> Value {
@@ -412,11 +462,44 @@ impl Draft {
         if self.found.has_errors() {
             return Err(self.found);
         }
-        let returned = self.builder().op(&task::RETURN, results, &[]);
-        if let Err(error) = returned {
-            self.tell("", Span::default(), error.into());
-            return Err(self.found);
+        let program = match self.program(symbol, results, aliases) {
+            Ok(program) => program,
+            Err(fault) => {
+                self.tell("", Span::default(), fault);
+                return Err(self.found);
+            }
+        };
+        let ir = &mut self.ir;
+        let region = ir.new_region();
+        let top = ir.append_block(region);
+        ir.append_op(top, program);
+        for &program in &self.programs {
+            ir.append_op(top, program);
         }
+        let module = ir.create_op(
+            &builtin::MODULE,
+            NewOp {
+                regions: [region].into_iter().collect(),
+                ..NewOp::default()
+            },
+        );
+        // Of a loop that is written out the programs are left.
+        let kept = task::calls::reached(ir, module, program);
+        for &program in &self.programs {
+            if !kept.contains(&program) {
+                ir.erase(program);
+            }
+        }
+        self.found.items.extend(fuser_ir::verify(ir, module).items);
+        self.found.items.extend(unreadable(ir, module));
+        match self.found.has_errors() {
+            true => Err(self.found),
+            false => Ok((self.ir, module, self.found)),
+        }
+    }
+    /// The program of the block at hand, which stands nowhere yet.
+    fn program(&mut self, symbol: &str, results: &[Value], aliases: &[Option<i64>]) -> Made<Op> {
+        self.builder().op(&task::RETURN, results, &[])?;
         let ir = &mut self.ir;
         let types = |ir: &Ir, values: &[Value]| values.iter().map(|v| ir.value_type(*v)).collect();
         let args = ir.args(self.block).to_vec();
@@ -432,37 +515,19 @@ impl Draft {
             let attr = result_attrs(ir, aliases);
             attrs.push((ir.sym("res_attrs"), attr));
         }
-        let program = ir.create_op(
-            &task::PROGRAM,
-            NewOp {
-                attrs: attrs.into_iter().collect(),
-                regions: [self.body].into_iter().collect(),
-                ..NewOp::default()
-            },
-        );
-        let region = ir.new_region();
-        let top = ir.append_block(region);
-        ir.append_op(top, program);
-        let module = ir.create_op(
-            &builtin::MODULE,
-            NewOp {
-                regions: [region].into_iter().collect(),
-                ..NewOp::default()
-            },
-        );
-        self.found.items.extend(fuser_ir::verify(ir, module).items);
-        self.found.items.extend(unreadable(ir, program));
-        match self.found.has_errors() {
-            true => Err(self.found),
-            false => Ok((self.ir, module, self.found)),
-        }
+        let program = NewOp {
+            attrs: attrs.into_iter().collect(),
+            regions: [self.body].into_iter().collect(),
+            ..NewOp::default()
+        };
+        Ok(ir.create_op(&task::PROGRAM, program))
     }
 }
 
-/// The ops of a program whose results no tool reads: the number of elements along static axes fits 63 bits, and axes are counted.
-fn unreadable(ir: &Ir, program: Op) -> Vec<Diagnostic> {
+/// The ops of a module whose results no tool reads: the number of elements along static axes fits 63 bits, and axes are counted.
+fn unreadable(ir: &Ir, module: Op) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for op in ir.walk(program) {
+    for op in ir.walk(module) {
         let tensors = ir.results(op).iter();
         let mut tensors = tensors.filter_map(|value| ir.value_kind(*value).as_tensor());
         if let Some(fault) = tensors.find_map(|tensor| readable(&tensor.dims).err()) {

@@ -3,8 +3,9 @@
 //! An op costs one for each element that it computes, and a reduction, a product or a sort one for each element that it walks over. What is
 //! stored once is computed once, and walked over as often as its extent says. A number of the magnitude only: it tells seconds from years.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use fuser_dialects::task::{self, calls};
 use fuser_ir::def::OpClass;
 use fuser_ir::types::{Dim, Extent};
 use fuser_ir::{Diagnostic, Ir, Op, Value};
@@ -34,8 +35,11 @@ pub fn check(
     extents: &BTreeMap<String, i64>,
     most: u64,
 ) -> Result<u128, SessionError> {
-    let costs = ir.walk(program).into_iter();
-    let costs: Vec<(u128, Op)> = costs.map(|op| (operations(ir, op, extents), op)).collect();
+    let mut known = HashMap::new();
+    let ops = ir.walk(program).into_iter();
+    let costs: Vec<(u128, Op)> = ops
+        .map(|op| (work(ir, op, extents, &mut known), op))
+        .collect();
     let sum = costs
         .iter()
         .fold(0u128, |sum, (cost, _)| sum.saturating_add(*cost));
@@ -54,6 +58,31 @@ pub fn check(
     Err(one(
         error.help("`--limit-operations=N` of fuser-run sets the limit")
     ))
+}
+
+/// The operations of an op. A loop has those of its programs in each turn; of a loop whose turns are data, in one.
+fn work(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>, known: &mut HashMap<Op, u128>) -> u128 {
+    if !ir.is(op, &task::LOOP) {
+        return operations(ir, op, extents);
+    }
+    let turns = ir.int_of(op, "turns").unwrap_or(1).max(0) as u128;
+    let mut sum = 0u128;
+    for program in calls::CALLEES.map(|clause| calls::callee(ir, op, clause)) {
+        let Some(program) = program else { continue };
+        // Loops lie in each other to a limit.
+        let own = match known.get(&program) {
+            Some(&own) => own,
+            None => {
+                let ops = ir.walk(program).into_iter();
+                let own = ops.map(|op| work(ir, op, extents, known));
+                let own = own.fold(0, u128::saturating_add);
+                known.insert(program, own);
+                own
+            }
+        };
+        sum = sum.saturating_add(own);
+    }
+    sum.saturating_mul(turns)
 }
 
 fn operations(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>) -> u128 {

@@ -165,6 +165,8 @@ fn run(
             let bytes = bits.to_le_bytes()[..size].repeat(count);
             after[*buffer as usize][..bytes.len()].copy_from_slice(&bytes);
         }
+        // One turn shows what any does.
+        Step::Turn { .. } | Step::Again { .. } => {}
         Step::Product { .. }
         | Step::Attention { .. }
         | Step::Scatter { .. }

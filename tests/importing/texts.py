@@ -604,13 +604,93 @@ def on_one_device(x):
 
 
 @program((8,))
-def refused_loop(x):
-    return lax.while_loop(lambda c: jnp.sum(c) < 9, lambda c: c * 2 + 1, x)
+def loop_until(x):
+    return lax.while_loop(lambda c: jnp.sum(c) < 99, lambda c: jnp.abs(c) * 2 + 1, x)
+
+
+@program((8,), ((), i32))
+def loop_never(x, n):
+    return lax.while_loop(lambda c: c[1] > 99, lambda c: (c[0] * 2, c[1] - 1), (x, n))
 
 
 @program((8,))
-def refused_turns(x):
-    return lax.fori_loop(0, 2000, lambda i, c: c + 1, x)
+def loop_long(x):
+    return lax.fori_loop(0, 2000, lambda i, c: c + (i % 3), x)
+
+
+@program((7,))
+def loop_swaps(x):
+    """Values that change places, and one that is returned as two."""
+
+    def turn(i, c):
+        a, b, d = c
+        return b, a + b, a
+
+    return lax.fori_loop(0, 700, lambda i, c: jax.tree.map(lambda v: v % 64, turn(i, c)), (x, x + 1, x))
+
+
+@program((1200, 3))
+def loop_stacks(x):
+    """A scan with a state, a row that it reads and rows that it writes."""
+
+    def turn(c, row):
+        c = jnp.minimum(jnp.abs(c - row), 4)
+        return c, (c * 2, row[0])
+
+    return lax.scan(turn, jnp.zeros(3), x)
+
+
+@program((300, 2, 4))
+def loop_windows(x):
+    """Parts of several axes that are written at indices which are data, some beyond the ends."""
+
+    def turn(i, c):
+        part = lax.dynamic_slice(x, (i, 0, 1), (2, 1, 2)) + i
+        return lax.dynamic_update_slice(c, part, (299 - i, i % 3, (i * 7) % 5))
+
+    return lax.fori_loop(0, 300, turn, jnp.zeros((300, 2, 4)))
+
+
+@program((5,))
+def loop_nested(x):
+    def inner(i, c):
+        return jnp.where(c > i, c - 1, c + 0.5)
+
+    def outer(c):
+        i, v = c
+        return i + 1, lax.fori_loop(0, 200, inner, v) + i
+
+    return lax.while_loop(lambda c: c[0] < 90, outer, (0, x))
+
+
+@program((6,), (6,))
+def loop_complex(x, y):
+    z = lax.fori_loop(0, 600, lambda i, z: jnp.conj(z) + (0.25 + 0.5j), lax.complex(x, y))
+    return z.real, z.imag
+
+
+@program(((4,), i32))
+def loop_counts(n):
+    def turn(c):
+        n, i = c
+        return jnp.where(n % 2 == 0, n // 2, jnp.where(n == 1, 1, 3 * n + 1)), i + (n != 1)
+
+    return lax.while_loop(lambda c: jnp.any(c[0] != 1), turn, (n + 24, jnp.zeros_like(n)))
+
+
+@program((300, 3), (3,))
+def loop_gradient(x, w):
+    """The gradient of a scan of whole numbers: values from the first loop are read by the second one backward."""
+
+    def loss(w):
+        def turn(c, row):
+            c = jnp.where(c > 8, c - 8, c) + row * w
+            return c, c * row
+
+        c, rows = lax.scan(turn, jnp.zeros(3), jnp.round(x))
+        return c.sum() + rows.sum()
+
+    return jax.grad(loss)(jnp.round(w))
 
 
 @program((8, 2), ((3,), i32))

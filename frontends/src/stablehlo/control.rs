@@ -1,4 +1,4 @@
-//! Control flow, which programs have not: loops of which each turn is known when they are read are unrolled, of branches both sides are
+//! Control flow: loops of few operations in all turns are written out, others become `task.loop` (`loops.rs`); of branches both sides are
 //! computed, or the only one that can be taken.
 //!
 //! ```text
@@ -6,7 +6,7 @@
 //! %r = stablehlo.if(%p) then { %a } else { %b }                                          where %p, %a, %b
 //! ```
 //!
-//! Never makes more than [`MAX_TURNS`] turns of a loop; a loop that goes on for as long as its data says is refused. A condition is known where it follows from constants: integers and truth values without axes are folded as they are read.
+//! Integers and truth values without axes that follow from constants are folded as they are read.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::def::Folded;
@@ -15,14 +15,10 @@ use fuser_ir::{DType, Value};
 use super::ast::{self, Block, Item, Param};
 use super::ops::spread;
 use super::{Frame, Importer, op};
-use crate::codes::{LIMIT, UNSUPPORTED};
 use crate::program::{Fault, Made};
 
-/// Turns of a loop.
-const MAX_TURNS: usize = 1024;
-
 /// The results of an op; `None` where one failed.
-type Results = Vec<Option<Value>>;
+pub(super) type Results = Vec<Option<Value>>;
 
 impl<'s> Importer<'s> {
     /// The results of an op with control flow, of which the operands are known; `None` for another op.
@@ -50,7 +46,7 @@ impl<'s> Importer<'s> {
                 self.bind(body, &names, &operands, frame);
                 Ok(self.block(body, frame))
             }
-            ("while", &[condition, body], _) => self.unrolled(op, condition, body, operands, frame),
+            ("while", &[condition, body], _) => self.repeated(op, condition, body, operands, frame),
             ("if", &[then, otherwise], &[predicate]) => {
                 self.chosen(&[otherwise, then], predicate, frame)
             }
@@ -58,8 +54,8 @@ impl<'s> Importer<'s> {
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }
-    /// The values that a loop carries after its last turn.
-    fn unrolled(
+    /// A loop, or all of its turns where they are few.
+    fn repeated(
         &mut self,
         op: &'s ast::Op,
         condition: &'s Block,
@@ -67,28 +63,16 @@ impl<'s> Importer<'s> {
         first: Vec<Value>,
         frame: &mut Frame<'s>,
     ) -> Made<Results> {
+        let Some(looped) = self.looped(op, [condition, body], &first, frame)? else {
+            return Ok(self.substitutes(op));
+        };
+        let turns = looped.turns.filter(|_| looped.is_short(&self.draft.ir));
+        let Some(turns) = turns else {
+            return self.emit_loop(&looped, &first);
+        };
         let mut carried: Results = first.into_iter().map(Some).collect();
         let names = self.carried_names(op);
-        for _ in 0..=MAX_TURNS {
-            self.bind(condition, &names, &carried, frame);
-            let goes_on = match self.block(condition, frame).as_slice() {
-                &[Some(goes_on)] => goes_on,
-                _ => return Ok(self.substitutes(op)),
-            };
-            match self.draft.ir.constant_int(goes_on) {
-                Some(0) => return Ok(carried),
-                Some(_) => {}
-                None => {
-                    // What the body holds is read for its own mistakes.
-                    self.bind(body, &names, &carried, frame);
-                    self.block(body, frame);
-                    let text = "goes on for as long as its data says";
-                    let help =
-                        "give the loop a number of turns, or compile its body and loop outside";
-                    let fault = Fault::new(&UNSUPPORTED, text).help(help);
-                    return Err(fault.about(goes_on));
-                }
-            }
+        for _ in 0..turns {
             self.bind(body, &names, &carried, frame);
             let after = self.block(body, frame);
             if after.len() != carried.len() || after.contains(&None) {
@@ -96,13 +80,11 @@ impl<'s> Importer<'s> {
             }
             carried = after;
         }
-        let text = format!("takes more than {MAX_TURNS} turns");
-        let help = "compile its body and loop outside";
-        Err(Fault::new(&LIMIT, text).help(help))
+        Ok(carried)
     }
     /// The names that the custom form gives to what a loop carries, `%i = %zero`, or to what a body takes, `(%x:
     /// tensor<4xf32>)`.
-    fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
+    pub(super) fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
         let lists = op.items.iter().filter_map(|item| match item {
             Item::Parens(list) => Some(list),
             _ => None,
@@ -114,7 +96,7 @@ impl<'s> Importer<'s> {
         names.collect()
     }
     /// Gives the arguments of a block their values: its own, or where it has none those of the op.
-    fn bind(
+    pub(super) fn bind(
         &mut self,
         block: &'s Block,
         names: &[&'s str],

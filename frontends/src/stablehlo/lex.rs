@@ -205,7 +205,7 @@ fn outline(source: &str, lexed: &[Token]) -> Result<Vec<Token>, Span> {
             span: Span::new(token.span.start, token.span.start),
         };
         match kind {
-            Tok::LBrace if !is_dictionary(&lexed[at + 1..]) => {
+            Tok::LBrace if !is_dictionary(source, &lexed[at + 1..]) => {
                 kind = Tok::Open;
                 open.push(Some(None));
             }
@@ -258,8 +258,13 @@ fn outline(source: &str, lexed: &[Token]) -> Result<Vec<Token>, Span> {
 }
 
 /// True if what stands behind a `{` is the inside of a dictionary.
-fn is_dictionary(behind: &[Token]) -> bool {
+fn is_dictionary(source: &str, behind: &[Token]) -> bool {
     let kind = |at: usize| behind.get(at).map(|token| token.kind);
+    let text = |token: &Token| &source[token.span.start as usize..token.span.end as usize];
+    // `{ return }`, a function that does nothing.
+    if behind.first().map(text).is_some_and(super::op::is_return) {
+        return false;
+    }
     match kind(0) {
         Some(Tok::RBrace) => true,
         Some(Tok::Word | Tok::Dotted | Tok::Str) => {

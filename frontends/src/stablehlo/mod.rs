@@ -5,7 +5,7 @@
 //! | `lex.rs`, `grammar.lalrpop`, `ast.rs`, `parse.rs` | text to syntax tree |
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
-//! | `control.rs`, `calls.rs` | loops and branches; calls of what lies outside |
+//! | `control.rs`, `loops.rs`, `calls.rs` | branches; loops; calls of what lies outside |
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, ... | ops that are more than a row |
 //! | `export/` | a program to text |
 //!
@@ -22,6 +22,7 @@ mod export;
 mod index;
 mod lambda;
 mod lex;
+mod loops;
 mod norm;
 mod op;
 mod ops;
@@ -70,8 +71,9 @@ pub(crate) fn import(mut draft: Draft, source: &str) -> Result<(Ir, Op, Diagnost
         }
         return Err(importer.draft.found);
     };
-    let results = importer.program(main);
     let symbol = importer.symbol(main);
+    importer.draft.take(&symbol);
+    let results = importer.program(main);
     importer.draft.finish(&symbol, &results, &[])
 }
 

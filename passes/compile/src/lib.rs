@@ -20,7 +20,7 @@ mod watch;
 
 use fuser_artifact::Artifact;
 use fuser_dialects::kernel::product::Product;
-use fuser_dialects::task::packed;
+use fuser_dialects::task::{calls, packed};
 use fuser_dialects::{kernel, task};
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
@@ -51,7 +51,7 @@ fuser_ir::codes! {
         fuser_pass::example!("fuser-translate x.fir --target=cuda:sm_1 --emit=ptx");
     /// There is no such program.
     NO_PROGRAM = "FIR0852", "there is no such program in the module",
-        "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one.",
+        "A module may hold several `task.program` ops; `-e NAME` chooses one. Without it there must be exactly one that no other runs.",
         "$ fuser-translate x.fir --entry=g\n\
          task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
          task.return %x\n\
@@ -290,11 +290,12 @@ pub fn for_executors(pipeline: &mut Pipeline, names: &str) {
 
 /// Finds the program to work on.
 pub fn find_program(ir: &Ir, module: Op, name: Option<&str>) -> Result<Op, Diagnostics> {
-    let programs = ir
-        .children(module)
-        .into_iter()
-        .filter(|&op| ir.is(op, &task::PROGRAM));
-    let programs: Vec<Op> = programs.collect();
+    let all = ir.children(module).into_iter();
+    let programs: Vec<Op> = match name {
+        // Those that others run are parts of these.
+        None => calls::roots(ir, module),
+        Some(_) => all.filter(|&op| ir.is(op, &task::PROGRAM)).collect(),
+    };
     let names: Vec<&str> = programs.iter().filter_map(|&p| ir.symbol_name(p)).collect();
     let error = |message: String| Diagnostic::error(&NO_PROGRAM, place_of(ir, module), message);
     match (name, programs.as_slice()) {
@@ -461,7 +462,7 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     let mut other_plans = scheduled.remarks;
     other_plans.retain(|remark| remark.name == OTHER_PLAN);
     let protected = run(ir, &whole.from(front.passes().len()))?;
-    let segments = segments::describe(ir, program);
+    let segments = segments::describe_all(ir, program);
     let lowered = run(ir, &pipeline.from(whole.passes().len()))?;
     for more in [protected, lowered] {
         diagnostics.items.extend(more.diagnostics.items);
@@ -530,7 +531,7 @@ pub fn products(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<Product> {
     let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
         return Vec::new();
     };
-    let segments = segments::describe(ir, program);
+    let segments = segments::describe_all(ir, program);
     let kernels = kernels(ir, module);
     let target = placeholder(&options.target);
     let planned = plan::plan_program(ir, program, &kernels, segments, target, options);

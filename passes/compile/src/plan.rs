@@ -16,7 +16,7 @@ use fuser_artifact::{
 };
 use fuser_dialects::fusion::attention;
 use fuser_dialects::kernel::product::Product;
-use fuser_dialects::task::{packed, pairs, updates};
+use fuser_dialects::task::{calls, packed, pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
@@ -27,8 +27,12 @@ use fuser_passes::cost::{Bindings, is_call, keeps_memory};
 use fuser_passes::executors;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::segments::Described;
 use super::size::{ExtentTable, kernel_sizes};
 use super::{CompileOptions, product};
+
+/// Steps after which a program with loops is refused: those that name one program twice may double it at each step.
+const MAX_STEPS: usize = 1 << 16;
 
 /// The reason that no plan can be made: an op and a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,7 +51,7 @@ pub fn plan_program(
     ir: &Ir,
     program: Op,
     kernels: &[Op],
-    segments: Vec<SegmentInfo>,
+    segments: Described,
     target: Target,
     options: &CompileOptions,
 ) -> Result<(Artifact, Vec<Product>), PlanError> {
@@ -62,14 +66,20 @@ pub fn plan_program(
         placed: FxHashMap::default(),
         buffer_names: FxHashSet::default(),
         segment: 0,
+        described: segments,
+        base: 0,
+        arguments: Vec::new(),
+        times: 1,
+        loops: Vec::new(),
         products: Vec::new(),
         options,
     };
     planner.artifact.extents = planner.extents.names();
-    planner.artifact.segments = segments;
+    planner.rows(program, "");
     planner.inputs(program)?;
     planner.place(program);
-    planner.body(program)?;
+    let end = planner.body(program)?;
+    planner.outputs(program, end)?;
     planner.lifetimes();
     Ok((planner.artifact, planner.products))
 }
@@ -169,6 +179,15 @@ struct Planner<'a> {
     /// The names of all buffers so far.
     buffer_names: FxHashSet<String>,
     segment: u32,
+    described: Described,
+    /// The first segment of the program at hand.
+    base: u32,
+    /// The buffers of its arguments.
+    arguments: Vec<u32>,
+    /// The turns of all loops around it whose number is known.
+    times: i64,
+    /// The steps of each loop: the first one, and the one behind the last.
+    loops: Vec<(u32, u32)>,
     /// The products that are kernels.
     products: Vec<Product>,
     options: &'a CompileOptions,
@@ -195,6 +214,7 @@ impl Planner<'_> {
             let ty = self.ir.value_type(arg);
             let spec = self.outside(program, pairs::LISTS[0], index, ty, spec);
             self.artifact.inputs.push(spec);
+            self.arguments.push(buffer);
         }
         Ok(())
     }
@@ -204,9 +224,7 @@ impl Planner<'_> {
             return;
         };
         for (index, value) in self.ir.operands(end).enumerate() {
-            let argument = updates::argument(self.ir, program, index);
-            let input = argument.and_then(|a| self.artifact.inputs.get(a));
-            let Some(buffer) = input.map(|input| input.buffer) else {
+            let Some(buffer) = self.overwritten(program, index) else {
                 continue;
             };
             let marked = updates::is_in_place(self.ir, program, index);
@@ -217,7 +235,7 @@ impl Planner<'_> {
             });
             if marked && written && !self.placed.contains_key(&made) {
                 self.placed.insert(made, buffer);
-                self.artifact.updates.extend(argument.map(|a| a as u32));
+                self.updates(buffer);
             }
         }
     }
@@ -349,22 +367,136 @@ impl Planner<'_> {
             name.to_string()
         }
     }
-    fn body(&mut self, program: Op) -> Result<(), PlanError> {
-        let mut next_segment = 0;
+    /// Notes that a buffer is written, where it is that of an input.
+    fn updates(&mut self, buffer: u32) {
+        if let BufferKind::Input(input) = self.artifact.buffers[buffer as usize].kind {
+            self.artifact.updates.push(input);
+        }
+    }
+    /// Adds the rows of a program's segments to the report, named behind `prefix`, with the bytes of all its turns.
+    fn rows(&mut self, program: Op, prefix: &str) {
+        self.base = self.artifact.segments.len() as u32;
+        let rows = self.described.get(&program).into_iter().flatten();
+        let row = |row: &SegmentInfo| {
+            let mut row = row.clone();
+            row.name = format!("{prefix}{}", row.name);
+            if self.times != 1 {
+                let all = |bytes: &SizeExpr| bytes.clone() * SizeExpr::constant(self.times);
+                row.read_bytes = all(&row.read_bytes);
+                row.write_bytes = all(&row.write_bytes);
+                row.values
+                    .iter_mut()
+                    .for_each(|value| value.bytes = all(&value.bytes));
+            }
+            row
+        };
+        self.artifact
+            .segments
+            .extend(rows.map(row).collect::<Vec<_>>());
+    }
+    /// The steps of a program; its terminator.
+    fn body(&mut self, program: Op) -> Result<Op, PlanError> {
+        let mut next_segment = self.base;
         for op in self.ir.children(program) {
+            if self.artifact.steps.len() > MAX_STEPS {
+                return self.error(
+                    op,
+                    format!("the loops of the program make more than {MAX_STEPS} steps"),
+                    "let fewer loops name one program: its steps are written out for each of them",
+                );
+            }
             if self.ir.is(op, &task::SEGMENT) {
                 self.segment = next_segment;
                 next_segment += 1;
                 self.segment(op)?;
             } else if self.ir.is(op, &task::RETURN) {
-                self.outputs(program, op)?;
+                return Ok(op);
             } else if self.ir.is(op, &kernel::LAUNCH) {
                 self.own_launch(op)?;
             } else {
                 self.step(op)?;
             }
         }
+        self.error(program, "a program has no end", "end it in `task.return`")
+    }
+    /// A loop: memory for what it carries, and the steps of its programs between one that begins a turn and one that ends it.
+    fn turns(&mut self, op: Op) -> Result<(), PlanError> {
+        let callee = |clause| calls::callee(self.ir, op, clause);
+        let (condition, body) = (callee("condition"), callee("body"));
+        let Some(body) = body else {
+            return self.error(op, "a loop has no program", "declare it in the same module");
+        };
+        let turns = self.ir.int_of(op, "turns");
+        let mut carried = Vec::new();
+        for (index, value) in self.ir.operands(op).enumerate() {
+            let from = self.buffer(op, value)?;
+            let result = self.ir.result(op, index);
+            if calls::is_invariant(self.ir, body, index) {
+                self.buffer_of.insert(result, from);
+                carried.push(from);
+                continue;
+            }
+            let to = self.result_buffer(op, result, "carried")?;
+            let elements = self.artifact.buffers[to as usize].elements.clone();
+            let segment = self.segment;
+            if from != to {
+                self.artifact.steps.push(Step::Copy {
+                    segment,
+                    from,
+                    to,
+                    elements,
+                });
+            }
+            carried.push(to);
+        }
+        let (segment, base, times) = (self.segment, self.base, self.times);
+        self.times = times.saturating_mul(turns.unwrap_or(1));
+        let outer = std::mem::take(&mut self.arguments);
+        let first = self.artifact.steps.len() as u32;
+        let asked = match condition {
+            Some(condition) => {
+                let end = self.callee(condition, &carried)?;
+                let said = self.ir.operands(end).next();
+                said.map(|said| self.buffer(end, said)).transpose()?
+            }
+            None => None,
+        };
+        let turn = self.artifact.steps.len();
+        self.artifact.steps.push(Step::Turn {
+            segment,
+            turns: turns.map(SizeExpr::constant),
+            condition: asked,
+            end: 0,
+        });
+        self.arguments.clone_from(&carried);
+        self.place(body);
+        let end = self.callee(body, &carried)?;
+        let results: Vec<Value> = self.ir.operands(end).collect();
+        let targets: Vec<Option<u32>> = carried.iter().map(|&buffer| Some(buffer)).collect();
+        let late = self.late(end, &results, &targets)?;
+        self.overwrite(end, &results, &targets, &late)?;
+        self.artifact.steps.push(Step::Again { segment, to: first });
+        let behind = self.artifact.steps.len() as u32;
+        if let Some(Step::Turn { end, .. }) = self.artifact.steps.get_mut(turn) {
+            *end = behind;
+        }
+        self.loops.push((first, behind));
+        (self.arguments, self.base, self.segment) = (outer, base, segment);
+        self.times = times;
         Ok(())
+    }
+    /// The steps of a program that a loop runs on these buffers; its terminator.
+    fn callee(&mut self, program: Op, buffers: &[u32]) -> Result<Op, PlanError> {
+        let args = self
+            .ir
+            .body(program, 0)
+            .map(|b| self.ir.args(b))
+            .unwrap_or_default();
+        self.buffer_of
+            .extend(args.iter().copied().zip(buffers.iter().copied()));
+        let name = self.ir.symbol_name(program).unwrap_or_default();
+        self.rows(program, &format!("{name}."));
+        self.body(program)
     }
     /// A launch that stands in no segment, as it is written by hand, is a segment of its own in reports.
     fn own_launch(&mut self, op: Op) -> Result<(), PlanError> {
@@ -427,6 +559,9 @@ impl Planner<'_> {
             let buffer = self.buffer(op, self.ir.operand(op, 0))?;
             self.buffer_of.insert(self.ir.result(op, 0), buffer);
             return Ok(());
+        }
+        if self.ir.is(op, &task::LOOP) {
+            return self.turns(op);
         }
         if is_call(self.ir, op) {
             return self.call(op);
@@ -573,8 +708,31 @@ impl Planner<'_> {
             let message = format!("no library runs '{}' as it is", self.ir.name(op));
             return self.error(op, message, apart);
         };
+        if let Step::Scatter {
+            combine, tensors, ..
+        } = &step
+        {
+            let [dest, indices, updates, result] = tensors.each_ref().map(|f| f.tensor.buffer);
+            if dest == result {
+                self.writes_parts(*combine, [indices, updates]);
+            }
+        }
         self.artifact.steps.push(step);
         Ok(())
+    }
+    /// The report of a scatter in place: nothing but what it puts somewhere moves.
+    fn writes_parts(&mut self, combine: Combine, [indices, updates]: [u32; 2]) {
+        let times = SizeExpr::constant(self.times);
+        let bytes = |buffer: u32| self.artifact.buffers[buffer as usize].bytes() * times.clone();
+        let (indices, updates) = (bytes(indices), bytes(updates));
+        let old = match combine {
+            Combine::Set => SizeExpr::constant(0),
+            _ => updates.clone(),
+        };
+        if let Some(info) = self.artifact.segments.get_mut(self.segment as usize) {
+            info.read_bytes = SizeExpr::sum([indices, updates.clone(), old]);
+            info.write_bytes = updates;
+        }
     }
     /// The launch of a product on a GPU.
     fn product(&mut self, op: Op, tensors: &GpuProduct) -> Option<Step> {
@@ -666,12 +824,7 @@ impl Planner<'_> {
         let targets: Vec<Option<u32>> = (0..operands.len())
             .map(|index| self.overwritten(program, index))
             .collect();
-        // Inputs whose old contents last until the copies at the end.
-        let mut late = Vec::new();
-        for (&value, target) in operands.iter().zip(&targets) {
-            let from = self.buffer(ret, value)?;
-            late.extend(target.filter(|&to| to != from));
-        }
+        let late = self.late(ret, &operands, &targets)?;
         for (index, (&value, target)) in operands.iter().zip(&targets).enumerate() {
             let name = output_name(self.ir, value, index);
             let from = self.buffer(ret, value)?;
@@ -686,10 +839,24 @@ impl Planner<'_> {
         }
         self.overwrite(ret, &operands, &targets, &late)
     }
-    /// The buffer of the input that a result overwrites.
+    /// The buffers of arguments whose old contents last until the copies at the end.
+    fn late(
+        &self,
+        ret: Op,
+        operands: &[Value],
+        targets: &[Option<u32>],
+    ) -> Result<Vec<u32>, PlanError> {
+        let mut late = Vec::new();
+        for (&value, target) in operands.iter().zip(targets) {
+            let from = self.buffer(ret, value)?;
+            late.extend(target.filter(|&to| to != from));
+        }
+        Ok(late)
+    }
+    /// The buffer of the argument that a result overwrites.
     fn overwritten(&self, program: Op, index: usize) -> Option<u32> {
         let argument = updates::argument(self.ir, program, index)?;
-        self.artifact.inputs.get(argument).map(|i| i.buffer)
+        self.arguments.get(argument).copied()
     }
     /// The buffer of a result without an alias: that of its value, or a copy if that is about to be overwritten.
     fn home(
@@ -738,9 +905,7 @@ impl Planner<'_> {
         }
         for (name, from, to) in copies {
             self.copy(&name, from, to);
-            if let BufferKind::Input(input) = self.artifact.buffers[to as usize].kind {
-                self.artifact.updates.push(input);
-            }
+            self.updates(to);
         }
         self.artifact.updates.sort_unstable();
         self.artifact.updates.dedup();
@@ -788,7 +953,7 @@ impl Planner<'_> {
         });
         self.artifact.segments.len() as u32 - 1
     }
-    /// Temporaries live from the step that writes them to the last that reads them.
+    /// Temporaries live from the step that writes them to the last that reads them; those from before a loop that it uses, to its end.
     fn lifetimes(&mut self) {
         for (at, step) in self.artifact.steps.iter().enumerate() {
             for buffer in step.buffers() {
@@ -796,6 +961,17 @@ impl Planner<'_> {
                     &mut self.artifact.buffers[buffer as usize].kind
                 {
                     *last = at as u32;
+                }
+            }
+        }
+        // Inner loops stand before the loops around them.
+        for &(begin, end) in &self.loops {
+            for buffer in &mut self.artifact.buffers {
+                match &mut buffer.kind {
+                    BufferKind::Temp { first, last } if *first < begin && *last >= begin => {
+                        *last = (*last).max(end - 1);
+                    }
+                    _ => {}
                 }
             }
         }

@@ -7,17 +7,18 @@
 //!
 //! Never changes what a program computes.
 
-use fuser_dialects::task;
+use fuser_dialects::task::{self, calls};
 use fuser_ir::def::OpParts;
 use fuser_ir::maps::Index;
 use fuser_ir::types::TensorType;
 use fuser_ir::{AttrKind, Dim, Extent, Ir, Op, Traits, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 
-/// Erases the programs of `module` that are not `program`: their mistakes and their kernels are not its own.
+/// Erases the programs of `module` that are not `program` and that it does not run: their mistakes and their kernels are not its own.
 pub fn keep_only(ir: &mut Ir, module: Op, program: Op) {
+    let kept = calls::reached(ir, module, program);
     for op in ir.children(module) {
-        if op != program && ir.is(op, &task::PROGRAM) {
+        if ir.is(op, &task::PROGRAM) && !kept.contains(&op) {
             ir.erase(op);
         }
     }

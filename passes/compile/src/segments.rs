@@ -9,6 +9,7 @@
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::fusion::lambda;
+use fuser_dialects::task::calls;
 use fuser_dialects::{kernel, task};
 use fuser_ir::{Ir, Op, Value};
 use fuser_passes::form::{Form, ORIGINS, form_and_inputs};
@@ -18,9 +19,21 @@ use rustc_hash::FxHashMap;
 use super::plan::extent_table;
 use super::size::ExtentTable;
 
-/// Describes the segments of `program`, in order.
-pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
+/// The segments of programs.
+pub type Described = FxHashMap<Op, Vec<SegmentInfo>>;
+
+/// Describes the segments of `program` and of those that it runs.
+pub fn describe_all(ir: &Ir, program: Op) -> Described {
     let extents = extent_table(ir, program);
+    let module = ir.parent_op(program).unwrap_or(program);
+    let programs = calls::reached(ir, module, program).into_iter();
+    programs
+        .map(|program| (program, describe(ir, program, &extents)))
+        .collect()
+}
+
+/// Describes the segments of `program`, in order.
+pub fn describe(ir: &Ir, program: Op, extents: &ExtentTable) -> Vec<SegmentInfo> {
     let ir = &report::without_phases(ir, program);
     let segments = ir
         .children(program)
@@ -34,7 +47,7 @@ pub fn describe(ir: &Ir, program: Op) -> Vec<SegmentInfo> {
         if let Some((first, numbers)) = known.get(&form) {
             return renamed(ir, segment, first, numbers.iter().map(|&n| values[n]));
         }
-        let (info, crossing) = describe_segment(ir, segment, &extents);
+        let (info, crossing) = describe_segment(ir, segment, extents);
         let number = |value| values.iter().position(|&v| v == value);
         if let Some(numbers) = crossing.into_iter().map(number).collect() {
             known.insert(form, (info.clone(), numbers));
@@ -83,6 +96,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
         Some("library") => SegmentKind::Library,
+        Some("loop") => SegmentKind::Loop,
         _ => SegmentKind::Kernel,
     };
     let mut values = Vec::new();

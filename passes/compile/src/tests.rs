@@ -144,12 +144,15 @@ fn segments_of_one_form_are_described_as_each_is_by_itself() {
     let passes = "builtin.module(task.program(segment,remat,schedule))";
     run_passes(&mut ir, module, passes).unwrap();
     let program = find_program(&ir, module, None).unwrap();
-    let together = describe(&ir, program);
+    let together = describe(&ir, program, &super::plan::extent_table(&ir, program));
     for (segment, number) in ir.children(program).into_iter().zip(0..) {
         // Nothing else has the form of this one.
         let mark = ir.int_attr(number);
         ir.set_attr(segment, "test.mark", mark);
     }
-    assert_eq!(together, describe(&ir, program));
+    assert_eq!(
+        together,
+        describe(&ir, program, &super::plan::extent_table(&ir, program))
+    );
     assert_eq!(together.len(), 6);
 }

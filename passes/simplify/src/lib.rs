@@ -16,3 +16,4 @@ pub mod preseg;
 pub mod recognize_patterns;
 pub mod split_complex;
 pub mod unpack_floats;
+pub mod update_in_place;

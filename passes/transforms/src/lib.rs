@@ -19,7 +19,7 @@ pub use fuser_lowering::{
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
     canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, recognize_patterns,
-    split_complex, unpack_floats,
+    split_complex, unpack_floats, update_in_place,
 };
 
 use fuser_ir::diag::CodeDef;
@@ -54,6 +54,7 @@ pub static PASSES: &[&PassDef] = &[
     // Code.
     &unpack_floats::UNPACK_FLOATS,
     &split_complex::SPLIT_COMPLEX,
+    &update_in_place::UPDATE_IN_PLACE,
     &recognize_patterns::RECOGNIZE_PATTERNS,
     &decompose::DECOMPOSE,
     &schedule::SCHEDULE,
@@ -89,7 +90,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a program before it is scheduled.
 macro_rules! front {
     () => {
-        "label-patterns,unpack-floats,split-complex,canonicalize,cse,decompose,preseg,segment,remat"
+        "label-patterns,unpack-floats,split-complex,canonicalize,cse,update-in-place,decompose,preseg,segment,remat"
     };
 }
 

@@ -11,8 +11,8 @@ use crate::size::SizeExpr;
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-/// 13: scatters in the memory of their `dest`.
-pub const VERSION: u32 = 13;
+/// 13: scatters in the memory of their `dest`. 14: loops.
+pub const VERSION: u32 = 14;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -367,6 +367,19 @@ pub enum Step {
         /// The operand, which has loop `rank` in place of that of the axis, and the result.
         tensors: Box<[Factor; 2]>,
     },
+    /// Begins a turn of a loop, whose steps follow, or goes on with the step `end` where there is none. There are `turns` turns from the
+    /// first time on, and from each time on after there was none; or there is a turn where the first element of the buffer `condition`, of
+    /// truth values, is not 0.
+    Turn {
+        segment: u32,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        turns: Option<SizeExpr>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        condition: Option<u32>,
+        end: u32,
+    },
+    /// Ends a turn: goes on with the step `to` before this one, which begins the next turn or computes its condition.
+    Again { segment: u32, to: u32 },
 }
 
 /// The way in which an element and what is put there become one.
@@ -415,7 +428,9 @@ impl Step {
             | Step::Product { segment, .. }
             | Step::Attention { segment, .. }
             | Step::Scatter { segment, .. }
-            | Step::Sort { segment, .. } => *segment,
+            | Step::Sort { segment, .. }
+            | Step::Turn { segment, .. }
+            | Step::Again { segment, .. } => *segment,
         }
     }
 
@@ -437,6 +452,8 @@ impl Step {
             Step::Sort { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
+            Step::Turn { condition, .. } => condition.iter().copied().collect(),
+            Step::Again { .. } => Vec::new(),
         }
     }
 }
@@ -467,6 +484,8 @@ pub enum SegmentKind {
     Copy,
     /// A call of a library.
     Library,
+    /// Programs that run many times, which have segments of their own.
+    Loop,
 }
 
 impl SegmentKind {
@@ -476,6 +495,7 @@ impl SegmentKind {
             SegmentKind::View => "view",
             SegmentKind::Copy => "copy",
             SegmentKind::Library => "library",
+            SegmentKind::Loop => "loop",
         }
     }
 }

@@ -91,6 +91,10 @@ pub enum Problem {
         first: u32,
         last: u32,
     },
+    /// A step of a loop that goes on where no turn begins or ends, or one without a way to end.
+    Jump {
+        to: u32,
+    },
     /// A copy of a buffer to itself.
     SelfCopy {
         buffer: u32,
@@ -193,6 +197,7 @@ impl fmt::Display for Problem {
                     "buffers[{buffer}] is a temporary, it cannot hold an output"
                 )
             }
+            Problem::Jump { to } => write!(f, "it makes no loop with step {to}"),
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
             Problem::Loops => f.write_str("its axes are not the loops of its call"),
             Problem::NoCall => f.write_str("no call computes this"),

@@ -225,7 +225,40 @@ impl Artifact {
             Step::Sort {
                 values, tensors, ..
             } => self.check_sort(*values, tensors),
+            Step::Turn {
+                turns,
+                condition,
+                end,
+                ..
+            } => self.check_turn(index, turns.as_ref(), *condition, *end),
+            Step::Again { to, .. } => {
+                let back = (*to as usize) < index;
+                back.then_some(()).ok_or(Problem::Jump { to: *to })
+            }
         }
+    }
+
+    /// A loop ends with a step that comes back to its beginning, and has one way to end.
+    fn check_turn(
+        &self,
+        index: usize,
+        turns: Option<&SizeExpr>,
+        condition: Option<u32>,
+        end: u32,
+    ) -> Result<(), Problem> {
+        let last = (end as usize).checked_sub(1).filter(|last| *last > index);
+        let last = last.and_then(|last| self.steps.get(last));
+        let back = matches!(last, Some(Step::Again { to, .. }) if *to as usize <= index);
+        if !back || turns.is_some() == condition.is_some() {
+            return Err(Problem::Jump { to: end });
+        }
+        if let Some(turns) = turns {
+            self.check_size(turns)?;
+        }
+        let Some(condition) = condition else {
+            return Ok(());
+        };
+        same_dtype(DType::I1.name(), self.buffer(condition)?.dtype.name())
     }
 
     /// A product that a launch computes: its tensors are those of the kernel.

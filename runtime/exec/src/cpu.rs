@@ -16,7 +16,7 @@ use fuser_artifact::{Artifact, DType, Target};
 use crate::bind::Explicit;
 use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference, first_other_value};
 use crate::error::RuntimeError;
-use crate::execute::{Machine, Order};
+use crate::execute::{Cursor, Machine, Order};
 use crate::frame::{Frame, Mode};
 use crate::inputs::{as_declared, bind_tensors};
 use crate::load::{CodeLoader, LoadError, LoadedCode};
@@ -222,14 +222,16 @@ impl Run<'_> {
             places: frame.places(),
             order,
         };
-        let mut pointers = Vec::with_capacity(self.plan.most_buffers());
+        let mut cursor = Cursor::new(self.plan);
         let mut times = Times::new(self.plan.segments.len());
         let start = Instant::now();
-        for (index, (segment, step)) in self.plan.steps.iter().enumerate() {
+        let mut at = 0;
+        while let Some((segment, step)) = self.plan.steps.get(at) {
             let begin = Instant::now();
-            machine.step(step, &mut pointers);
+            let next = machine.step(at, step, &mut cursor);
             times.add(*segment, begin.elapsed().as_secs_f64() * 1e3);
-            frame.check_redzones(self.plan, index, self.kernel_name(step))?;
+            frame.check_redzones(self.plan, at, self.kernel_name(step))?;
+            at = next;
         }
         times.total = start.elapsed().as_secs_f64() * 1e3;
         Ok(times)
@@ -246,7 +248,9 @@ impl Run<'_> {
             | PlannedStep::Product { .. }
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
-            | PlannedStep::Sort { .. } => None,
+            | PlannedStep::Sort { .. }
+            | PlannedStep::Turn { .. }
+            | PlannedStep::Again { .. } => None,
         }
     }
 

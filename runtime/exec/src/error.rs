@@ -66,6 +66,8 @@ pub enum RuntimeError {
         step: StepName,
         error: Box<RuntimeError>,
     },
+    /// A run whose steps depend on data cannot be recorded.
+    Recorded,
     /// A GPU has too little memory.
     DeviceMemory {
         /// Bytes that were asked for.
@@ -169,6 +171,9 @@ impl fmt::Display for RuntimeError {
             RuntimeError::Target { expected, found } => {
                 write!(f, "the artifact is for {found}, this device is {expected}")
             }
+            RuntimeError::Recorded => f.write_str(
+                "a loop of the program goes on for as long as its data says: its runs cannot be recorded",
+            ),
             RuntimeError::NoDevice { reason } => write!(f, "unsupported: no device ({reason})"),
             RuntimeError::Capability { needed, found } => {
                 write!(

@@ -13,7 +13,7 @@ use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, COPY, CallError, Operand};
 use crate::cpu::CpuProgram;
 use crate::error::RuntimeError;
-use crate::execute::{Address, Machine, Order, Places, copy};
+use crate::execute::{Address, Cursor, Machine, Order, Places, copy};
 use crate::memory::Memory;
 use crate::run_plan::Home;
 use crate::runtime::Runtime;
@@ -34,7 +34,7 @@ pub struct Executable {
     /// The address of each buffer; those of the caller's are set by each call.
     addresses: Vec<Address>,
     /// Room for the addresses of one launch.
-    pointers: Vec<Address>,
+    cursor: Cursor,
     scratch: Memory,
     _arena: Memory,
     _own: Vec<Memory>,
@@ -70,7 +70,7 @@ impl Executable {
             program,
             workers,
             addresses,
-            pointers: Vec::with_capacity(plan.most_buffers()),
+            cursor: Cursor::new(plan),
             scratch,
             _arena: arena,
             _own: own,
@@ -178,8 +178,10 @@ impl Executable {
             },
             order: Order::Parallel,
         };
-        for (_, step) in &binding.plan.steps {
-            machine.step(step, &mut self.pointers);
+        self.cursor.restart();
+        let mut at = 0;
+        while let Some((_, step)) = binding.plan.steps.get(at) {
+            at = machine.step(at, step, &mut self.cursor);
         }
         for &(buffer, number) in &binding.copied_out {
             let (from, to) = (self.addresses[buffer], Address::of(output(number)));

@@ -5,7 +5,7 @@
 
 use fuser_artifact::abi::CpuEntry;
 
-use crate::run_plan::PlannedStep;
+use crate::run_plan::{PlannedStep, RunPlan};
 use crate::sort::{Sort, Stage};
 use crate::team::Effort;
 use crate::workers::{Workers, bound};
@@ -77,10 +77,52 @@ pub(crate) enum Order {
 /// Most ranges of a backward walk: enough to be small, few enough to be quick.
 const MAX_BACKWARD: i64 = 1 << 16;
 
+/// The state between steps, with room for what they need: where it is made for their plan, no step allocates anything.
+pub(crate) struct Cursor {
+    /// The addresses of a launch.
+    pointers: Vec<Address>,
+    /// The turns that are left of each loop that counts them.
+    left: Vec<i64>,
+}
+
+impl Cursor {
+    pub fn new(plan: &RunPlan) -> Cursor {
+        Cursor {
+            pointers: Vec::with_capacity(plan.most_buffers()),
+            left: vec![0; plan.counts()],
+        }
+    }
+
+    /// Forgets a run that did not come to its end.
+    pub fn restart(&mut self) {
+        self.left.fill(0);
+    }
+}
+
 impl Machine<'_> {
-    /// Does a step. `pointers` is room for the addresses of a launch: where it has the capacity, nothing is allocated on one worker.
-    pub fn step(&self, step: &PlannedStep, pointers: &mut Vec<Address>) {
+    /// Does the step of number `at`; gives the number of the next one.
+    pub fn step(&self, at: usize, step: &PlannedStep, cursor: &mut Cursor) -> usize {
         match step {
+            PlannedStep::Turn { goes_on, end } => {
+                // SAFETY: the plan has checked that the buffer has a byte, and nobody writes to it now.
+                let byte = |buffer| unsafe { self.address(buffer).at(0).read() };
+                match goes_on.answer(&mut cursor.left, byte) {
+                    true => at + 1,
+                    false => *end,
+                }
+            }
+            PlannedStep::Again { to } => *to,
+            step => {
+                self.work(step, &mut cursor.pointers);
+                at + 1
+            }
+        }
+    }
+
+    /// Does a step that moves or computes elements.
+    fn work(&self, step: &PlannedStep, pointers: &mut Vec<Address>) {
+        match step {
+            PlannedStep::Turn { .. } | PlannedStep::Again { .. } => {}
             PlannedStep::Launch {
                 kernel,
                 buffers,
@@ -169,7 +211,11 @@ impl Machine<'_> {
             }
             PlannedStep::Scatter { scatter, calls } => {
                 let addresses = scatter.buffers.map(|buffer| self.address(buffer));
-                self.spread(*calls, Effort::Unknown, &move |_: usize, begin, end| {
+                let effort = match scatter.is_small() && *calls == 1 {
+                    true => Effort::Tiny,
+                    false => Effort::Unknown,
+                };
+                self.spread(*calls, effort, &move |_: usize, begin, end| {
                     for call in begin..end {
                         // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result.
                         unsafe { scatter.call(call, addresses) }

@@ -170,6 +170,38 @@ pub enum PlannedStep {
         stages: Vec<Stage>,
         calls: i64,
     },
+    /// Begins a turn of a loop, or goes on with the step `end`.
+    Turn { goes_on: GoesOn, end: usize },
+    /// Goes on with the step `to`.
+    Again { to: usize },
+}
+
+/// The answer to whether there is another turn of a loop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoesOn {
+    /// There are so many turns; those that are left are the count of this number.
+    Turns { turns: i64, count: usize },
+    /// True where the first byte of the buffer is not 0.
+    Condition(usize),
+}
+
+impl GoesOn {
+    /// True if there is another turn, given the counts of turns that are left, which are 0 before the first one.
+    pub(crate) fn answer(self, left: &mut [i64], byte: impl FnOnce(usize) -> u8) -> bool {
+        match self {
+            GoesOn::Turns { turns, count } => {
+                let Some(left) = left.get_mut(count) else {
+                    return false;
+                };
+                *left = match *left {
+                    0 => turns.max(0),
+                    some => some - 1,
+                };
+                *left > 0
+            }
+            GoesOn::Condition(buffer) => byte(buffer) != 0,
+        }
+    }
 }
 
 /// A product that is a kernel of a GPU.
@@ -258,9 +290,21 @@ impl RunPlan {
             | PlannedStep::Product { .. }
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
-            | PlannedStep::Sort { .. } => 0,
+            | PlannedStep::Sort { .. }
+            | PlannedStep::Turn { .. }
+            | PlannedStep::Again { .. } => 0,
         });
         buffers.max().unwrap_or(0)
+    }
+
+    /// The loops that have a count of turns.
+    pub(crate) fn counts(&self) -> usize {
+        let steps = self.steps.iter();
+        let counted = steps.filter(|(_, step)| {
+            let turns = |goes_on: &GoesOn| matches!(goes_on, GoesOn::Turns { .. });
+            matches!(step, PlannedStep::Turn { goes_on, .. } if turns(goes_on))
+        });
+        counted.count()
     }
 
     /// Bytes that a run does not allocate if it may write over the inputs that it updates.
@@ -281,7 +325,11 @@ impl PlannedStep {
             PlannedStep::Product { product, .. } => product.scratch_bytes(),
             PlannedStep::Attention { attention, .. } => attention.scratch_bytes(),
             PlannedStep::Sort { sort, .. } => sort.scratch_bytes(),
-            PlannedStep::Copy { .. } | PlannedStep::Fill { .. } | PlannedStep::Scatter { .. } => 0,
+            PlannedStep::Copy { .. }
+            | PlannedStep::Fill { .. }
+            | PlannedStep::Scatter { .. }
+            | PlannedStep::Turn { .. }
+            | PlannedStep::Again { .. } => 0,
         }
     }
 }
@@ -488,6 +536,30 @@ impl Planner<'_> {
                 let calls = scatter.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Scatter { scatter, calls })
             }
+            Step::Turn {
+                turns,
+                condition,
+                end,
+                ..
+            } => {
+                let before = self.artifact.steps[..index].iter();
+                let counted = |step: &&Step| matches!(step, Step::Turn { turns: Some(_), .. });
+                let goes_on = match (turns, condition) {
+                    (None, Some(buffer)) => GoesOn::Condition(*buffer as usize),
+                    (turns, _) => GoesOn::Turns {
+                        turns: turns.as_ref().map_or(Ok(0), |turns| self.value(turns))?,
+                        count: before.filter(counted).count(),
+                    },
+                };
+                if let Some(buffer) = condition {
+                    check_fits(buffers, *buffer, 1, user)?;
+                }
+                Ok(PlannedStep::Turn {
+                    goes_on,
+                    end: *end as usize,
+                })
+            }
+            Step::Again { to, .. } => Ok(PlannedStep::Again { to: *to as usize }),
             Step::Sort {
                 descending,
                 values,

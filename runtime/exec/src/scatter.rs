@@ -16,6 +16,8 @@ use crate::tensor::{Axis, strides};
 const CHUNK: usize = 64;
 /// Calls that a scatter is cut into, as far as its extents allow it.
 const SHARES: usize = 8;
+/// Elements up to which one call does all of a line and its neighbours.
+const SMALL: usize = 4096;
 /// Indices of the axis that a call serves at least: each call reads all indices.
 const PART: usize = 256;
 
@@ -128,8 +130,22 @@ impl Scatter {
         extents.try_fold(1usize, usize::checked_mul)
     }
 
+    /// True if a call is a few elements' work: another worker would hear of it when it is done.
+    pub(crate) fn is_small(&self) -> bool {
+        let in_place = self.buffers[DEST] == self.buffers[RESULT];
+        let written = match in_place && self.combine != Combine::Add {
+            true => 0,
+            false => self.line.extent,
+        };
+        let line = self.updates.extent.saturating_add(written);
+        line.saturating_mul(self.inner.extent) <= SMALL
+    }
+
     /// Neighbours of one call, and indices of the axis.
     fn pieces(&self) -> [usize; 2] {
+        if self.is_small() {
+            return [self.inner.extent.max(1), self.line.extent.max(1)];
+        }
         let around = self.around().unwrap_or(usize::MAX).max(1);
         let shares = SHARES.div_ceil(around);
         let chunk = self.inner.extent.div_ceil(shares).max(CHUNK);

@@ -19,12 +19,14 @@ use crate::ops::code::{Code, code};
 use crate::site::{Site, Wanted};
 use crate::team::{Shared, Team};
 use crate::tensor::Tensor;
+use crate::turns::Turn;
 
 /// The meaning of an op name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Action {
     Compute(Code),
     Boundary,
+    Loop,
     End,
     Kernel(crate::kernel::Action),
 }
@@ -35,6 +37,7 @@ fn action(name: &str) -> Option<Action> {
         ("fusion" | "task" | "kernel", "yield") => Some(Action::End),
         ("fusion", op) => code(op).map(Action::Compute),
         ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Boundary),
+        ("task", "loop") => Some(Action::Loop),
         ("task" | "kernel", "return") => Some(Action::End),
         ("kernel", op) => crate::kernel::action(op).map(Action::Kernel),
         _ => None,
@@ -60,6 +63,8 @@ pub(crate) struct Frame {
     pub repeat: Option<Repeat>,
     /// State of the launch, if the frame is one.
     pub launch: Option<Launch>,
+    /// State of the program of a loop, if the frame is one.
+    pub turn: Option<Turn>,
 }
 
 /// The state of a loop.
@@ -158,6 +163,7 @@ impl<'a> Engine<'a> {
             next: self.ir.first_op(block),
             repeat,
             launch: None,
+            turn: None,
         });
     }
 
@@ -180,6 +186,7 @@ impl<'a> Engine<'a> {
                 self.enter(Some(op), body, None);
                 Ok(())
             }
+            Action::Loop => self.begin_loop(op),
             Action::End => {
                 let ir = self.ir;
                 let values = ir
@@ -309,6 +316,11 @@ impl<'a> Engine<'a> {
             }
         }
         match frame.owner {
+            Some(op) if frame.turn.is_some() => {
+                let turn = frame.turn.take();
+                turn.map_or(Ok(()), |turn| self.end_turn(op, turn, values))
+                    .map_err(|e| e.at(op))
+            }
             Some(op) if frame.launch.is_some() => {
                 let launch = frame.launch.take();
                 launch

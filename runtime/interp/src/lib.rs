@@ -8,6 +8,7 @@
 //! | file | what |
 //! |---|---|
 //! | `engine.rs`, `execute.rs`, `kernel.rs` | control, one `fusion` op, one `kernel` op |
+//! | `turns.rs` | loops of programs |
 //! | `team.rs` | who of a kernel's threads would do it, and races between them |
 //! | `ops/` | what the `fusion` ops do |
 //! | `number/` | arithmetic on single elements, exact and bounded |
@@ -36,6 +37,7 @@ mod pairs;
 mod site;
 mod team;
 pub mod tensor;
+mod turns;
 mod view;
 
 use std::collections::BTreeMap;

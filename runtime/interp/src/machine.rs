@@ -25,6 +25,8 @@ pub(crate) struct Machine<'o> {
     pub budget: Budget,
     /// The number of the op that is executed, and of the uses of its random numbers: what errors of a sample follow from.
     place: (u64, u64),
+    /// Programs of loops that were executed so far: an op has other random numbers in each turn.
+    turns: u64,
 }
 
 /// A tensor that is being made.
@@ -59,6 +61,7 @@ impl<'o> Machine<'o> {
             options,
             budget: Budget::new(options.fuel, options.memory),
             place: (0, 0),
+            turns: 0,
         }
     }
     /// True if floats are computed with error bounds.
@@ -67,7 +70,20 @@ impl<'o> Machine<'o> {
     }
     /// Begins the op with this number.
     pub fn begin(&mut self, op: usize) {
-        self.place = (op as u64, 0);
+        let turn = self.turns.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.place = (op as u64 ^ turn, 0);
+    }
+    /// Begins a program of a loop.
+    pub fn next_turn(&mut self) -> Result<()> {
+        self.turns += 1;
+        self.budget.burn(1)
+    }
+    /// The tensor with nothing known of its elements.
+    pub fn unknown(&mut self, x: &Tensor) -> Result<Tensor> {
+        let mut draft = self.draft(x.dtype(), x.axes().to_vec())?;
+        draft.data = x.data().clone();
+        draft.bounds.fill(f64::INFINITY);
+        self.finish(draft)
     }
     /// The rules of a part of the op at hand: in a sample with random numbers of its own.
     pub fn rules(&mut self, dtype: DType) -> Rules {

@@ -1,4 +1,4 @@
-//! A program as StableHLO text, with `chlo` operations where StableHLO has none: a module of one function.
+//! A program as StableHLO text, with `chlo` operations where StableHLO has none: a module of one function, in which loops are regions.
 //!
 //! Each op is written so that it means there what it means here: where StableHLO, or XLA, gives another result, or leaves it open, what is
 //! written makes it ours. Axes that are stored once are plain ones, and scalars are tensors of rank 0 that are broadcast where they stand
@@ -9,6 +9,7 @@
 //! | this file | the function, the names, the lines |
 //! | `ops.rs` | the table of all ops |
 //! | `apart.rs` | ops that XLA would rewrite together |
+//! | `loops.rs` | loops |
 //! | `elementwise.rs`, `shape.rs`, `reduce.rs`, `index.rs`, `order.rs`, `product.rs` | ops that are more than a row |
 //!
 //! Complex numbers are written as they are where both systems mean the same by an op; [`needs_parts`] says where not.
@@ -16,6 +17,7 @@
 mod apart;
 mod elementwise;
 mod index;
+mod loops;
 mod ops;
 mod order;
 mod product;
@@ -25,7 +27,7 @@ mod shape;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-use fuser_dialects::task::{self, pairs};
+use fuser_dialects::task::{self, calls, pairs};
 use fuser_ir::print::{clean, distinct};
 use fuser_ir::types::{DType, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place, Value, float, verify};
@@ -40,9 +42,7 @@ const OPEN: &str = "%~";
 
 /// The text of the one program of a module; or the ops that StableHLO cannot say.
 pub fn export(ir: &Ir, module: Op) -> Result<String, Diagnostics> {
-    let block = ir.body(module, 0);
-    let ops = block.into_iter().flat_map(|block| ir.block_ops(block));
-    let programs: Vec<Op> = ops.filter(|op| ir.is(*op, &task::PROGRAM)).collect();
+    let programs = calls::roots(ir, module);
     let [program] = programs.as_slice() else {
         let text = format!("the module has {} programs, not one", programs.len());
         let items = vec![Diagnostic::error(&EXPORT, Place::Unknown, text)];
@@ -56,11 +56,11 @@ pub fn export(ir: &Ir, module: Op) -> Result<String, Diagnostics> {
         shown: HashMap::new(),
         known: Known::default(),
         used: HashSet::new(),
+        found: Diagnostics::default(),
     };
-    let mut found = Diagnostics::default();
-    let function = writer.function(*program, &mut found);
-    match found.has_errors() {
-        true => Err(found),
+    let function = writer.function(*program);
+    match writer.found.has_errors() {
+        true => Err(writer.found),
         false => Ok(function),
     }
 }
@@ -77,6 +77,8 @@ struct Writer<'a> {
     shown: HashMap<String, String>,
     used: HashSet<String>,
     known: Known,
+    /// The ops that StableHLO cannot say.
+    found: Diagnostics,
 }
 
 /// The extents and the element type of a tensor.
@@ -120,7 +122,7 @@ fn told(ir: &Ir, op: Op, fault: Fault) -> Diagnostic {
 }
 
 impl Writer<'_> {
-    fn function(&mut self, program: Op, found: &mut Diagnostics) -> String {
+    fn function(&mut self, program: Op) -> String {
         let ir = self.ir;
         let Some(block) = ir.body(program, 0) else {
             return String::new();
@@ -130,7 +132,7 @@ impl Writer<'_> {
             let paired = pairs::is_marked(ir, program, pairs::LISTS[0], number);
             match self.parameter(*value, paired) {
                 Ok(tensor) => parameters.push(format!("{}: {}", tensor.name, tensor.ty())),
-                Err(fault) => found.push(told(ir, program, fault)),
+                Err(fault) => self.found.push(told(ir, program, fault)),
             }
         }
         let mut results = Vec::new();
@@ -140,11 +142,11 @@ impl Writer<'_> {
                     let paired = pairs::is_marked(ir, program, pairs::LISTS[1], number);
                     match self.returned(value, paired) {
                         Ok(tensor) => results.push(tensor),
-                        Err(fault) => found.push(told(ir, op, fault)),
+                        Err(fault) => self.found.push(told(ir, op, fault)),
                     }
                 }
             } else if let Err(fault) = self.op(op) {
-                found.push(told(ir, op, fault));
+                self.found.push(told(ir, op, fault));
             }
         }
         let types: Vec<String> = results.iter().map(Tensor::ty).collect();
@@ -485,13 +487,17 @@ impl Writer<'_> {
             .map(|form| self.inner(&form.shape, form.dtype))
             .collect();
         let left: Vec<&str> = made.iter().map(|tensor| tensor.name.as_str()).collect();
+        let attributes = match attributes {
+            "" => String::new(),
+            attributes => format!(" <{{{attributes}}}>"),
+        };
         let body = match body {
             "" => String::new(),
             body => format!(" ({{\n{body}    }})"),
         };
         let _ = writeln!(
             self.text,
-            "    {} = \"stablehlo.{name}\"({names}) <{{{attributes}}}>{body} : ({types}) -> ({given})",
+            "    {} = \"stablehlo.{name}\"({names}){attributes}{body} : ({types}) -> ({given})",
             left.join(", ")
         );
         made

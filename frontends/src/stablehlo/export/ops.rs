@@ -1,11 +1,13 @@
 //! The table of the ops that can be written, and how each is.
 
-use fuser_dialects::fusion;
+use fuser_dialects::{fusion, task};
 use fuser_ir::def::OpDef;
 use fuser_ir::types::DType;
 use fuser_ir::{Ir, Op};
 
-use super::{Form, Tensor, Writer, elementwise, index, order, product, reduce, refuse, shape};
+use super::{
+    Form, Tensor, Writer, elementwise, index, loops, order, product, reduce, refuse, shape,
+};
 use crate::codes::EXPORT;
 use crate::program::{Fault, Made};
 
@@ -29,6 +31,7 @@ enum Way {
 use Way::{By, Many, Same, Wide};
 
 static OPS: &[(&OpDef, Way)] = &[
+    (&task::LOOP, Many(loops::repeated)),
     (&fusion::NEG, Same("negate")),
     (&fusion::ABS, By(elementwise::abs)),
     (&fusion::SIGN, By(elementwise::sign)),

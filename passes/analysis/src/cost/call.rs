@@ -37,6 +37,8 @@ pub enum Call {
         /// Elements of each that are kept.
         kept: u64,
     },
+    /// A loop, with the number of its turns where that is known.
+    Loop(Option<u64>),
 }
 
 impl Call {
@@ -71,6 +73,12 @@ impl Call {
                     kept,
                 })
             }
+            OpClass::Control => {
+                let turns = ir.int_of(op, "turns");
+                Some(Self::Loop(
+                    turns.and_then(|turns| u64::try_from(turns).ok()),
+                ))
+            }
             OpClass::Elementwise
             | OpClass::Reduction
             | OpClass::Scan
@@ -92,6 +100,8 @@ impl Call {
                 let steps = 2 * u64::from(u64::BITS - length.leading_zeros());
                 lines.saturating_mul(*length).saturating_mul(steps)
             }
+            // Its programs have prices of their own.
+            Self::Loop(_) => 0,
         }
     }
     /// `product %y (1 times 64x32 of 16 terms)`
@@ -116,6 +126,8 @@ impl Call {
                 length,
                 kept,
             } => format!("sort {name} ({lines} lines of {length}, {kept} kept)"),
+            Self::Loop(Some(turns)) => format!("loop {name} ({turns} turns)"),
+            Self::Loop(None) => format!("loop {name}"),
         }
     }
 }
@@ -165,6 +177,12 @@ pub fn is_call(ir: &Ir, op: Op) -> bool {
     let class = ir.def(op).map(|d| d.class);
     matches!(
         class,
-        Some(OpClass::Contraction | OpClass::Attention | OpClass::Scatter | OpClass::Sort)
+        Some(
+            OpClass::Contraction
+                | OpClass::Attention
+                | OpClass::Scatter
+                | OpClass::Sort
+                | OpClass::Control
+        )
     )
 }

@@ -26,15 +26,22 @@ pub enum Kind {
     View,
     /// A call of what runs the one op as a whole.
     Library,
+    /// Programs that run many times.
+    Loop,
 }
 
 impl Kind {
+    /// True if the one op runs as a whole: no sweep computes it.
+    pub const fn is_call(self) -> bool {
+        matches!(self, Kind::Library | Kind::Loop)
+    }
     /// The word in `kind "..."`.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Kernel => "kernel",
             Kind::View => "view",
             Kind::Library => "library",
+            Kind::Loop => "loop",
         }
     }
 }
@@ -705,7 +712,10 @@ fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> P
     let time = model.target.time_ns(cost.bytes(), cost.flops);
     cost.time_ns = model.target.launch_ns.saturating_add(time);
     Plan {
-        kind: Kind::Library,
+        kind: match call {
+            Call::Loop(_) => Kind::Loop,
+            _ => Kind::Library,
+        },
         inputs,
         outputs,
         cost,

@@ -22,7 +22,7 @@ mod segment_report;
 use std::collections::BTreeSet;
 
 use fuser_analysis::axes::{Axes, AxisId, value_text};
-use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Model, Sweep, boundary, plan_ops};
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
@@ -250,7 +250,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         .collect();
     let axes = Axes::build(ir, &ops).ok();
     let plan = plan_ops(ir, &ops, model, &Default::default()).ok();
-    let Some(plan) = plan.filter(|plan| plan.kind != Kind::Library) else {
+    let Some(plan) = plan.filter(|plan| !plan.kind.is_call()) else {
         let inputs = boundary(ir, &ops).0.into_iter();
         let reads = inputs.map(|v| read(ir, &ops, None, v, bindings)).collect();
         return (vec![reads], None);

@@ -119,7 +119,10 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &mut Goal) {
     while let Some(mut segment) = waiting.pop() {
         let ops = apart::ops_of(ctx.ir, segment);
         // Views and calls have no loops.
-        let called = ctx.ir.str_of(segment, "kind") == Some(Kind::Library.name());
+        let kind = ctx.ir.str_of(segment, "kind");
+        let called = [Kind::Library, Kind::Loop]
+            .iter()
+            .any(|called| kind == Some(called.name()));
         if called || ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op)) {
             ctx.count("segments", 1);
             continue;

@@ -14,13 +14,13 @@ use fuser_artifact::Artifact;
 use super::library::ALIGNMENT;
 use super::memory::DeviceMemory;
 use super::program::CudaProgram;
-use super::steps::{Launch, Step, Work, copy, fill, steps};
+use super::steps::{Launch, Step, Work, byte, copy, fill, steps};
 use super::{CudaDevice, failed};
 use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, Operand};
 use crate::error::{RuntimeError, StepName};
 use crate::plan;
-use crate::run_plan::{Home, PlanError, RunPlan};
+use crate::run_plan::{GoesOn, Home, PlanError, RunPlan};
 
 /// The advice on tensors that are not aligned.
 const ADVICE: &str = "give a copy, or compile for tensors at any address (any_address)";
@@ -39,6 +39,8 @@ pub struct CudaExecutable {
     addresses: Vec<u64>,
     /// Room for the addresses of one launch's parameters.
     parameters: Vec<*mut c_void>,
+    /// The turns that are left of each loop that counts them.
+    left: Vec<i64>,
     /// Temporaries, behind them buffers that are no tensor of the caller's, which begin as zeros, and behind those the workspace of a library's calls.
     scratch: DeviceMemory,
     workspace: u64,
@@ -63,7 +65,7 @@ impl CudaExecutable {
         let (own, end) = own_places(&binding)?;
         let workspaces = steps.iter().map(|step| match &step.work {
             Work::Launch(launch) => launch.workspace(),
-            Work::Copy { .. } | Work::Fill { .. } => 0,
+            _ => 0,
         });
         let workspace = workspaces.max().unwrap_or(0);
         let at = end.checked_next_multiple_of(ALIGNMENT);
@@ -85,7 +87,7 @@ impl CudaExecutable {
         }
         let most = steps.iter().map(|step| match &step.work {
             Work::Launch(launch) => launch.buffers.len() + launch.extents.len(),
-            Work::Copy { .. } | Work::Fill { .. } => 0,
+            _ => 0,
         });
         let most = most.max().unwrap_or(0);
         let advice = (!version.takes_any_address()).then_some(ADVICE);
@@ -100,6 +102,7 @@ impl CudaExecutable {
             steps,
             addresses,
             parameters: Vec::with_capacity(most),
+            left: vec![0; binding.plan.counts()],
             // The library checks the alignment of an address that it has no use for.
             workspace: match workspace {
                 0 => 0,
@@ -162,7 +165,7 @@ impl CudaExecutable {
         let steps = self.steps.iter().enumerate();
         steps.filter_map(|(at, step)| match &step.work {
             Work::Launch(launch) => Some((self.segment(at), at, launch)),
-            Work::Copy { .. } | Work::Fill { .. } => None,
+            _ => None,
         })
     }
 
@@ -174,6 +177,21 @@ impl CudaExecutable {
     /// The number of steps of a run: launches, copies and fills.
     pub(super) fn steps(&self) -> usize {
         self.steps.len()
+    }
+
+    /// True if steps may run several times or not at all.
+    pub(super) fn has_loops(&self) -> bool {
+        let mut steps = self.steps.iter();
+        steps.any(|step| matches!(step.work, Work::Turn { .. }))
+    }
+
+    /// True if the steps of a run depend on data.
+    pub(super) fn has_conditions(&self) -> bool {
+        let asks = |step: &Step| match step.work {
+            Work::Turn { goes_on, .. } => matches!(goes_on, GoesOn::Condition(_)),
+            _ => false,
+        };
+        self.steps.iter().any(asks)
     }
 
     /// The segment of a step.
@@ -265,11 +283,13 @@ impl CudaExecutable {
             unsafe { copy(inputs[input], self.addresses[buffer], bytes, stream)? }
         }
         then(0, stream)?;
-        for at in 0..self.steps.len() {
+        self.left.fill(0);
+        let mut at = 0;
+        while at < self.steps.len() {
             // SAFETY: the caller's word on the tensors; the plan has compared all sizes with the buffers.
             let done = unsafe { self.step(at, aligned, stream) };
-            done.and_then(|()| then(at + 1, stream))
-                .map_err(|error| self.named(at, aligned, error))?;
+            let next = done.and_then(|next| then(at + 1, stream).map(|()| next));
+            at = next.map_err(|error| self.named(at, aligned, error))?;
         }
         for &(buffer, output) in &self.binding.copied_out {
             let bytes = self.binding.bytes[1][output];
@@ -279,7 +299,7 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Starts a step of a run on tensors that are aligned, or not.
+    /// Starts a step of a run on tensors that are aligned, or not; gives the number of the next step.
     ///
     /// # Safety
     /// The addresses are good for the step, and the stream is one.
@@ -288,10 +308,22 @@ impl CudaExecutable {
         at: usize,
         aligned: bool,
         stream: sys::CUstream,
-    ) -> Result<(), RuntimeError> {
+    ) -> Result<usize, RuntimeError> {
         let (steps, addresses, parameters) =
             (&self.steps, &mut self.addresses, &mut self.parameters);
-        match &steps[at].work {
+        let done = match &steps[at].work {
+            Work::Turn { goes_on, end } => {
+                let said = match goes_on {
+                    // SAFETY: the plan has checked that the buffer has a byte.
+                    GoesOn::Condition(buffer) => unsafe { byte(addresses[*buffer], stream)? },
+                    GoesOn::Turns { .. } => 0,
+                };
+                return Ok(match goes_on.answer(&mut self.left, |_| said) {
+                    true => at + 1,
+                    false => *end,
+                });
+            }
+            Work::Again { to } => return Ok(*to),
             Work::Launch(launch) if launch.way(aligned).call().is_some() => {
                 let call = launch.way(aligned).call();
                 // SAFETY: the caller's word on addresses and stream; the workspace has the most bytes that a call takes.
@@ -328,7 +360,8 @@ impl CudaExecutable {
                 // SAFETY: the caller's word.
                 unsafe { fill(addresses[*buffer], *count, *pattern, stream) }
             }
-        }
+        };
+        done.map(|()| at + 1)
     }
 
     /// The error of a step with its name.

@@ -30,6 +30,9 @@ impl CudaExecutable {
         inputs: &[u64],
         outputs: &[u64],
     ) -> Result<CudaGraph, RuntimeError> {
+        if self.has_conditions() {
+            return Err(RuntimeError::Recorded);
+        }
         let device = self.device().clone();
         device.bind()?;
         let stream: sys::CUstream = std::ptr::without_provenance_mut(device.stream() as usize);

@@ -1,6 +1,7 @@
 //! A program on a GPU: its kernels, and runs of it on tensors of the host.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cudarc::driver::{CudaEvent, result, sys};
 use fuser_artifact::{Artifact, Target, TensorSpec};
@@ -254,6 +255,9 @@ impl Run {
 
     /// Runs once; milliseconds of each step.
     fn time(&mut self) -> Result<Vec<f64>, RuntimeError> {
+        if self.executable.has_loops() {
+            return self.time_by_step();
+        }
         let [inputs, outputs] = self.addresses();
         let device = self.executable.device().clone();
         while self.events.len() <= self.executable.steps() {
@@ -278,6 +282,30 @@ impl Run {
             ms.map(f64::from).map_err(failed("cuEventElapsedTime"))
         });
         spans.collect()
+    }
+
+    /// The same of a program with loops: the sums of all turns, each step waited for.
+    fn time_by_step(&mut self) -> Result<Vec<f64>, RuntimeError> {
+        let [inputs, outputs] = self.addresses();
+        let device = self.executable.device().clone();
+        let mut times = vec![0.0; self.executable.steps()];
+        let mut last = Instant::now();
+        let then = &mut |step: usize, _| {
+            device.synchronize()?;
+            if let Some(time) = step.checked_sub(1).and_then(|step| times.get_mut(step)) {
+                *time += last.elapsed().as_secs_f64() * 1e3;
+            }
+            last = Instant::now();
+            Ok(())
+        };
+        // SAFETY: the memory is the run's own, and it waits for all of its work.
+        let started = unsafe {
+            let stream = device.stream();
+            self.executable.run_with(&inputs, &outputs, stream, then)
+        };
+        let done = device.synchronize();
+        started.and(done)?;
+        Ok(times)
     }
 
     /// The launches with their occupancy, and the medians of these times of steps.

@@ -10,7 +10,7 @@ use super::module::Function;
 use super::program::CudaProgram;
 use super::{describe, failed};
 use crate::error::{RuntimeError, StepName};
-use crate::run_plan::{PlannedStep, RunPlan};
+use crate::run_plan::{GoesOn, PlannedStep, RunPlan};
 
 /// Most blocks of a grid along its first axis, the one that kernels look at.
 const MAX_GRID: i64 = i32::MAX as i64;
@@ -34,6 +34,15 @@ pub(super) enum Work {
         buffer: usize,
         count: usize,
         pattern: Pattern,
+    },
+    /// Begins a turn of a loop, or goes on with the step `end`.
+    Turn {
+        goes_on: GoesOn,
+        end: usize,
+    },
+    /// Goes on with the step `to`.
+    Again {
+        to: usize,
     },
 }
 
@@ -164,6 +173,21 @@ pub(super) unsafe fn copy(
     copied.map_err(failed("cuMemcpyDtoDAsync"))
 }
 
+/// The byte at an address, once the stream has done what it was given.
+///
+/// # Safety
+/// The address is good for a byte.
+pub(super) unsafe fn byte(from: u64, stream: sys::CUstream) -> Result<u8, RuntimeError> {
+    let mut byte = [0];
+    // SAFETY: the caller's word; the byte outlives the copy, which is waited for.
+    let copied = unsafe { result::memcpy_dtoh_async(&mut byte, from, stream) };
+    copied.map_err(failed("cuMemcpyDtoHAsync"))?;
+    // SAFETY: the caller's word that it is a stream.
+    let done = unsafe { result::stream::synchronize(stream) };
+    done.map_err(failed("cuStreamSynchronize"))?;
+    Ok(byte[0])
+}
+
 /// Fills on the device. The driver fills with up to four bytes: those of eight are two columns, each with a distance of eight bytes between its rows.
 ///
 /// # Safety
@@ -256,6 +280,11 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 count: *count,
                 pattern: Pattern::new(*size, *bits),
             }),
+            PlannedStep::Turn { goes_on, end } => Some(Work::Turn {
+                goes_on: *goes_on,
+                end: *end,
+            }),
+            PlannedStep::Again { to } => Some(Work::Again { to: *to }),
             // An artifact for a GPU that has one is not valid.
             PlannedStep::Product { .. }
             | PlannedStep::Attention { .. }
@@ -263,6 +292,13 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
             | PlannedStep::Sort { .. } => None,
         };
         steps.extend(work.map(|work| Step { index, work }));
+    }
+    // Loops go on at places in the plan, of which some have nothing to do.
+    let places: Vec<usize> = steps.iter().map(|step| step.index).collect();
+    for step in &mut steps {
+        if let Work::Turn { end: target, .. } | Work::Again { to: target } = &mut step.work {
+            *target = places.partition_point(|place| place < target);
+        }
     }
     Ok(steps)
 }

@@ -1,0 +1,279 @@
+//! Programs that other programs run: the callees of `task.loop`, and the rules about them.
+//!
+//! ```text
+//! @main ──task.loop──> @step          a program runs those that its loops name, and never itself
+//!             └──────> @goes_on
+//! ```
+//!
+//! A symbol is looked up among the ops of the module around the caller.
+
+use fuser_ir::attr::AttrKind;
+use fuser_ir::def::{At, OpError};
+use fuser_ir::{Ir, Op, Sym, TypeId, TypeKind, describe, layout};
+use rustc_hash::FxHashMap;
+
+use super::ops::{LOOP, PROGRAM, SEGMENT};
+use super::verify::signature;
+use super::{CALLEE, LOOP_FORM, RECURSION};
+
+/// Loops inside each other, counted along the programs that run each other.
+pub const MAX_DEPTH: usize = 64;
+
+/// The clauses of a loop that name programs.
+pub const CALLEES: [&str; 2] = ["condition", "body"];
+
+/// The name in a clause that refers to a program.
+pub fn symbol(ir: &Ir, op: Op, clause: &str) -> Option<Sym> {
+    match ir.attr_of(op, clause)? {
+        AttrKind::SymbolRef(path) => path.last().copied(),
+        _ => None,
+    }
+}
+
+/// The program that a clause of `op` names.
+pub fn callee(ir: &Ir, op: Op, clause: &str) -> Option<Op> {
+    let name = symbol(ir, op, clause)?;
+    let module = std::iter::successors(Some(op), |&op| ir.parent_op(op)).last()?;
+    let mut children = ir.children(module).into_iter();
+    children.find(|&child| ir.is(child, &PROGRAM) && declares(ir, child, name))
+}
+
+fn declares(ir: &Ir, program: Op, name: Sym) -> bool {
+    ir.attr_of(program, "sym_name")
+        .and_then(AttrKind::as_string)
+        == Some(name)
+}
+
+/// The loops of a program, in order.
+pub fn loops(ir: &Ir, program: Op) -> Vec<Op> {
+    let mut found = Vec::new();
+    for op in ir.children(program) {
+        if ir.is(op, &LOOP) {
+            found.push(op);
+        } else if ir.is(op, &SEGMENT) {
+            let inside = ir.children(op).into_iter();
+            found.extend(inside.filter(|&op| ir.is(op, &LOOP)));
+        }
+    }
+    found
+}
+
+/// True if the body of a loop returns value `index` as it came.
+pub fn is_invariant(ir: &Ir, body: Op, index: usize) -> bool {
+    let Some(block) = ir.body(body, 0) else {
+        return false;
+    };
+    let returned = ir.terminator(block).map(|end| ir.operands(end));
+    let returned = returned.and_then(|mut values| values.nth(index));
+    returned.is_some() && returned == ir.args(block).get(index).copied()
+}
+
+/// The programs of a module with those that each runs, by position.
+struct Graph {
+    programs: Vec<Op>,
+    runs: Vec<Vec<usize>>,
+}
+
+impl Graph {
+    fn of(ir: &Ir, module: Op) -> Self {
+        let children = ir.children(module).into_iter();
+        let programs: Vec<Op> = children.filter(|&op| ir.is(op, &PROGRAM)).collect();
+        let mut named = FxHashMap::default();
+        for (at, &program) in programs.iter().enumerate() {
+            if let Some(name) = ir
+                .attr_of(program, "sym_name")
+                .and_then(AttrKind::as_string)
+            {
+                named.entry(name).or_insert(at);
+            }
+        }
+        let runs = |&program: &Op| {
+            let loops = loops(ir, program).into_iter();
+            let names = loops.flat_map(|op| CALLEES.map(|clause| symbol(ir, op, clause)));
+            let runs = names.flatten().filter_map(|name| named.get(&name).copied());
+            runs.collect()
+        };
+        let runs = programs.iter().map(runs).collect();
+        Self { programs, runs }
+    }
+}
+
+/// True if a program is the body of a loop.
+pub fn is_body(ir: &Ir, module: Op, program: Op) -> bool {
+    let Some(name) = ir
+        .attr_of(program, "sym_name")
+        .and_then(AttrKind::as_string)
+    else {
+        return false;
+    };
+    let programs = ir
+        .children(module)
+        .into_iter()
+        .filter(|&op| ir.is(op, &PROGRAM));
+    let mut loops = programs.flat_map(|program| loops(ir, program));
+    loops.any(|op| symbol(ir, op, "body") == Some(name))
+}
+
+/// The programs of a module that no loop of another names.
+pub fn roots(ir: &Ir, module: Op) -> Vec<Op> {
+    let graph = Graph::of(ir, module);
+    let mut called = vec![false; graph.programs.len()];
+    for (at, runs) in graph.runs.iter().enumerate() {
+        runs.iter()
+            .filter(|&&run| run != at)
+            .for_each(|&run| called[run] = true);
+    }
+    let programs = graph.programs.into_iter().zip(called);
+    programs
+        .filter(|(_, called)| !called)
+        .map(|(op, _)| op)
+        .collect()
+}
+
+/// `program` and the programs that it runs, directly or by way of others, in the order of the module.
+pub fn reached(ir: &Ir, module: Op, program: Op) -> Vec<Op> {
+    let graph = Graph::of(ir, module);
+    let mut found = vec![false; graph.programs.len()];
+    let mut waiting: Vec<usize> = graph
+        .programs
+        .iter()
+        .position(|&op| op == program)
+        .into_iter()
+        .collect();
+    while let Some(at) = waiting.pop() {
+        if !std::mem::replace(&mut found[at], true) {
+            waiting.extend(&graph.runs[at]);
+        }
+    }
+    let programs = graph.programs.into_iter().zip(found);
+    programs
+        .filter(|(_, found)| *found)
+        .map(|(op, _)| op)
+        .collect()
+}
+
+/// `builtin.module`: no program runs itself, and none too many inside each other.
+pub fn module(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let graph = Graph::of(ir, op);
+    let text = |at: usize| ir.symbol_name(graph.programs[at]).unwrap_or_default();
+    // Loops below each program; `None` before it is known.
+    let mut depths: Vec<Option<usize>> = vec![None; graph.programs.len()];
+    let mut open = vec![false; graph.programs.len()];
+    for first in 0..graph.programs.len() {
+        let mut stack = vec![(first, 0)];
+        while let Some((at, next)) = stack.pop() {
+            if next == 0 && depths[at].is_some() {
+                continue;
+            }
+            open[at] = true;
+            let Some(&run) = graph.runs[at].get(next) else {
+                open[at] = false;
+                let below = graph.runs[at].iter().filter_map(|&run| depths[run]).max();
+                depths[at] = Some(below.map_or(0, |below| below + 1));
+                continue;
+            };
+            if open[run] {
+                let message = format!(
+                    "program `@{}` runs itself by way of `@{}`",
+                    text(run),
+                    text(at)
+                );
+                errors.push(OpError::new(message).code(&RECURSION));
+                return;
+            }
+            stack.push((at, next + 1));
+            stack.push((run, 0));
+        }
+        if depths[first].is_some_and(|depth| depth > MAX_DEPTH) {
+            let message = format!(
+                "`@{}` has more than {MAX_DEPTH} loops inside each other",
+                text(first)
+            );
+            errors.push(OpError::new(message).code(&RECURSION));
+            return;
+        }
+    }
+}
+
+/// `task.loop`: one of `turns` and `condition`; programs with the signatures that a loop needs.
+pub fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let turns = ir.int_of(op, "turns");
+    match (turns, ir.attr_of(op, "condition").is_some()) {
+        (Some(turns), false) if turns < 0 => {
+            let error = OpError::at(At::Clause("turns"), "must not be negative");
+            errors.push(error.code(&LOOP_FORM));
+        }
+        (Some(_), true) | (None, false) => {
+            let text = "needs one of `turns` and `condition`";
+            let help = "`turns 10 body @step` for so many turns, `condition @goes_on body @step` while a program says so";
+            errors.push(OpError::new(text).code(&LOOP_FORM).help(help));
+        }
+        _ => {}
+    }
+    let values: Vec<TypeId> = ir.operands(op).map(|value| ir.value_type(value)).collect();
+    for (index, &ty) in values.iter().enumerate() {
+        let tensor = ir.ty(ty).as_tensor();
+        let unnamed =
+            tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == fuser_ir::Extent::Unknown));
+        if unnamed {
+            let text = format!(
+                "value {index} is a `{}`, whose extents have no names",
+                describe::ty(ir, ty)
+            );
+            let error = OpError::at(At::Operand(index), text).code(&LOOP_FORM);
+            errors.push(error.help("write names for them, `[N]`"));
+        }
+    }
+    for clause in CALLEES {
+        let Some(name) = symbol(ir, op, clause).map(|name| ir.str(name)) else {
+            continue;
+        };
+        let Some(program) = callee(ir, op, clause) else {
+            let text = format!("`@{name}` is no program of the module");
+            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+            continue;
+        };
+        let Some((inputs, results)) = signature(ir, program) else {
+            continue;
+        };
+        let same = |types: &[TypeId]| {
+            let pairs = types.iter().zip(&values);
+            types.len() == values.len() && pairs.into_iter().all(|(&a, &b)| layout::agree(ir, a, b))
+        };
+        let list = |types: &[TypeId]| {
+            let types: Vec<String> = types.iter().map(|&ty| describe::ty(ir, ty)).collect();
+            format!("({})", types.join(", "))
+        };
+        if !same(inputs) {
+            let text = format!(
+                "`@{name}` takes {}, the loop has {}",
+                list(inputs),
+                list(&values)
+            );
+            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+        }
+        let truth = |types: &[TypeId]| match types {
+            [ty] => match ir.ty(*ty) {
+                TypeKind::Scalar(dtype) => *dtype == fuser_ir::DType::I1,
+                TypeKind::Tensor(t) => t.dims.is_empty() && t.dtype == fuser_ir::DType::I1,
+                _ => false,
+            },
+            _ => false,
+        };
+        if clause == "body" && !same(results) {
+            let text = format!(
+                "`@{name}` gives {}, the loop has {}",
+                list(results),
+                list(&values)
+            );
+            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+        }
+        if clause == "condition" && !truth(results) {
+            let text = format!(
+                "`@{name}` gives {}, a condition is one `tensor<i1>`",
+                list(results)
+            );
+            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+        }
+    }
+}
