@@ -141,7 +141,7 @@ impl Scatter {
         line.saturating_mul(self.inner.extent) <= SMALL
     }
 
-    /// Neighbours of one call, and indices of the axis.
+    /// Neighbours of one call, and indices of the axis. The axis is cut as far as the calls copy more elements than they read indices.
     fn pieces(&self) -> [usize; 2] {
         if self.is_small() {
             return [self.inner.extent.max(1), self.line.extent.max(1)];
@@ -150,6 +150,12 @@ impl Scatter {
         let shares = SHARES.div_ceil(around);
         let chunk = self.inner.extent.div_ceil(shares).max(CHUNK);
         let shares = shares.div_ceil(self.inner.extent.div_ceil(chunk).max(1));
+        let copied = self
+            .line
+            .extent
+            .saturating_mul(self.inner.extent.min(chunk));
+        let worth = copied / self.updates.extent.max(1);
+        let shares = shares.min(worth.max(1));
         [chunk, self.line.extent.div_ceil(shares).max(PART)]
     }
 
@@ -234,14 +240,21 @@ impl Scatter {
         join: impl Fn(T, T) -> T,
     ) {
         let Bounds { count, low, high } = bounds;
+        if low == high {
+            return;
+        }
         let dest: *const T = places[DEST].cast();
-        let updates: *const T = places[UPDATES].cast();
         let result: *mut T = places[RESULT].cast();
         let line = self.line.strides;
         let inner = self.inner.strides;
         let copied = [inner[RESULT], inner[DEST]];
         let in_place = self.buffers[DEST] == self.buffers[RESULT];
-        for index in low..high {
+        // Single elements are neighbours along the axis, if along any.
+        let (rows, length, steps) = match count {
+            1 => (low..low + 1, high - low, [line[RESULT], line[DEST]]),
+            _ => (low..high, count, copied),
+        };
+        for index in rows {
             let from = dest.wrapping_add(index * line[DEST]);
             let to = result.wrapping_add(index * line[RESULT]);
             // SAFETY: the plan has checked that the elements are there, and this call alone uses these of the result; in place, those of `dest`
@@ -249,48 +262,76 @@ impl Scatter {
             unsafe {
                 match first {
                     None if in_place => break,
-                    None => row(to, from, count, copied, |to, x| *to = x),
+                    None => row(to, from, length, steps, |to, x| *to = x),
                     Some(first) if in_place => {
-                        for i in 0..count {
-                            let to = to.wrapping_add(i * inner[RESULT]);
+                        for i in 0..length {
+                            let to = to.wrapping_add(i * steps[0]);
                             to.write(first(to.read()));
                         }
                     }
-                    Some(first) => row(to, from, count, copied, |to, x| *to = first(x)),
+                    Some(first) => row(to, from, length, steps, |to, x| *to = first(x)),
                 }
             }
+        }
+        // SAFETY: the caller's word.
+        unsafe {
+            match self.dtypes[1] {
+                DType::I32 => self.walk::<T, i32>(places, bounds, join),
+                _ => self.walk::<T, i64>(places, bounds, join),
+            }
+        }
+    }
+
+    /// Joins the updates, whose indices are of type `I`, with the elements of the result.
+    ///
+    /// # Safety
+    /// As for `of`.
+    unsafe fn walk<T: Element, I: Copy + Into<i64>>(
+        &self,
+        places: &[*mut u8; 4],
+        Bounds { count, low, high }: Bounds,
+        join: impl Fn(T, T) -> T,
+    ) {
+        let indices: *const I = places[INDICES].cast();
+        let updates: *const T = places[UPDATES].cast();
+        let result: *mut T = places[RESULT].cast();
+        let (line, inner) = (self.line.strides[RESULT], self.inner.strides);
+        let walked = self.updates.strides;
+        let index = |at: usize| {
+            // SAFETY: the plan has checked that the index is there.
+            let index: i64 = unsafe { indices.wrapping_add(at).read() }.into();
+            // Below 0 it is beyond every extent.
+            let inside = (index as u64).wrapping_sub(low as u64) < (high - low) as u64;
+            inside.then_some(index as usize)
+        };
+        if count == 1 {
+            for update in 0..self.updates.extent {
+                let Some(index) = index(update * walked[INDICES]) else {
+                    continue;
+                };
+                let to = result.wrapping_add(index * line);
+                let from = updates.wrapping_add(update * walked[UPDATES]);
+                // SAFETY: as above; the index is below the extent.
+                unsafe { to.write(join(to.read(), from.read())) }
+            }
+            return;
         }
         let joined = [inner[RESULT], inner[UPDATES]];
         let one_for_all = inner[INDICES] == 0;
         let (rows, length) = if one_for_all { (1, count) } else { (count, 1) };
-        for walked in 0..self.updates.extent {
-            let from = updates.wrapping_add(walked * self.updates.strides[UPDATES]);
-            let own = walked * self.updates.strides[INDICES];
+        for update in 0..self.updates.extent {
+            let from = updates.wrapping_add(update * walked[UPDATES]);
+            let own = update * walked[INDICES];
             for at in 0..rows {
-                // SAFETY: the plan has checked that the index is there.
-                let index = unsafe { self.index(places[INDICES], own + at * inner[INDICES]) };
-                let Some(index) = index.filter(|index| (low..high).contains(index)) else {
+                let Some(index) = index(own + at * inner[INDICES]) else {
                     continue;
                 };
-                let to = result.wrapping_add(index * line[RESULT] + at * inner[RESULT]);
+                let to = result.wrapping_add(index * line + at * inner[RESULT]);
                 let from = from.wrapping_add(at * inner[UPDATES]);
                 // SAFETY: as above; the index is below the extent.
                 unsafe { row(to, from, length, joined, |to, x| *to = join(*to, x)) }
             }
         }
-    }
-
-    /// # Safety
-    /// There is an index at `at`.
-    unsafe fn index(&self, indices: *const u8, at: usize) -> Option<usize> {
-        // SAFETY: the caller's word.
-        let index = unsafe {
-            match self.dtypes[1] {
-                DType::I32 => indices.cast::<i32>().wrapping_add(at).read().into(),
-                _ => indices.cast::<i64>().wrapping_add(at).read(),
-            }
-        };
-        usize::try_from(index).ok()
     }
 }
 
