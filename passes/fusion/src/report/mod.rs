@@ -264,6 +264,10 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         let late = sweep.epilogue_loads.iter().filter(counts);
         let own = walked.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
         let behind = sweep.epilogues.concat();
+        let used: FxHashSet<Value> = behind.iter().flat_map(|&op| ir.operands(op)).collect();
+        let made = behind.iter().flat_map(|&op| ir.results(op).to_vec());
+        let ends = made.filter(|v| outputs.contains(v) || !used.contains(v));
+        let behind = at_points(ir, axes.as_ref(), behind.clone(), ends.collect());
         let late = late.map(|&v| read(ir, &behind, axes.as_ref(), v, bindings));
         own.chain(late).collect()
     });
@@ -272,14 +276,24 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
 
 /// The ops of a sweep of a plan that are computed at points of its walk, and not for windows alone.
 fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
-    let mut ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
-    let Some(axes) = axes else { return ops };
+    let ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
     let results = |op: &Op| ir.results(*op).to_vec();
     let late = sweep.epilogues.iter().flatten();
     let late = late.flat_map(|&op| ir.operands(op));
     let mut wanted: FxHashSet<Value> = late.collect();
     wanted.extend(sweep.stores.iter().chain(&sweep.keeps));
     wanted.extend(sweep.accumulators.iter().flat_map(results));
+    at_points(ir, axes, ops, wanted)
+}
+
+/// Those of some ops that are computed at points of the walk that makes the `wanted` values, and not for windows alone.
+fn at_points(
+    ir: &Ir,
+    axes: Option<&Axes>,
+    mut ops: Vec<Op>,
+    mut wanted: FxHashSet<Value>,
+) -> Vec<Op> {
+    let Some(axes) = axes else { return ops };
     ops.reverse();
     ops.retain(|&op| {
         let walked = ir.results(op).iter().any(|v| wanted.contains(v));
