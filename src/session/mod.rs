@@ -67,6 +67,7 @@ use fuser_interp::{Expected, MathUlps, Options, Subject, Tensor, interpret};
 use fuser_ir::def::Registry;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostics, Ir, Op};
+use fuser_pass::context::EmittedFile;
 use fuser_passes::report::{self, Report};
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 use fuser_runtime::cuda::{CudaDevice, CudaExecutable, CudaProgram};
@@ -485,16 +486,25 @@ impl Session {
         questions: &[Question],
     ) -> std::result::Result<Vec<String>, Diagnostics> {
         let options = decided(&loaded.signature, inputs, options);
-        let answer = |question: &Question| {
-            let mut wanted = Files {
-                kinds: vec![question.kind],
-            };
+        // One run of the passes for all questions about the same values.
+        let mut known: BTreeMap<&str, Vec<EmittedFile>> = BTreeMap::new();
+        let mut answers = Vec::with_capacity(questions.len());
+        for question in questions {
             let pair = question.pair.as_deref().unwrap_or_default();
-            let mut ir = loaded.alone();
-            let files = compile::explain(&mut ir, loaded.module, &options, pair, &mut wanted)?;
-            Ok(explain::content(&files, question.kind))
-        };
-        questions.iter().map(answer).collect()
+            if !known.contains_key(pair) {
+                let same = |other: &&Question| other.pair == question.pair;
+                let kinds = questions.iter().filter(same).map(|other| other.kind);
+                let mut wanted = Files {
+                    kinds: kinds.collect(),
+                };
+                let mut ir = loaded.alone();
+                let files = compile::explain(&mut ir, loaded.module, &options, pair, &mut wanted)?;
+                known.insert(pair, files);
+            }
+            let files = known.get(pair).map_or(&[][..], Vec::as_slice);
+            answers.push(explain::content(files, question.kind));
+        }
+        Ok(answers)
     }
 
     /// The traffic of the program, segment by segment, once the passes before scheduling have run; without `options`,

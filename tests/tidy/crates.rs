@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 22] = [
+const MAY_USE: [(&str, &[&str]); 23] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
@@ -126,6 +126,7 @@ const MAY_USE: [(&str, &[&str]); 22] = [
     ),
     ("fuser-fuzz", &["fuser-fuzzing"]),
     ("fuser-python", &["fuser"]),
+    ("fuser-c", &["fuser"]),
 ];
 
 /// The crates below passes. A crate of passes uses no other one.
@@ -139,7 +140,8 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies and the crates that own them.
-const OWNED: [(&str, &str); 14] = [
+const OWNED: [(&str, &str); 15] = [
+    ("cbindgen", "fuser-c"),
     ("pyo3", "fuser-python"),
     ("numpy", "fuser-python"),
     ("inkwell", "fuser-codegen"),
@@ -157,7 +159,8 @@ const OWNED: [(&str, &str); 14] = [
 ];
 
 /// The crates that may hold unsafe code; in that of fuzz targets it is that of libFuzzer's macro.
-const MAY_BE_UNSAFE: [&str; 5] = [
+const MAY_BE_UNSAFE: [&str; 6] = [
+    "fuser-c",
     "fuser-python",
     "fuser-codegen",
     "fuser-runtime",
