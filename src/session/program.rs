@@ -77,11 +77,17 @@ struct Kept {
     store: Store,
     /// The machine and the options, which entries are for besides the program.
     of: String,
+    /// The program's symbol; the module may have others, which it runs.
+    symbol: String,
     classes: Mutex<Classes>,
 }
 
 impl Kept {
-    fn new(options: &CompileOptions, program: impl FnOnce() -> String) -> Option<Self> {
+    fn new(
+        options: &CompileOptions,
+        symbol: &str,
+        program: impl FnOnce() -> String,
+    ) -> Option<Self> {
         let store = Store::of(options, program)?;
         // A machine that is not known is told by who compiles.
         let machine = fuser_codegen::Target::of(&options.target, options.cache.as_deref()).ok()?;
@@ -90,6 +96,7 @@ impl Kept {
         Some(Self {
             store,
             of,
+            symbol: symbol.to_owned(),
             classes: Mutex::new(classes),
         })
     }
@@ -104,7 +111,7 @@ impl Kept {
         let bytes = self.store.get(&format!("drawn {number} {}", self.of))?;
         let reader = Reader::new(fuser_dialects::registry());
         let (ir, module) = reader.parse_again(&String::from_utf8(bytes).ok()?).ok()?;
-        let program = compile::find_program(&ir, module, None).ok()?;
+        let program = compile::find_program(&ir, module, Some(&self.symbol)).ok()?;
         Some(Drawn { ir, program })
     }
     /// Keeps a version that was compiled, and under which extents it runs.
@@ -137,12 +144,13 @@ impl<P> Program<P> {
             Origin::Loaded(loaded) => {
                 let ir = loaded.alone();
                 let text = || print(&ir, loaded.module, &PrintOptions::default());
-                let kept = Kept::new(options, || format!("module\n{}", text()));
+                let symbol = loaded.ir.symbol_name(loaded.program).unwrap_or_default();
+                let kept = Kept::new(options, symbol, || format!("module {symbol}\n{}", text()));
                 let versions = Versions::new(ir, loaded.module, options);
                 (None, versions.into(), &loaded.signature.extents, kept)
             }
             Origin::Source(source) => {
-                let kept = Kept::new(options, || source.identity());
+                let kept = Kept::new(options, source.symbol(), || source.identity());
                 let extents = &source.signature().extents;
                 (Some(Arc::clone(source)), OnceLock::new(), extents, kept)
             }
