@@ -48,7 +48,7 @@ def underdamped_langevin():
     return step(blackjax.ghmc(logdensity, 0.1, jnp.ones(5), 0.3, 0.2), 2)
 
 
-@program("blackjax", refused="loops")
+@program("blackjax")
 def nuts_step():
     return step(blackjax.nuts(logdensity, 0.1, jnp.ones(5)))
 

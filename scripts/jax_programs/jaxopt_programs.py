@@ -62,7 +62,7 @@ def losses_and_prox():
     return f, (X0, jnp.asarray([0, 2], jnp.int32))
 
 
-@program("jaxopt", refused="loops")
+@program("jaxopt")
 def lbfgs_run():
     solver = jaxopt.LBFGS(loss, maxiter=20)
     return lambda x, a, b: solver.run(x, a, b).params, (X0, A, B)
