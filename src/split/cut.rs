@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fuser_dialects::task::interface::{self, Task};
-use fuser_dialects::task::{marks, packed, pairs};
+use fuser_dialects::task::{calls, marks, packed, pairs};
 use fuser_dialects::{builtin, task};
 use fuser_ir::check::same_but_layout;
 use fuser_ir::clone::Mapping;
@@ -34,11 +34,15 @@ pub struct Split {
 /// Splits `program`; runs the passes before scheduling first (those of `options`, or the usual ones) unless it has segments.
 pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Diagnostics> {
     let mut ir = ir.clone();
-    let (module, program) = alone(&mut ir, program);
+    let callees = callees(&mut ir, program);
+    let (module, program) = alone(&mut ir, program, &callees);
     compile::name_extents(&mut ir, program);
     number::name(&mut ir, program, &[]);
     let original = print(&ir, module, &PrintOptions::default());
-    let mut table = Table::new(&ir, program);
+    let mut table = Table {
+        callees,
+        ..Table::new(&ir, program)
+    };
     let extents = extents::of(&ir, program);
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
         compile::run_front(&mut ir, module, options)?;
@@ -115,21 +119,48 @@ fn is_segment(ir: &Ir, op: Op) -> bool {
     ir.is(op, &task::SEGMENT)
 }
 
-/// A module with a copy of `program` and nothing else.
-fn alone(ir: &mut Ir, program: Op) -> (Op, Op) {
-    let copy = ir.clone_op(program, &mut Mapping::default());
-    (module(ir, copy), copy)
+/// Copies of the programs that the loops of `program` run, which stand nowhere.
+fn callees(ir: &mut Ir, program: Op) -> Vec<Op> {
+    let Some(module) = ir.parent_op(program) else {
+        return Vec::new();
+    };
+    let mut reached = calls::reached(ir, module, program);
+    reached.retain(|&other| other != program);
+    let copies = reached.into_iter();
+    copies
+        .map(|callee| ir.clone_op(callee, &mut Mapping::default()))
+        .collect()
 }
 
-fn module(ir: &mut Ir, program: Op) -> Op {
+/// A module with a copy of `program` and what it runs, and nothing else.
+fn alone(ir: &mut Ir, program: Op, callees: &[Op]) -> (Op, Op) {
+    let copy = ir.clone_op(program, &mut Mapping::default());
+    (module(ir, copy, callees), copy)
+}
+
+/// A module with `program` and copies of those of `callees` that it runs.
+fn module(ir: &mut Ir, program: Op, callees: &[Op]) -> Op {
     let region = ir.new_region();
     let block = ir.append_block(region);
     ir.append_op(block, program);
+    let mut copies = Vec::new();
+    for &callee in callees {
+        let copy = ir.clone_op(callee, &mut Mapping::default());
+        ir.append_op(block, copy);
+        copies.push(copy);
+    }
     let new = NewOp {
         regions: [region].into_iter().collect(),
         ..NewOp::default()
     };
-    ir.create_op(&builtin::MODULE, new)
+    let module = ir.create_op(&builtin::MODULE, new);
+    let kept = calls::reached(ir, module, program);
+    for copy in copies {
+        if !kept.contains(&copy) {
+            ir.erase(copy);
+        }
+    }
+    module
 }
 
 /// The segments in run order; nothing else may stand beside them.
@@ -192,6 +223,8 @@ struct Table {
     returned: Vec<usize>,
     names: FxHashSet<String>,
     entries: Vec<map::Value>,
+    /// The programs that loops run.
+    callees: Vec<Op>,
 }
 
 impl Table {
@@ -204,6 +237,7 @@ impl Table {
             returned: number::returned_numbers(ir, program),
             names: FxHashSet::default(),
             entries: Vec::new(),
+            callees: Vec::new(),
         };
         for value in number::values(ir, program) {
             let index = table.entry(ir, value, true);
@@ -335,7 +369,12 @@ fn part(
     let results = ir.results(segment).to_vec();
     let writes = table.numbers(ir, &results);
     let kind = kind(ir, segment);
-    let symbol = format!("{}_{name}", ir.symbol_name(whole).unwrap_or("main"));
+    let mut symbol = format!("{}_{name}", ir.symbol_name(whole).unwrap_or("main"));
+    let mut others = table.callees.iter();
+    while others.any(|&callee| ir.symbol_name(callee) == Some(&symbol)) {
+        symbol.push('_');
+        others = table.callees.iter();
+    }
     let program = program(ir, segment, &outside, &symbol);
     let aliases = results.iter().map(|&v| updates.alias(segment, v, &outside));
     set_aliases(ir, program, &aliases.collect::<Vec<_>>());
@@ -356,7 +395,7 @@ fn part(
         let attr = ir.string_array_attr(&texts);
         ir.set_attr(program, GIVEN_EXTENTS, attr);
     }
-    let module = module(ir, program);
+    let module = module(ir, program, &table.callees);
     piece(
         ir,
         (module, program),

@@ -431,7 +431,8 @@ impl Planner<'_> {
         for (index, value) in self.ir.operands(op).enumerate() {
             let from = self.buffer(op, value)?;
             let result = self.ir.result(op, index);
-            if calls::is_invariant(self.ir, body, index) {
+            // Where somebody reads it as a result it is no name of the operand's memory, which may be written meanwhile.
+            if calls::is_invariant(self.ir, body, index) && self.ir.is_unused(result) {
                 self.buffer_of.insert(result, from);
                 carried.push(from);
                 continue;

@@ -10,6 +10,8 @@
 //! and ends inside the tensor along neighbouring axes of numbers, and is less than half of them. That one touches what it writes; as a
 //! kernel the op reads and writes the whole tensor.
 //!
+//! A result of a loop whose body returns it as it came is the operand, for whoever reads it.
+//!
 //! Changes no bit of a result.
 
 use fuser_dialects::fusion;
@@ -24,13 +26,19 @@ use fuser_pass::{PassContext, PassDef, StatDef};
 pub static UPDATE_IN_PLACE: PassDef = PassDef {
     name: "update-in-place",
     summary: "lets results that overwrite arguments write what changes alone",
-    doc: "Results of a loop's body overwrite its arguments. A `dynamic_update_slice` of an argument whose result overwrites it becomes an \
+    doc: "Results of a loop's body overwrite its arguments, and an invariant of a loop is its operand. A `dynamic_update_slice` of an argument whose result overwrites it becomes an \
           `index_put`, which writes its part and nothing else.",
     anchor: &["task.program"],
-    statistics: &[StatDef {
-        name: "updates",
-        doc: "updates that write their part alone",
-    }],
+    statistics: &[
+        StatDef {
+            name: "updates",
+            doc: "updates that write their part alone",
+        },
+        StatDef {
+            name: "invariants",
+            doc: "results of loops that are what the loop was given",
+        },
+    ],
     run,
     ..PassDef::EMPTY
 };
@@ -40,6 +48,9 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let module = ctx.ir.parent_op(program);
     if module.is_some_and(|module| calls::is_body(ctx.ir, module, program)) {
         updates::overwrite_all(ctx.ir, program);
+    }
+    for op in calls::loops(ctx.ir, program) {
+        pass_invariants(ctx, op);
     }
     let Some(body) = ctx.ir.body(program, 0) else {
         return Ok(());
@@ -68,6 +79,21 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         }
     }
     Ok(())
+}
+
+/// Lets what reads an invariant of a loop read the operand.
+fn pass_invariants(ctx: &mut PassContext<'_>, op: Op) {
+    let Some(body) = calls::callee(ctx.ir, op, "body") else {
+        return;
+    };
+    for index in 0..ctx.ir.results(op).len() {
+        let (operand, result) = (ctx.ir.operand(op, index), ctx.ir.result(op, index));
+        let same = ctx.ir.value_type(operand) == ctx.ir.value_type(result);
+        if same && !ctx.ir.is_unused(result) && calls::is_invariant(ctx.ir, body, index) {
+            ctx.ir.replace_all_uses(result, operand);
+            ctx.count("invariants", 1);
+        }
+    }
 }
 
 /// An update of an argument along neighbouring axes.

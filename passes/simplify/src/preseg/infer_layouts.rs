@@ -24,8 +24,8 @@
 //! Axes that the order does not have, as the operand is stored once along them, come outermost.
 //!
 //! Stated choices stay: a result whose type in the signature, or whose value's type, states a layout, row-major
-//! included (`[0, 1]`); a result that overwrites an argument; an argument that is returned; floats of four bits. A result that a `reshape`
-//! reads stays row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not
+//! included (`[0, 1]`); a result that overwrites an argument; a value that a loop takes; an argument that is returned;
+//! floats of four bits. A result that a `reshape` reads stays row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not
 //! written. Changes what callers receive and no element of it: the tools follow the type. Of the values that are not
 //! returned only those that a result is another shape of get the layout that makes it the same memory. One walk over
 //! the program.
@@ -33,7 +33,7 @@
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion::maps;
 use fuser_dialects::task::verify::signature;
-use fuser_dialects::task::{packed, updates};
+use fuser_dialects::task::{self, packed, updates};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
@@ -104,6 +104,7 @@ fn lay_out_sources(ir: &mut Ir, mut value: Value, results: &[Value], orders: &Or
             .def_op(value)
             .is_some_and(|op| ir.op_regions(op).is_empty());
         let open = made && !layout::is_stated(ir, value) && !results.contains(&value);
+        let open = open && !is_carried(ir, value);
         let order = orders.get(&value).filter(|o| open && !o.is_sorted());
         let Some(order) = order else {
             return;
@@ -125,6 +126,11 @@ fn carries(ir: &Ir, op: Op) -> bool {
     !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
+/// True if a loop takes the value, whose programs say how it lies in memory.
+fn is_carried(ir: &Ir, value: Value) -> bool {
+    ir.users(value).any(|op| ir.is(op, &task::LOOP))
+}
+
 /// True if nothing says how result `index` lies in memory.
 fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usize) -> bool {
     let value = results[index];
@@ -141,6 +147,7 @@ fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usi
     let packed = ir.value_kind(value).dtype() == Some(packed::DTYPE);
     made && !packed
         && !layout::is_stated(ir, value)
+        && !is_carried(ir, value)
         && !ir.users(value).any(reshapes)
         && types.len() == results.len()
         && !types.iter().enumerate().any(said)
