@@ -95,6 +95,24 @@ class Listed(unittest.TestCase):
         for reason in cut.reasons:
             self.assertIn(reason, program(CENTER).explain(shapes={"B": 1000}))
 
+    def test_a_loop_is_a_segment_and_a_part(self):
+        loop = program(
+            """task.program @f(%x: tensor<9xf32>) -> tensor<9xf32> {
+  %y = task.loop %x turns 3 body @turn
+  %z = fusion.exp %y
+  task.return %z
+}
+task.program @turn(%x: tensor<9xf32>) -> tensor<9xf32> {
+  %y = fusion.sin %x
+  task.return %y
+}"""
+        )
+        self.assertEqual([segment.kind for segment in loop.segments()], ["loop", "kernel"])
+        self.assertIn("<svg", loop.segments()._repr_html_())
+        x = np.linspace(-2, 2, 9, dtype=np.float32)
+        same(self, loop.split().compile()(x), loop.compile()(x))
+        self.assertLess(abs(loop.compile()(x) - np.exp(np.sin(np.sin(np.sin(x))))).max(), 1e-6)
+
     def test_a_program_may_have_no_segments(self):
         segments = program("task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {\n  task.return %x\n}").segments()
         self.assertEqual((len(segments), list(segments), segments.cuts), (0, [], ()))

@@ -232,7 +232,11 @@ impl Program {
         let kinds = vec!["explain-json"];
         let types = types(&ir, program);
         let files = compile::explain_drawn(&mut ir, module, &options.compile, &mut Files { kinds });
-        let text = explain::content(&self.all(files)?, "explain-json");
+        // The programs that its loops run have segments of their own.
+        let mut files = self.all(files)?;
+        let symbol = ir.symbol_name(program);
+        files.retain(|file| file.function.as_deref() == symbol);
+        let text = explain::content(&files, "explain-json");
         Ok(Drawing {
             report,
             // It was written as JSON a moment ago.
