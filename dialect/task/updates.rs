@@ -30,18 +30,17 @@ pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
     })
 }
 
-/// True if any result of the program around `op` does: a kernel may then have one buffer under two names.
+/// True if any result of any program of the module around `op` does: a kernel, which programs may share, may then have one buffer under
+/// two names.
 pub fn any_in_place(ir: &Ir, op: Op) -> bool {
-    let mut at = Some(op);
-    while let Some(program) = at.filter(|&op| !ir.is(op, &super::PROGRAM)) {
-        at = ir.parent_op(program);
-    }
-    let Some(program) = at else {
-        return false;
-    };
-    let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
-    let results = yields.map_or(0, |op| ir.operand_count(op));
-    (0..results).any(|result| is_in_place(ir, program, result))
+    let module = std::iter::successors(Some(op), |&op| ir.parent_op(op)).last();
+    let programs = module.into_iter().flat_map(|module| ir.children(module));
+    let mut programs = programs.filter(|&op| ir.is(op, &super::PROGRAM));
+    programs.any(|program| {
+        let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
+        let results = yields.map_or(0, |op| ir.operand_count(op));
+        (0..results).any(|result| is_in_place(ir, program, result))
+    })
 }
 
 /// Makes each result of a program overwrite the argument of the same number, and nothing else.

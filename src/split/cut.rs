@@ -46,6 +46,8 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     let extents = extents::of(&ir, program);
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
         compile::run_front(&mut ir, module, options)?;
+        // Passes may leave programs that nothing runs any more.
+        compile::keep_only(&mut ir, module, program);
     }
     if marked_ends(&ir, program) || has_parts_of_bytes(&ir, program) {
         let message =

@@ -30,10 +30,10 @@ mod walk;
 
 use std::collections::BTreeSet;
 
+use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::{self, Rounds};
 use fuser_dialects::kernel::scan;
 use fuser_dialects::task::updates;
-use fuser_dialects::{kernel, task};
 use fuser_ir::types::{MemSpace, TypeKind};
 use fuser_ir::{Ir, NewOp, Op, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
@@ -61,8 +61,7 @@ pub static PLACE_BARRIERS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) {
     let ops = ctx.ir.children(ctx.op);
-    let mut programs = ops.iter().filter(|&&op| ctx.ir.is(op, &task::PROGRAM));
-    let overlap = programs.any(|&program| updates::any_in_place(ctx.ir, program));
+    let overlap = updates::any_in_place(ctx.ir, ctx.op);
     let kernels = ops.iter().filter(|&&op| ctx.ir.is(op, &kernel::FUNC));
     for &func in kernels.collect::<Vec<_>>() {
         let waits = waits(ctx.ir, func, overlap);

@@ -31,7 +31,7 @@ use fuser_analysis::cost::blocks::row_threads;
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::kernel::rounds::{MOST_ROUNDS, Rounds};
 use fuser_dialects::kernel::{self, WARP};
-use fuser_dialects::task::{self, updates};
+use fuser_dialects::task::updates;
 use fuser_ir::clone::Mapping;
 use fuser_ir::types::{MemSpace, TypeKind};
 use fuser_ir::{DType, Ir, Op, Value};
@@ -59,8 +59,7 @@ pub static SHARE_ROWS: PassDef = PassDef {
     run: |ctx| {
         let target = targets::of(ctx);
         let ops = ctx.ir.children(ctx.op);
-        let mut programs = ops.iter().filter(|&&op| ctx.ir.is(op, &task::PROGRAM));
-        let overlap = programs.any(|&program| updates::any_in_place(ctx.ir, program));
+        let overlap = updates::any_in_place(ctx.ir, ctx.op);
         for func in ops {
             if ctx.ir.is(func, &kernel::FUNC) && target.is_gpu() && !overlap {
                 let loops = share(ctx.ir, func, &target);
