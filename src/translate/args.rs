@@ -398,7 +398,7 @@ fn config(
     }
     errors.extend(config.wanted.conflict().map(str::to_owned));
     if config.cache.off && config.cache.folder.is_some() {
-        errors.push("--no-cache keeps no kernels, --cache-dir says where: give one".into());
+        errors.push("--no-cache keeps nothing, --cache-dir says where: give one".into());
     }
     if errors.is_empty() {
         errors.extend(idle(&config, &given));
