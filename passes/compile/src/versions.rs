@@ -72,7 +72,7 @@ type Found<'a> = (Vec<(&'a Plan, Stores)>, bool);
 /// The conditions on the extents under which a version runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Class {
-    /// Those of its kernels; of a version that is not compiled, those that are known.
+    /// Bounds of its kernels; of a version that is not compiled, the bounds that are known.
     pub requires: Vec<Bound>,
     /// Extents that are multiples.
     pub multiples: Vec<Multiple>,

@@ -1,6 +1,7 @@
 //! An artifact as bytes, for caches: the plan as JSON, and behind it the code of its kernels as it is.
 //!
-//! Of one version and one build of Fuser: there is no checksum, and other versions are not read. What keeps the bytes says whether they are whole.
+//! The bytes belong to one version and one build of Fuser, and no other version is read. They hold no checksum: their keeper
+//! checks that they are whole.
 
 use crate::artifact::{Artifact, Code, KernelCode};
 use crate::error::ArtifactError;

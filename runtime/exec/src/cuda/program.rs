@@ -284,7 +284,7 @@ impl Run {
         spans.collect()
     }
 
-    /// The same of a program with loops: the sums of all turns, each step waited for.
+    /// Milliseconds of each step of a program with loops: sums over all turns, each step waited for.
     fn time_by_step(&mut self) -> Result<Vec<f64>, RuntimeError> {
         let [inputs, outputs] = self.addresses();
         let device = self.executable.device().clone();

@@ -368,7 +368,7 @@ impl Reader<'_> {
     }
 }
 
-/// The same digits as those of axes of other lengths.
+/// Digits regrouped for axes of other lengths.
 fn regrouped(axes: Vec<Vec<Digit>>, lengths: &[i64]) -> Option<Vec<Vec<Digit>>> {
     let mut digits: Vec<Digit> = axes.into_iter().flatten().collect();
     let mut made = Vec::new();

@@ -246,7 +246,7 @@ impl Put {
         let clauses = [b.ints("low", &low), b.ints("high", &high)];
         b.value(&PAD, &[value, filler], &clauses)
     }
-    /// The same with `neutral` between them as well.
+    /// The value at its place, with `neutral` around and between its elements.
     fn alone(&self, b: &mut Builder<'_>, value: Value, neutral: Value) -> Built {
         let placed = self.placed(b, value, self.dim, neutral)?;
         match self.parts.iter().any(Part::is_stepped) {
@@ -334,7 +334,7 @@ fn parted(ir: &Ir, dest: Value, dims: &[Dim], dim: usize) -> Option<(Value, Vec<
         .map(|lengths| (source, lengths))
 }
 
-/// The same digits, where one that goes through an axis and on along the next is two.
+/// Digits of which each stays within one axis: one that goes on along the next axis becomes two.
 fn refined(digits: Vec<Digit>, lengths: &[i64]) -> Vec<Digit> {
     let mut refined = Vec::new();
     for mut digit in digits {
