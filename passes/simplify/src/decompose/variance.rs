@@ -18,8 +18,9 @@
 //! about a mean are those about the means of parts, and how far these lie from it: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
 //! computing sample variances" (1979). Elsewhere there is one part. 16-bit inputs are widened first, and each result is rounded once.
 //!
-//! On a GPU parts are of columns: as many rows as a thread asks for at once, which it has in registers when it knows their mean. The squares of all parts are one
-//! sum, as parts are many, and only the means of parts are handed on:
+//! On a GPU a mean along the contiguous axis has such parts as well: a block holds one. Parts of columns are of as many rows as a thread asks
+//! for at once, which it has in registers when it knows their mean. Their squares are one sum, as parts are many, and only the means of parts
+//! are handed on:
 //!
 //! ```text
 //! %var, %mean = fusion.var_mean %x dims [0] correction 0      // 25088x256, f32
@@ -63,6 +64,8 @@ struct Walk {
     outer: Vec<i64>,
     /// Axes of a part.
     inner: Vec<i64>,
+    /// True if the squares of all parts are one sum.
+    joined: bool,
 }
 
 impl Walk {
@@ -72,6 +75,7 @@ impl Walk {
             shape: tensor.dims.iter().map(|d| Dim::new(d.extent)).collect(),
             outer: Vec::new(),
             inner: dims.to_vec(),
+            joined: false,
         }
     }
 
@@ -87,7 +91,10 @@ impl Walk {
         let empty = axes.iter().any(|&axis| length(axis) == Some(0));
         let parts = match target.is_gpu() {
             _ if empty => None,
-            true => Walk::of_rows(tensor, &axes, &length, plain),
+            true if axes.last().is_some_and(|last| last + 1 < tensor.dims.len()) => {
+                Walk::of_rows(tensor, &axes, &length, plain)
+            }
+            true => Walk::of_caches(tensor, &axes, &length, plain, target),
             false => Walk::of_caches(tensor, &axes, &length, plain, target),
         };
         parts.unwrap_or_else(|| Walk::whole(tensor, dims))
@@ -117,7 +124,11 @@ impl Walk {
                 .map(|(at, _)| (at, rows))
         };
         let (at, rows) = ROWS.into_iter().find_map(cut)?;
-        Some(Walk::whole(tensor, &[]).cut(axes, &[], (axes[at], length(axes[at])?, rows)))
+        let walk = Walk::whole(tensor, &[]).cut(axes, &[], (axes[at], length(axes[at])?, rows));
+        Some(Walk {
+            joined: true,
+            ..walk
+        })
     }
 
     /// On a CPU: the innermost of `axes`, and a piece of the next one, where fast memory holds such but not all of them.
@@ -212,6 +223,7 @@ impl Walk {
             shape: self.lengths(&kept),
             outer: Vec::new(),
             inner: self.outer.iter().filter_map(place).collect(),
+            joined: false,
         }
     }
 }
@@ -294,7 +306,8 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
         let parts = walk.parts();
         let length = count(&mut b, &walk.lengths(&walk.inner), compute)?;
         let means = b.div(sum, length)?;
-        let along = match target.is_gpu() {
+        let joined = walk.joined;
+        let along = match joined {
             true => walk.all(),
             false => walk.inner.clone(),
         };
@@ -303,7 +316,7 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
         let mean = b.div(sum, n)?;
         let of_parts =
             |b: &mut Builder<'_>, own| squares(b, means, mean, (&parts, &parts.inner), own);
-        let squares = match target.is_gpu() {
+        let squares = match joined {
             true => {
                 let between = of_parts(&mut b, None)?;
                 let between = b.mul(between, length)?;
