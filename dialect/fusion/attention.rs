@@ -3,7 +3,7 @@
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::{
     At, ClauseKind, Computes, DTypes, OpClass, OpDef, OpError, OpParts, OperandDef, Placement,
-    ResultDef, ResultTypes, Shape, Traits, TypeConstraint, optional, result,
+    ResultDef, ResultTypes, Shape, Traits, TypeConstraint, optional, result, results,
 };
 use fuser_ir::describe;
 use fuser_ir::types::{DType, Dim, Extent};
@@ -49,7 +49,9 @@ pub static SDPA: OpDef = OpDef {
           rounded to the element type once. The sums come in any order and are divided before or behind the sum over t, and a weight may be computed from a \
           smaller m and corrected when a greater one is met, as is done where no row is ever held whole: with T keys an exponential is within \
           `(4 + T/16 + 2 |score - m|) u` of itself, u the half unit of that type, besides the error of `exp` and that of the score.\n\n\
-          No axis of the result is a `b` axis. Attention is one call of an executor, which holds no matrix of scores, or is taken apart by `--decompose`.",
+          With `logsumexp` there is a second result, in the type that accumulates: for each query the logarithm of the sum over t of `exp(score)`, \
+          `-inf` where all keys are left out, which gradients are computed from.\n\n\
+          No axis of a result is a `b` axis. Attention is one call of an executor, which holds no matrix of scores, or is taken apart by `--decompose`.",
     example: "// %q: tensor<8x[S]x64xbf16>, %k: tensor<8x[T]x64xbf16>, %v: tensor<8x[T]x64xbf16>\n\
               %0 = fusion.sdpa %q, %k, %v causal : tensor<8x[S]x64xbf16>",
     operands: &[
@@ -68,11 +70,26 @@ pub static SDPA: OpDef = OpDef {
             ClauseKind::Unit,
             "keys behind their query are left out",
         ),
+        optional(
+            "logsumexp",
+            ClauseKind::Unit,
+            "the logarithms of the sums are a result",
+        ),
     ],
-    results: &[ResultDef {
-        placement: Placement::Memory,
-        ..result("output", FLOATS, "the weighted values: `[..., S, E]`")
-    }],
+    results: &[
+        ResultDef {
+            placement: Placement::Memory,
+            ..result("output", FLOATS, "the weighted values: `[..., S, E]`")
+        },
+        ResultDef {
+            placement: Placement::Memory,
+            ..results(
+                "sums",
+                FLOATS,
+                "the logarithms of the sums: `[..., S]`; only with `logsumexp`",
+            )
+        },
+    ],
     traits: Traits::PURE.union(Traits::APPROXIMATE),
     flops: 4,
     maps: Some(&maps::SDPA),
@@ -117,8 +134,11 @@ fn infer(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
         bias(ir, parts, dtype, &q, &k)?;
     }
     let own = [&q[..rank - 1], &v[rank - 1..]].concat();
-    let plain = own.iter().map(|dim| Dim::new(dim.extent)).collect();
-    shape::one(ir.tensor(plain, dtype))
+    let plain: Vec<Dim> = own.iter().map(|dim| Dim::new(dim.extent)).collect();
+    let sums = shape::flag(ir, parts, "logsumexp")
+        .then(|| ir.tensor(plain[..rank - 1].to_vec(), dtype.accumulate()));
+    let weighted = ir.tensor(plain, dtype);
+    Ok([weighted].into_iter().chain(sums).collect())
 }
 
 /// Checks the bias.

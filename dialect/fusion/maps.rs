@@ -301,6 +301,9 @@ fn sdpa(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let fits = from == rank && own(1)? == rank && own(2)? == rank;
     let mut maps = product(rank, operands);
     maps.iterators.push(IteratorKind::Reduction);
+    if ir.results(op).len() == 2 {
+        maps.results.push(iterators(0..rank - 1));
+    }
     fits.then_some(maps)
 }
 

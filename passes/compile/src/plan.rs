@@ -659,12 +659,14 @@ impl Planner<'_> {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
             return self.error(op, message, apart);
         }
-        let result = self.ir.result(op, 0);
-        self.result_buffer(op, result, "call")?;
+        let results = self.ir.results(op);
+        for &result in results {
+            self.result_buffer(op, result, "call")?;
+        }
         let Some(maps) = self.ir.maps(op) else {
             return self.error(op, "the op has no maps", "state a shape that verifies");
         };
-        let values = self.ir.operands(op).chain([result]);
+        let values = self.ir.operands(op).chain(results.iter().copied());
         let maps = maps.operands.iter().chain(&maps.results);
         let tensors = values
             .zip(maps)
@@ -694,12 +696,19 @@ impl Planner<'_> {
                 values: self.ir.get_attr(op, "of").is_none(),
                 tensors: Box::new(tensors),
             }),
-            Some(OpClass::Attention) => Some(Step::Attention {
-                segment,
-                scale: attention::scale_of(self.ir, op).map(|scale| (scale as f32).to_bits()),
-                causal: self.ir.get_attr(op, "causal").is_some(),
-                tensors,
-            }),
+            Some(OpClass::Attention) => {
+                let (mut tensors, mut sums) = (tensors, None);
+                if results.len() == 2 {
+                    sums = tensors.pop().map(Box::new);
+                }
+                Some(Step::Attention {
+                    segment,
+                    scale: attention::scale_of(self.ir, op).map(|scale| (scale as f32).to_bits()),
+                    causal: self.ir.get_attr(op, "causal").is_some(),
+                    tensors,
+                    sums,
+                })
+            }
             _ => tensors.try_into().ok().map(|tensors| Step::Product {
                 segment,
                 tensors: Box::new(tensors),

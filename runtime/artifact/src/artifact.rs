@@ -11,8 +11,8 @@ use crate::size::SizeExpr;
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-/// 13: scatters in the memory of their `dest`. 14: loops.
-pub const VERSION: u32 = 14;
+/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention.
+pub const VERSION: u32 = 15;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -349,6 +349,9 @@ pub enum Step {
         /// Queries, keys, values, a bias or none, and the result: loops `0..rank` are its axes, loop `rank` is that of the keys,
         /// loop `rank + 1` that of the terms of a score.
         tensors: Vec<Factor>,
+        /// A second result, f32: the logarithm of the sum of the exponentials of each query's scores. It has the loops of the other but the last.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        sums: Option<Box<Factor>>,
     },
     /// Makes a tensor of another with elements put into it at indices along an axis, in the order of the indices; those out of range put
     /// nothing anywhere. On the CPU only.
@@ -443,8 +446,9 @@ impl Step {
             Step::Product { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
-            Step::Attention { tensors, .. } => {
-                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            Step::Attention { tensors, sums, .. } => {
+                let all = tensors.iter().chain(sums.as_deref());
+                all.map(|factor| factor.tensor.buffer).collect()
             }
             Step::Scatter { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()

@@ -218,7 +218,7 @@ impl Artifact {
                 here.then_some(()).ok_or(Problem::NoCall)?;
                 self.check_product(tensors)
             }
-            Step::Attention { tensors, .. } => self.check_attention(tensors),
+            Step::Attention { tensors, sums, .. } => self.check_attention(tensors, sums.as_deref()),
             Step::Scatter {
                 combine, tensors, ..
             } => self.check_scatter(*combine, tensors),
@@ -343,8 +343,16 @@ impl Artifact {
         }
     }
 
-    fn check_attention(&self, tensors: &[Factor]) -> Result<(), Problem> {
+    fn check_attention(&self, tensors: &[Factor], sums: Option<&Factor>) -> Result<(), Problem> {
         self.check_call(tensors)?;
+        if let Some(sums) = sums {
+            self.check_tensor(&sums.tensor)?;
+            self.check_written(sums.tensor.buffer)?;
+            let apart = |f: &Factor| f.tensor.buffer != sums.tensor.buffer;
+            (sums.tensor.dtype == DType::F32 && tensors.iter().all(apart))
+                .then_some(())
+                .ok_or(Problem::NoCall)?;
+        }
         let (operands, bias, result) = match tensors {
             [q, k, v, result] => ([q, k, v], None, result),
             [q, k, v, bias, result] => ([q, k, v], Some(bias), result),
@@ -359,15 +367,21 @@ impl Artifact {
             .ok_or(Problem::NoCall)?;
         let rank = result.loops.len() as u32;
         let batch = rank.checked_sub(2).ok_or(Problem::Loops)?;
-        let ends = |f: &Factor, from: u32, last: [u32; 2]| {
+        let ends = |f: &Factor, from: u32, last: &[u32]| {
+            let last = last.iter().copied();
             f.loops.iter().copied().eq((from..batch).chain(last))
         };
         let (s, e, t, d) = (batch, batch + 1, rank, rank + 1);
-        let fits = ends(operands[0], 0, [s, d])
-            && ends(operands[1], 0, [t, d])
-            && ends(operands[2], 0, [t, e])
-            && bias.is_none_or(|f| ends(f, 0, [s, t]) || ends(f, batch, [s, t]))
-            && result.tensor.dims.iter().all(|dim| !dim.broadcast);
+        let fits = ends(operands[0], 0, &[s, d])
+            && ends(operands[1], 0, &[t, d])
+            && ends(operands[2], 0, &[t, e])
+            && bias.is_none_or(|f| ends(f, 0, &[s, t]) || ends(f, batch, &[s, t]))
+            && result.tensor.dims.iter().all(|dim| !dim.broadcast)
+            && sums.is_none_or(|f| {
+                ends(f, 0, &[s])
+                    && f.loops.len() == f.tensor.dims.len()
+                    && f.tensor.dims.iter().all(|dim| !dim.broadcast)
+            });
         fits.then_some(()).ok_or(Problem::Loops)
     }
 

@@ -519,10 +519,15 @@ impl Planner<'_> {
                 scale,
                 causal,
                 tensors,
+                sums,
                 ..
             } => {
-                let axes = self.factors(index, tensors, buffers)?;
-                let attention = Attention::new(*scale, *causal, tensors, &axes);
+                let mut axes = self.factors(index, tensors, buffers)?;
+                if let Some(sums) = sums {
+                    axes.extend(self.factors(index, std::slice::from_ref(&**sums), buffers)?);
+                }
+                let sums = sums.as_deref();
+                let attention = Attention::new(*scale, *causal, tensors, sums, &axes);
                 let attention = attention.ok_or(PlanError::Call { step: index })?;
                 let calls = attention.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Attention { attention, calls })

@@ -70,7 +70,8 @@ pub(crate) fn execute(
             machine.linear(x, weight, bias.first(), site.result(0)?.0)
         }
         (Code::Sdpa, [_, _, _, bias @ ..]) if bias.len() < 2 => {
-            machine.sdpa(operands, site.float("scale"), site.flag("causal"))
+            let sums = site.flag("logsumexp");
+            return machine.sdpa(operands, site.float("scale"), site.flag("causal"), sums);
         }
         (Code::Philox, [index, seed, offset]) => machine.philox(word(site)?, [index, seed, offset]),
         (Code::Uniform, [seed, offset]) => {

@@ -1,6 +1,6 @@
 //! `sdpfa_fwd`: attention; `sdpfa_bwd`: its gradients.
 //!
-//! Attention with dropout, the logarithms of the sums and the gradients are compositions of products and elementwise ops in the type that
+//! Attention with dropout and the gradients are compositions of products and elementwise ops in the type that
 //! products accumulate in. Dropout leaves a part of the softmax out where `fusion.bernoulli` says so, which numbers parts by their place among
 //! the scores; PyTorch's kernels number them by the threads that compute them. Seed and offset are results of the one and operands of the
 //! other, so that both leave out the same; without dropout they are nothing.
@@ -40,15 +40,12 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     operands.extend(together(r, &operands, added)?);
     let scale = number(2, "scale")?;
     let causal = number(1, "is_causal")?.is_some_and(|causal| causal != 0.0);
-    let scored = |r: &mut Reader<'_>| -> Made<(Value, Value)> {
+    if let Some(dropout) = dropout {
         let mut scores = scores(r, [operands[0], operands[1]], scale, causal)?;
         if let Some(added) = operands.get(3) {
             scores = added_to(r, scores, *added)?;
         }
-        Ok((scores, log_sum_exp(r, scores)?))
-    };
-    if let Some(dropout) = dropout {
-        let (scores, lse) = scored(r)?;
+        let lse = log_sum_exp(r, scores)?;
         let state = super::random::next(r)?;
         let made = with_dropout(r, (scores, lse), operands[2], (dropout, state))?;
         r.lay_out_like(made, query);
@@ -60,6 +57,7 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         return Ok(values);
     }
     let wide = r.draft.dtype(operands[0]).accumulate();
+    let with_sums = r.wanted(1);
     let mut b = r.draft.builder();
     let ty = b.ir.scalar(wide);
     let mut clauses = Vec::new();
@@ -69,13 +67,13 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     if causal {
         clauses.push(b.flag("causal"));
     }
-    let made = b.value(&fusion::SDPA, &operands, &clauses)?;
-    r.lay_out_like(made, query);
-    let mut values = vec![Val::Tensor(made)];
-    if r.wanted(1) {
-        let (_, lse) = scored(r)?;
-        values.push(Val::Tensor(lse));
+    if with_sums {
+        clauses.push(b.flag("logsumexp"));
     }
+    let op = b.build(&fusion::SDPA, &operands, &clauses, &[], None)?;
+    let results = b.ir.results(op).to_vec();
+    r.lay_out_like(results[0], query);
+    let mut values: Vec<Val<'s>> = results.into_iter().map(Val::Tensor).collect();
     values.resize(RESULTS, Val::Nothing);
     Ok(values)
 }

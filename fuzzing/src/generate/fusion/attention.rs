@@ -62,6 +62,9 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     if maker.source.chance(1, 2) {
         clauses.push(maker.flag_clause("causal"));
     }
+    if maker.source.chance(1, 3) {
+        clauses.push(maker.flag_clause("logsumexp"));
+    }
     maker.emit(
         def,
         &operands,

@@ -11,6 +11,7 @@
 //! %l = fusion.sum %e dims [1]
 //! %o = fusion.matmul %e, %v                            // %v in f32
 //! %y = fusion.div %o, %l                               // 0 where %l is
+//!                                                      // with `logsumexp`: log(%l) + %m
 //! ```
 //!
 //! The products may be calls of their own. Everything is computed in the type that accumulates and rounded once, as the op says.
@@ -57,6 +58,7 @@ pub fn composed(ir: &mut Ir, op: Op) -> Parts {
     space.push(*behind);
     let scale = scale_of(ir, op);
     let causal = ir.get_attr(op, "causal").is_some();
+    let sums = ir.results(op).len() == 2;
 
     let mut b = Builder::before(ir, op);
     let mut walk = Walk {
@@ -67,17 +69,27 @@ pub fn composed(ir: &mut Ir, op: Op) -> Parts {
     let scores = walk.scores(*q, *k, scale, terms)?;
     let scores = walk.biased(scores, bias.first().copied())?;
     let scores = if causal { walk.causal(scores)? } else { scores };
-    let found = walk.weighted(scores, *v)?;
+    let (found, base, total) = walk.weighted(scores, *v)?;
     let found = b.cast(found, dtype)?;
-    // Of products of tensors with axes that are stored once the result has such too.
-    let tensor = b.ir.value_kind(found).as_tensor();
+    let found = dense(&mut b, found)?;
+    let mut made = vec![found];
+    if sums {
+        let log = b.unary(&fusion::LOG, total)?;
+        let log = b.add(log, base)?;
+        made.push(dense(&mut b, log)?);
+    }
+    Ok(made)
+}
+
+/// `value` without axes that are stored once: of products of tensors with such axes the result has them, too.
+fn dense(b: &mut Builder<'_>, value: Value) -> Built {
+    let tensor = b.ir.value_kind(value).as_tensor();
     let once = tensor.is_some_and(|tensor| tensor.dims.iter().any(|dim| dim.broadcast));
     let dense = b.flag("dense");
-    let found = match once {
-        true => b.value(&fusion::COPY, &[found], &[dense])?,
-        false => found,
-    };
-    Ok(vec![found])
+    match once {
+        true => b.value(&fusion::COPY, &[value], &[dense]),
+        false => Ok(value),
+    }
 }
 
 /// A walk over the space of scores.
@@ -146,16 +158,16 @@ impl Walk<'_, '_> {
         let seen = self.b.compare("le", key, query)?;
         self.kept(seen, scores)
     }
-    /// The values weighted by the softmax of `scores`.
-    fn weighted(&mut self, scores: Value, v: Value) -> Built {
+    /// The values weighted by the softmax of `scores`, the scores that weights are relative to, and the sums of the weights.
+    fn weighted(&mut self, scores: Value, v: Value) -> Result<(Value, Value, Value), OpError> {
         let last = self.space.len() as i64 - 1;
         let kept: Vec<i64> = (0..last).collect();
         let greatest = self.b.reduce(&fusion::MAX, scores, &[last])?;
         let (zero, least) = (self.constant(0.0)?, self.constant(f64::NEG_INFINITY)?);
         let none = self.b.compare("eq", greatest, least)?;
         let base = self.b.choose(none, zero, greatest)?;
-        let base = self.b.broadcast(base, &kept, &self.space)?;
-        let below = self.b.sub(scores, base)?;
+        let wide = self.b.broadcast(base, &kept, &self.space)?;
+        let below = self.b.sub(scores, wide)?;
         let weights = self.b.unary(&fusion::EXP, below)?;
         let total = self.b.reduce(&fusion::SUM, weights, &[last])?;
         let v = self.b.cast(v, self.wide)?;
@@ -164,8 +176,8 @@ impl Walk<'_, '_> {
         let zero = self.constant(0.0)?;
         let none = self.b.compare("eq", total, zero)?;
         let none = self.b.broadcast(none, &kept, &shape)?;
-        let total = self.b.broadcast(total, &kept, &shape)?;
-        let found = self.b.div(sums, total)?;
-        self.b.choose(none, zero, found)
+        let divisor = self.b.broadcast(total, &kept, &shape)?;
+        let found = self.b.div(sums, divisor)?;
+        Ok((self.b.choose(none, zero, found)?, base, total))
     }
 }

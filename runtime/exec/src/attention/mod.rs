@@ -35,19 +35,23 @@ const K: usize = 1;
 const V: usize = 2;
 const BIAS: usize = 3;
 const OUT: usize = 4;
+const SUMS: usize = 5;
 
-/// One loop: its length, and how far each step moves in queries, keys, values, bias and result, in elements.
+/// One loop: its length, and how far each step moves in queries, keys, values, bias, result and the logarithms of the sums, in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Loop {
     extent: usize,
-    strides: [usize; 5],
+    strides: [usize; 6],
 }
 
 /// Attention with numbers for sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attention {
-    /// The buffers of queries, keys, values, bias and result; without a bias its place has that of the queries.
-    pub buffers: [usize; 5],
+    /// The buffers of queries, keys, values, bias, result and the logarithms of the sums; without a bias its place has that of the queries, and
+    /// without logarithms theirs that of the result.
+    pub buffers: [usize; 6],
+    /// True where the logarithms of the sums are stored.
+    log_sums: bool,
     /// The element type of the bias.
     bias: Option<DType>,
     dtype: DType,
@@ -64,18 +68,20 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The loops of an attention of tensors with these axes, the result's last; `None` where they disagree about a loop.
+    /// The loops of an attention of tensors with these axes, the result's last, and behind it the logarithms of its sums, if any; `None` where they
+    /// disagree about a loop.
     pub fn new(
         scale: Option<u32>,
         causal: bool,
         tensors: &[Factor],
+        sums: Option<&Factor>,
         axes: &[Vec<Axis>],
     ) -> Option<Attention> {
         let (result, operands) = tensors.split_last()?;
         let rank = result.loops.len();
         let mut loops: Vec<Option<Loop>> = vec![None; rank + 2];
-        let slots = (0..operands.len()).chain([OUT]);
-        for ((slot, factor), axes) in slots.zip(tensors).zip(axes) {
+        let slots = (0..operands.len()).chain([OUT, SUMS]);
+        for ((slot, factor), axes) in slots.zip(tensors.iter().chain(sums)).zip(axes) {
             let order: Vec<usize> = factor.tensor.order.iter().map(|&a| a as usize).collect();
             let steps = strides(axes, &order);
             for ((&number, axis), step) in factor.loops.iter().zip(axes).zip(steps) {
@@ -102,7 +108,9 @@ impl Attention {
                 buffer(V)?,
                 buffer(bias.unwrap_or(Q))?,
                 result.tensor.buffer as usize,
+                sums.unwrap_or(result).tensor.buffer as usize,
             ],
+            log_sums: sums.is_some(),
             bias: bias.map(|which| tensors[which].tensor.dtype),
             dtype: result.tensor.dtype,
             scale: scale.unwrap_or_else(|| implied().to_bits()),
@@ -181,7 +189,7 @@ impl Attention {
     /// # Safety
     /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
     /// [`Attention::scratch_bytes`] says and aligned for numbers, and nobody else uses it.
-    pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 5], scratch: Address) {
+    pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 6], scratch: Address) {
         let mut rest = usize::try_from(call).unwrap_or(0);
         let blocks = self.queries.extent.div_ceil(QUERIES).max(1);
         let first = rest % blocks * QUERIES;
@@ -193,10 +201,11 @@ impl Attention {
             let steps = at.iter_mut().zip(own.strides);
             steps.for_each(|(at, stride)| *at += index * stride);
         }
-        let mut sizes = [self.dtype.bytes(); 5];
+        let mut sizes = [self.dtype.bytes(); 6];
         sizes[BIAS] = self.bias.map_or(0, DType::bytes);
+        sizes[SUMS] = size_of::<f32>();
         let places =
-            [Q, K, V, BIAS, OUT].map(|which| addresses[which].at(at[which] * sizes[which]));
+            [Q, K, V, BIAS, OUT, SUMS].map(|which| addresses[which].at(at[which] * sizes[which]));
         let block = Block {
             of: self,
             places,
@@ -250,8 +259,8 @@ struct Matrix {
 /// The queries of a call.
 struct Block<'a> {
     of: &'a Attention,
-    /// The first elements of queries, keys, values, bias and result.
-    places: [*mut u8; 5],
+    /// The first elements of queries, keys, values, bias, result and the logarithms of the sums.
+    places: [*mut u8; 6],
     /// The number of the first query in its sequence, and how many there are.
     first: usize,
     count: usize,
@@ -338,12 +347,11 @@ impl Block<'_> {
                 multiply(sizes, 1.0, weights, values, 1.0, sums, columns.extent);
             }
         }
-        for (query, own) in sums
-            .chunks(columns.extent.max(1))
-            .take(self.count)
-            .enumerate()
-        {
+        for query in 0..self.count {
+            let own = &sums[query * columns.extent..][..columns.extent];
             let total = totals[query];
+            // SAFETY: the caller's word.
+            unsafe { self.store_sum(query, greatest[query] + total.ln()) };
             let to: *mut T = self.places[OUT].cast();
             for (column, &x) in own.iter().enumerate() {
                 // Without a key the sum is 0, and so is the result.
@@ -352,6 +360,18 @@ impl Block<'_> {
                 // SAFETY: the caller's word.
                 unsafe { to.wrapping_add(at).write(T::rounded(weighted)) };
             }
+        }
+    }
+
+    /// Stores the logarithm of a query's sum, where it is wanted.
+    ///
+    /// # Safety
+    /// As for `run`.
+    unsafe fn store_sum(&self, query: usize, log: f32) {
+        if self.of.log_sums {
+            let at = query * self.of.queries.strides[SUMS];
+            // SAFETY: the caller's word.
+            unsafe { self.places[SUMS].cast::<f32>().wrapping_add(at).write(log) };
         }
     }
 

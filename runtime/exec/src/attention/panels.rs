@@ -237,11 +237,14 @@ impl Block<'_> {
             // SAFETY: the sums are there, and there is room for the result of a panel.
             unsafe {
                 let own = sums.wrapping_add(panel * panel_sums);
-                divide(
-                    own,
-                    columns.extent,
-                    &rows.wrapping_add(panel).read_unaligned(),
-                );
+                let state = rows.wrapping_add(panel).read_unaligned();
+                divide(own, columns.extent, &state);
+                if of.log_sums {
+                    let logs = log_sums::<SPLIT>(&state, scale);
+                    for (query, &log) in logs.iter().take(queries).enumerate() {
+                        self.store_sum(panel * WIDE + query, log);
+                    }
+                }
                 let turned = turned.cast::<f32>();
                 for column in (0..columns.extent).step_by(SIDE) {
                     let from = Lines {
@@ -560,6 +563,28 @@ unsafe fn correct(sums: *mut f32, rows: usize, factors: [__m512; 2]) {
             unsafe { _mm512_storeu_ps(at, _mm512_mul_ps(_mm512_loadu_ps(at), factor)) };
         }
     }
+}
+
+/// The logarithms of the sums of the exponentials of a panel's scores.
+fn log_sums<const SPLIT: bool>(rows: &Rows, scale: Scale) -> [f32; WIDE] {
+    let numbers = |all: [__m512; 2]| -> [f32; WIDE] {
+        // SAFETY: both are 32 numbers.
+        unsafe { std::mem::transmute(all) }
+    };
+    let [greatest, reference, sums] = [rows.greatest, rows.reference, rows.sums].map(numbers);
+    let size = if SPLIT { (1u128 << LIFT) as f32 } else { 1.0 };
+    std::array::from_fn(|query| {
+        let (most, reference, sum) = (greatest[query], reference[query], sums[query]);
+        if sum == 0.0 {
+            return f32::NEG_INFINITY;
+        }
+        // Weights are relative to the reference, or to the greatest score where that is far.
+        let beyond = match reference.abs() > FAR {
+            true => 0.0,
+            false => -most.mul_add(scale.power, -reference) * std::f32::consts::LN_2,
+        };
+        most * scale.rest + ((sum / size).ln() + beyond)
+    })
 }
 
 /// Divides the sums of a panel by those of the weights; without a key they are 0.

@@ -123,31 +123,44 @@ fn tensors(case: &Case) -> Vec<Memory> {
         case.turned,
         5,
     ));
+    // The logarithms of the sums.
+    all.push(Memory::new(DType::F32, &[b, s], case.turned, 6));
     all
 }
 
-/// The result as `units` compute it with so many workers, as it lies in memory.
-fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> Vec<f64> {
-    let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+/// The results as `units` compute them with so many workers, as they lie in memory.
+fn run(case: &Case, memory: &mut [Memory], units: Units, workers: usize) -> [Vec<f64>; 2] {
+    let mut factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+    let sums = factors.pop();
     let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
     let scale = case.scale.map(f32::to_bits);
     let attention = Attention {
         units,
-        ..Attention::new(scale, case.causal, &factors, &axes).unwrap()
+        ..Attention::new(scale, case.causal, &factors, sums.as_ref(), &axes).unwrap()
     };
     let places: Vec<Address> = memory
         .iter_mut()
         .map(|own| Address::of(own.bytes.as_mut_ptr()))
         .collect();
-    let last = places.len() - 1;
+    let [last, sums] = [places.len() - 2, places.len() - 1];
     let bias = places[if last > BIAS { BIAS } else { Q }];
-    let places = [places[Q], places[K], places[V], bias, places[last]];
+    let places = [
+        places[Q],
+        places[K],
+        places[V],
+        bias,
+        places[last],
+        places[sums],
+    ];
     let (calls, room) = (attention.calls().unwrap(), attention.scratch_bytes());
     call_all(workers, calls, room, &|call, scratch| {
         // SAFETY: the vectors have these sizes.
         unsafe { attention.call(call, places, scratch) };
     });
-    decode(case.dtype, &memory[last].bytes)
+    [
+        decode(case.dtype, &memory[last].bytes),
+        decode(DType::F32, &memory[sums].bytes),
+    ]
 }
 
 /// Half a unit in the last place of 1.
@@ -188,8 +201,16 @@ fn check_memory(case: &Case, memory: &mut [Memory]) {
 }
 
 /// Compares a result with plain loops in f64, within the bound.
-fn compare(case: &Case, memory: &[Memory], values: &[Vec<f64>], units: Units, found: &[f64]) {
-    let result = memory.last().unwrap();
+fn compare(
+    case: &Case,
+    memory: &[Memory],
+    values: &[Vec<f64>],
+    units: Units,
+    [found, found_sums]: &[Vec<f64>; 2],
+) {
+    let [.., result, sums] = memory else {
+        panic!("two results");
+    };
     let get = |which: usize, index: &[usize]| memory[which].at(&values[which], index);
     let s = case.sizes;
     let scale = case
@@ -232,6 +253,18 @@ fn compare(case: &Case, memory: &[Memory], values: &[Vec<f64>], units: Units, fo
             let weights: Vec<(f64, f64)> = scores.iter().map(weigh).collect();
             let total: f64 = weights.iter().map(|x| x.0).sum();
             let off: f64 = weights.iter().map(|(w, off)| w * off).sum::<f64>() / total;
+            let got = sums.at(found_sums, &[b, query]);
+            let log = greatest + total.ln();
+            if log == f64::NEG_INFINITY {
+                assert_eq!(got, log, "{case:?}: no key");
+            } else {
+                let bound = off + u * (keys + 4.0 * greatest.abs() + 2.0 * log.abs() + 4.0);
+                let error = (got - log).abs();
+                assert!(
+                    error <= bound,
+                    "{case:?}, {units:?}, sum of {b}, {query}: {got}, not {log}: {error} > {bound}"
+                );
+            }
             for column in 0..s.columns {
                 let (mut sum, mut size, mut error, mut lost) = (0.0, 0.0, 0.0, 0.0);
                 for (key, (w, own)) in weights.iter().enumerate() {
@@ -331,7 +364,7 @@ fn what_is_no_number_stays_in_its_row() {
             .for_each(|x| x.copy_from_slice(&1f32.to_le_bytes()));
         memory[Q].bytes[24..28].copy_from_slice(&odd.to_le_bytes());
         for units in units() {
-            let found = run(&case, &mut memory, units, 1);
+            let [found, _] = run(&case, &mut memory, units, 1);
             let rows: Vec<bool> = found
                 .chunks(2)
                 .map(|row| row.iter().all(|x| x.is_nan()))
@@ -345,18 +378,23 @@ fn what_is_no_number_stays_in_its_row() {
 fn loops_must_agree() {
     let mut memory = tensors(&Case::new(DType::F32, [2, 3, 4, 5, 6]));
     memory[V].axes[1].extent = 5;
-    let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+    let mut factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+    let sums = factors.pop();
     let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
-    assert_eq!(Attention::new(None, false, &factors, &axes), None);
+    assert_eq!(
+        Attention::new(None, false, &factors, sums.as_ref(), &axes),
+        None
+    );
 }
 
 #[test]
 fn memory_does_not_grow_with_the_sequence() {
     let bytes = |keys: usize| {
         let memory = tensors(&Case::new(DType::Bf16, [1, 4 * QUERIES, keys, 8, 8]));
-        let factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+        let mut factors: Vec<Factor> = memory.iter().map(|own| own.factor.clone()).collect();
+        let sums = factors.pop();
         let axes: Vec<Vec<Axis>> = memory.iter().map(|own| own.axes.clone()).collect();
-        Attention::new(None, false, &factors, &axes)
+        Attention::new(None, false, &factors, sums.as_ref(), &axes)
             .unwrap()
             .scratch_bytes()
     };
@@ -404,7 +442,7 @@ fn values_that_are_no_numbers() {
         let mut memory = tensors(&case);
         memory[V].bytes[24..26].copy_from_slice(&odd.to_le_bytes());
         for units in units() {
-            let found = run(&case, &mut memory, units, 1);
+            let [found, _] = run(&case, &mut memory, units, 1);
             for (at, &x) in found.iter().enumerate() {
                 let wanted = if at % 5 == 2 { odd.to_f64() } else { x };
                 assert!(
@@ -440,7 +478,11 @@ fn scores_near_the_greatest_number() {
         });
         put(V, &|at| (at % (2 * KEYS)) as f32);
         for units in units() {
-            assert_eq!(run(&case, &mut memory, units, 1), [7.0, 7.0], "{units:?}");
+            assert_eq!(
+                run(&case, &mut memory, units, 1)[0],
+                [7.0, 7.0],
+                "{units:?}"
+            );
         }
     }
 }
@@ -461,7 +503,7 @@ fn values_near_the_greatest_number() {
     let v = f32::MAX * (1.0 - 3.0 * f32::EPSILON);
     memory[V].bytes.copy_from_slice(&v.to_le_bytes());
     for units in units() {
-        for x in run(&case, &mut memory, units, 1) {
+        for &x in &run(&case, &mut memory, units, 1)[0] {
             let off = (x / f64::from(v) - 1.0).abs();
             assert!(off <= 2.0 * f64::from(f32::EPSILON), "{units:?}: {x:e}");
         }
@@ -581,7 +623,7 @@ fn scores_of_any_finite_size() {
             memory[BIAS].bytes = encode(dtype, bias.into_iter());
             let [q, k, bias] = [Q, K, BIAS].map(|which| decode(dtype, &memory[which].bytes));
             for units in units() {
-                let found = run(&case, &mut memory, units, 1);
+                let [found, _] = run(&case, &mut memory, units, 1);
                 compare_scores(&case, &memory, units, &found, &|query, key| {
                     (q[query] * k[key]) as f32 + bias[query * keys + key] as f32
                 });
@@ -614,7 +656,7 @@ fn products_of_any_finite_size() {
                     memory[which].bytes = encode(case.dtype, x.iter().copied());
                 }
                 for units in units() {
-                    let found = run(&case, &mut memory, units, 1);
+                    let [found, _] = run(&case, &mut memory, units, 1);
                     compare_scores(&case, &memory, units, &found, &|query, key| match causal
                         && key > query
                     {

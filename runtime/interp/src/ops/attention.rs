@@ -75,13 +75,14 @@ struct Attention<'a> {
 }
 
 impl Machine<'_> {
-    /// The values of each query, by the softmax of its scores.
+    /// The values of each query, by the softmax of its scores; with `sums` the logarithms of the sums of their exponentials, too.
     pub(crate) fn sdpa(
         &mut self,
         operands: &[Tensor],
         scale: Option<f64>,
         causal: bool,
-    ) -> Result<Tensor> {
+        sums: bool,
+    ) -> Result<Vec<Tensor>> {
         let odd = || InterpError::invalid("the operands are no queries, keys and values");
         let ([q, k, v], bias) = operands.split_first_chunk::<3>().ok_or_else(odd)?;
         let (lines, _) = q
@@ -122,6 +123,7 @@ impl Machine<'_> {
         }
         let axes = lines.iter().map(|axis| axis.extent).chain([columns]);
         let axes: Vec<Axis> = axes.map(Axis::plain).collect();
+        let rows = axes[..lines.len()].to_vec();
         let steps = axes
             .iter()
             .map(|axis| axis.extent)
@@ -129,7 +131,7 @@ impl Machine<'_> {
         self.budget.burn(product(steps).unwrap_or(usize::MAX))?;
         let (dtype, draft) = (q.dtype(), self.draft(q.dtype(), axes)?);
         let rules = self.rules(dtype);
-        with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
+        let weighted = with_lane!(self.kind(dtype), L => self.fill(draft, |part| {
             let mut found: Option<(usize, Weights<L>)> = None;
             chunks::<L>(part, |begin, row| {
                 for (i, lane) in row.iter_mut().enumerate() {
@@ -142,7 +144,25 @@ impl Machine<'_> {
                     }
                 }
             });
-        }))
+        }))?;
+        if !sums {
+            return Ok(vec![weighted]);
+        }
+        let steps = rows
+            .iter()
+            .map(|axis| axis.extent)
+            .chain([keys, terms.max(1)]);
+        self.budget.burn(product(steps).unwrap_or(usize::MAX))?;
+        let (log, draft) = (self.env("log", wide), self.draft(wide, rows)?);
+        let rules = self.rules(wide);
+        let sums = with_lane!(self.kind(wide), L => self.fill(draft, |part| {
+            chunks::<L>(part, |begin, row| {
+                for (i, lane) in row.iter_mut().enumerate() {
+                    *lane = own.weights::<L>(begin + i).log_sum(&log).stored(&rules);
+                }
+            });
+        }))?;
+        Ok(vec![weighted, sums])
     }
 }
 
@@ -164,6 +184,25 @@ struct Weights<L> {
     sum: L,
     /// 1 where no key takes part.
     none: Int,
+    /// The greatest score; 0 where no key takes part.
+    base: L,
+}
+
+impl<L: Lane + Reducible> Weights<L> {
+    /// The logarithm of the sum of the exponentials of all scores.
+    fn log_sum(&self, log: &Env) -> L {
+        let mut own = [self.sum];
+        L::unary(Unary::Log, &mut own, log);
+        L::binary(Binary::Add, &mut own, &[self.base], log);
+        let [all] = own;
+        // Weights may be relative to a number that the greatest score is rounded to.
+        let moved = 2.0 * self.base.to_f64().abs() * log.rules.unit();
+        L::select(
+            self.none,
+            L::constant(f64::NEG_INFINITY, 0),
+            all.moved(moved, &log.rules),
+        )
+    }
 }
 
 impl Attention<'_> {
@@ -233,7 +272,12 @@ impl Attention<'_> {
             L::push(Reduce::Sum, &mut sum, *weight, rules);
         }
         let sum = L::end(Reduce::Sum, sum, rules);
-        Weights { each, sum, none }
+        Weights {
+            each,
+            sum,
+            none,
+            base,
+        }
     }
     /// A weight that may have been computed from other greatest scores first, and be 0 where it is not normal.
     fn corrected<L: Number>(&self, weight: L, below: L) -> L {
