@@ -84,6 +84,8 @@ pub(super) struct Node {
     pub computes: u64,
     /// Arithmetic per element of its space.
     pub flops: u64,
+    /// The part of it that the kernel does elsewhere, too: of what windows compute at several indices all but the first time.
+    pub again: u64,
     /// Axes that it tells apart from others: those whose indices it counts, all of them if what it reads has other axes.
     pub apart: Mask,
     /// Neighbouring axes of a slice, flip, pad or cat that its indices tell apart.
@@ -238,6 +240,7 @@ impl Body {
         if ops.iter().any(|&op| axes.window(op).is_some()) {
             self.bindings = Some(bindings.clone());
         }
+        let mut computed: FxHashSet<Op> = FxHashSet::default();
         let read: FxHashSet<Value> = ops.iter().flat_map(|&op| ir.operands(op)).collect();
         let as_stored = |&result: &Value| Stored {
             order: order(axes, result),
@@ -280,6 +283,7 @@ impl Body {
                     logical: SmallVec::new(),
                     class: def.map_or(OpClass::Structure, |d| d.class),
                     flops: 0,
+                    again: 0,
                     renames: false,
                     contiguous: false,
                     plain: false,
@@ -296,6 +300,7 @@ impl Body {
             if unwalked {
                 continue;
             }
+            computed.insert(op);
             let elsewhere = elsewhere(window, &sources);
             let own_sources: SmallVec<[Source; 3]> = match window {
                 Some(window) => {
@@ -332,6 +337,7 @@ impl Body {
                 logical: results.iter().flat_map(|&r| logical(axes, r)).collect(),
                 class: def.map_or(OpClass::Structure, |d| d.class),
                 flops: flops(ir, axes, op),
+                again: window.map_or(0, |window| again(ir, window, &mut computed)),
                 renames: renames(ir, op),
                 contiguous: window.is_some_and(|w| {
                     let last = results.first().and_then(|&r| axes.stored(r).last());
@@ -394,10 +400,22 @@ impl Body {
     pub fn flops(&self, node: &Node) -> u64 {
         node.flops.saturating_mul(self.elements(node.space))
     }
+    /// The part of it that is done elsewhere, too.
+    pub fn again(&self, node: &Node) -> u64 {
+        node.again.saturating_mul(self.elements(node.space))
+    }
     /// The lengths of the axes of a set.
     pub fn lengths(&self, space: Mask) -> Vec<u64> {
         bits(space).map(|axis| self.extents[axis]).collect()
     }
+}
+
+/// Arithmetic of an element of `window` beyond that of ops which nothing else has computed yet; now they are.
+fn again(ir: &Ir, window: &window::Window, computed: &mut FxHashSet<Op>) -> u64 {
+    let own = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
+    let first = window.computed().filter(|&op| computed.insert(op));
+    let first = first.map(own).fold(0, u64::saturating_add);
+    window.arithmetic(own).saturating_sub(first)
 }
 
 /// Arithmetic of an element of `op`, with that of ops which it computes again where it reads.

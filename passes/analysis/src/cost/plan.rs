@@ -100,6 +100,8 @@ pub struct Cost {
     pub workspace_bytes: u64,
     /// Arithmetic, recomputation included.
     pub flops: u64,
+    /// Bytes that could be moved while what windows compute again is computed, beyond those that are moved meanwhile and in the time of a launch.
+    pub again_bytes: u64,
     /// Kernels: segments that are no views.
     pub kernels: u64,
     /// Launches of these: one for each sweep, for each sum of which workers have parts, and for each walk behind a sweep.
@@ -114,6 +116,10 @@ impl Cost {
         let outer = self.read_bytes.saturating_add(self.write_bytes);
         outer.saturating_add(self.workspace_bytes)
     }
+    /// The bytes moved, and those that could be while windows compute again.
+    pub fn price(&self) -> u64 {
+        self.bytes().saturating_add(self.again_bytes)
+    }
     /// Both, one after the other.
     pub fn plus(&self, other: &Cost) -> Cost {
         Cost {
@@ -121,6 +127,7 @@ impl Cost {
             write_bytes: self.write_bytes.saturating_add(other.write_bytes),
             workspace_bytes: self.workspace_bytes.saturating_add(other.workspace_bytes),
             flops: self.flops.saturating_add(other.flops),
+            again_bytes: self.again_bytes.saturating_add(other.again_bytes),
             kernels: self.kernels.saturating_add(other.kernels),
             launches: self.launches.saturating_add(other.launches),
             time_ns: self.time_ns.saturating_add(other.time_ns),
@@ -130,7 +137,7 @@ impl Cost {
     pub fn key(&self, objective: Objective) -> (u64, u64, u64, u64) {
         let (bytes, time) = (self.bytes(), self.time_ns);
         match objective {
-            Objective::Bytes => (bytes, self.launches, self.kernels, time),
+            Objective::Bytes => (self.price(), self.launches, self.kernels, time),
             Objective::Time => (time, bytes, self.launches, self.kernels),
             Objective::Kernels => (self.kernels, bytes, self.launches, time),
         }
@@ -473,6 +480,7 @@ fn sweep_cost(
     let again = draft.residents.again.iter().map(|(_, op)| op);
     let ops = draft.body.iter().chain(&draft.epilogue).chain(again);
     let ops = ops.map(node);
+    let repeated = sum(&mut ops.clone().map(|n| body.again(n)));
     let mut cost = Cost {
         read_bytes: loaded.saturating_add(read(true)),
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
@@ -481,6 +489,12 @@ fn sweep_cost(
         launches: 1 + behind + if target.is_gpu() { 0 } else { shared },
         ..Cost::default()
     };
+    // Arithmetic that takes no longer than the bytes is free, and so is less than another launch would take.
+    let beyond = target.repeated_as_bytes(cost.flops);
+    let beyond = beyond.saturating_sub(cost.bytes());
+    let launch = target.launch_ns.saturating_mul(target.bytes_per_us) / 1000;
+    cost.again_bytes = target.repeated_as_bytes(repeated).min(beyond);
+    cost.again_bytes = cost.again_bytes.saturating_sub(launch);
     // With fewer steps in the grid than workers, the others are idle.
     let steps = tiles.steps(body, grid);
     let busy = steps.clamp(1, target.workers.max(1));

@@ -284,7 +284,7 @@ fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize
     if !refused.is_empty() {
         return refused;
     }
-    let price = |c: &Cost| (c.bytes(), c.launches);
+    let price = |c: &Cost| (c.price(), c.launches);
     let total = |costs: &mut dyn Iterator<Item = &Cost>| {
         price(&costs.fold(Cost::default(), |sum, c| sum.plus(c)))
     };

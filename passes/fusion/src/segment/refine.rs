@@ -424,7 +424,7 @@ impl<'a> Refine<'a> {
     /// Bytes that a group moves beyond each input and each output once: what another plan could save at most.
     fn slack(&self, group: Position) -> u64 {
         let cost_result = self.groups[group as usize].cost_result.as_ref();
-        cost_result.map_or(0, |v| v.cost.bytes().saturating_sub(v.least_bytes))
+        cost_result.map_or(0, |v| v.cost.price().saturating_sub(v.least_bytes))
     }
     /// Bytes of the values `edges` that the groups `touched` load, and that anyone writes.
     fn traffic(&self, edges: &[u32], touched: &[Position]) -> u64 {

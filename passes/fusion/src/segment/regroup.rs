@@ -91,7 +91,7 @@ fn look(search: &mut Search<'_>, window: &[Group]) -> Vec<u32> {
     }
     for group in window {
         look.push(group.settled.into());
-        let cost = group.cost_result.as_ref().map_or(0, |v| v.cost.bytes());
+        let cost = group.cost_result.as_ref().map_or(0, |v| v.cost.price());
         look.extend([cost as u32, (cost >> 32) as u32]);
     }
     look
@@ -157,7 +157,7 @@ pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Gr
 /// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
 fn parts(search: &Search<'_>, all: &[Index], known: &Cost) -> Vec<Vec<Index>> {
     match search.planner.model.objective {
-        Objective::Bytes => lower_bound::inseparable(search.ir, search.graph, all, known.bytes()),
+        Objective::Bytes => lower_bound::inseparable(search.ir, search.graph, all, known.price()),
         _ => all.iter().map(|&op| vec![op]).collect(),
     }
 }

@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
             ..Group::default()
         };
         // Partial results lie beside inputs and outputs: without them several kernels may move less.
-        let least = |v: &CostResult| v.cost.bytes() == v.least_bytes || component.len() > MAX_AGAIN;
+        let least = |v: &CostResult| v.cost.price() == v.least_bytes || component.len() > MAX_AGAIN;
         if let Some(cost_result) = whole.clone().filter(|v| v.tight && least(v)) {
             return vec![settled(cost_result)];
         }

@@ -284,6 +284,40 @@ impl Window {
             _ => None,
         })
     }
+    /// The arithmetic of one element, of two that it chooses from the dearer one's; `own` is that of an op.
+    pub fn arithmetic(&self, own: impl Fn(Op) -> u64) -> u64 {
+        let mut all: Vec<u64> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let made = match node {
+                Node::Compute { op, operands } => {
+                    let operands = operands.iter().map(|&n| all[n]);
+                    operands.fold(own(*op), u64::saturating_add)
+                }
+                Node::Select {
+                    inside, outside, ..
+                } => all[*inside].max(all[*outside]),
+                _ => 0,
+            };
+            all.push(made);
+        }
+        // What several read is computed once.
+        let mut needed = vec![false; self.nodes.len()];
+        needed.last_mut().into_iter().for_each(|last| *last = true);
+        let mut sum: u64 = 0;
+        for (number, node) in self.nodes.iter().enumerate().rev() {
+            match node {
+                _ if !needed[number] => {}
+                Node::Select {
+                    inside, outside, ..
+                } => needed[*[outside, inside][usize::from(all[*inside] > all[*outside])]] = true,
+                _ => node.earlier().for_each(|n| needed[n] = true),
+            }
+            if let (true, Node::Compute { op, .. }) = (needed[number], node) {
+                sum = sum.saturating_add(own(*op));
+            }
+        }
+        sum
+    }
     /// The guards of what it reads and chooses, in order, with repeats.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.nodes.iter().flat_map(|node| match node {

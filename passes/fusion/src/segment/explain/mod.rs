@@ -82,9 +82,16 @@ struct CostNote {
     read_bytes: u64,
     write_bytes: u64,
     workspace_bytes: u64,
+    /// Bytes that could be moved while windows compute again.
+    #[serde(skip_serializing_if = "is_none")]
+    again_bytes: u64,
     kernels: u64,
     launches: u64,
     time_ns: u64,
+}
+
+fn is_none(bytes: &u64) -> bool {
+    *bytes == 0
 }
 
 /// A reason with its numbers.
@@ -603,6 +610,7 @@ fn note(cost: &Cost) -> CostNote {
         read_bytes: cost.read_bytes,
         write_bytes: cost.write_bytes,
         workspace_bytes: cost.workspace_bytes,
+        again_bytes: cost.again_bytes,
         kernels: cost.kernels,
         launches: cost.launches,
         time_ns: cost.time_ns,

@@ -169,6 +169,12 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             why.sweeps_apart
                 .map_or(String::new(), |s| format!(" in {s}")),
         ));
+        if let Some(cost) = why.together.as_ref().filter(|c| c.again_bytes > 0) {
+            lines.push(format!(
+                "one kernel would compute again what takes as long as moving {} bytes more",
+                cost.again_bytes
+            ));
+        }
     }
     lines
 }
