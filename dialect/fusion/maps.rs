@@ -40,6 +40,8 @@ pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", in
 pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
 /// Along `dim` any element of the operand may make any of the result.
 pub static SORT: MapsDef = family("sort", "kept, one in another order", sort);
+/// Any element of an operand may make any of a result; the first axes of results, as many as all have, are those of the batch.
+pub static ROUTINE: MapsDef = family("routine", "some are kept, of others all make all", routine);
 /// Along `dim` the operand's elements, moved around its ends.
 pub static ROLL: MapsDef = family("roll", "kept, one in another order", sort);
 /// The indices that are compared with that along the new axis `dim`.
@@ -339,6 +341,34 @@ fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         results: results.collect(),
         ..maps
     })
+}
+
+/// Operands are walked by iterators of their own, and so are the results, but for axes that a result has as the first one.
+fn routine(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let axes = |value: Value| Some(&ir.value_kind(value).as_tensor()?.dims);
+    let first = axes(*ir.results(op).first()?)?;
+    let mut maps = parallel(first.len(), SmallVec::new());
+    for &value in ir.results(op).iter().skip(1) {
+        let own = axes(value)?;
+        let same = own == first;
+        let index = |(axis, _): (usize, _)| match same || axis + 2 < first.len() {
+            true => Index::Iter(axis),
+            false => {
+                maps.iterators.push(IteratorKind::Parallel);
+                Index::Iter(maps.iterators.len() - 1)
+            }
+        };
+        let map = Map::Axes(own.iter().enumerate().map(index).collect());
+        maps.results.push(map);
+    }
+    for value in ir.operands(op) {
+        let from = maps.iterators.len();
+        let own = axes(value)?.len();
+        maps.iterators
+            .extend(std::iter::repeat_n(IteratorKind::Reduction, own));
+        maps.operands.push(iterators(from..from + own));
+    }
+    Some(maps)
 }
 
 fn one_hot(ir: &Ir, op: Op) -> Option<IndexingMaps> {

@@ -18,6 +18,7 @@
 //! | `attention.rs` | `sdpa` |
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
+//! | `routine.rs` | factors of matrices, triangular systems, `fft` |
 //! | `composite.rs` | `roll`, `one_hot` |
 //! | `terminator.rs` | `yield` |
 //!
@@ -43,6 +44,7 @@ pub mod product;
 pub mod random;
 pub mod reduction;
 pub mod reshape;
+pub mod routine;
 pub mod scan;
 pub mod scatter;
 pub mod select;
@@ -67,6 +69,7 @@ pub use product::*;
 pub use random::*;
 pub use reduction::*;
 pub use reshape::*;
+pub use routine::*;
 pub use scan::*;
 pub use scatter::*;
 pub use select::*;
@@ -97,6 +100,7 @@ const LISTS: Lists = Lists(&[
     ATTENTION_OPS,
     SCATTER_OPS,
     SORT_OPS,
+    ROUTINE_OPS,
     COMPOSITE_OPS,
     TERMINATOR_OPS,
 ]);

@@ -804,6 +804,72 @@ const CASES: &[Case] = &[
         "FIR0212",
         "// %x: tensor<5xf32>\n%0, %1 = fusion.topk %x dim 0 of i64",
     ),
+    // fusion, routines
+    (
+        "fusion.cholesky",
+        "FIR0301",
+        "// %a: tensor<2x4x5xf32>\n%0 = fusion.cholesky %a",
+    ),
+    (
+        "fusion.cholesky",
+        "FIR0211",
+        "// %a: tensor<4x4xbf16>\n%0 = fusion.cholesky %a",
+    ),
+    (
+        "fusion.triangular_solve",
+        "FIR0301",
+        "// %a: tensor<4x4xf32>, %b: tensor<3x4xf32>\n%0 = fusion.triangular_solve %a, %b",
+    ),
+    (
+        "fusion.triangular_solve",
+        "FIR0302",
+        "// %a: tensor<4x4xf32>, %b: tensor<4x3xf64>\n%0 = fusion.triangular_solve %a, %b",
+    ),
+    (
+        "fusion.triangular_solve",
+        "FIR0301",
+        "// %a: tensor<2x4x4xf32>, %b: tensor<3x4x4xf32>\n%0 = fusion.triangular_solve %a, %b right",
+    ),
+    (
+        "fusion.lu",
+        "FIR0303",
+        "// %a: tensor<[N]x4xf32>\n%0, %1 = fusion.lu %a",
+    ),
+    (
+        "fusion.qr",
+        "FIR0301",
+        "// %a: tensor<4xf32>\n%0, %1 = fusion.qr %a",
+    ),
+    (
+        "fusion.householder_product",
+        "FIR0301",
+        "// %v: tensor<3x4xf32>, %t: tensor<3xf32>\n%0 = fusion.householder_product %v, %t",
+    ),
+    (
+        "fusion.householder_product",
+        "FIR0301",
+        "// %v: tensor<4x3xf32>, %t: tensor<4xf32>\n%0 = fusion.householder_product %v, %t",
+    ),
+    (
+        "fusion.eigh",
+        "FIR0301",
+        "// %a: tensor<4x3xf32>\n%0, %1 = fusion.eigh %a",
+    ),
+    (
+        "fusion.svd",
+        "FIR0211",
+        "// %a: tensor<4x3xi32>\n%0, %1, %2 = fusion.svd %a",
+    ),
+    (
+        "fusion.fft",
+        "FIR0304",
+        "// %x: tensor<4x3xf32>\n%0, %1 = fusion.fft %x, %x dim 2",
+    ),
+    (
+        "fusion.fft",
+        "FIR0301",
+        "// %x: tensor<4x3xf32>, %y: tensor<4x4xf32>\n%0, %1 = fusion.fft %x, %y dim 0",
+    ),
     // fusion, reductions
     (
         "fusion.sum",

@@ -344,7 +344,8 @@ fn floats_of_8_bits_are_moved_and_cast_and_nothing_else() {
             | OpClass::Scan
             | OpClass::Contraction
             | OpClass::Attention
-            | OpClass::Sort => true,
+            | OpClass::Sort
+            | OpClass::Routine => true,
             _ => continue,
         };
         assert_eq!(taken(def), !computes, "{}", def.name);

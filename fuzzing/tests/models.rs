@@ -6,6 +6,7 @@
 
 use std::path::Path;
 
+use fuser_dialects::fusion;
 use fuser_fuzzing::Stats;
 use fuser_fuzzing::models::check::{self, Bench, Level};
 use fuser_fuzzing::models::evaluator::Evaluators;
@@ -97,7 +98,8 @@ fn every_op_type_and_sentence_occurs() {
     assert_eq!(faults, Vec::<String>::new());
     let ops = documented();
     assert!(ops.len() > 50, "{ops:?}");
-    let ops = ops.iter().map(String::as_str);
+    let routine = |name: &str| fusion::ROUTINE_OPS.iter().any(|def| def.name == name);
+    let ops = ops.iter().map(String::as_str).filter(|name| !routine(name));
     assert_eq!(stats.missing("op", ops), Vec::<&str>::new());
     let dtypes = DType::ALL.into_iter().map(DType::name);
     assert_eq!(stats.missing("dtype", dtypes), Vec::<&str>::new());

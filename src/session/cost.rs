@@ -105,6 +105,11 @@ fn operations(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>) -> u128 {
             let elements = operand(0).stored(&[]);
             elements.saturating_mul(u128::from(elements.max(2).ilog2()))
         }
+        OpClass::Routine => {
+            // Each step of a factorization passes over the matrix.
+            let elements = operand(0).stored(&[]).saturating_add(made);
+            elements.saturating_mul(operand(0).last(1).max(1))
+        }
         OpClass::Scatter => made.saturating_add(operand(2).stored(&[])),
         _ => made,
     }

@@ -170,7 +170,8 @@ fn run(
         Step::Product { .. }
         | Step::Attention { .. }
         | Step::Scatter { .. }
-        | Step::Sort { .. } => {
+        | Step::Sort { .. }
+        | Step::Routine { .. } => {
             panic!("no call runs on a GPU")
         }
     }

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 23] = [
+const MAY_USE: [(&str, &[&str]); 24] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
@@ -76,7 +76,11 @@ const MAY_USE: [(&str, &[&str]); 23] = [
             "fuser-artifact",
         ],
     ),
-    ("fuser-runtime", &["fuser-artifact", "fuser-random"]),
+    ("fuser-routines", &[]),
+    (
+        "fuser-runtime",
+        &["fuser-artifact", "fuser-random", "fuser-routines"],
+    ),
     ("fuser-cuda-sim", &["fuser-random", "fuser-target"]),
     (
         "fuser-interp",

@@ -292,6 +292,8 @@ pub enum OpClass {
     Scatter,
     /// Elements along an axis are put in order.
     Sort,
+    /// A library computes a function of whole matrices or lines.
+    Routine,
     /// Other programs run, many times or perhaps.
     Control,
     /// Several steps, which are of no other class together.

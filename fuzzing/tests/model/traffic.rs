@@ -197,6 +197,23 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.lines += read;
                 bytes.written += number(size(result));
             }
+            Step::Routine {
+                routine, tensors, ..
+            } => {
+                bytes.launches += 1;
+                let (taken, made) = tensors.split_at(routine.axes().0.len());
+                let mut buffers: Vec<u32> = taken.iter().map(|f| f.tensor.buffer).collect();
+                buffers.sort_unstable();
+                buffers.dedup();
+                let size = |buffer: u32| {
+                    let bytes = artifact.buffers[buffer as usize].bytes();
+                    bytes.evaluate_size(extents).unwrap() as u64
+                };
+                let read: u64 = buffers.into_iter().map(size).sum();
+                bytes.read += read;
+                bytes.lines += read;
+                bytes.written += made.iter().map(|f| size(f.tensor.buffer)).sum::<u64>();
+            }
             Step::Sort { tensors, .. } => {
                 bytes.launches += 1;
                 let [from, to] = tensors.each_ref().map(|factor| {

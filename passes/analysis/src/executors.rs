@@ -32,7 +32,7 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT];
+pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT, &ROUTINE];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -119,6 +119,14 @@ static SORT: Executor = Executor {
     doc: "sorts on the CPU, of any type and any layout",
     bias: false,
     takes: |target, call| matches!(call, Call::Sort { .. }).then(|| on_the_cpu(target)),
+};
+
+/// The crates that `fuser-runtime` calls on the CPU.
+static ROUTINE: Executor = Executor {
+    name: "routine",
+    doc: "factorizations, triangular systems and Fourier transforms on the CPU, of f32 and f64 and any layout",
+    bias: false,
+    takes: |target, call| matches!(call, Call::Routine { .. }).then(|| on_the_cpu(target)),
 };
 
 fn on_the_cpu(target: &Target) -> Result<(), Refusal> {

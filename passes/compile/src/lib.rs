@@ -12,6 +12,7 @@ mod code;
 pub mod plan;
 mod prepare;
 mod product;
+mod routines;
 mod segments;
 pub mod size;
 #[cfg(feature = "codegen")]

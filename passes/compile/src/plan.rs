@@ -29,7 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::segments::Described;
 use super::size::{ExtentTable, kernel_sizes};
-use super::{CompileOptions, product};
+use super::{CompileOptions, product, routines};
 
 /// Steps after which a program with loops is refused: those that name one program twice may double it at each step.
 const MAX_STEPS: usize = 1 << 16;
@@ -657,11 +657,22 @@ impl Planner<'_> {
         let class = self.ir.def(op).map(|d| d.class);
         if gpu && class != Some(OpClass::Contraction) {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
-            return self.error(op, message, apart);
+            let help = match class {
+                Some(OpClass::Routine) => {
+                    "compile for the CPU, '--target=cpu', or compute it outside of the program"
+                }
+                _ => apart,
+            };
+            return self.error(op, message, help);
         }
         let results = self.ir.results(op);
         for &result in results {
             self.result_buffer(op, result, "call")?;
+        }
+        if class == Some(OpClass::Routine) {
+            let step = self.routine(op)?;
+            self.artifact.steps.push(step);
+            return Ok(());
         }
         let Some(maps) = self.ir.maps(op) else {
             return self.error(op, "the op has no maps", "state a shape that verifies");
@@ -729,6 +740,37 @@ impl Planner<'_> {
         }
         self.artifact.steps.push(step);
         Ok(())
+    }
+    /// A function of whole matrices or lines.
+    fn routine(&self, op: Op) -> Result<Step, PlanError> {
+        let Some(routine) = routines::of(self.ir, op) else {
+            let message = format!("no library runs '{}'", self.ir.name(op));
+            return self.error(op, message, "compute it outside of the program");
+        };
+        let lines = self.ir.int_of(op, "dim");
+        let dim = lines.and_then(|dim| usize::try_from(dim).ok());
+        let values = self
+            .ir
+            .operands(op)
+            .chain(self.ir.results(op).iter().copied());
+        let tensor = |value| {
+            let name = self.name_of(value, "factor");
+            let tensor = self.tensor_spec(op, value, name, self.buffer(op, value)?)?;
+            let rank = tensor.dims.len();
+            // The axis of lines is the last loop.
+            let place = |axis: usize| match dim {
+                Some(dim) if axis == dim => rank - 1,
+                Some(dim) if axis > dim => axis - 1,
+                _ => axis,
+            };
+            let loops = (0..rank).map(|axis| place(axis) as u32).collect();
+            Ok(Factor { tensor, loops })
+        };
+        Ok(Step::Routine {
+            segment: self.segment,
+            routine,
+            tensors: values.map(tensor).collect::<Result<_, PlanError>>()?,
+        })
     }
     /// The report of a scatter in place: nothing but what it puts somewhere moves.
     fn writes_parts(&mut self, combine: Combine, [indices, updates]: [u32; 2]) {

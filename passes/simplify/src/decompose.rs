@@ -234,7 +234,11 @@ mod tests {
                 .any(|(known, _)| std::ptr::eq(*known, *def))
                 || matches!(
                     def.class,
-                    OpClass::Contraction | OpClass::Attention | OpClass::Scatter | OpClass::Sort
+                    OpClass::Contraction
+                        | OpClass::Attention
+                        | OpClass::Scatter
+                        | OpClass::Sort
+                        | OpClass::Routine
                 );
             assert_eq!(composite, known, "{}", def.name);
         }

@@ -11,8 +11,8 @@ use crate::size::SizeExpr;
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention.
-pub const VERSION: u32 = 15;
+/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines.
+pub const VERSION: u32 = 16;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -370,6 +370,13 @@ pub enum Step {
         /// The operand, which has loop `rank` in place of that of the axis, and the result.
         tensors: Box<[Factor; 2]>,
     },
+    /// Makes of each matrix or line of the operands those of the results. On the CPU only.
+    Routine {
+        segment: u32,
+        routine: Routine,
+        /// Operands, then results. Loops of the batch come first; those behind are the axes of a matrix, rows first, or of a line.
+        tensors: Vec<Factor>,
+    },
     /// Begins a turn of a loop, whose steps follow, or goes on with the step `end` where there is none. There are `turns` turns from the
     /// first time on, and from each time on after there was none; or there is a turn where the first element of the buffer `condition`, of
     /// truth values, is not 0.
@@ -383,6 +390,50 @@ pub enum Step {
     },
     /// Ends a turn: goes on with the step `to` before this one, which begins the next turn or computes its condition.
     Again { segment: u32, to: u32 },
+}
+
+/// A function of whole matrices or lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Routine {
+    Cholesky {
+        upper: bool,
+    },
+    Solve {
+        right: bool,
+        upper: bool,
+        transpose: bool,
+        unit: bool,
+    },
+    Lu,
+    Qr,
+    Reflections,
+    Eigh {
+        upper: bool,
+    },
+    Svd,
+    Fourier {
+        inverse: bool,
+    },
+}
+
+impl Routine {
+    /// The number of axes that a matrix, a vector or a line has of each operand, and of each result.
+    pub fn axes(self) -> (&'static [usize], &'static [usize]) {
+        match self {
+            Routine::Cholesky { .. } => (&[2], &[2]),
+            Routine::Solve { .. } => (&[2, 2], &[2]),
+            Routine::Lu | Routine::Qr | Routine::Eigh { .. } => (&[2], &[2, 1]),
+            Routine::Reflections => (&[2, 1], &[2]),
+            Routine::Svd => (&[2], &[2, 1, 2]),
+            Routine::Fourier { .. } => (&[1, 1], &[1, 1]),
+        }
+    }
+
+    /// True if result `index` has indices, not numbers of the operands' type.
+    pub fn indexes(self, index: usize) -> bool {
+        self == Routine::Lu && index == 1
+    }
 }
 
 /// The way in which an element and what is put there become one.
@@ -432,6 +483,7 @@ impl Step {
             | Step::Attention { segment, .. }
             | Step::Scatter { segment, .. }
             | Step::Sort { segment, .. }
+            | Step::Routine { segment, .. }
             | Step::Turn { segment, .. }
             | Step::Again { segment, .. } => *segment,
         }
@@ -454,6 +506,9 @@ impl Step {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
             Step::Sort { tensors, .. } => {
+                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
+            Step::Routine { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
             }
             Step::Turn { condition, .. } => condition.iter().copied().collect(),

@@ -35,8 +35,8 @@ mod validate;
 
 pub use artifact::{
     Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, GpuProduct,
-    KernelCode, Multiple, SegmentInfo, SegmentKind, SegmentValue, Step, Target, TensorSpec,
-    VERSION,
+    KernelCode, Multiple, Routine, SegmentInfo, SegmentKind, SegmentValue, Step, Target,
+    TensorSpec, VERSION,
 };
 pub use dtype::{DType, Kind, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};

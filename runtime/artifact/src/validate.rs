@@ -10,8 +10,8 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, SegmentInfo,
-    Step, Target, TensorSpec,
+    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, Routine,
+    SegmentInfo, Step, Target, TensorSpec,
 };
 use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
@@ -225,6 +225,9 @@ impl Artifact {
             Step::Sort {
                 values, tensors, ..
             } => self.check_sort(*values, tensors),
+            Step::Routine {
+                routine, tensors, ..
+            } => self.check_routine(*routine, tensors),
             Step::Turn {
                 turns,
                 condition,
@@ -433,6 +436,47 @@ impl Artifact {
         (typed && ordered).then_some(()).ok_or(Problem::NoCall)?;
         let turned = is_turned(&from.loops, to.loops.len() as u32);
         turned.then_some(()).ok_or(Problem::Loops)
+    }
+
+    /// Operands are of one type, f32 or f64, results are written, to buffers of their own, and all have the loops of one batch.
+    fn check_routine(&self, routine: Routine, tensors: &[Factor]) -> Result<(), Problem> {
+        let (taken, made) = routine.axes();
+        let here = matches!(self.target, Target::Cpu { .. });
+        let counted = here && tensors.len() == taken.len() + made.len();
+        counted.then_some(()).ok_or(Problem::NoCall)?;
+        let (operands, results) = tensors.split_at(taken.len());
+        let dtype = operands.first().map(|factor| factor.tensor.dtype);
+        let typed = matches!(dtype, Some(DType::F32 | DType::F64));
+        let same = |factor: &Factor| Some(factor.tensor.dtype) == dtype;
+        let mut outcomes = results.iter().enumerate();
+        let typed = typed
+            && operands.iter().all(same)
+            && outcomes.all(|(index, factor)| match routine.indexes(index) {
+                true => factor.tensor.dtype == DType::I32,
+                false => same(factor),
+            });
+        typed.then_some(()).ok_or(Problem::NoCall)?;
+        for factor in tensors {
+            self.check_tensor(&factor.tensor)?;
+        }
+        for (index, result) in results.iter().enumerate() {
+            self.check_written(result.tensor.buffer)?;
+            let others = operands.iter().chain(&results[..index]);
+            let apart = |other: &Factor| other.tensor.buffer != result.tensor.buffer;
+            let stored = result.tensor.dims.iter().all(|dim| !dim.broadcast);
+            let alone = stored && others.into_iter().all(apart);
+            alone.then_some(()).ok_or(Problem::NoCall)?;
+        }
+        let batch = |(factor, own): (&Factor, &usize)| {
+            let mut loops = factor.loops.clone();
+            loops.sort_unstable();
+            let whole = loops.iter().copied().eq(0..factor.tensor.dims.len() as u32);
+            loops.len().checked_sub(*own).filter(|_| whole)
+        };
+        let mut batches = tensors.iter().zip(taken.iter().chain(made)).map(batch);
+        let first = batches.next().flatten();
+        let fits = first.is_some() && batches.all(|own| own == first);
+        fits.then_some(()).ok_or(Problem::Loops)
     }
 
     fn check_alive(&self, step: usize, index: u32) -> Result<(), Problem> {

@@ -249,6 +249,7 @@ impl Run<'_> {
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. }
+            | PlannedStep::Routine { .. }
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => None,
         }

@@ -209,6 +209,13 @@ impl Machine<'_> {
                     },
                 );
             }
+            PlannedStep::Routine { routine, calls } => {
+                self.spread(*calls, Effort::Unknown, &move |_: usize, begin, end| {
+                    let address = |buffer| self.address(buffer);
+                    // SAFETY: the plan has compared the shapes with the buffers; calls write to disjoint parts of the results.
+                    unsafe { routine.call(begin, end, &address) }
+                });
+            }
             PlannedStep::Scatter { scatter, calls } => {
                 let addresses = scatter.buffers.map(|buffer| self.address(buffer));
                 let effort = match scatter.is_small() && *calls == 1 {

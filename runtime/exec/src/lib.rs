@@ -7,7 +7,7 @@
 //! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
-//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `gemm` (instructions that not every processor has, assembly, walking tensors), `attention` (both), `scatter` and `sort` (walking tensors),
+//! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `gemm` (instructions that not every processor has, assembly, walking tensors), `attention` (both), `scatter`, `sort` and `routine` (walking tensors),
 //! `executable` (copying), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
@@ -43,6 +43,8 @@ pub mod plan;
 mod product;
 mod random;
 mod report;
+#[allow(unsafe_code)]
+mod routine;
 pub mod run_plan;
 mod runtime;
 #[allow(unsafe_code)]

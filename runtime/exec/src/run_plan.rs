@@ -16,6 +16,7 @@ use crate::bind;
 use crate::plan::{self, Lifetime};
 use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
+use crate::routine::Routine;
 use crate::scatter::Scatter;
 use crate::sort::{Sort, Stage};
 use crate::tensor::{Axis, TensorError, stored_bytes};
@@ -170,6 +171,8 @@ pub enum PlannedStep {
         stages: Vec<Stage>,
         calls: i64,
     },
+    /// So many calls of a crate.
+    Routine { routine: Routine, calls: i64 },
     /// Begins a turn of a loop, or goes on with the step `end`.
     Turn { goes_on: GoesOn, end: usize },
     /// Goes on with the step `to`.
@@ -291,6 +294,7 @@ impl RunPlan {
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. }
+            | PlannedStep::Routine { .. }
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => 0,
         });
@@ -328,6 +332,7 @@ impl PlannedStep {
             PlannedStep::Copy { .. }
             | PlannedStep::Fill { .. }
             | PlannedStep::Scatter { .. }
+            | PlannedStep::Routine { .. }
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => 0,
         }
@@ -540,6 +545,15 @@ impl Planner<'_> {
                 let scatter = scatter.ok_or(PlanError::Call { step: index })?;
                 let calls = scatter.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Scatter { scatter, calls })
+            }
+            Step::Routine {
+                routine, tensors, ..
+            } => {
+                let axes = self.factors(index, tensors, buffers)?;
+                let routine = Routine::new(*routine, tensors, &axes);
+                let routine = routine.ok_or(PlanError::Call { step: index })?;
+                let calls = routine.calls().ok_or(PlanError::TooLarge)?;
+                Ok(PlannedStep::Routine { routine, calls })
             }
             Step::Turn {
                 turns,

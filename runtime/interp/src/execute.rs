@@ -103,6 +103,7 @@ pub(crate) fn execute(
             let indices = sort(machine, site, x, Some(site.dtype("of")?), descending)?;
             return Ok(vec![values, indices]);
         }
+        (Code::Routine(routine), operands) => return machine.routine(routine, site, operands),
         (Code::Lambda(steps), operands) => return lambda::walk(machine, site, operands, steps),
         (Code::Last, [x]) => lambda::last(machine, site, x),
         (Code::VarMean, [x]) => return var_mean(machine, site, x),

@@ -377,6 +377,8 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
         assert_eq!(made, expected, "{name} of {shapes:?}");
     }
     let all = fusion::DIALECT.ops.iter();
+    // A routine's results are no sums of elements.
+    let all = all.filter(|def| def.class != OpClass::Routine);
     let all: BTreeSet<_> = all.filter_map(|def| Some(def.maps?.name)).collect();
     assert_eq!(seen, all, "families without a case here");
 }

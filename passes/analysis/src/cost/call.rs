@@ -3,7 +3,7 @@
 use fuser_dialects::fusion::maps;
 use fuser_dialects::task;
 use fuser_ir::def::OpClass;
-use fuser_ir::{Extent, Ir, Op, Value};
+use fuser_ir::{Dim, Extent, Ir, Op, Value};
 
 use super::attention::Attention;
 use super::product::Product;
@@ -36,6 +36,15 @@ pub enum Call {
         length: u64,
         /// Elements of each that are kept.
         kept: u64,
+    },
+    /// A function of whole matrices or lines.
+    Routine {
+        /// Its name, without the dialect.
+        name: &'static str,
+        /// Matrices or lines.
+        count: u64,
+        /// The rows and columns of the first operand's matrices; of lines one row.
+        shape: [u64; 2],
     },
     /// A loop, with the number of its turns where that is known.
     Loop(Option<u64>),
@@ -73,6 +82,23 @@ impl Call {
                     kept,
                 })
             }
+            OpClass::Routine => {
+                let name = ir.def(op)?.name;
+                let input = ir.operands(op).next()?;
+                let dims = &ir.value_kind(input).as_tensor()?.dims;
+                let length = |dim: &Dim| bindings.extent(ir, dim.extent);
+                let shape = match (ir.int_of(op, "dim"), &dims[..]) {
+                    (Some(dim), dims) => [1, length(dims.get(usize::try_from(dim).ok()?)?)],
+                    (None, [.., rows, columns]) => [length(rows), length(columns)],
+                    _ => return None,
+                };
+                let each = shape[0].saturating_mul(shape[1]);
+                Some(Self::Routine {
+                    name: name.split_once('.').map_or(name, |(_, rest)| rest),
+                    count: elements(input)?.checked_div(each).unwrap_or(0),
+                    shape,
+                })
+            }
             OpClass::Control => {
                 let turns = ir.int_of(op, "turns");
                 Some(Self::Loop(
@@ -100,6 +126,19 @@ impl Call {
                 let steps = 2 * u64::from(u64::BITS - length.leading_zeros());
                 lines.saturating_mul(*length).saturating_mul(steps)
             }
+            // Of a matrix each step passes over all of it; of a line there are as many as its length has digits.
+            Self::Routine {
+                count,
+                shape: [rows, columns],
+                ..
+            } => {
+                let steps = match rows {
+                    1 => 5 * u64::from(u64::BITS - columns.leading_zeros()),
+                    _ => *rows.min(columns),
+                };
+                let elements = count.saturating_mul(*rows).saturating_mul(*columns);
+                elements.saturating_mul(steps)
+            }
             // Its programs have prices of their own.
             Self::Loop(_) => 0,
         }
@@ -126,6 +165,11 @@ impl Call {
                 length,
                 kept,
             } => format!("sort {name} ({lines} lines of {length}, {kept} kept)"),
+            Self::Routine {
+                name: routine,
+                count,
+                shape: [rows, columns],
+            } => format!("{routine} {name} ({count} of {rows}x{columns})"),
             Self::Loop(Some(turns)) => format!("loop {name} ({turns} turns)"),
             Self::Loop(None) => format!("loop {name}"),
         }
@@ -182,6 +226,7 @@ pub fn is_call(ir: &Ir, op: Op) -> bool {
                 | OpClass::Attention
                 | OpClass::Scatter
                 | OpClass::Sort
+                | OpClass::Routine
                 | OpClass::Control
         )
     )

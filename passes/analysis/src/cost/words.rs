@@ -119,6 +119,7 @@ fn noun(ir: &Ir, op: Op) -> &'static str {
         Some(OpClass::Attention) => "attention",
         Some(OpClass::Scatter) => "a scatter",
         Some(OpClass::Sort) => "a sort",
+        Some(OpClass::Routine) => "a routine",
         Some(OpClass::Control) => "a loop",
         _ => "a call",
     }

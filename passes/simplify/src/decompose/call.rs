@@ -60,7 +60,8 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
     ctx.count("calls", called.into());
     let class = ctx.ir.def(op).map(|d| d.class);
     match (class, called) {
-        (Some(OpClass::Sort), true) => Ok(Vec::new()),
+        // No kernel computes a routine: where no executor takes it, the plan says so.
+        (Some(OpClass::Sort), true) | (Some(OpClass::Routine), _) => Ok(Vec::new()),
         (Some(OpClass::Sort), false) => sort::counted(ctx.ir, op),
         (Some(OpClass::Scatter), true) => scatter::called(ctx.ir, op),
         (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),

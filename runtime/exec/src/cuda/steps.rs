@@ -289,7 +289,8 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
             PlannedStep::Product { .. }
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
-            | PlannedStep::Sort { .. } => None,
+            | PlannedStep::Sort { .. }
+            | PlannedStep::Routine { .. } => None,
         };
         steps.extend(work.map(|work| Step { index, work }));
     }

@@ -38,6 +38,7 @@ pub(crate) enum Code {
     /// The elements in order, or their indices.
     Sort,
     TopK,
+    Routine(Routine),
     Roll,
     OneHot,
     Reduce(Reduce),
@@ -94,6 +95,19 @@ pub(crate) enum Shape {
     Identity,
 }
 
+/// Functions of whole matrices or lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Routine {
+    Cholesky,
+    TriangularSolve,
+    Lu,
+    Qr,
+    Product,
+    Eigh,
+    Svd,
+    Fft,
+}
+
 /// Reductions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reduce {
@@ -132,6 +146,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("cast", Code::Cast),
     ("cat", Code::Cat),
     ("ceil", Code::Unary(Unary::Ceil)),
+    ("cholesky", Code::Routine(Routine::Cholesky)),
     ("clamp", Code::Clamp),
     ("compare", Code::Compare),
     ("complex", Code::Complex),
@@ -147,6 +162,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("div", Code::Binary(Binary::Div)),
     ("dynamic_slice", Code::DynamicSlice),
     ("dynamic_update_slice", Code::DynamicUpdateSlice),
+    ("eigh", Code::Routine(Routine::Eigh)),
     ("erf", Code::Unary(Unary::Erf)),
     ("erfc", Code::Unary(Unary::Erfc)),
     ("erfcinv", Code::Unary(Unary::Erfcinv)),
@@ -155,6 +171,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("exp2", Code::Unary(Unary::Exp2)),
     ("expand", Code::Shape(Shape::Expand)),
     ("expm1", Code::Unary(Unary::Expm1)),
+    ("fft", Code::Routine(Routine::Fft)),
     ("flip", Code::Flip),
     ("floor", Code::Unary(Unary::Floor)),
     ("fmax", Code::Binary(Binary::Fmax)),
@@ -162,6 +179,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("fold", Code::Lambda(false)),
     ("full", Code::Full),
     ("gcd", Code::Binary(Binary::Gcd)),
+    ("householder_product", Code::Routine(Routine::Product)),
     ("imag", Code::Imag),
     ("index_put", Code::Scatter(true)),
     ("iota", Code::Iota),
@@ -175,6 +193,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("log1p", Code::Unary(Unary::Log1p)),
     ("log2", Code::Unary(Unary::Log2)),
     ("lshr", Code::Binary(Binary::Lshr)),
+    ("lu", Code::Routine(Routine::Lu)),
     ("matmul", Code::Matmul),
     ("max", Code::Reduce(Reduce::Max)),
     ("max_num", Code::Reduce(Reduce::MaxNum)),
@@ -195,6 +214,7 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("philox", Code::Philox),
     ("pow", Code::Binary(Binary::Pow)),
     ("prod", Code::Reduce(Reduce::Prod)),
+    ("qr", Code::Routine(Routine::Qr)),
     ("real", Code::Real),
     ("reciprocal", Code::Unary(Unary::Reciprocal)),
     ("relu", Code::Unary(Unary::Relu)),
@@ -222,11 +242,13 @@ pub(crate) static CODES: &[(&str, Code)] = &[
     ("squeeze", Code::Shape(Shape::Squeeze)),
     ("sub", Code::Binary(Binary::Sub)),
     ("sum", Code::Reduce(Reduce::Sum)),
+    ("svd", Code::Routine(Routine::Svd)),
     ("take", Code::Take),
     ("take_along", Code::TakeAlong),
     ("tan", Code::Unary(Unary::Tan)),
     ("tanh", Code::Unary(Unary::Tanh)),
     ("topk", Code::TopK),
+    ("triangular_solve", Code::Routine(Routine::TriangularSolve)),
     ("trunc", Code::Unary(Unary::Trunc)),
     ("uniform", Code::Uniform),
     ("var_mean", Code::VarMean),

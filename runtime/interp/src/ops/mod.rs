@@ -15,6 +15,7 @@
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
+//! | `routine.rs` | factors of matrices, triangular systems |
 //! | `attention.rs` | values weighted by a softmax of products |
 
 pub(crate) mod attention;
@@ -27,6 +28,7 @@ pub(crate) mod lambda;
 pub(crate) mod product;
 pub(crate) mod random;
 pub(crate) mod reduce;
+pub(crate) mod routine;
 pub(crate) mod scan;
 pub(crate) mod scatter;
 pub(crate) mod shape;

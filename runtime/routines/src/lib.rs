@@ -1,0 +1,61 @@
+//! Functions of one matrix or one line: what the runtime calls for the ops that no kernel computes. By `faer` and `rustfft`.
+//!
+//! A matrix is a slice, column by column. Results are those that the ops define (docs/dialects/fusion.md), signs and pivots included: where a
+//! crate follows another convention it is converted here. A crate of its own, as the code that these crates make is large: it is compiled once,
+//! and not with each change of the runtime.
+//!
+//! Knows neither artifacts nor threads, and never panics: lengths that disagree leave results as they are.
+
+#![forbid(unsafe_code)]
+
+mod factor;
+mod fourier;
+mod orthogonal;
+mod spectrum;
+#[cfg(test)]
+mod tests;
+
+pub use factor::{cholesky, lu, substitute, triangular_solve};
+pub use fourier::{Lines, fourier};
+pub use orthogonal::{householder_product, qr};
+pub use spectrum::{eigh, svd};
+
+/// Elements of matrices and lines.
+pub trait Real: faer::traits::RealField + rustfft::FftNum + Copy {
+    /// No number.
+    const NAN: Self;
+    /// True for numbers that are not infinite.
+    fn finite(self) -> bool;
+    /// The square root.
+    fn root(self) -> Self;
+    /// The magnitude.
+    fn magnitude(self) -> Self;
+    /// `n`, rounded.
+    fn of(n: usize) -> Self;
+}
+
+macro_rules! real {
+    ($($ty:ty)*) => {$(
+        impl Real for $ty {
+            const NAN: Self = Self::NAN;
+            fn finite(self) -> bool {
+                self.is_finite()
+            }
+            fn root(self) -> Self {
+                self.sqrt()
+            }
+            fn magnitude(self) -> Self {
+                self.abs()
+            }
+            fn of(n: usize) -> Self {
+                n as Self
+            }
+        }
+    )*};
+}
+real!(f32 f64);
+
+/// True if a matrix of so many rows and columns has these elements.
+fn fits<T>(elements: &[T], [rows, columns]: [usize; 2]) -> bool {
+    rows.checked_mul(columns) == Some(elements.len())
+}

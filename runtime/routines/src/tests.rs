@@ -1,0 +1,268 @@
+//! Residuals of results: each within a multiple of `n u |A|`, the backward error of these algorithms (Higham 2002, chapters 8 to 10 and 19).
+
+use crate::{
+    Lines, Real, cholesky, eigh, fourier, householder_product, lu, qr, svd, triangular_solve,
+};
+
+const SIDES: [usize; 8] = [0, 1, 2, 3, 7, 16, 37, 70];
+
+/// Numbers from -1 to 1.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> f64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+    fn matrix(&mut self, rows: usize, columns: usize) -> Vec<f64> {
+        (0..rows * columns).map(|_| self.next()).collect()
+    }
+}
+
+/// A product of matrices that lie column by column.
+fn product(a: &[f64], b: &[f64], [rows, terms, columns]: [usize; 3]) -> Vec<f64> {
+    let mut made = vec![0.0; rows * columns];
+    for column in 0..columns {
+        for term in 0..terms {
+            for row in 0..rows {
+                made[column * rows + row] += a[term * rows + row] * b[column * terms + term];
+            }
+        }
+    }
+    made
+}
+
+fn transposed(a: &[f64], rows: usize) -> Vec<f64> {
+    let columns = a.len().checked_div(rows).unwrap_or(0);
+    (0..a.len())
+        .map(|at| a[at % columns.max(1) * rows + at / columns.max(1)])
+        .collect()
+}
+
+fn norm(a: &[f64]) -> f64 {
+    a.iter().map(|x| x * x).sum::<f64>().sqrt()
+}
+
+/// Two matrices differ by no more than rounding: ten times `n u |A|`.
+#[track_caller]
+fn near(a: &[f64], b: &[f64], side: usize, size: f64) {
+    let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let bound = 10.0 * side.max(1) as f64 * f64::EPSILON / 2.0 * size;
+    assert_eq!(a.len(), b.len());
+    assert!(norm(&apart) <= bound, "{} beyond {bound}", norm(&apart));
+}
+
+fn one(n: usize) -> Vec<f64> {
+    (0..n * n)
+        .map(|at| f64::from(u8::from(at / n == at % n)))
+        .collect()
+}
+
+#[test]
+fn a_factor_times_its_transpose_is_the_matrix() {
+    let mut numbers = Numbers(1);
+    for n in SIDES {
+        let x = numbers.matrix(n, n);
+        let mut a = product(&x, &transposed(&x, n), [n, n, n]);
+        (0..n).for_each(|at| a[at * n + at] += 1.0);
+        let mut l = a.clone();
+        assert!(cholesky(n, &mut l));
+        near(&product(&l, &transposed(&l, n), [n, n, n]), &a, n, norm(&a));
+        let b = numbers.matrix(n, 3);
+        let mut y = b.clone();
+        triangular_solve(n, [false, false], &l, &mut y);
+        near(&product(&l, &y, [n, n, 3]), &b, n, norm(&l) * norm(&y));
+    }
+    let mut none = vec![1.0f32, 2.0, 2.0, 1.0];
+    assert!(!cholesky(2, &mut none) && none.iter().all(|x| x.is_nan()));
+}
+
+#[test]
+fn triangular_factors_are_the_matrix_with_rows_exchanged() {
+    let mut numbers = Numbers(2);
+    for (m, n) in SIDES
+        .into_iter()
+        .flat_map(|m| [(m, m), (m, m / 2), (m / 2, m)])
+    {
+        let a = numbers.matrix(m, n);
+        let steps = m.min(n);
+        let (mut f, mut pivots) = (a.clone(), vec![0; steps]);
+        lu([m, n], &mut f, &mut pivots);
+        let (mut l, mut u, mut exchanged) = (vec![0.0; m * steps], vec![0.0; steps * n], a.clone());
+        for (row, column) in (0..m).flat_map(|row| (0..n).map(move |column| (row, column))) {
+            let at = f[column * m + row];
+            match row > column {
+                true => {
+                    assert!(at.abs() <= 1.0);
+                    l[column * m + row] = at;
+                }
+                false => u[column * steps + row] = at,
+            }
+        }
+        (0..steps).for_each(|at| l[at * m + at] = 1.0);
+        for (step, &pivot) in pivots.iter().enumerate() {
+            (0..n)
+                .for_each(|column| exchanged.swap(column * m + step, column * m + pivot as usize));
+        }
+        near(
+            &product(&l, &u, [m, steps, n]),
+            &exchanged,
+            steps,
+            norm(&l) * norm(&u),
+        );
+    }
+    // The first column is zero, and so is the pivot.
+    let (mut f, mut pivots) = (vec![0.0, 0.0, 3.0, 4.0], [0; 2]);
+    lu([2, 2], &mut f, &mut pivots);
+    assert_eq!((f, pivots), (vec![0.0, 0.0, 3.0, 4.0], [0, 1]));
+}
+
+/// The orthogonal factor, and the triangular one.
+fn factors(a: &[f64], [m, n]: [usize; 2]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    let steps = m.min(n);
+    let (mut f, mut taus) = (a.to_vec(), vec![0.0; steps]);
+    qr([m, n], &mut f, &mut taus);
+    let mut q = vec![0.0; m * steps];
+    householder_product([m, steps], &f[..m * steps], &taus, &mut q);
+    let mut r = vec![0.0; steps * n];
+    for (row, column) in (0..steps).flat_map(|row| (row..n).map(move |column| (row, column))) {
+        r[column * steps + row] = f[column * m + row];
+    }
+    (q, r, taus)
+}
+
+#[test]
+fn reflections_are_those_of_lapack() {
+    let mut numbers = Numbers(3);
+    for (m, n) in SIDES
+        .into_iter()
+        .flat_map(|m| [(m, m), (m, m / 2), (m / 2, m)])
+    {
+        let a = numbers.matrix(m, n);
+        let steps = m.min(n);
+        let (q, r, _) = factors(&a, [m, n]);
+        near(&product(&q, &r, [m, steps, n]), &a, n, norm(&a));
+        near(
+            &product(&transposed(&q, m), &q, [steps, m, steps]),
+            &one(steps),
+            m,
+            steps as f64,
+        );
+    }
+    // `scipy.linalg.lapack.dgeqrf` of SciPy 1.17.1: nothing is reflected where a column is zero below its diagonal.
+    let (_, r, taus) = factors(&[3.0, 4.0, 0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 2.0], [3, 3]);
+    let wanted = [-5.0, 0.0, 0.0, 0.0, 0.0, 0.0, -2.2, 0.4, 2.0];
+    near(&r, &wanted, 3, 10.0);
+    near(&taus, &[1.6, 0.0, 0.0], 3, 2.0);
+}
+
+#[test]
+fn vectors_and_values_are_those_of_the_matrix() {
+    let mut numbers = Numbers(4);
+    for n in SIDES {
+        let x = numbers.matrix(n, n);
+        let a: Vec<f64> = x
+            .iter()
+            .zip(transposed(&x, n))
+            .map(|(a, b)| a + b)
+            .collect();
+        let (mut v, mut w) = (vec![0.0; n * n], vec![0.0; n]);
+        eigh(n, &a, &mut v, &mut w);
+        assert!(w.is_sorted());
+        let scaled: Vec<f64> = (0..n * n).map(|at| v[at] * w[at / n]).collect();
+        near(&product(&a, &v, [n, n, n]), &scaled, n, norm(&a));
+        near(
+            &product(&transposed(&v, n), &v, [n, n, n]),
+            &one(n),
+            n,
+            n as f64,
+        );
+        v.chunks_exact(n.max(1)).for_each(has_its_sign);
+    }
+    let (mut v, mut w) = ([0.0; 4], [0.0; 2]);
+    eigh(2, &[f64::INFINITY, 0.0, 0.0, 1.0], &mut v, &mut w);
+    assert!(v.iter().chain(&w).all(|x| x.is_nan()));
+}
+
+fn has_its_sign(vector: &[f64]) {
+    let most = vector.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    assert!(
+        vector
+            .iter()
+            .find(|x| 2.0 * x.abs() > most)
+            .is_none_or(|x| *x > 0.0)
+    );
+}
+
+#[test]
+fn singular_vectors_and_values_are_those_of_the_matrix() {
+    let mut numbers = Numbers(5);
+    for (m, n) in SIDES
+        .into_iter()
+        .flat_map(|m| [(m, m), (m, m / 2), (m / 2, m)])
+    {
+        let a = numbers.matrix(m, n);
+        let count = m.min(n);
+        for (left, right) in [(count, count), (m, n)] {
+            let (mut u, mut s, mut vt) =
+                (vec![0.0; m * left], vec![0.0; count], vec![0.0; right * n]);
+            svd([m, n], &a, (&mut u, &mut s, &mut vt));
+            assert!(s.is_sorted_by(|a, b| a >= b) && s.iter().all(|s| *s >= 0.0));
+            let us: Vec<f64> = (0..m * count).map(|at| u[at] * s[at / m]).collect();
+            let first: Vec<f64> = (0..count * n)
+                .map(|at| vt[at / count * right + at % count])
+                .collect();
+            near(&product(&us, &first, [m, count, n]), &a, m.max(n), norm(&a));
+            near(
+                &product(&transposed(&u, m), &u, [left, m, left]),
+                &one(left),
+                m,
+                m as f64,
+            );
+            near(
+                &product(&vt, &transposed(&vt, right), [right, n, right]),
+                &one(right),
+                n,
+                n as f64,
+            );
+            u.chunks_exact(m.max(1)).for_each(has_its_sign);
+        }
+    }
+}
+
+/// By the definition.
+fn transform(re: &[f64], im: &[f64], sign: f64) -> (Vec<f64>, Vec<f64>) {
+    let n = re.len();
+    let sum = |k: usize| {
+        (0..n).fold((0.0, 0.0), |(a, b), j| {
+            let (s, c) =
+                (sign * 2.0 * std::f64::consts::PI * (j * k % n) as f64 / n as f64).sin_cos();
+            (a + re[j] * c - im[j] * s, b + re[j] * s + im[j] * c)
+        })
+    };
+    (0..n).map(sum).unzip()
+}
+
+#[test]
+fn transforms_are_those_of_the_definition() {
+    let mut numbers = Numbers(6);
+    for n in [1, 2, 3, 4, 5, 8, 12, 17, 30, 64, 97, 101, 128, 360] {
+        let (x, y) = (numbers.matrix(n, 1), numbers.matrix(n, 1));
+        let size = (n as f64).sqrt() * norm(&x).hypot(norm(&y));
+        for inverse in [false, true] {
+            let (mut a, mut b) = (x.clone(), y.clone());
+            fourier(&Lines::new(n, inverse), &mut a, &mut b);
+            let (re, im) = transform(&x, &y, if inverse { 1.0 } else { -1.0 });
+            let by = if inverse { n as f64 } else { 1.0 };
+            let wanted = |x: Vec<f64>| x.into_iter().map(|x| x / by).collect::<Vec<_>>();
+            near(&a, &wanted(re), n, size / by);
+            near(&b, &wanted(im), n, size / by);
+        }
+    }
+    let (mut a, mut b) = ([1.0f32, f32::NAN], [0.0; 2]);
+    fourier(&Lines::new(2, false), &mut a, &mut b);
+    assert!(a.iter().chain(&b).all(|x| !x.finite()));
+}
