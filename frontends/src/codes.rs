@@ -72,6 +72,15 @@ fuser_ir::codes! {
          T1 = fd.define_tensor(shape=[5], contiguity=[True], dtype=DataType.Float)\n    \
          T2 = fd.ops.add(T0, T1)\n    \
          fd.add_output(T2)";
+    /// A call that is left out.
+    DROPPED = "FIR1111", "a call of Python that no result depends on",
+        "A program calls no Python. A call that gives nothing, as that of `jax.debug.print`, is left out with this warning; one whose results are used is \
+         an error.",
+        "$ fuser-translate --import=stablehlo x.fir\n\
+         func.func @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n  \
+         stablehlo.custom_call @xla_ffi_python_cpu_callback(%arg0) {has_side_effect = true} : (tensor<4xf32>) -> ()\n  \
+         return %arg0 : tensor<4xf32>\n\
+         }";
     /// A program that the format cannot say.
     EXPORT = "FIR1110", "a program that the format cannot say",
         "`--export` writes programs of `fusion` ops that the format has. The message names the op or the type.",

@@ -7,7 +7,7 @@ use fuser_dialects::fusion::build::{float_attr, int_attr};
 use fuser_dialects::{builtin, fusion, task};
 use fuser_ir::build::Builder;
 use fuser_ir::def::{OpDef, OpError, Registry};
-use fuser_ir::diag::CodeDef;
+use fuser_ir::diag::{CodeDef, Severity};
 use fuser_ir::limits::{MAX_IDENTIFIER_BYTES, MAX_RANK, MAX_SOURCE_BYTES};
 use fuser_ir::loc::LocKind;
 use fuser_ir::source::SourceMap;
@@ -193,6 +193,13 @@ impl Draft {
     }
     /// Notes a mistake of the op called `op` at `span`.
     pub fn tell(&mut self, op: &str, span: Span, fault: Fault) {
+        self.note(Severity::Error, op, span, fault);
+    }
+    /// Warns of the op called `op` at `span`.
+    pub fn warn(&mut self, op: &str, span: Span, fault: Fault) {
+        self.note(Severity::Warning, op, span, fault);
+    }
+    fn note(&mut self, severity: Severity, op: &str, span: Span, fault: Fault) {
         let follows = fault
             .about
             .is_some_and(|value| self.unsure.contains(&value));
@@ -207,7 +214,10 @@ impl Draft {
             "" => fault.message,
             op => format!("`{op}`: {}", fault.message),
         };
-        let mut told = Diagnostic::error(fault.code, place, message);
+        let mut told = match severity {
+            Severity::Warning => Diagnostic::warning(fault.code, place, message),
+            _ => Diagnostic::error(fault.code, place, message),
+        };
         if !op.is_empty() {
             told = told.with_op(op);
         }

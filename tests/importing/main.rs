@@ -182,8 +182,8 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
     for (name, place, op, help) in [
         (
             "refused_complex",
-            ":9:10:",
-            "`stablehlo.fft`",
+            ":8:12:",
+            "`@lapack_sgeev_ffi`",
             "outside of the program",
         ),
         (
@@ -233,7 +233,7 @@ fn every_mistake_is_told_in_one_run_also_behind_a_refused_op() {
     let told = refusal(
         "func.func @main(%x: tensor<4xf32>, %k: tensor<i1>) -> tensor<4xf32> {
   %0 = stablehlo.custom_call @my_kernel(%x) : (tensor<4xf32>) -> tensor<4xf32>
-  %1 = \"stablehlo.custom_call\"(%0) <{call_target_name = \"lapack_spotrf_ffi\"}> : (tensor<4xf32>) -> tensor<4xf32>
+  %1 = \"stablehlo.custom_call\"(%0) <{call_target_name = \"lapack_sgees_ffi\"}> : (tensor<4xf32>) -> tensor<4xf32>
   %2 = stablehlo.while(%i = %1) : tensor<4xf32> cond {
     stablehlo.return %k : tensor<i1>
   } do {
@@ -248,7 +248,7 @@ fn every_mistake_is_told_in_one_run_also_behind_a_refused_op() {
     );
     for line in [
         "f.mlir:2:8: error: [FIR1102] `stablehlo.custom_call`: calls `@my_kernel`, which",
-        "f.mlir:3:8: error: [FIR1102] `stablehlo.custom_call`: calls `@lapack_spotrf_ffi`, which",
+        "f.mlir:3:8: error: [FIR1102] `stablehlo.custom_call`: calls `@lapack_sgees_ffi`, which",
         "help: linear algebra is computed outside",
         "f.mlir:7:10: error: [FIR1102] `stablehlo.custom_call`: calls `@inner`, which",
         "f.mlir:10:8: error: [FIR1106] `stablehlo.slice`: gives tensor<2xf32>",
@@ -258,6 +258,37 @@ fn every_mistake_is_told_in_one_run_also_behind_a_refused_op() {
         assert!(told.contains(line), "{line}\n{told}");
     }
     assert_eq!(told.matches("error: ").count(), 6, "{told}");
+}
+
+#[test]
+fn a_callback_that_gives_nothing_is_left_out_with_a_warning() {
+    let text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  stablehlo.custom_call @xla_ffi_python_cpu_callback(%x) {has_side_effect = true} : (tensor<4xf32>) -> ()
+  return %x : tensor<4xf32>
+}";
+    let registry = fuser_dialects::registry();
+    let made = import(
+        Format::StableHlo,
+        &registry,
+        0,
+        "f.mlir",
+        text,
+        &BTreeMap::new(),
+    );
+    let (.., found) = made
+        .map_err(|found| rendered("f.mlir", text, &found))
+        .unwrap();
+    let told = rendered("f.mlir", text, &found);
+    let warning = "f.mlir:2:3: warning: [FIR1111] `stablehlo.custom_call`: calls `@xla_ffi_python_cpu_callback`, on which no result depends";
+    assert!(told.contains(warning), "{told}");
+    assert!(
+        refusal(
+            &text
+                .replace("  stable", "  %0 = stable")
+                .replace("-> ()", "-> tensor<4xf32>")
+        )
+        .contains("FIR1102")
+    );
 }
 
 /// A loop is not refused where its values are.
@@ -846,7 +877,9 @@ fn what_is_exported_and_imported_again_gives_the_same_results() {
                     .items
                     .iter()
                     .map(|told| told.op.clone().unwrap_or_default());
-                refused.extend(told);
+                // It divides complex numbers, which only their parts do in what is written.
+                let complex = name == "fft_backward.mlir";
+                refused.extend(told.filter(|op| !(complex && op == "fusion.div")));
                 continue;
             }
         };
@@ -867,16 +900,24 @@ fn what_is_exported_and_imported_again_gives_the_same_results() {
         "fusion.argmax",
         "fusion.argmin",
         "fusion.argsort",
+        "fusion.cholesky",
         "fusion.cummax",
         "fusion.cumprod",
         "fusion.cumsum",
+        "fusion.eigh",
+        "fusion.fft",
         "fusion.fold",
+        "fusion.householder_product",
         "fusion.index_put",
+        "fusion.lu",
         "fusion.philox",
+        "fusion.qr",
         "fusion.scatter",
         "fusion.sort",
+        "fusion.svd",
         "fusion.take_along",
         "fusion.topk",
+        "fusion.triangular_solve",
     ];
     assert!(
         refused.iter().all(|op| known.contains(&op.as_str())),

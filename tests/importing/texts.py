@@ -693,6 +693,119 @@ def loop_gradient(x, w):
     return jax.grad(loss)(jnp.round(w))
 
 
+def definite(x):
+    """Positive definite matrices of any."""
+    return x @ jnp.swapaxes(x, -1, -2) + 4 * jnp.eye(x.shape[-1], dtype=x.dtype)
+
+
+@program((2, 5, 5), (2, 5, 3))
+def cholesky_solve(x, b):
+    l = jnp.linalg.cholesky(definite(x))
+    z = lax.linalg.triangular_solve(l, b, left_side=True, lower=True)
+    y = lax.linalg.triangular_solve(l, z, left_side=True, lower=True, transpose_a=True)
+    return l, z, y, lax.linalg.triangular_solve(l, jnp.swapaxes(b, -1, -2), lower=True, unit_diagonal=True)
+
+
+@program((3, 3))
+def cholesky_upper(x):
+    return jnp.linalg.cholesky(definite(x), upper=True), jnp.linalg.cholesky(x - x.T - jnp.eye(3))
+
+
+@program((4, 4), (4,))
+def cholesky_backward(x, b):
+    def loss(x):
+        l = jnp.linalg.cholesky(definite(x))
+        return (jax.scipy.linalg.cho_solve((l, True), b) ** 2).sum() + jnp.log(jnp.diag(l)).sum()
+
+    return jax.grad(loss)(x)
+
+
+@program((2, 4, 4), (2, 4, 2))
+def lu_solve(x, b):
+    return jnp.linalg.solve(x, b), jnp.linalg.det(x), jnp.linalg.inv(x), jnp.linalg.slogdet(x)
+
+
+@program((5, 3), (3, 5))
+def lu_factors(x, y):
+    return *lax.linalg.lu(x), *lax.linalg.lu(y), lax.linalg.lu(jnp.zeros((3, 3)).at[2, 0].set(2.0))[1]
+
+
+@program((4, 4), (4,))
+def lu_solve_backward(x, b):
+    return jax.grad(lambda x, b: (jnp.linalg.solve(x, b) ** 2).sum() + jnp.linalg.slogdet(x)[1], argnums=(0, 1))(x, b)
+
+
+@program((2, 5, 3), (3, 4))
+def qr(x, y):
+    return *jnp.linalg.qr(x), *jnp.linalg.qr(y, mode="complete"), jnp.linalg.qr(x, mode="r")
+
+
+@program((5, 3))
+def qr_backward(x):
+    def loss(x):
+        q, r = jnp.linalg.qr(x)
+        return (q**3).sum() + (r**2).sum()
+
+    return jax.grad(loss)(x)
+
+
+def sizes(x):
+    """Magnitudes: the sign of an eigenvector is nobody's."""
+    return jnp.abs(x)
+
+
+@program((2, 4, 4))
+def eigh(x):
+    w, v = jnp.linalg.eigh(x)
+    return w, sizes(v), jnp.linalg.eigvalsh(x), (v * w[..., None, :]) @ jnp.swapaxes(v, -1, -2)
+
+
+@program((4, 4))
+def eigh_backward(x):
+    def loss(x):
+        w, v = jnp.linalg.eigh(x)
+        return (w**2).sum() + (v**4).sum()
+
+    return jax.grad(loss)(x)
+
+
+@program((2, 5, 3), (3, 4))
+def svd(x, y):
+    u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+    rank, norm = jnp.linalg.matrix_rank(y), jnp.linalg.norm(y, 2)
+    return sizes(u), s, sizes(vt), (u * s[..., None, :]) @ vt, jnp.linalg.svd(y, compute_uv=False), jnp.linalg.pinv(y), rank, norm
+
+
+@program((4, 3))
+def svd_backward(x):
+    def loss(x):
+        u, s, vt = jnp.linalg.svd(x, full_matrices=False)
+        return (s**3).sum() + (u**4).sum() + (vt**4).sum()
+
+    return jax.grad(loss)(x)
+
+
+@program((5, 3), (5,))
+def least_squares(a, b):
+    return jnp.linalg.lstsq(a, b)[0]
+
+
+@program((2, 8), (3, 7))
+def fft(x, y):
+    z, w = jnp.fft.fft(x), jnp.fft.fft(y, axis=0)
+    parts = [part for c in (z, w, jnp.fft.fft2(y), jnp.fft.rfft(x), jnp.fft.rfft(y), jnp.fft.rfftn(y)) for part in (c.real, c.imag)]
+    return *parts, jnp.fft.ifft(z).real, jnp.fft.irfft(jnp.fft.rfft(x)), jnp.fft.irfft(jnp.fft.rfft(y), n=7), jnp.fft.irfft2(jnp.fft.rfft2(y), s=(3, 7))
+
+
+@program((2, 6))
+def fft_backward(x):
+    def loss(x):
+        z = jnp.fft.rfft(x)
+        return (z.real**2 + z.imag**2).sum() + jnp.fft.fft(x).imag.sum()
+
+    return jax.grad(loss)(x)
+
+
 @program((8, 2), ((3,), i32))
 def refused_scatter(x, i):
     return x.at[i].apply(jnp.sin)
@@ -705,7 +818,7 @@ def refused_type(x):
 
 @program((4, 4))
 def refused_complex(x):
-    return jnp.fft.fft(x).real
+    return jnp.linalg.eigvals(x).real
 
 
 @program((1, 4, 4, 2))

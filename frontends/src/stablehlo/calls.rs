@@ -1,7 +1,16 @@
-//! Calls of code that lies outside of a module, `stablehlo.custom_call`: refused by the name of what is called.
+//! Calls of code that lies outside of a module, `stablehlo.custom_call`: refused by the name of what is called, or left out where
+//! nothing depends on one.
 
-use crate::codes::UNSUPPORTED;
+use crate::codes::{DROPPED, UNSUPPORTED};
 use crate::program::Fault;
+
+/// The beginnings of the names under which JAX calls Python.
+const PYTHON: &[&str] = &[
+    "xla_python_",
+    "xla_ffi_python_",
+    "xla_ffi_partitioned_python_",
+    "xla_cpu_python_",
+];
 
 /// Families of targets: how their names begin, and the advice.
 const FAMILIES: &[(&[&str], &str)] = &[
@@ -20,12 +29,7 @@ const FAMILIES: &[(&[&str], &str)] = &[
         "linear algebra is computed outside of the program: give its results as inputs",
     ),
     (
-        &[
-            "xla_python_",
-            "xla_ffi_python_",
-            "xla_ffi_partitioned_python_",
-            "xla_cpu_python_",
-        ],
+        PYTHON,
         "a program calls no Python: lower it without the callback, or give what that returns as an input",
     ),
     (
@@ -37,6 +41,13 @@ const FAMILIES: &[(&[&str], &str)] = &[
         "a Fourier transform is computed outside of the program: give its result as an input",
     ),
 ];
+
+/// The warning of a call of Python that gives nothing, which is left out; none for other calls.
+pub fn dropped(target: &str, results: usize) -> Option<Fault> {
+    let python = PYTHON.iter().any(|begin| target.starts_with(begin));
+    let text = format!("calls `@{target}`, on which no result depends: it is left out");
+    (python && results == 0).then(|| Fault::new(&DROPPED, text).help("a program calls no Python"))
+}
 
 /// The refusal of a call of `target`.
 pub fn refused(target: &str) -> Fault {

@@ -6,7 +6,7 @@
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
 //! | `control.rs`, `loops.rs`, `calls.rs` | branches; loops; calls of what lies outside |
-//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, ... | ops that are more than a row |
+//! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, `routine.rs`, ... | ops that are more than a row |
 //! | `export/` | a program to text |
 //!
 //! An op that fails is told once. What depends on it is read with values of the types that the text states, for
@@ -29,6 +29,7 @@ mod ops;
 mod parse;
 mod random;
 mod reduce;
+mod routine;
 mod scatter;
 mod shape;
 mod sort;

@@ -12,8 +12,8 @@ use fuser_ir::{AttrKind, Value, float, parse};
 use super::ast::{Attr, Block, Item, Op};
 use super::op::Reading;
 use super::{
-    Importer, bits, convolution, dot, index, norm, random, reduce, scatter, shape, sort, special,
-    window,
+    Importer, bits, convolution, dot, index, norm, random, reduce, routine, scatter, shape, sort,
+    special, window,
 };
 use crate::codes::UNSUPPORTED;
 use crate::power::integer_power;
@@ -71,7 +71,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("broadcast_in_dim", By(shape::broadcast_in_dim)),
     ("cbrt", By(bits::cube_root)),
     ("ceil", Same(&fusion::CEIL)),
-    ("cholesky", Refused(OUTSIDE)),
+    ("cholesky", By(routine::cholesky)),
     ("clamp", By(clamp)),
     ("collective_broadcast", By(collective)),
     ("collective_permute", By(collective)),
@@ -109,7 +109,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("erfc", Same(&fusion::ERFC)),
     ("exponential", Same(&fusion::EXP)),
     ("exponential_minus_one", Same(&fusion::EXPM1)),
-    ("fft", Refused(OUTSIDE)),
+    ("fft", By(routine::fft)),
     ("floor", Same(&fusion::FLOOR)),
     ("gather", By(index::gather)),
     ("get_dimension_size", By(shape::dimension_size)),
@@ -189,7 +189,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("top_k", By(sort::top_k)),
     ("torch_index_select", By(index::select)),
     ("transpose", By(shape::transpose)),
-    ("triangular_solve", Refused(OUTSIDE)),
+    ("triangular_solve", By(routine::triangular_solve)),
     ("tuple", Refused("lower the program without tuples")),
     (
         "unary_einsum",

@@ -543,6 +543,15 @@ pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value
         | "SPMDShardToFullShape"
         | "annotate_device_placement" => Ok(r.operands.clone()),
         _ if target.starts_with("xla.sdy.") => Ok(r.operands.clone()),
-        _ => Err(super::calls::refused(target)),
+        _ => match super::routine::called(target) {
+            Some(read) => read(im, r),
+            None => match super::calls::dropped(target, r.outputs.len()) {
+                Some(warning) => {
+                    im.draft.warn("stablehlo.custom_call", r.op.name, warning);
+                    Ok(Vec::new())
+                }
+                None => Err(super::calls::refused(target)),
+            },
+        },
     }
 }
