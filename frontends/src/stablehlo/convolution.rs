@@ -6,6 +6,9 @@
 //! kernel                                      [9*f, o]                  matmul -> [b, 4, 4, o]
 //! ```
 //!
+//! A kernel with more places than the result has, as in the gradient of a kernel, gives one part for each place of the result:
+//! the rows are the same.
+//!
 //! With groups, of features or of the batch, the product has a batch axis of groups. A kernel with one place costs no more than its product; one with many
 //! reads the input as often as it has places.
 
@@ -18,7 +21,7 @@ use super::dot::{Side, contracted};
 use super::op::{self, Reading};
 use super::ops::{one, output_dtype};
 use super::shape::{self, extents, lengths};
-use super::window::{Along, Windows, pairs};
+use super::window::{Along, Windows, few, pairs};
 use crate::program::{Fault, Made};
 
 /// The axes of a tensor: two that have a letter, and those of space in order.
@@ -152,8 +155,8 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         );
         return Err(Fault::form(text));
     }
-    let one_each = Along {
-        size: 1,
+    let edge = |size: i64| Along {
+        size,
         stride: 1,
         dilation: 1,
     };
@@ -162,9 +165,21 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         stride: strides[at],
         dilation: dilations[at],
     });
-    let along = std::iter::once(one_each).chain(along).chain([one_each]);
-    let windows = Windows::new(&own, along.collect())?;
-    let (places, space) = (windows.places, &windows.counts[1..=rank]);
+    let along: Vec<Along> = along.collect();
+    let windows = |edges: [i64; 2]| {
+        let [first, last] = edges.map(edge);
+        let all = [&[first], along.as_slice(), &[last]].concat();
+        Windows::new(&own, all)
+    };
+    let by_place = windows([1, 1])?;
+    let (places, space) = (by_place.places, &by_place.counts[1..=rank]);
+    let results = space.iter().fold(1i64, |all, n| all.saturating_mul(*n));
+    // A window has the whole batch and all features.
+    let by_window = match (1..places).contains(&results) && !own.contains(&0) {
+        true => Some(windows([own[0], own[rank + 1]])?),
+        false => None,
+    };
+    few(by_window.as_ref().map_or(places, |_| results))?;
     let terms = places.checked_mul(inputs);
     let terms = terms.ok_or_else(|| form("has a kernel that is too large"))?;
     let batch = match of_batch {
@@ -175,23 +190,35 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         1 => vec![inputs],
         groups => vec![groups, inputs],
     };
-    // One part for each place of the kernel, in the order of its elements.
-    let mut parts = Vec::new();
-    for place in 0..places {
-        let part = windows.part(draft, x, place)?;
-        let shape = [&batch[..], space, &[1], &group].concat();
-        parts.push(draft.reshape(part, &extents(&shape))?);
-    }
-    // Rows of places and features; the kernel has the same in front.
+    // Parts for each place of the kernel, in the order of its elements, or for each window.
     let place = (batch.len() + rank) as i64;
+    let ones = vec![1; rank];
+    let (parts, outer, inner, along) = match &by_window {
+        None => (places, space, 1, place),
+        Some(_) => (results, ones.as_slice(), places, batch.len() as i64),
+    };
+    let shape = [&batch[..], outer, &[inner], &group].concat();
+    let part = |number: i64| {
+        let part = match &by_window {
+            None => by_place.part(draft, x, number)?,
+            Some(windows) => windows.window(draft, x, number)?,
+        };
+        draft.reshape(part, &extents(&shape))
+    };
+    let parts: Vec<Value> = (0..parts).map(part).collect::<Made<_>>()?;
+    // Rows of places and features; the kernel has the same in front.
     let rows = match parts.as_slice() {
         [part] => *part,
         parts => {
             let mut b = draft.builder();
-            let clause = [b.int("dim", place)];
+            let clause = [b.int("dim", along)];
             b.value(&fusion::CAT, parts, &clause)?
         }
     };
+    let rows = draft.reshape(
+        rows,
+        &extents(&[&batch[..], space, &[places], &group].concat()),
+    )?;
     let rows = match (groups, of_batch) {
         (1, _) => {
             let shape = [&batch[..], space, &[terms]].concat();

@@ -24,8 +24,8 @@ use crate::program::{Draft, Fault, Made};
 
 /// The shifted parts that one axis of overlapping windows may be.
 const MAX_SHIFTS: i64 = 64;
-/// The parts that the elements of windows may be.
-const MAX_PLACES: i64 = 1024;
+/// The parts that a tensor may be for the elements of windows, or for windows.
+const MAX_PARTS: i64 = 1024;
 
 /// Windows along one axis: elements of each, from one window to the next, and from one element to the next.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,21 +57,33 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Those of a tensor of lengths `own`, of 1 to [`MAX_PLACES`] elements.
+    /// Windows over a tensor of lengths `own`, each of at least one element.
     pub fn new(own: &[i64], along: Vec<Along>) -> Made<Self> {
         let places = along
             .iter()
             .try_fold(1i64, |all, a| all.checked_mul(a.size));
-        let help = format!("windows of 1 to {MAX_PLACES} elements are read");
-        let wrong = || Fault::form("has a window that is too large, or empty").help(help);
-        let places = places.filter(|n| (1..=MAX_PLACES).contains(n));
-        let places = places.ok_or_else(wrong)?;
+        let wrong = || Fault::form("has a window that is too large, or empty");
         let counts = along.iter().zip(own).map(|(a, length)| a.count(*length));
         Ok(Self {
             counts: counts.collect::<Made<_>>()?,
             along,
-            places,
+            places: places.filter(|n| *n > 0).ok_or_else(wrong)?,
         })
+    }
+    /// All elements of one window, numbered in the order of the tensor.
+    pub fn window(&self, draft: &mut Draft, x: Value, number: i64) -> Made {
+        let mut rest = number;
+        let mut starts = vec![0; self.along.len()];
+        let axes = self.along.iter().zip(&self.counts);
+        for (start, (a, count)) in starts.iter_mut().zip(axes).rev() {
+            *start = rest % count * a.stride;
+            rest /= count;
+        }
+        let ends = starts.iter().zip(&self.along);
+        let limits = ends.map(|(start, a)| start + (a.size - 1) * a.dilation + 1);
+        let limits: Vec<i64> = limits.collect();
+        let steps: Vec<i64> = self.along.iter().map(|a| a.dilation).collect();
+        shape::part(draft, x, &starts, &limits, &steps)
     }
     /// The first index of the element at `place` of each window, in the order of a window's elements.
     fn starts(&self, place: i64) -> Vec<i64> {
@@ -96,6 +108,13 @@ impl Windows {
         let strides: Vec<i64> = self.along.iter().map(|a| a.stride).collect();
         shape::part(draft, x, &starts, &limits, &strides)
     }
+}
+
+/// Refuses more parts than [`MAX_PARTS`].
+pub fn few(parts: i64) -> Made<()> {
+    let help = format!("up to {MAX_PARTS} elements are read, or as many windows of more");
+    let wrong = || Fault::form("has a window that is too large").help(help);
+    (parts <= MAX_PARTS).then_some(()).ok_or_else(wrong)
 }
 
 /// `stablehlo.reduce_window`
@@ -252,6 +271,7 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
     let own = lengths(draft, x);
     let along = along(r, rank)?;
     let windows = Windows::new(&own, along.clone())?;
+    few(windows.places)?;
     if windows.counts != lengths(draft, source) {
         return Err(form("has not one update for each window"));
     }
