@@ -257,7 +257,7 @@ impl Here<'_> {
                     (*index, self.axes.extent(*axis).expect("known"))
                 }
                 Source::Element { node, length } => {
-                    (self.values[*node].clamp(0, number(length) - 1), length)
+                    (self.values[*node].clamp(0, number(length) - 1), &**length)
                 }
             };
             match v.mirrored {

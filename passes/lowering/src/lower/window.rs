@@ -374,7 +374,7 @@ impl SweepLowering<'_> {
                     self.axes.extent(*axis),
                 ),
                 Source::Element { node, length } => {
-                    (self.element(*node, length, point)?, Some(length))
+                    (self.element(*node, length, point)?, Some(&**length))
                 }
             };
             if variable.mirrored {

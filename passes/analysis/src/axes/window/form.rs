@@ -22,7 +22,7 @@ pub enum Source {
         /// The number of the node.
         node: usize,
         /// The length.
-        length: ExtentExpr,
+        length: Box<ExtentExpr>,
     },
 }
 
@@ -70,7 +70,7 @@ pub struct Form {
     /// The part that no variable changes.
     pub offset: ExtentExpr,
     /// Variables, ascending, and their factors.
-    pub terms: SmallVec<[(Variable, ExtentExpr); 3]>,
+    pub terms: SmallVec<[(Variable, ExtentExpr); 2]>,
 }
 
 /// `0 <= at < extent`.
@@ -126,6 +126,7 @@ impl Form {
     /// The index that a node holds.
     pub(super) fn of_element(node: usize, length: ExtentExpr) -> Self {
         let mut form = Self::default();
+        let length = Box::new(length);
         let variable = Variable::new(Source::Element { node, length });
         form.push(variable, ExtentExpr::constant(1));
         form

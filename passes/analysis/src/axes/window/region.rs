@@ -117,7 +117,7 @@ impl Region {
                 let alone = at.elements().count() == 1;
                 match lesser(&count, length).filter(|_| alone) {
                     Some(count) => digits.push((step.clone(), count)),
-                    None if alone => least = Some((count, length.clone())),
+                    None if alone => least = Some((count, (**length).clone())),
                     None => digits.push((step.clone(), count)),
                 }
                 continue;

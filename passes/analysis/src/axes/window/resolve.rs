@@ -5,12 +5,15 @@
 //! one of each, a choice to one of each piece; memory, creations, and values that the walk knows or keeps are ends. Elements that
 //! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
 
+use std::rc::Rc;
+
 use fuser_ir::def::{Computes, OpClass, Placement};
 use fuser_ir::layout;
 use fuser_ir::maps::{Index, IndexingMaps, Map, Reads};
 use fuser_ir::types::{ExtentExpr, TensorType};
 use fuser_ir::{AttrKind, DType, Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
 use super::form::{Form, Guard, Holds, is_natural, minus};
 mod reshape;
@@ -66,32 +69,72 @@ struct Point {
     guards: Vec<Guard>,
 }
 
-/// The step from a point.
-enum Step {
+/// The step from a point to others, as points or as their numbers.
+enum Step<P = Point> {
     End(Node),
     /// Another point.
-    At(Point),
+    At(P),
     /// The op of other points.
-    Compute(Op, Vec<Point>),
+    Compute(Op, Vec<P>),
     /// The first whose guards hold; the last one's do where no other's do.
-    Choose(Vec<(Vec<Guard>, Point)>),
+    Choose(Vec<(Vec<Guard>, P)>),
     /// The point where the guard holds, else 0.
-    Within(Guard, Point, DType),
+    Within(Guard, P, DType),
     /// Points that have to be nodes before the step is known.
-    Behind(Vec<Point>),
+    Behind(Vec<P>),
 }
 
-/// The numbers of the nodes that points have become.
-type Known = FxHashMap<Point, usize>;
+impl Step {
+    /// The step with a number for each point.
+    fn numbered(self, known: &mut Known) -> Step<usize> {
+        let mut of = |point| known.number(point);
+        match self {
+            Self::End(node) => Step::End(node),
+            Self::At(point) => Step::At(of(point)),
+            Self::Within(guard, point, dtype) => Step::Within(guard, of(point), dtype),
+            Self::Compute(op, points) => Step::Compute(op, points.into_iter().map(of).collect()),
+            Self::Behind(points) => Step::Behind(points.into_iter().map(of).collect()),
+            Self::Choose(pieces) => {
+                let pieces = pieces.into_iter();
+                Step::Choose(pieces.map(|(guards, point)| (guards, of(point))).collect())
+            }
+        }
+    }
+}
+
+/// The points that were met, by number, and the numbers of the nodes that they have become.
+#[derive(Default)]
+struct Known {
+    numbers: FxHashMap<Rc<Point>, usize>,
+    points: Vec<Rc<Point>>,
+    nodes: Vec<Option<usize>>,
+}
+
+impl Known {
+    fn number(&mut self, point: Point) -> usize {
+        if let Some(&number) = self.numbers.get(&point) {
+            return number;
+        }
+        let (point, number) = (Rc::new(point), self.points.len());
+        self.numbers.insert(point.clone(), number);
+        self.points.push(point);
+        self.nodes.push(None);
+        number
+    }
+    /// The node of a point.
+    fn get(&self, point: &Point) -> Option<usize> {
+        self.nodes[*self.numbers.get(point)?]
+    }
+}
 
 /// Indices of which each holds under its guards.
 type Way = (Vec<Guard>, Vec<Form>);
 
-/// Work to do.
+/// Work to do on the point of a number.
 enum Task {
-    Visit(Point),
+    Visit(usize),
     /// Turns the point into a node once the points of the step are nodes.
-    Finish(Point, Box<Step>),
+    Finish(usize, Step<usize>),
 }
 
 /// True if the walk may compute the result of `op` at another index than its own.
@@ -179,53 +222,56 @@ impl Resolver<'_> {
             guards: Vec::new(),
         };
         let mut known = Known::default();
-        let mut stack = vec![Task::Visit(root.clone())];
+        let root = known.number(root);
+        let mut stack = vec![Task::Visit(root)];
         let mut visits = 0;
         while let Some(task) = stack.pop() {
             match task {
-                Task::Visit(point) if known.contains_key(&point) => {}
+                Task::Visit(point) if known.nodes[point].is_some() => {}
                 Task::Visit(point) => {
                     visits += 1;
                     if visits > MAX_NODES {
                         let (op, limit) = (self.op, MAX_NODES);
                         return Err(Failure::Refused(WindowRefusal::TooManyNodes { op, limit }));
                     }
-                    let step = self.step(&point, &known)?;
-                    let next: Vec<Point> = match &step {
+                    let step = self.step(&known.points[point].clone(), &known)?;
+                    let step = step.numbered(&mut known);
+                    let next: SmallVec<[usize; 4]> = match &step {
                         Step::Behind(points) => {
                             stack.push(Task::Visit(point));
-                            stack.extend(points.iter().cloned().map(Task::Visit));
+                            stack.extend(points.iter().copied().map(Task::Visit));
                             continue;
                         }
-                        Step::End(_) => Vec::new(),
-                        Step::At(to) | Step::Within(_, to, _) => vec![to.clone()],
-                        Step::Compute(_, points) => points.clone(),
-                        Step::Choose(pieces) => pieces.iter().map(|p| p.1.clone()).collect(),
+                        Step::End(_) => SmallVec::new(),
+                        Step::At(to) | Step::Within(_, to, _) => [*to].into_iter().collect(),
+                        Step::Compute(_, points) => points.iter().copied().collect(),
+                        Step::Choose(pieces) => pieces.iter().map(|p| p.1).collect(),
                     };
-                    stack.push(Task::Finish(point, Box::new(step)));
+                    stack.push(Task::Finish(point, step));
                     stack.extend(next.into_iter().map(Task::Visit));
                 }
                 Task::Finish(point, step) => {
-                    let number = self.finish(*step, &known);
-                    known.insert(point, number);
+                    known.nodes[point] = Some(self.finish(step, &known.nodes));
                 }
             }
         }
         // The root may be the same element as one that was there before.
         self.nodes
-            .truncate(known.get(&root).map_or(0, |last| last + 1));
+            .truncate(known.nodes[root].map_or(0, |last| last + 1));
         self.through.sort();
         self.through.dedup();
         Ok(())
     }
-    fn finish(&mut self, step: Step, known: &Known) -> usize {
+    fn finish(&mut self, step: Step<usize>, nodes: &[Option<usize>]) -> usize {
+        // Each point of a step was visited before.
+        let at = |point: usize| nodes[point].unwrap_or(0);
         let node = match step {
-            Step::At(point) => return known[&point],
+            Step::At(point) => return at(point),
             Step::End(node) => node,
             Step::Behind(_) => return 0,
             Step::Within(guard, point, dtype) => {
                 let outside = self.number(Node::Zero(dtype));
-                let (guards, inside) = (vec![guard], known[&point]);
+                let (guards, inside) = (vec![guard], at(point));
                 Node::Select {
                     guards,
                     inside,
@@ -234,17 +280,17 @@ impl Resolver<'_> {
             }
             Step::Compute(op, points) => Node::Compute {
                 op,
-                operands: points.iter().map(|p| known[p]).collect(),
+                operands: points.into_iter().map(at).collect(),
             },
             Step::Choose(mut pieces) => {
                 let Some((_, point)) = pieces.pop() else {
                     return 0;
                 };
-                let mut number = known[&point];
+                let mut number = at(point);
                 while let Some((guards, point)) = pieces.pop() {
                     self.nodes.push(Node::Select {
                         guards,
-                        inside: known[&point],
+                        inside: at(point),
                         outside: number,
                     });
                     number = self.nodes.len() - 1;
@@ -313,7 +359,7 @@ impl Resolver<'_> {
                 .collect::<Result<Vec<Point>, Failure>>()
         };
         let mut behind = points(&indices)?;
-        behind.retain(|point| !known.contains_key(point));
+        behind.retain(|point| known.get(point).is_none());
         if !behind.is_empty() {
             return Ok(Step::Behind(behind));
         }
@@ -401,7 +447,7 @@ impl Resolver<'_> {
                     index: index.collect::<Option<_>>()?,
                     guards: point.guards.clone(),
                 };
-                Some(Form::of_element(*known.get(&held)?, length))
+                Some(Form::of_element(known.get(&held)?, length))
             }
             Index::From {
                 iter,
@@ -419,7 +465,7 @@ impl Resolver<'_> {
                     guards: point.guards.clone(),
                 };
                 let length = room.add(&ExtentExpr::constant(1))?;
-                let start = Form::of_element(*known.get(&held)?, length);
+                let start = Form::of_element(known.get(&held)?, length);
                 own.plus(&match back {
                     true => start.mirrored(self.axes, &ExtentExpr::default())?,
                     false => start,
