@@ -43,8 +43,12 @@ type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>);
 pub struct Planner {
     /// The model.
     pub model: Model,
-    /// Questions that may still be asked.
+    /// Work that may still be done.
     pub budget: Budget,
+    /// The part of it for other orders of equal gains and for optima of few ops.
+    pub restarts: Budget,
+    /// The part of it for moves and copies.
+    pub refining: Budget,
     /// Questions asked, remembered ones included.
     pub questions: u64,
     /// Ops in the groups asked about: each is looked at, to know whether an equal group was.
@@ -74,6 +78,8 @@ impl Planner {
         Self {
             model,
             budget: Budget::UNBOUNDED,
+            restarts: Budget::UNBOUNDED,
+            refining: Budget::UNBOUNDED,
             questions: 0,
             asked_ops: 0,
             plans: 0,
@@ -88,6 +94,11 @@ impl Planner {
         }
     }
 
+    /// The work done: an op in each plan, and each question.
+    pub fn work(&self) -> u64 {
+        self.planned_ops + self.questions
+    }
+
     /// The answer about `ops`, given in program order, as one group.
     pub(crate) fn answer(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Answer {
         let structure = self.structure(ir, ops, copies);
@@ -96,6 +107,7 @@ impl Planner {
         }
         self.plans += 1;
         self.planned_ops += ops.len() as u64;
+        self.budget.spend(ops.len() as u64);
         let plan = plan_ops(ir, ops, &self.model, copies);
         let answer = plan.map(|plan| cost_result(ir, &plan, &self.model));
         let told = match &answer {

@@ -134,6 +134,35 @@ fn layers_in_one_kernel_grow_evenly() {
     assert!(planned < 25 * LAYERS * OPS, "{planned}");
 }
 
+/// Steps of a recurrence, one behind the other: each reads its row of the input and the state of the step before it.
+fn recurrence(steps: usize) -> String {
+    let (mut body, mut state) = (String::new(), "%h".to_owned());
+    for step in 0..steps {
+        body += &format!(
+            "  %s{step} = fusion.slice %x starts [{step}, 0, 0] shape [1, 4, 16]
+  %r{step} = fusion.reshape %s{step} shape [4, 16]
+  %a{step} = fusion.broadcast {state} dims [0, 1] shape [4, 16, 16]
+  %b{step} = fusion.broadcast %w dims [1, 2] shape [4, 16, 16]
+  %p{step} = fusion.mul %a{step}, %b{step}
+  %g{step} = fusion.sum %p{step} dims [1]
+  %n{step} = fusion.add %g{step}, %r{step}
+  %h{step} = fusion.tanh %n{step}
+"
+        );
+        state = format!("%h{step}");
+    }
+    format!(
+        "task.program @recurrence(%x: tensor<{steps}x4x16xf32>, %w: tensor<16x16xf32>, %h: tensor<4x16xf32>) -> tensor<4x16xf32> {{\n{body}  task.return {state}\n}}\n"
+    )
+}
+
+#[test]
+fn twice_the_steps_of_a_recurrence_are_little_more_than_twice_the_work() {
+    let counts = (0..=3).map(|doublings| work(&segmented(&recurrence(50 << doublings))));
+    let counts: Vec<u64> = counts.collect();
+    assert_grows_as_the_program("recurrence", 400, &counts);
+}
+
 /// Rows of one tensor, with an op on each: neighbours share the tensor and no byte.
 fn rows(count: usize) -> String {
     let (mut body, mut results) = (String::new(), Vec::new());

@@ -26,8 +26,8 @@ pub(super) const MAX_PARTS: usize = 14;
 /// The bounds on the search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// Questions to the cost model.
-    pub questions: u64,
+    /// Work of the planner.
+    pub work: u64,
     /// Pairs of a set and what to add.
     pub pairs: u64,
     /// The cost of a known grouping: only less is looked for.
@@ -37,7 +37,7 @@ pub(super) struct Bounds {
 impl Bounds {
     /// The optimum, whatever it takes.
     pub const NONE: Self = Self {
-        questions: u64::MAX,
+        work: u64::MAX,
         pairs: u64::MAX,
         below: None,
     };
@@ -65,7 +65,7 @@ pub(super) fn optimum(
     if parts.len() > MAX_PARTS {
         return Found::Unknown;
     }
-    let last = planner.questions.saturating_add(bounds.questions);
+    let last = planner.work().saturating_add(bounds.work);
     let mut pairs = Budget::new(bounds.pairs);
     let reads = reads(graph, parts);
     let count: Set = 1 << parts.len();
@@ -100,7 +100,7 @@ pub(super) fn optimum(
                     *slot = Some(None);
                 }
                 if slot.is_none() && limit.admits(&cost, &[group, left & !group]) {
-                    if planner.questions >= last {
+                    if planner.work() >= last {
                         return Found::Unknown;
                     }
                     *slot = Some(planner.evaluate(ir, graph, &members(parts, group)).ok());

@@ -15,7 +15,7 @@
 //!
 //! A program of 16 equal layers or more is searched with 8 of them, and the others are drawn as those in the middle (`layers.rs`).
 //!
-//! All steps ask one planner, which knows the price of what was asked before and spends from one pot of questions.
+//! All steps ask one planner, which knows the price of what was asked before and spends from one pot of work.
 //!
 //! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
 //! it costs no more. The worth of each step is measured by `examples/ablate_segment.rs`.

@@ -116,7 +116,7 @@ pub static SEGMENT: PassDef = PassDef {
             default: "true",
             doc: "put the ops of neighbouring groups together in the best way where they are up to 14 parts: ops, or sets of ops that \
                   nothing better parts; grow components of up to 128 ops under several orders of equal gains, and take the optimum over \
-                  what all orders agree on; 16384 questions and 2 for each op of the program are spent on it",
+                  what all orders agree on; at most 4096 ops are planned for it, and 8 for each op of the program",
         },
         OptionDef {
             name: "views",

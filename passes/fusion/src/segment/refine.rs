@@ -27,7 +27,6 @@ use super::boundaries::is_alone;
 use super::graph::{Graph, Index};
 use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
-use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
 /// The most ops that go together.
@@ -73,20 +72,18 @@ struct Refine<'a> {
     reads: FxHashMap<(u32, Position), u32>,
     /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
     fixed: Vec<bool>,
-    /// Ops in groups that may still be asked about.
-    budget: Budget,
 }
 
 /// Improves `groups`, given in run order; gives them in the same order, without those
 /// that have nothing left to do.
-pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>, budget: Budget) -> Vec<Group> {
-    let mut refine = Refine::new(search, groups, budget);
+pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>) -> Vec<Group> {
+    let mut refine = Refine::new(search, groups);
     refine.run();
     refine.finish()
 }
 
 impl<'a> Refine<'a> {
-    fn new(search: &'a mut Search<'_>, groups: Vec<Group>, budget: Budget) -> Self {
+    fn new(search: &'a mut Search<'_>, groups: Vec<Group>) -> Self {
         let (ir, graph) = (search.ir, search.graph);
         let fixed = groups.iter().map(|group| {
             let alone = |&m: &Index| is_alone(ir, graph.ops[m as usize]);
@@ -106,7 +103,6 @@ impl<'a> Refine<'a> {
             reads: FxHashMap::default(),
             fixed: fixed.collect(),
             groups,
-            budget,
         };
         for position in 0..refine.groups.len() {
             let group = &refine.groups[position];
@@ -150,7 +146,7 @@ impl<'a> Refine<'a> {
     /// Takes the first change at a cut that lowers the cost; gives the ops that it concerns.
     fn improve(&mut self, edge: u32) -> SmallVec<[Index; MAX_ROW]> {
         for change in self.candidates(edge) {
-            if self.budget.is_spent() {
+            if self.planner.refining.is_spent() {
                 break;
             }
             self.planner.refinements += 1;
@@ -347,7 +343,7 @@ impl<'a> Refine<'a> {
                 cost_results.push(None);
                 continue;
             }
-            self.budget.spend(content.len() as u64);
+            self.planner.refining.spend(content.len() as u64);
             self.planner.refined_ops += content.len() as u64;
             let copies = self.copies(group);
             let answer = self

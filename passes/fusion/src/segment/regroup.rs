@@ -9,7 +9,7 @@
 //! merged: {a b} {c d e}     parts: a, b, c, {d e}     optimum: {a b c} {d e}
 //! ```
 //!
-//! Guarantees: each change lowers the cost; questions are counted against a budget that is linear in the program, and what
+//! Guarantees: each change lowers the cost; work is counted against a budget that is linear in the program, and what
 //! comes first in the program is served first. Neighbours in run order can be regrouped freely: nothing between them depends
 //! on either. Ops with a hint stay where they are.
 
@@ -30,20 +30,22 @@ const WINDOW: usize = 24;
 const MAX_OPS: usize = 1024;
 /// Improves `groups`, given in run order, window by window; gives them in run order.
 pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Group> {
-    let share = Budget::restarts(search.graph.len());
-    let end = search.planner.budget.left().saturating_sub(share);
     let mut first = 0;
     // What windows look like in which there is nothing better.
     let mut best = FxHashSet::default();
-    while first < groups.len() && search.planner.budget.left() > end {
-        search.planner.budget.spend(1);
+    while first < groups.len() && !search.planner.restarts.is_spent() {
+        let before = search.planner.work();
         let window = &groups[first..first + widest(&groups[first..])];
         let look = look(search, window);
         if best.contains(&look) {
+            search.planner.restarts.spend(1);
             first += 1;
             continue;
         }
-        match best_window(search, window) {
+        let found = best_window(search, window);
+        let work = search.planner.work() - before;
+        search.planner.restarts.spend(work + 1);
+        match found {
             Some((count, found)) => {
                 let window = &groups[first..first + count];
                 let record = record(search, window, &found);
@@ -147,7 +149,7 @@ fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
 /// The optimum over `parts`, if that costs less than the groups that are `known`.
 pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Group]) -> Found {
     let bounds = Bounds {
-        questions: Budget::OPTIMUM,
+        work: Budget::OPTIMUM.min(search.planner.restarts.left()),
         pairs: Budget::PAIRS,
         below: Some(search.total(known)),
     };

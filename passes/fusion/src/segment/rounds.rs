@@ -51,7 +51,8 @@ pub(super) fn rounds(
         records.push(ended(ops));
         return records;
     }
-    let end = planner.budget.left().saturating_sub(Budget::ROUNDS);
+    let share = Budget::share(usize::try_from(ops).unwrap_or(usize::MAX)).left();
+    let end = planner.budget.left().saturating_sub(share);
     let objective = planner.model.objective;
     let mut state = ir.clone();
     if !rematerialize(&mut state, program, planner) {
@@ -91,7 +92,7 @@ pub(super) fn rounds(
     records
 }
 
-/// Rematerializes, and pays for it with questions; says whether something changed.
+/// Rematerializes, and pays for it; says whether something changed.
 pub(super) fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
     let outcome = improve(ir, program, planner, &Config::DEFAULT, None);
     planner.budget.spend(outcome.work / Budget::PER_QUESTION);

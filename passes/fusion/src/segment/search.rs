@@ -22,7 +22,7 @@ use crate::planner::{CostResult, Planner};
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Questions to the cost model, per op and doubling of the number of ops.
+    /// Work of the cost model, per op and doubling of the number of ops: an op in a plan, or a question.
     pub evaluations: u64,
     /// Begin with whole components; without it, the search is bottom-up from single ops.
     pub top_down: bool,
@@ -30,7 +30,7 @@ pub struct Options {
     pub exact: bool,
     /// Move and copy ops across the cuts that merging leaves.
     pub refine: bool,
-    /// Spend a bounded number of further questions: on other orders of equal gains in small components, and on the optimum over
+    /// Spend a bounded amount of further work: on other orders of equal gains in small components, and on the optimum over
     /// few neighbours.
     pub restarts: bool,
     /// Merge views with what reads them before all else, where ops are many.
@@ -106,7 +106,9 @@ pub fn segment(
     options: &Options,
 ) -> (Graph, Segmentation) {
     let graph = Graph::build(ir, block, &planner.model.bindings);
-    planner.budget = Budget::questions(options.evaluations, graph.len());
+    planner.budget = Budget::pot(options.evaluations, graph.len());
+    planner.restarts = Budget::share(graph.len());
+    planner.refining = Budget::share(graph.len());
     let result = Search::new(ir, &graph, planner, options).run(block);
     (graph, result)
 }
@@ -119,8 +121,6 @@ pub(super) struct Search<'a> {
     pub options: &'a Options,
     /// Every decision so far.
     pub records: Vec<Record>,
-    /// The questions that are left when those for other orders of equal gains are spent.
-    again: u64,
 }
 
 /// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
@@ -135,13 +135,11 @@ impl<'a> Search<'a> {
         planner: &'a mut Planner,
         options: &'a Options,
     ) -> Self {
-        let again = planner.budget.left();
         Self {
             ir,
             graph,
             options,
             records: Vec::new(),
-            again: again.saturating_sub(Budget::restarts(graph.len())),
             planner,
         }
     }
@@ -217,8 +215,7 @@ impl<'a> Search<'a> {
             return groups;
         }
         if self.options.refine {
-            let budget = Budget::refining(self.options.evaluations, self.graph.len());
-            groups = refine(self, groups, budget);
+            groups = refine(self, groups);
         }
         match self.options.horizontal {
             true => BottomUp::new(self, groups).run_unrelated(),
@@ -287,13 +284,17 @@ impl<'a> Search<'a> {
     /// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
     fn grow(&mut self, component: &[Index]) -> Vec<Group> {
         let first = self.apart(|search| search.grow_once(component, Ties::default()));
-        let few = component.len() <= MAX_AGAIN && self.planner.budget.left() > self.again;
+        let few = component.len() <= MAX_AGAIN && !self.planner.restarts.is_spent();
         let hinted = !together(self.ir, self.graph, component).is_empty();
         if !self.options.restarts || !few || hinted {
             self.records.extend(first.1);
             return first.0;
         }
-        self.grow_again(component, first)
+        let before = self.planner.work();
+        let groups = self.grow_again(component, first);
+        let work = self.planner.work() - before;
+        self.planner.restarts.spend(work);
+        groups
     }
     fn grow_again(&mut self, component: &[Index], first: (Vec<Group>, Vec<Record>)) -> Vec<Group> {
         let mut found = regroup::best(self, &first.0);

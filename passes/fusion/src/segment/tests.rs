@@ -5,7 +5,6 @@ use fuser_ir::Value;
 use fuser_testing::*;
 
 use super::*;
-use crate::budget::Budget;
 
 mod labels;
 mod reshapes;
@@ -240,7 +239,7 @@ fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec
     let groups = groups.collect();
     let options = Options::default();
     let mut search = search::Search::new(&b.ir, &graph, &mut planner, &options);
-    let groups = refine::refine(&mut search, groups, Budget::new(10_000));
+    let groups = refine::refine(&mut search, groups);
     let records = search.records;
     let name = |op: u32| b.ir.value_name(b.ir.result(graph.ops[op as usize], 0));
     let text = |group: &Group| {
@@ -706,7 +705,7 @@ fn a_copy_of_what_crosses_anyway_is_a_view() {
 }
 
 #[test]
-fn few_questions_are_spent_on_small_components_of_a_large_program() {
+fn little_work_is_spent_on_small_components_of_a_large_program() {
     // Each step cannot share a kernel with the next, but for its component: one of many ops, then many of few.
     let spent = |count: usize| {
         let mut b = Builder::default();
@@ -721,19 +720,19 @@ fn few_questions_are_spent_on_small_components_of_a_large_program() {
             outputs.push(x);
         }
         b.ret(&outputs);
-        let questions = |restarts: bool| {
+        let work = |restarts: bool| {
             let options = Options {
                 restarts,
                 ..Options::default()
             };
-            with_model(&b, Model::default(), options).2.questions
+            with_model(&b, Model::default(), options).2.work()
         };
-        questions(true) - questions(false)
+        work(true) - work(false)
     };
     let (few, many) = (spent(20), spent(400));
-    assert!(few > 20 * 12 * 4, "{few} questions for 20 components");
-    // 16384 and two for each of 4800 ops, and what one component asks beyond that.
-    assert!(many <= 16_384 + 2 * 4800 + 1024, "{many} questions for 400");
+    assert!(few > 20 * 12 * 4, "{few} ops for 20 components");
+    // 4096 and eight for each of 4800 ops, and what one component asks beyond that.
+    assert!(many <= 4096 + 8 * 4800 + 1024, "{many} ops for 400");
 }
 
 /// `cargo test --release -p fuser-fusion --lib -- --ignored --nocapture thousand`
