@@ -15,7 +15,7 @@
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
-//! | `routine.rs` | factors of matrices, triangular systems |
+//! | `routine/` | factors of matrices, triangular systems, transforms of lines |
 //! | `attention.rs` | values weighted by a softmax of products |
 
 pub(crate) mod attention;

@@ -1,0 +1,128 @@
+//! Matrices of a routine, and their arithmetic.
+
+use crate::number::math::{self, Test};
+use crate::number::reduce::Reducible;
+use crate::number::{Env, Rules};
+use crate::ops::code::Reduce;
+
+/// A matrix, row by row.
+pub(super) struct Matrix<L> {
+    pub(super) rows: usize,
+    pub(super) columns: usize,
+    pub(super) lanes: Vec<L>,
+}
+
+impl<L: Copy + Default> Matrix<L> {
+    pub(super) fn zeros(rows: usize, columns: usize) -> Self {
+        let lanes = vec![L::default(); rows * columns];
+        Self {
+            rows,
+            columns,
+            lanes,
+        }
+    }
+    pub(super) fn at(&self, row: usize, column: usize) -> L {
+        self.lanes[row * self.columns + column]
+    }
+    pub(super) fn set(&mut self, row: usize, column: usize, lane: L) {
+        self.lanes[row * self.columns + column] = lane;
+    }
+    pub(super) fn transposed(&self) -> Self {
+        let mut made = Self::zeros(self.columns, self.rows);
+        for row in 0..self.rows {
+            for column in 0..self.columns {
+                made.set(column, row, self.at(row, column));
+            }
+        }
+        made
+    }
+    /// The transpose where `turned`, else the same.
+    pub(super) fn turned(&self, turned: bool) -> Self {
+        if turned {
+            return self.transposed();
+        }
+        Self {
+            lanes: self.lanes.clone(),
+            ..*self
+        }
+    }
+}
+
+/// The arithmetic of a routine.
+pub(super) struct Arithmetic {
+    pub(super) env: Env,
+    /// The roundings of products are small beside those of their sums.
+    pub(super) precise: Rules,
+}
+
+impl Arithmetic {
+    /// `x - sum of terms`, in any order.
+    pub(super) fn less<L: Reducible>(&self, x: L, terms: impl Iterator<Item = (L, L)>) -> L {
+        let zero = L::default();
+        let rules = &self.env.rules;
+        let mut sum = L::start(Reduce::Sum, zero, zero);
+        L::push(Reduce::Sum, &mut sum, x, rules);
+        for (a, b) in terms {
+            let term = L::term(L::sub(zero, a, &self.precise), b, &self.precise);
+            L::push(Reduce::Sum, &mut sum, term, rules);
+        }
+        L::end(Reduce::Sum, sum, rules)
+    }
+    pub(super) fn sum<L: Reducible>(&self, terms: impl Iterator<Item = (L, L)>) -> L {
+        let zero = L::default();
+        let rules = &self.env.rules;
+        let mut sum = L::start(Reduce::Sum, zero, zero);
+        for (a, b) in terms {
+            L::push(Reduce::Sum, &mut sum, L::term(a, b, &self.precise), rules);
+        }
+        L::end(Reduce::Sum, sum, rules)
+    }
+    pub(super) fn sub<L: Reducible>(&self, a: L, b: L) -> L {
+        L::sub(a, b, &self.env.rules)
+    }
+    pub(super) fn mul<L: Reducible>(&self, a: L, b: L) -> L {
+        L::mul(a, b, &self.env.rules)
+    }
+    pub(super) fn div<L: Reducible>(&self, a: L, b: L) -> L {
+        self.inexact(L::div(a, b, &self.env.rules))
+    }
+    pub(super) fn root<L: Reducible>(&self, x: L) -> L {
+        let mut lane = [x];
+        L::unary(math::Unary::Sqrt, &mut lane, &self.env);
+        self.inexact(lane[0])
+    }
+    /// A quotient or a root that may be off by a unit in the last place besides: a library divides by multiplying with a reciprocal.
+    pub(super) fn inexact<L: Reducible>(&self, lane: L) -> L {
+        let rules = &self.env.rules;
+        let known = lane.to_bounded(self.env.dtype, &self.precise);
+        if known.v == 0.0 || !known.v.is_finite() {
+            return lane;
+        }
+        let ulp = rules.computing_ulp(known.v);
+        lane.moved(ulp, rules).loosened(known.e + ulp)
+    }
+}
+
+pub(super) fn undecided<L: Reducible>(mut matrix: Matrix<L>, unsure: bool) -> Matrix<L> {
+    if unsure {
+        matrix
+            .lanes
+            .iter_mut()
+            .for_each(|lane| *lane = lane.undecided());
+    }
+    matrix
+}
+
+/// True where all elements are numbers and finite.
+pub(super) fn is_finite<L: Reducible>(x: &Matrix<L>) -> bool {
+    x.lanes
+        .iter()
+        .all(|lane| L::test(Test::Finite, *lane).v != 0)
+}
+
+/// `count` elements that are no number.
+pub(super) fn none<L: Reducible>(rows: usize, columns: usize) -> Matrix<L> {
+    let mut made = Matrix::zeros(rows, columns);
+    made.lanes.fill(L::constant(f64::NAN, 0));
+    made
+}
