@@ -51,7 +51,7 @@ pub(super) fn rounds(
         records.push(ended(ops));
         return records;
     }
-    let share = Budget::share(usize::try_from(ops).unwrap_or(usize::MAX)).left();
+    let share = Budget::rounds(usize::try_from(ops).unwrap_or(usize::MAX)).left();
     let end = planner.budget.left().saturating_sub(share);
     let objective = planner.model.objective;
     let mut state = ir.clone();
