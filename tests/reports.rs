@@ -14,7 +14,7 @@ use crate::importing::{load, session, texts};
 const PIPELINES: [&str; 3] = ["segment", "preseg,segment", fuser_passes::FRONT];
 
 /// Texts of examples, or of imported programs, that may differ in the order of ops and in which of equal values they read.
-const MOST_OTHER: usize = 6;
+const MOST_OTHER: usize = 8;
 
 /// The program after `passes`, and its report.
 fn drawn(loaded: &Loaded, passes: &str, grouping: &str) -> (String, String) {

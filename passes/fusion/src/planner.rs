@@ -6,6 +6,7 @@
 
 use std::rc::Rc;
 
+use fuser_analysis::axes::is_permute;
 use fuser_analysis::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
 use fuser_ir::attr::AttrId;
 use fuser_ir::entity::Entity;
@@ -35,8 +36,9 @@ pub struct CostResult {
 /// The answer of the cost model about a group.
 pub type Answer = Result<CostResult, Refusal>;
 
-/// The identity of an op but for its operands: name, attributes, number of operands, result types.
-type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>);
+/// The identity of an op but for its operands: name, attributes, number of operands, result types, and whether it permutes an argument, which a walk
+/// may read through a window wherever boundaries are drawn.
+type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>, bool);
 
 /// The cost model and the cost result of each structure that it evaluated. It belongs to one program and its copies.
 #[derive(Debug)]
@@ -158,6 +160,7 @@ impl Planner {
             ir.inherent_attrs(op).collect(),
             ir.operand_count(op),
             results.collect(),
+            is_permute(ir, op),
         );
         let next = self.sorts.len() as u32;
         *self.sorts.entry(sort).or_insert(next)

@@ -100,7 +100,11 @@ impl Routine {
         let batch = batches.first()?.clone();
         let same = batches.iter().all(|own| *own == batch);
         let results = places.split_off(taken.len().min(places.len()));
-        let length = places.first()?.shape[0];
+        // Where there is no line none is planned, however long it would be.
+        let length = match batch.contains(&0) {
+            true => 0,
+            false => places.first()?.shape[0],
+        };
         let inverse = match which {
             Which::Fourier { inverse } => Some(inverse),
             _ => None,
@@ -251,6 +255,7 @@ impl Routine {
                 }
                 (Which::Qr, [from], [to, taus]) => {
                     call.read(from, a);
+                    b.clear();
                     b.resize(taus.elements(), T::zero());
                     crates::qr(from.shape, a, b);
                     call.write(to, a);
@@ -259,13 +264,16 @@ impl Routine {
                 (Which::Reflections, [from, taus], [to]) => {
                     call.read(from, a);
                     call.read(taus, b);
+                    c.clear();
                     c.resize(to.elements(), T::zero());
                     crates::householder_product(from.shape, a, b, c);
                     call.write(to, c);
                 }
                 (Which::Eigh { upper }, [from], [to, values]) => {
                     call.read(&from.turned(upper), a);
+                    b.clear();
                     b.resize(to.elements(), T::zero());
+                    c.clear();
                     c.resize(values.elements(), T::zero());
                     crates::eigh(from.shape[0], a, b, c);
                     call.write(to, b);
@@ -273,8 +281,11 @@ impl Routine {
                 }
                 (Which::Svd, [from], [left, values, right]) => {
                     call.read(from, a);
+                    b.clear();
                     b.resize(left.elements(), T::zero());
+                    c.clear();
                     c.resize(values.elements(), T::zero());
+                    d.clear();
                     d.resize(right.elements(), T::zero());
                     crates::svd(from.shape, a, (&mut b[..], &mut c[..], &mut d[..]));
                     call.write(left, b);

@@ -24,6 +24,8 @@ pub use spectrum::{eigh, svd};
 pub trait Real: faer::traits::RealField + rustfft::FftNum + Copy {
     /// No number.
     const NAN: Self;
+    /// The distance from one to the next number.
+    const EPSILON: Self;
     /// True for numbers that are not infinite.
     fn finite(self) -> bool;
     /// The square root.
@@ -32,12 +34,17 @@ pub trait Real: faer::traits::RealField + rustfft::FftNum + Copy {
     fn magnitude(self) -> Self;
     /// `n`, rounded.
     fn of(n: usize) -> Self;
+    /// The number in double precision.
+    fn wide(self) -> f64;
+    /// The number in this precision, rounded.
+    fn narrow(wide: f64) -> Self;
 }
 
 macro_rules! real {
     ($($ty:ty)*) => {$(
         impl Real for $ty {
             const NAN: Self = Self::NAN;
+            const EPSILON: Self = Self::EPSILON;
             fn finite(self) -> bool {
                 self.is_finite()
             }
@@ -49,6 +56,12 @@ macro_rules! real {
             }
             fn of(n: usize) -> Self {
                 n as Self
+            }
+            fn wide(self) -> f64 {
+                self.into()
+            }
+            fn narrow(wide: f64) -> Self {
+                wide as Self
             }
         }
     )*};

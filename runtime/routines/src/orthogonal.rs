@@ -32,15 +32,23 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         MemStack::new(&mut memory),
         params,
     );
-    if found.rank < steps {
-        // The crate passes over columns that are zero from their diagonal on.
-        a.copy_from_slice(&given);
-        return reflected([rows, columns], a, taus);
-    }
     for (step, tau) in taus.iter_mut().enumerate() {
         // The crate divides by its factor.
         *tau = T::one() / factors[step * block + step % block];
     }
+    // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are nearly so.
+    if found.rank < steps || !(0..steps).all(|step| reflects(rows, step, a, taus[step])) {
+        a.copy_from_slice(&given);
+        reflected([rows, columns], a, taus);
+    }
+}
+
+/// True if `1 - tau v v'` is a reflection: `tau v'v` is two, or `tau` is zero.
+fn reflects<T: Real>(rows: usize, step: usize, a: &[T], tau: T) -> bool {
+    let tail = &a[step * rows + step + 1..(step + 1) * rows];
+    let sum = tail.iter().fold(T::one(), |sum, x| sum + *x * *x);
+    let off = (tau * sum - T::of(2)).magnitude();
+    tau == T::zero() || off <= T::of(8 * rows) * T::EPSILON
 }
 
 /// The same, one column after the other.
@@ -58,20 +66,21 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
         if most == T::zero() {
             continue;
         }
-        // Squares neither overflow nor vanish.
+        // Squares neither overflow nor vanish, and a column of subnormal numbers has all its digits.
         let scale = if head[0].magnitude() > most {
             head[0].magnitude()
         } else {
             most
         };
+        let first = head[0] / scale;
         let square = |x: T| (x / scale) * (x / scale);
-        let sum = tail.iter().fold(square(head[0]), |sum, x| sum + square(*x));
-        let norm = scale * sum.root();
-        let beta = if head[0] >= T::zero() { -norm } else { norm };
-        *tau = (beta - head[0]) / beta;
-        let below = head[0] - beta;
-        tail.iter_mut().for_each(|x| *x /= below);
-        head[0] = beta;
+        let norm = tail.iter().fold(first * first, |sum, x| sum + square(*x));
+        let norm = norm.root();
+        let beta = if first >= T::zero() { -norm } else { norm };
+        *tau = (beta - first) / beta;
+        let below = first - beta;
+        tail.iter_mut().for_each(|x| *x = *x / scale / below);
+        head[0] = beta * scale;
         for column in 0..columns - step - 1 {
             let other = &mut rest[column * rows + step..(column + 1) * rows];
             let dot = tail
@@ -96,12 +105,22 @@ pub fn householder_product<T: Real>([rows, columns]: [usize; 2], v: &[T], taus: 
     for column in 0..columns {
         q[column * rows + column] = T::one();
     }
+    // A reflection of the last row alone is a factor of it. The crate leaves it out.
+    let count = match count == rows {
+        true => {
+            if let (Some(last), Some(tau)) = (q.last_mut(), taus.last()) {
+                *last = T::one() - *tau;
+            }
+            count.saturating_sub(1)
+        }
+        false => count,
+    };
     if count == 0 {
         return;
     }
     let block = plain::recommended_block_size::<T>(rows, count).max(1);
     let mut factors = vec![T::zero(); block * count];
-    for (step, &tau) in taus.iter().enumerate() {
+    for (step, &tau) in taus.iter().take(count).enumerate() {
         let first = step - step % block;
         factors[step * block + step % block] = T::one() / tau;
         let own = &v[step * rows..(step + 1) * rows];

@@ -1,4 +1,7 @@
 //! Eigenvectors of symmetric matrices and singular vectors, with the sign that the ops define.
+//!
+//! Computed in double precision, of a matrix whose greatest element is near one: in single precision the crate loses values of graded matrices,
+//! and in any it squares elements. Elements that vanish beside the greatest one are zero, which is less than a rounding.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -14,25 +17,31 @@ pub fn eigh<T: Real>(n: usize, a: &[T], vectors: &mut [T], values: &mut [T]) {
     if !fits(a, [n, n]) || !fits(vectors, [n, n]) || values.len() != n || n == 0 {
         return;
     }
-    let params: Spec<evd::SelfAdjointEvdParams, T> = Spec::default();
-    let scratch = evd::self_adjoint_evd_scratch::<T>(n, ComputeEigenvectors::Yes, Par::Seq, params);
-    let lower = (0..n).all(|column| {
-        a[column * n + column..(column + 1) * n]
-            .iter()
-            .all(|x| x.finite())
-    });
-    let made = lower && {
+    let params: Spec<evd::SelfAdjointEvdParams, f64> = Spec::default();
+    let scratch =
+        evd::self_adjoint_evd_scratch::<f64>(n, ComputeEigenvectors::Yes, Par::Seq, params);
+    let lower = |place: usize| place % n >= place / n;
+    let made = scaled(a, lower).is_some_and(|(wide, scale)| {
         let mut memory = MemBuffer::new(scratch);
+        let (mut found, mut own) = (vec![0.0; n * n], vec![0.0; n]);
         let made = evd::self_adjoint_evd(
-            MatRef::from_column_major_slice(a, n, n),
-            DiagMut::from_slice_mut(values),
-            Some(MatMut::from_column_major_slice_mut(vectors, n, n)),
+            MatRef::from_column_major_slice(&wide, n, n),
+            DiagMut::from_slice_mut(&mut own),
+            Some(MatMut::from_column_major_slice_mut(&mut found, n, n)),
             Par::Seq,
             MemStack::new(&mut memory),
             params,
         );
+        let order = sorted(&own, |a, b| a.total_cmp(b));
+        for (to, &from) in order.iter().enumerate() {
+            values[to] = T::narrow(own[from] * scale);
+            narrowed(
+                &found[from * n..(from + 1) * n],
+                &mut vectors[to * n..(to + 1) * n],
+            );
+        }
         made.is_ok()
-    };
+    });
     match made {
         true => vectors.chunks_exact_mut(n).for_each(|vector| {
             if is_turned(vector) {
@@ -71,21 +80,42 @@ pub fn svd<T: Real>(
         ComputeSvdVectors::Thin
     };
     let mut v = vec![T::zero(); vt.len()];
-    let made = a.iter().all(|x| x.finite()) && {
-        let params: Spec<svd::SvdParams, T> = Spec::default();
-        let scratch = svd::svd_scratch::<T>(rows, columns, wanted, wanted, Par::Seq, params);
+    let made = scaled(a, |_| true).is_some_and(|(wide, scale)| {
+        let params: Spec<svd::SvdParams, f64> = Spec::default();
+        let scratch = svd::svd_scratch::<f64>(rows, columns, wanted, wanted, Par::Seq, params);
         let mut memory = MemBuffer::new(scratch);
+        let (mut own, mut other) = (vec![0.0; u.len()], vec![0.0; v.len()]);
+        let mut found = vec![0.0; count];
         let made = svd::svd(
-            MatRef::from_column_major_slice(a, rows, columns),
-            DiagMut::from_slice_mut(values),
-            Some(MatMut::from_column_major_slice_mut(u, rows, left)),
-            Some(MatMut::from_column_major_slice_mut(&mut v, columns, right)),
+            MatRef::from_column_major_slice(&wide, rows, columns),
+            DiagMut::from_slice_mut(&mut found),
+            Some(MatMut::from_column_major_slice_mut(&mut own, rows, left)),
+            Some(MatMut::from_column_major_slice_mut(
+                &mut other, columns, right,
+            )),
             Par::Seq,
             MemStack::new(&mut memory),
             params,
         );
+        let mut order = sorted(&found, |a, b| b.total_cmp(a));
+        for (to, &from) in order.iter().enumerate() {
+            values[to] = T::narrow(found[from] * scale);
+        }
+        order.extend(count..left.max(right));
+        for (to, &from) in order.iter().enumerate() {
+            if to < left {
+                narrowed(
+                    &own[from * rows..(from + 1) * rows],
+                    &mut u[to * rows..(to + 1) * rows],
+                );
+            }
+            if to < right {
+                let (from, to) = (from * columns, to * columns);
+                narrowed(&other[from..from + columns], &mut v[to..to + columns]);
+            }
+        }
         made.is_ok()
-    };
+    });
     if !made {
         [u, values, vt]
             .into_iter()
@@ -118,6 +148,43 @@ pub fn svd<T: Real>(
             vt[place * right + at] = v[at * columns + place];
         }
     }
+}
+
+/// The matrix in double precision divided by a power of two, and that; `None` where an element that counts is no number or infinite.
+fn scaled<T: Real>(a: &[T], counts: impl Fn(usize) -> bool) -> Option<(Vec<f64>, f64)> {
+    let counted = |(place, x): (usize, &T)| counts(place).then(|| x.wide());
+    let counting = a.iter().enumerate().filter_map(counted);
+    let most = counting.fold(0.0f64, |most, x| match x.is_finite() {
+        true => most.max(x.abs()),
+        false => f64::INFINITY,
+    });
+    if !most.is_finite() {
+        return None;
+    }
+    // Bits of the exponent alone; a subnormal number has none.
+    let power = f64::from_bits(most.to_bits() & (0x7ff << 52));
+    let scale = if power > 0.0 {
+        power
+    } else {
+        f64::MIN_POSITIVE
+    };
+    let of = |x: &T| {
+        let x = x.wide() / scale;
+        if x.abs() < 1e-140 { 0.0 } else { x }
+    };
+    Some((a.iter().map(of).collect(), scale))
+}
+
+/// The places of values in this order; of equal ones the first comes first.
+fn sorted(values: &[f64], order: impl Fn(&f64, &f64) -> std::cmp::Ordering) -> Vec<usize> {
+    let mut places: Vec<usize> = (0..values.len()).collect();
+    places.sort_by(|&a, &b| order(&values[a], &values[b]));
+    places
+}
+
+fn narrowed<T: Real>(from: &[f64], to: &mut [T]) {
+    let pairs = from.iter().zip(to);
+    pairs.for_each(|(from, to)| *to = T::narrow(*from));
 }
 
 /// True if the element that decides the sign is negative: the first one whose magnitude is more than half of the greatest.

@@ -266,3 +266,90 @@ fn transforms_are_those_of_the_definition() {
     fourier(&Lines::new(2, false), &mut a, &mut b);
     assert!(a.iter().chain(&b).all(|x| !x.finite()));
 }
+
+/// The same in single precision, within single rounding: the residuals relative to the greatest element, which is divided out.
+#[track_caller]
+fn near_single(a: &[f64], b: &[f64], side: usize, size: f64) {
+    let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();
+    let bound = 10.0 * side.max(1) as f64 * f64::from(f32::EPSILON) / 2.0 * size;
+    assert!(norm(&apart) <= bound, "{} beyond {bound}", norm(&apart));
+}
+
+fn wide(list: &[f32]) -> Vec<f64> {
+    list.iter().map(|x| f64::from(*x)).collect()
+}
+
+/// Matrices of every magnitude, and graded ones, whose rows fall to subnormal numbers.
+#[test]
+fn spectra_have_their_digits_at_every_magnitude() {
+    let mut numbers = Numbers(6);
+    for n in [2, 3, 20, 130] {
+        for grade in [0.0, -0.1, -0.3, -0.5] {
+            for scale in [1.0, 1e-35, 1e-30, 1e30] {
+                let of = |(at, x): (usize, &f64)| {
+                    (x * scale * 10f64.powf(grade * (at % n) as f64)) as f32
+                };
+                let a: Vec<f32> = numbers.matrix(n, n).iter().enumerate().map(of).collect();
+                let size = norm(&wide(&a).iter().map(|x| x / scale).collect::<Vec<_>>());
+                let (mut u, mut s, mut vt) = (vec![0.0; n * n], vec![0.0; n], vec![0.0; n * n]);
+                svd([n, n], &a, (&mut u[..], &mut s[..], &mut vt[..]));
+                assert!(s.is_sorted_by(|a, b| a >= b));
+                let us: Vec<f64> = (0..n * n)
+                    .map(|at| f64::from(u[at]) * f64::from(s[at / n]) / scale)
+                    .collect();
+                let a: Vec<f64> = wide(&a).iter().map(|x| x / scale).collect();
+                near_single(&product(&us, &wide(&vt), [n, n, n]), &a, n, size);
+                // A symmetric matrix, graded on both sides.
+                let both = |at: usize| 10f64.powf(grade * (at % n + at / n) as f64);
+                let draw = numbers.matrix(n, n);
+                let a: Vec<f32> = (0..n * n)
+                    .map(|at| ((draw[at] + draw[at % n * n + at / n]) * scale * both(at)) as f32)
+                    .collect();
+                let (mut v, mut w) = (vec![0.0; n * n], vec![0.0; n]);
+                eigh(n, &a, &mut v, &mut w);
+                let a: Vec<f64> = wide(&a).iter().map(|x| x / scale).collect();
+                let vw: Vec<f64> = (0..n * n)
+                    .map(|at| f64::from(v[at]) * f64::from(w[at / n]) / scale)
+                    .collect();
+                let made = product(&vw, &transposed(&wide(&v), n), [n, n, n]);
+                near_single(&made, &a, n, norm(&a));
+            }
+        }
+    }
+}
+
+/// Factors of matrices of rank one, whose columns fall to subnormal numbers, and as many reflections as rows.
+#[test]
+fn reflections_are_orthogonal_whatever_the_rank() {
+    fn of<T: Real + std::fmt::Debug>(n: usize, unit: f64) {
+        let mut a = vec![T::of(1); n * n];
+        let mut taus = vec![T::of(0); n];
+        qr([n, n], &mut a, &mut taus);
+        let mut q = vec![T::of(0); n * n];
+        householder_product([n, n], &a, &taus, &mut q);
+        let q: Vec<f64> = q.iter().map(|x| x.wide()).collect();
+        let apart = product(&transposed(&q, n), &q, [n, n, n]);
+        let apart: Vec<f64> = apart.iter().zip(one(n)).map(|(a, b)| a - b).collect();
+        let bound = 10.0 * n as f64 * unit * n as f64;
+        assert!(
+            norm(&apart) <= bound,
+            "{n}: {} beyond {bound}",
+            norm(&apart)
+        );
+    }
+    for n in [1, 2, 5, 16, 20, 32, 33, 64, 100] {
+        of::<f32>(n, f64::from(f32::EPSILON) / 2.0);
+        of::<f64>(n, f64::EPSILON / 2.0);
+    }
+    // 1 - 2 e e' turns the last element.
+    for n in [1, 2, 5, 7, 20] {
+        let v = vec![0.0; n * n];
+        let mut taus = vec![0.0; n];
+        taus[n - 1] = 2.0;
+        let mut q = vec![0.0; n * n];
+        householder_product([n, n], &v, &taus, &mut q);
+        let mut expected = one(n);
+        expected[n * n - 1] = -1.0;
+        assert_eq!(q, expected, "{n}");
+    }
+}

@@ -157,7 +157,7 @@ const MAX_ROUNDS: usize = 24;
 const MAX_APART: usize = 4;
 
 /// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever boundaries are drawn.
-pub(crate) fn is_permute(ir: &Ir, op: Op) -> bool {
+pub fn is_permute(ir: &Ir, op: Op) -> bool {
     let given = |op: &Op| ir.operands(*op).all(|v| ir.def_op(v).is_none());
     let places = ir
         .def(op)

@@ -134,7 +134,7 @@ type Way = (Vec<Guard>, Vec<Form>);
 enum Task {
     Visit(usize),
     /// Turns the point into a node once the points of the step are nodes.
-    Finish(usize, Step<usize>),
+    Finish(usize, Box<Step<usize>>),
 }
 
 /// True if the walk may compute the result of `op` at another index than its own.
@@ -247,11 +247,11 @@ impl Resolver<'_> {
                         Step::Compute(_, points) => points.iter().copied().collect(),
                         Step::Choose(pieces) => pieces.iter().map(|p| p.1).collect(),
                     };
-                    stack.push(Task::Finish(point, step));
+                    stack.push(Task::Finish(point, Box::new(step)));
                     stack.extend(next.into_iter().map(Task::Visit));
                 }
                 Task::Finish(point, step) => {
-                    known.nodes[point] = Some(self.finish(step, &known.nodes));
+                    known.nodes[point] = Some(self.finish(*step, &known.nodes));
                 }
             }
         }
