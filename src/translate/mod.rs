@@ -102,7 +102,8 @@ fn finish(written: Result<(), String>) -> Exit {
 /// Writes the parts of the program, if all is well with it and with the folder.
 fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Path) -> Exit {
     let progress = Progress::start(NAME, "compiling");
-    let parts = load(config, id, text).and_then(|(ir, module)| {
+    let parts = load(config, id, text).and_then(|(ir, module, warnings)| {
+        tool::tell(sources, warnings.items);
         let options = options(config);
         let program = compile::find_program(&ir, module, options.program.as_deref())?;
         let split = crate::split::split(&ir, program, &options)?;
@@ -127,20 +128,16 @@ fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Pat
     }
 }
 
-/// The module of the file; its warnings are told when it is compiled.
-fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op), Diagnostics> {
+/// The module of the file, with the warnings of its import; those of a program's own text are told when it is compiled.
+fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let name = display_name(&config.file);
     let registry = fuser_dialects::registry();
-    let (ir, module, _) = match config.import {
-        Some(format) => {
-            let imported =
-                fuser_frontends::import(format, &registry, id, name, text, &config.lengths);
-            imported
-                .map_err(|errors| foreign::in_place_of(format, &registry, id, name, text, errors))?
-        }
-        None => Reader::new(registry).load(id, name, text)?,
+    let Some(format) = config.import else {
+        let (ir, module, _) = Reader::new(registry).load(id, name, text)?;
+        return Ok((ir, module, Diagnostics::default()));
     };
-    Ok((ir, module))
+    let imported = fuser_frontends::import(format, &registry, id, name, text, &config.lengths);
+    imported.map_err(|errors| foreign::in_place_of(format, &registry, id, name, text, errors))
 }
 
 fn options(config: &Config) -> CompileOptions {
@@ -157,9 +154,11 @@ fn options(config: &Config) -> CompileOptions {
 }
 
 fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostics), Diagnostics> {
-    let (mut ir, module) = load(config, id, text)?;
+    let (mut ir, module, mut warnings) = load(config, id, text)?;
     let options = options(config);
-    emit(&mut ir, module, config, &options)
+    let (text, told) = emit(&mut ir, module, config, &options)?;
+    warnings.items.extend(told.items);
+    Ok((text, warnings))
 }
 
 fn emit(

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use fuser_dialects::fusion;
+use fuser_ir::def::OpDef;
 use regex::Regex;
 
 /// A program of a text.
@@ -85,7 +87,9 @@ pub fn lit_programs() -> Vec<Program> {
             for found in program.captures_iter(chunk) {
                 let small = Program::new("", &found[0], &found[1]);
                 let name = format!("{} @{}", file.display(), small.entry);
-                if largest(&found[0]) <= LARGEST {
+                // No GPU runs a routine (lit-tests/run/routines.fir).
+                let routine = |def: &&OpDef| found[0].contains(def.name);
+                if largest(&found[0]) <= LARGEST && !fusion::ROUTINE_OPS.iter().any(routine) {
                     let text = chunk.to_owned();
                     all.push(Program {
                         name,
