@@ -32,7 +32,7 @@ const ALL: &[&str] = &[
     "composite",
     "complex",
 ];
-/// Those that random programs have.
+/// Op tables that random programs draw from: all but the routines.
 const DRAWN: &[&str] = &[
     "unary",
     "binary",

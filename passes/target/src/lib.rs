@@ -212,8 +212,8 @@ impl Target {
         let bytes = u128::from(flops) * u128::from(self.bytes_per_us);
         u64::try_from(bytes / u128::from(self.flops_per_us.max(1))).unwrap_or(u64::MAX)
     }
-    /// The same of what windows compute again. Few cores of a CPU keep up with no memory there: a core makes up to [`CORE_FLOPS_PER_US`] of
-    /// elements that lie at shifted indices, and moves up to [`CORE_BYTES_PER_US`].
+    /// Bytes that could be moved while windows repeat so much arithmetic. A core of a CPU makes at most [`CORE_FLOPS_PER_US`] operations
+    /// on elements at shifted indices, and moves at most [`CORE_BYTES_PER_US`] bytes.
     pub fn repeated_as_bytes(&self, flops: u64) -> u64 {
         if self.is_gpu() {
             return self.flops_as_bytes(flops);

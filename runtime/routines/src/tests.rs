@@ -267,7 +267,7 @@ fn transforms_are_those_of_the_definition() {
     assert!(a.iter().chain(&b).all(|x| !x.finite()));
 }
 
-/// The same in single precision, within single rounding: the residuals relative to the greatest element, which is divided out.
+/// Two matrices differ by no more than rounding to single precision: ten times `n u |A|`.
 #[track_caller]
 fn near_single(a: &[f64], b: &[f64], side: usize, size: f64) {
     let apart: Vec<f64> = a.iter().zip(b).map(|(a, b)| a - b).collect();

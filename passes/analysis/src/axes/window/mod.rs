@@ -300,7 +300,7 @@ impl Window {
             };
             all.push(made);
         }
-        // What several read is computed once.
+        // A node that several read is computed once.
         let mut needed = vec![false; self.nodes.len()];
         needed.last_mut().into_iter().for_each(|last| *last = true);
         let mut sum: u64 = 0;

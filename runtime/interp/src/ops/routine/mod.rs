@@ -40,7 +40,7 @@ struct Place {
 }
 
 impl Place {
-    /// That of a tensor, whose last `own` axes are those of a matrix or a vector, or axis `dim` that of a line.
+    /// The place of a tensor, whose last `own` axes are those of a matrix or a vector, or axis `dim` that of a line.
     fn of(axes: &[Axis], strides: &[usize], own: usize, dim: Option<usize>) -> Option<Self> {
         let mut all: Vec<(usize, usize)> = axes
             .iter()
