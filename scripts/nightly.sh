@@ -26,4 +26,12 @@ if "$python" -c 'import torch' 2>/dev/null; then
 else
   echo 'skipped: torch not found; no model runs under torch.compile(backend="fuser")'
 fi
+chromium=$(command -v "${FUSER_CHROMIUM:-chromium}" || command -v google-chrome)
+if [ -n "$chromium" ] && command -v npm > /dev/null; then
+  (cd explorer && npm ci) && cargo build --release --locked --bin fuser-run --bin fuser-opt &&
+    FUSER_CHROMIUM=$chromium FUSER_BIN=${CARGO_TARGET_DIR:-target}/release node --test explorer/tests/explorer.test.mjs &&
+    cargo test -p fuser --test main --locked -- the_page_is_what_its_sources_make || failed+=(explorer)
+else
+  echo 'skipped: npm or Chromium not found; the explorer is not opened in a browser'
+fi
 [ "${#failed[@]}" = 0 ] || { echo "FAILED: ${failed[*]}"; exit 1; }

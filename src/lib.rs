@@ -7,6 +7,7 @@
 
 pub mod compile;
 pub mod driver;
+pub mod explorer;
 pub mod program;
 pub mod reduce;
 pub mod run;

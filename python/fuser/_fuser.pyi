@@ -36,6 +36,7 @@ class Program:
     def report(
         self,
         *,
+        html: str | os.PathLike[str] | None = None,
         target: str | None = None,
         shapes: Mapping[str, int] | None = None,
         passes: str | None = None,

@@ -155,17 +155,23 @@ impl Program {
     }
 
     /// The segments and their bytes, from shapes alone, as a dictionary: docs/report-schema.md has its fields. Bytes are numbers where
-    /// `shapes` gives all extents, else polynomials over their names. `with_segments` takes it, edited or not.
-    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
+    /// `shapes` gives all extents, else polynomials over their names. `with_segments` takes it, edited or not. `html` is a path for the page with the
+    /// same numbers, the graph, the decisions and every pass.
+    #[pyo3(signature = (*, html=None, target=None, shapes=None, passes=None, executors=None))]
     fn report<'py>(
         &self,
         py: Python<'py>,
+        html: Option<PathBuf>,
         target: Option<&str>,
         shapes: Option<BTreeMap<String, u64>>,
         passes: Option<String>,
         executors: Option<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let options = options(py, &self.inner, target, shapes, passes, executors, None)?;
+        if let Some(path) = html {
+            let page = py.detach(|| self.inner.page(&options));
+            std::fs::write(path, page.map_err(|error| raised(py, &error))?)?;
+        }
         let report = py.detach(|| self.inner.segments(&options).map(|report| json(&report)));
         loaded(py, report.map_err(|error| raised(py, &error))?)
     }

@@ -1,7 +1,9 @@
 """The package on NumPy, and on PyTorch and JAX where these are installed."""
 
 import gc
+import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -75,6 +77,17 @@ class Programs(unittest.TestCase):
         program = fuser.Program.parse(ROWS)
         self.assertEqual(program.report(shapes={"A": 4, "B": 8})["total_bytes"], 4 * (4 * 8 * 2 + 4))
         self.assertIn("A*B", program.report()["total_bytes"])
+
+    def test_report_as_a_page(self):
+        program = fuser.Program.parse(ROWS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "page.html"
+            report = program.report(html=path)
+            page = path.read_text()
+        data = json.loads(page.split('id="data">')[1].split("</script>")[0])
+        self.assertEqual(data["modules"][0]["programs"][0]["report"], report)
+        with self.assertRaises(OSError):
+            program.report(html="no/such/folder/page.html")
         self.assertIn("task.segment", program.segmented(shapes={"A": 4, "B": 8}))
 
 

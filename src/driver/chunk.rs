@@ -22,6 +22,7 @@ use super::timing::Timing;
 use super::validate::Validator;
 use super::watch::{Bisect, Debug};
 use super::{codes, limits, reproducer, roundtrip};
+use crate::explorer::{self, Recorder};
 use crate::tool::Progress;
 use crate::tool::explain::Files;
 use crate::tool::files::{self, Stream};
@@ -160,13 +161,22 @@ impl<'a> Compiler<'a> {
             return outcome;
         }
         self.generate_reproducer(&ir, root, &mut outcome);
-        let report = self.run(&mut ir, root);
+        let mut recorder = self.recorder();
+        let report = self.run(&mut ir, root, recorder.as_mut());
         self.statistics.add(&self.pipeline, &report);
         let report = self.crash(input, report, &mut outcome);
         let report = self.offer_missing(&mut ir, root, report);
         outcome.diagnostics.extend(report.diagnostics.items);
         outcome.remarks = report.remarks;
         outcome.files = report.files;
+        if let Some(recorder) = &mut recorder {
+            let module = recorder.module(&ir, root, &outcome.files);
+            outcome.files.push(EmittedFile {
+                kind: explorer::KIND,
+                function: None,
+                content: module.to_string(),
+            });
+        }
         if report.failure.is_none() && !outcome.diagnostics.iter().any(Diagnostic::is_error) {
             self.timing.begin("Output");
             outcome.text = Some(self.print(&ir, root));
@@ -261,7 +271,14 @@ impl<'a> Compiler<'a> {
         let failed = outcome.diagnostics.iter().any(Diagnostic::is_error);
         (!failed).then_some((ir, root))
     }
-    fn run(&mut self, ir: &mut Ir, root: Op) -> Report {
+    /// An instrument that keeps texts and graphs, where a page is asked for.
+    fn recorder(&self) -> Option<Recorder> {
+        let mut kinds = self.config.reports.iter().map(|r| r.0);
+        kinds
+            .any(|kind| kind == explorer::KIND)
+            .then(Recorder::default)
+    }
+    fn run(&mut self, ir: &mut Ir, root: Op, mut recorder: Option<&mut Recorder>) -> Report {
         let mut validator = self.config.validate.map(Validator::new);
         // An instrument that watches passes reports their progress already.
         let watched = self.bisect.is_some() || self.printer.is_some() || validator.is_some();
@@ -269,12 +286,13 @@ impl<'a> Compiler<'a> {
             .then(|| AtPass(Progress::start("fuser-opt", "passes")));
         let mut manager = self.config.manager();
         // The clock comes last, so that what others do around a pass is not counted as the pass.
-        let others: [Option<&mut dyn Instrument>; 6] = [
+        let others: [Option<&mut dyn Instrument>; 7] = [
             self.bisect.as_mut().map(|i| i as &mut dyn Instrument),
             self.printer.as_mut().map(|i| i as &mut dyn Instrument),
             validator.as_mut().map(|i| i as &mut dyn Instrument),
             Some(&mut self.debug),
             Some(&mut self.files),
+            recorder.as_mut().map(|i| *i as &mut dyn Instrument),
             progress.as_mut().map(|i| i as &mut dyn Instrument),
         ];
         for instrument in others.into_iter().flatten() {
@@ -390,7 +408,10 @@ impl Instrument for AtPass {
 /// The kinds of files that passes are to leave.
 fn kinds(config: &Config) -> Vec<&'static str> {
     let compared = config.compare.iter().map(|_| "segment-report");
-    config.reports.iter().map(|r| r.0).chain(compared).collect()
+    let asked = config.reports.iter().map(|r| r.0);
+    let pictured = asked.clone().filter(|kind| *kind == explorer::KIND);
+    let pictured = pictured.flat_map(|_| explorer::record::KINDS);
+    asked.chain(compared).chain(pictured).collect()
 }
 
 impl Config {

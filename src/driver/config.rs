@@ -356,10 +356,10 @@ impl Config {
             claims.extend(file.iter().map(|file| Claim::written(flag, file)));
         }
         for (kind, file) in &self.reports {
-            let flag = if kind.starts_with("explain") {
-                "explain"
-            } else {
-                kind
+            let flag = match *kind {
+                crate::explorer::KIND => "report",
+                kind if kind.starts_with("explain") => "explain",
+                kind => kind,
             };
             claims.push(Claim::written(format!("--{flag}"), file));
         }

@@ -42,6 +42,7 @@ use compare::Comparison;
 use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat, STDERR};
 use source::{Functions, Sources};
 
+use crate::explorer;
 use crate::tool::explain;
 use crate::tool::files::{self, Limit, Stream, claims};
 use crate::tool::load::{self, Reader};
@@ -205,6 +206,7 @@ fn compile(
         comparison,
         teller: Teller::new(&config, registry),
         sources,
+        text: text.clone(),
         outputs: Vec::new(),
         remarks: String::new(),
         files: Vec::new(),
@@ -336,6 +338,8 @@ struct Session<'a> {
     comparison: Option<Comparison>,
     teller: Teller<'a>,
     sources: Sources,
+    /// The text of the file.
+    text: Arc<String>,
     outputs: Vec<String>,
     remarks: String,
     files: Vec<EmittedFile>,
@@ -454,11 +458,26 @@ impl Session<'_> {
         // Output to a stream is written in any case; a file only if nothing failed.
         let write = |(kind, path): &(&str, String)| match (path.as_str(), self.exit) {
             ("-" | STDERR, _) | (_, Exit::Ok) => {
-                files::write(path, &explain::content(&self.files, kind))
+                let content = match *kind {
+                    explorer::KIND => self.page(),
+                    kind => explain::content(&self.files, kind),
+                };
+                files::write(path, &content)
             }
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()
+    }
+    /// The page of all modules.
+    fn page(&self) -> String {
+        let own = self.files.iter().filter(|file| file.kind == explorer::KIND);
+        let modules = own.filter_map(|file| serde_json::from_str(&file.content).ok());
+        let origin = explorer::Origin {
+            tool: NAME,
+            file: load::display_name(self.config.input.as_deref().unwrap_or("-")),
+            text: &self.text,
+        };
+        explorer::page(&explorer::data(&origin, modules.collect()))
     }
     fn measurements(&self) -> Result<(), String> {
         let measuring = &self.config.measuring;

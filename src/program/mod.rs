@@ -46,6 +46,7 @@ use fuser_passes::report::Report;
 use fuser_runtime::RuntimeConfig;
 
 use crate::compile::CompileOptions;
+use crate::explorer;
 use crate::session::{Loaded, Session, SessionError, Signature};
 use crate::tool::load::Reader;
 
@@ -260,6 +261,24 @@ impl Program {
     pub fn segments(&self, options: &Options) -> Result<Report> {
         let report = Session::report_segments(&self.loaded, &options.compile);
         report.map_err(|list| Error::of(list.items, &self.sources))
+    }
+
+    /// The page with the graph of the program, the decisions, and the text around each pass: docs/explorer.md.
+    ///
+    /// # Errors
+    /// As [`segments`](Self::segments).
+    pub fn page(&self, options: &Options) -> Result<String> {
+        let report = serde_json::to_value(self.segments(options)?).unwrap_or_default();
+        let module = Session::record_open(&self.loaded, &options.compile);
+        let mut module = module.map_err(|list| Error::of(list.items, &self.sources))?;
+        explorer::take_report(&mut module, self.name(), report);
+        let source = self.sources.get(0);
+        let origin = explorer::Origin {
+            tool: "fuser",
+            file: source.map_or("", |source| source.name()),
+            text: source.map_or("", |source| source.text()),
+        };
+        Ok(explorer::page(&explorer::data(&origin, vec![module])))
     }
 
     /// The module as text after the passes that draw segments.

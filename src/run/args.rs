@@ -47,6 +47,27 @@ impl Device {
     }
 }
 
+/// The form of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReportForm {
+    /// Data: docs/report-schema.md.
+    Json,
+    /// A page to look at: docs/explorer.md.
+    Html,
+}
+
+impl ReportForm {
+    /// All forms.
+    pub const ALL: [ReportForm; 2] = [ReportForm::Json, ReportForm::Html];
+    /// The spelling.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ReportForm::Json => "json",
+            ReportForm::Html => "html",
+        }
+    }
+}
+
 /// The command line.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Config {
@@ -70,8 +91,8 @@ pub struct Config {
     pub seed: u64,
     /// Folder for the outputs.
     pub output_dir: Option<PathBuf>,
-    /// File for the report; `-` is stdout.
-    pub report: Option<String>,
+    /// Files for the report, each with its form; `-` is stdout.
+    pub reports: Vec<(ReportForm, String)>,
     /// The questions about what is decided.
     pub explain: Vec<Question>,
     /// Threads.
@@ -118,7 +139,7 @@ impl Default for Config {
             inputs: BTreeMap::new(),
             seed: 0,
             output_dir: None,
-            report: None,
+            reports: Vec::new(),
             explain: Vec::new(),
             threads: None,
             memory: None,
@@ -155,11 +176,15 @@ impl Config {
             }
         }
         claims.extend(
-            self.report
+            self.reports
                 .iter()
-                .map(|file| Claim::written("--report", file)),
+                .map(|(_, file)| Claim::written("--report", file)),
         );
         claims
+    }
+    /// True if a report of this form is asked for.
+    pub fn wants(&self, form: ReportForm) -> bool {
+        self.reports.iter().any(|(wanted, _)| *wanted == form)
     }
     /// The number of element operations that the run may need.
     pub fn most_operations(&self) -> u64 {
@@ -352,8 +377,8 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["report"],
-        value: Some("json:FILE"),
-        doc: "write bytes, times and the check as JSON (docs/report-schema.md)",
+        value: Some("json:FILE|html:FILE"),
+        doc: "write bytes, times and the check as JSON (docs/report-schema.md); the same with the graph, the decisions and all passes as one page to look at (docs/explorer.md)",
         set: report,
     },
     Flag {
@@ -502,12 +527,16 @@ fn explain(config: &mut Config, value: &str) -> Result<(), String> {
 }
 
 fn report(config: &mut Config, value: &str) -> Result<(), String> {
-    match value.strip_prefix("json:").filter(|path| !path.is_empty()) {
-        Some(path) => {
-            config.report = Some(path.to_string());
+    let (form, path) = value.split_once(':').unwrap_or((value, ""));
+    let form = ReportForm::ALL.into_iter().find(|f| f.name() == form);
+    match form.filter(|_| !path.is_empty()) {
+        Some(form) => {
+            config.reports.push((form, path.to_string()));
             Ok(())
         }
-        None => Err(format!("'{value}' is not of the form json:FILE")),
+        None => Err(format!(
+            "'{value}' is not of the form json:FILE or html:FILE"
+        )),
     }
 }
 
@@ -683,8 +712,11 @@ mod tests {
             c.inputs.get("w"),
             Some(&InputSpec::Generate(Generator::Random { seed: 7 }))
         );
-        assert_eq!((c.threads, c.report.as_deref()), (Some(2), Some("r.json")));
+        assert_eq!(c.threads, Some(2));
+        assert_eq!(c.reports, [(ReportForm::Json, "r.json".to_string())]);
         assert_eq!(c.output_dir, Some("out".into()));
+        let c = config("x.fir --report=html:r.html --report json:-");
+        assert!(c.wants(ReportForm::Html) && c.wants(ReportForm::Json));
         let c = config("-device=interp -e @f --shape=B=1,S=0 -- -odd-name.fir");
         assert_eq!(
             (c.device, c.entry.as_deref(), c.file.as_str()),
@@ -769,7 +801,7 @@ mod tests {
         );
         assert_eq!(
             errors("a --report r.json"),
-            "--report: 'r.json' is not of the form json:FILE"
+            "--report: 'r.json' is not of the form json:FILE or html:FILE"
         );
         assert_eq!(
             errors("a --cpu=x86-64-v5"),

@@ -17,14 +17,16 @@ use fuser_interp::compare::Status;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
+use serde_json::Value;
 
+use crate::explorer::{self, Recorder};
 use crate::session::{
     Check, Execution, Loaded, Session, SessionError, Signature, Source, Yardstick,
 };
 use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit, claims};
 use crate::tool::{self, Exit, Progress, load};
-use args::{Config, Device, Parsed};
+use args::{Config, Device, Parsed, ReportForm};
 use runner::{Given, Runner};
 
 /// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
@@ -56,9 +58,25 @@ pub struct Findings<'a> {
     pub threads: usize,
     /// The parts, where a folder of segments was run.
     pub parts: Option<&'a Parts>,
+    /// The program's text and what passes did to it, where a page is asked for.
+    pub record: Option<(&'a Source, Value)>,
 }
 
 impl Findings<'_> {
+    /// The page, with the report of the run in the place of what is known from shapes alone.
+    fn page(&self, report: Value) -> String {
+        let Some((source, module)) = &self.record else {
+            return String::new();
+        };
+        let mut module = module.clone();
+        explorer::take_report(&mut module, self.program, report);
+        let origin = explorer::Origin {
+            tool: "fuser-run",
+            file: source.name(),
+            text: source.text(),
+        };
+        explorer::page(&explorer::data(&origin, vec![module]))
+    }
     /// The status of the check, where one was asked for. On whole numbers it can only fail.
     pub fn status(&self) -> Option<Status> {
         let check = self.check.as_ref()?;
@@ -161,10 +179,15 @@ fn all(config: &Config) -> Exit {
 
 /// Runs a folder of segments.
 fn folder(config: &Config) -> Exit {
-    if !config.explain.is_empty() {
-        return usage(&[
-            "'--explain' is about a program, not about a folder of its segments".into(),
-        ]);
+    for (given, flag) in [
+        (!config.explain.is_empty(), "--explain"),
+        (config.wants(ReportForm::Html), "--report=html"),
+    ] {
+        if given {
+            return usage(&[format!(
+                "'{flag}' is about a program, not about a folder of its segments"
+            )]);
+        }
     }
     let mut sources = SourceMap::default();
     let nothing = Ir::new(fuser_dialects::registry());
@@ -321,9 +344,15 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     drop(stage);
     progress.step("counting bytes");
     let stage = config.stage("Report");
-    let report = match config.report {
-        Some(_) => Some(subject.report(&mut runner, &inputs)?),
-        None => None,
+    let report = match config.reports.is_empty() {
+        false => Some(subject.report(&mut runner, &inputs)?),
+        true => None,
+    };
+    let record = match subject {
+        Subject::Program(source) if config.wants(ReportForm::Html) => {
+            Some((&**source, recorded(config, source, &inputs)?))
+        }
+        _ => None,
     };
     drop(stage);
     progress.step("timing copies");
@@ -347,6 +376,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
             Subject::Program(_) => None,
             Subject::Parts(parts) => Some(parts),
         },
+        record,
     };
     let stage = config.stage("Output");
     for (question, answer) in config.explain.iter().zip(&answers) {
@@ -361,6 +391,17 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
         Some(Status::NotChecked) => Exit::NotChecked,
         Some(Status::Ok) | None => Exit::Ok,
     })
+}
+
+/// The program with the work of each pass; as it was given where nothing compiles it.
+fn recorded(config: &Config, source: &Source, inputs: &Inputs) -> Result<Value, SessionError> {
+    let loaded = source.loaded()?;
+    match config.device {
+        Device::Interp => Ok(Recorder::default().module(&loaded.ir, loaded.module, &[])),
+        Device::Cpu | Device::Cuda => {
+            Ok(Session::record(loaded, inputs, &config.compile_options())?)
+        }
+    }
 }
 
 /// Runs once more with small whole numbers for the inputs that are made up, and checks that. On reals the bound of a long

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Findings;
-use super::args::Config;
+use super::args::{Config, ReportForm};
 use crate::session::Signature;
 use crate::tool::files::claims::Claim;
 use crate::tool::files::{self, Staging};
@@ -57,8 +57,12 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
         }
         None => None,
     };
-    if let Some(path) = &findings.config.report {
-        let text = format!("{:#}\n", super::json::render(findings));
+    for (form, path) in &findings.config.reports {
+        let report = super::json::render(findings);
+        let text = match form {
+            ReportForm::Json => format!("{report:#}\n"),
+            ReportForm::Html => findings.page(report),
+        };
         files::write(path, &text)?;
     }
     staged.map_or(Ok(()), |staging| staging.publish(&names, None))

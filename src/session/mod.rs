@@ -60,7 +60,7 @@ mod store;
 pub mod tensors;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use fuser_interp::{Expected, MathUlps, Options, Subject, Tensor, interpret};
@@ -75,7 +75,8 @@ use fuser_runtime::{
     Explicit, HostTensor, InputSpec, Inputs, RunReport, Runtime, RuntimeConfig, RuntimeError,
 };
 
-use crate::compile::{self, CompileOptions};
+use crate::compile::{self, CompileOptions, SharedWatch};
+use crate::explorer::Recorder;
 #[cfg(feature = "codegen")]
 use crate::split::PartsRun;
 use crate::split::{self, MAP, Parts, Split, Text};
@@ -505,6 +506,31 @@ impl Session {
             answers.push(explain::content(files, question.kind));
         }
         Ok(answers)
+    }
+
+    /// The work of all passes where the program is compiled for these inputs, as the data of the explorer.
+    pub(crate) fn record(
+        loaded: &Loaded,
+        inputs: &Inputs,
+        options: &CompileOptions,
+    ) -> std::result::Result<serde_json::Value, Diagnostics> {
+        Self::record_open(loaded, &decided(&loaded.signature, inputs, options))
+    }
+    /// As [`record`](Self::record), for the lengths that `options` give.
+    pub(crate) fn record_open(
+        loaded: &Loaded,
+        options: &CompileOptions,
+    ) -> std::result::Result<serde_json::Value, Diagnostics> {
+        let recorder = Arc::new(Mutex::new(Recorder::default()));
+        let options = CompileOptions {
+            watch: Some(SharedWatch::new(recorder.clone())),
+            ..options.clone()
+        };
+        let mut ir = loaded.alone();
+        compile::lower(&mut ir, loaded.module, &options)?;
+        let mut recorder = recorder.lock().unwrap_or_else(PoisonError::into_inner);
+        let files = recorder.files().to_vec();
+        Ok(recorder.module(&ir, loaded.module, &files))
     }
 
     /// The traffic of the program, segment by segment, once the passes before scheduling have run; without `options`,

@@ -96,6 +96,16 @@ impl Source {
         self.loaded.get()
     }
 
+    /// The name of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The program's symbol.
     pub fn symbol(&self) -> &str {
         &self.known.0

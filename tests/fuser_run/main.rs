@@ -1,6 +1,7 @@
 //! `fuser-run` as a user meets it: exit codes, messages, files, the report.
 
 mod cache;
+mod explorer;
 mod files;
 mod parts;
 mod processors;

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders that hold nothing of ours, unless they are crates; hidden folders other than `.ci` are left out as well.
-const SKIPPED: [&str; 1] = ["target"];
+const SKIPPED: [&str; 2] = ["target", "node_modules"];
 
 /// Extensions of files with text that people write. `Cargo.lock` is written by cargo.
-const TEXT: [&str; 12] = [
-    "rs", "md", "toml", "sh", "py", "fir", "test", "json", "yml", "yaml", "lalrpop", "txt",
+const TEXT: [&str; 13] = [
+    "rs", "md", "toml", "sh", "py", "fir", "test", "json", "yml", "yaml", "lalrpop", "txt", "ts",
 ];
 
 /// The root of the checkout.

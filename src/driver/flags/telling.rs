@@ -257,6 +257,14 @@ pub static FLAGS: &[Flag] = &[
         },
     ),
     flag(
+        "report",
+        &[],
+        Value("html:FILE|json:FILE"),
+        G::Reports,
+        "write the program, its segments, the decisions and all passes as one page to look at; as --segment-report does",
+        |c, v| report(c, &text(v)),
+    ),
+    flag(
         "explain",
         &[],
         Maybe("FILE|json:FILE|%a,%b"),
@@ -278,6 +286,22 @@ fn explain(c: &mut Config, value: &str) -> Result<(), String> {
     let question = Question::parse(value)?;
     c.explain_pair = question.pair.or(c.explain_pair.take());
     c.reports.push((question.kind, question.path));
+    Ok(())
+}
+
+fn report(c: &mut Config, value: &str) -> Result<(), String> {
+    let (form, path) = value.split_once(':').unwrap_or((value, ""));
+    let kind = match form {
+        "html" => crate::explorer::KIND,
+        "json" => "segment-report",
+        _ => "",
+    };
+    if kind.is_empty() || path.is_empty() {
+        return Err(format!(
+            "'{value}' is not of the form html:FILE or json:FILE"
+        ));
+    }
+    c.reports.push((kind, path.to_owned()));
     Ok(())
 }
 

@@ -1,0 +1,98 @@
+//! The explorer: a program, its kernels, the decisions and the passes as one HTML file that needs nothing else.
+//!
+//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page).
+//!
+//! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of Fuser needs no
+//! tools of the web. Its data are one JSON document: the report and the explanation as `--report=json:` and `--explain=json:` write
+//! them, unchanged, the graph, and the text around each pass. Names of values and files may hold anything: in the page the document has no `<`,
+//! `>` or `&`, and the page shows it as text alone.
+
+pub mod graph;
+pub mod record;
+
+use serde_json::{Value, json};
+
+pub use record::Recorder;
+
+/// The kind under which `fuser-opt` keeps the data of a module.
+pub const KIND: &str = "explorer";
+
+/// The page without data.
+const PAGE: &str = include_str!("../../explorer/dist/explorer.html");
+/// The text that data take the place of.
+const DATA: &str = "\"@FUSER_DATA@\"";
+
+/// The source text that a module was read from.
+pub struct Origin<'a> {
+    /// The tool that writes the page.
+    pub tool: &'a str,
+    /// The name of the file.
+    pub file: &'a str,
+    /// The file's text.
+    pub text: &'a str,
+}
+
+/// Puts a report of the program in the place of what is known from shapes alone.
+pub fn take_report(module: &mut Value, symbol: &str, report: Value) {
+    let programs = module["programs"].as_array_mut();
+    let wanted = |program: &&mut Value| program["graph"]["symbol"] == symbol;
+    if let Some(program) = programs.and_then(|list| list.iter_mut().find(wanted)) {
+        program["report"] = report;
+    }
+}
+
+/// The data of a page.
+pub fn data(origin: &Origin<'_>, modules: Vec<Value>) -> Value {
+    json!({
+        "format": 1,
+        "tool": origin.tool,
+        "version": env!("CARGO_PKG_VERSION"),
+        "source": { "file": origin.file, "text": origin.text },
+        "modules": modules,
+    })
+}
+
+/// The page of these data.
+pub fn page(data: &Value) -> String {
+    let (head, tail) = PAGE.split_once(DATA).unwrap_or((PAGE, ""));
+    [head, &escaped(&data.to_string()), tail].concat()
+}
+
+/// JSON in which no markup can begin: all of these stand in strings alone, where an escape is the same character.
+fn escaped(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                text += &format!("\\u{:04x}", u32::from(c));
+            }
+            _ => text.push(c),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_has_one_place_for_data() {
+        assert_eq!(PAGE.matches(DATA).count(), 1);
+    }
+    #[test]
+    fn no_text_ends_the_data() {
+        let hostile = "</script><script>alert(1)</script><!--&amp;\u{2028}\u{2029}\"\\";
+        let origin = Origin {
+            tool: "fuser-opt",
+            file: hostile,
+            text: hostile,
+        };
+        let data = data(&origin, vec![json!({ hostile: hostile })]);
+        let page = page(&data);
+        let (head, _) = PAGE.split_once(DATA).unwrap();
+        let (inside, _) = page[head.len()..].split_once("</script>").unwrap();
+        assert!(!inside.contains(['<', '>', '&', '\u{2028}', '\u{2029}']));
+        assert_eq!(serde_json::from_str::<Value>(inside).unwrap(), data);
+    }
+}
