@@ -2,7 +2,7 @@
 # Installs what building and running need beside Rust: a C compiler as linker, and LLVM 22 (FileCheck comes with it).
 #
 #   scripts/setup.sh           what a build needs, and LLVM to compile kernels with
-#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas and NumPy where they can be had
+#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas, NumPy and the explorer's packages where they can be had
 #
 # Does nothing, and quickly, where nothing is missing. Packages come through apt, as root or with sudo; only what is missing is
 # installed, and package lists are updated only where that is needed for it.
@@ -134,6 +134,14 @@ find_pip() {
   command -v apt-get >/dev/null && apt_install python3-pip
 }
 
+# --- what builds the explorer's page, to compare it with the one that is kept ---------------------------------------------------------
+
+fetch_explorer() {
+  [ -d explorer/node_modules/vite ] && return
+  command -v npm >/dev/null || { say "skipped: the explorer's packages not fetched, as there is no npm"; return; }
+  (cd explorer && timeout 300 npm ci --fetch-retries=1 --loglevel=error >&2) || { rm -rf explorer/node_modules; say "skipped: the explorer's packages could not be fetched"; }
+}
+
 # ------------------------------------------------------------------------------------------------------------------------------------
 
 have_rust
@@ -143,4 +151,5 @@ if [ "${1:-}" = --tests ]; then
   rust_component clippy clippy
   fetch_ptxas
   fetch_numpy
+  fetch_explorer
 fi

@@ -235,14 +235,13 @@ export class GraphView {
 
   /** The bytes of a wire, as a number. */
   private weight(wire: Wire): number {
-    if (wire.flow) return wire.flow.bytes.reduce<number>((all, one) => all + this.model.estimate(one), 0);
-    return this.model.estimate(wire.pin?.bytes ?? 0);
+    return wire.bytes.reduce<number>((all, one) => all + this.model.estimate(one), 0);
   }
 
   private wire(wire: Wire, x: number, y: number, wires: SVGGElement, labels: SVGGElement): void {
     if (wire.points.length < 2) return;
-    const bytes = wire.flow ? sum(wire.flow.bytes) : (wire.pin?.bytes ?? 0);
-    const memory = wire.flow ? wire.flow.bytes.length > 0 : wire.pin?.bytes !== null;
+    const bytes = sum(wire.bytes);
+    const memory = wire.bytes.length > 0;
     const width = memory ? 1.5 + 10.5 * Math.sqrt(Math.min(1, this.weight(wire) / this.widest)) : 1.2;
     const points = wire.points.map((point) => ({ x: x + point.x, y: y + point.y }));
     const names = wire.flow
@@ -263,7 +262,8 @@ export class GraphView {
         s("title", {}, text),
       ),
     );
-    if (wire.flow && memory && !wire.arc) {
+    // A value at the edge of a segment has its bytes beside its name.
+    if (memory && !wire.arc && (wire.pin?.bytes ?? null) === null) {
       const middle = points[Math.floor(points.length / 2)];
       labels.append(
         s("text", { class: "amount", x: middle.x, y: middle.y + 4, "text-anchor": "middle" }, short(bytes)),

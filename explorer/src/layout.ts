@@ -36,6 +36,8 @@ export interface Wire {
   pin: Pin | null;
   points: Point[];
   arc: boolean;
+  /** Bytes that go through memory; none of what stays in a kernel, or of which no report tells. */
+  bytes: Bytes[];
 }
 
 /** The size of an item, and what is inside where it is open. Places are relative to its upper left corner. */
@@ -144,6 +146,7 @@ export class Layout {
           flow,
           pin: null,
           arc: true,
+          bytes: flow.bytes,
           points: [
             { x: from.right, y: from.y + 6 },
             { x: right, y: from.y + 6 },
@@ -177,14 +180,15 @@ export class Layout {
       graph.setEdge(`c${flow.from.id}`, `c${flow.to.id}`, { weight: 1 + Math.min(4, flow.bytes.length) }, `f${i}`),
     );
     const pins = this.pins(item);
-    const pinWires: { pin: Pin; from: string; to: string; key: string }[] = [];
+    const pinWires: { pin: Pin; from: string; to: string; key: string; bytes: Bytes | null }[] = [];
     pins.forEach((pin, i) => {
       graph.setNode(`p${i}`, { width: pinWidth(pin), height: PIN_HEIGHT });
       const ends = pin.out ? this.makers(item, pin) : this.takers(item, pin);
       ends.forEach((end, n) => {
         const [from, to] = pin.out ? [`c${end.id}`, `p${i}`] : [`p${i}`, `c${end.id}`];
         graph.setEdge(from, to, {}, `p${i} ${n}`);
-        pinWires.push({ pin, from, to, key: `p${i} ${n}` });
+        const bytes = pin.bytes ?? this.model.touched(end, pin.name, pin.out ? "write" : "read");
+        pinWires.push({ pin, from, to, key: `p${i} ${n}`, bytes });
       });
     });
     layered(graph as never);
@@ -206,10 +210,17 @@ export class Layout {
       flow,
       pin: null,
       arc: false,
+      bytes: flow.bytes,
       points: edge(`c${flow.from.id}`, `c${flow.to.id}`, `f${i}`),
     }));
     wires.push(
-      ...pinWires.map(({ pin, from, to, key }) => ({ flow: null, pin, arc: false, points: edge(from, to, key) })),
+      ...pinWires.map(({ pin, from, to, key, bytes }) => ({
+        flow: null,
+        pin,
+        arc: false,
+        bytes: bytes === null ? [] : [bytes],
+        points: edge(from, to, key),
+      })),
     );
     const size = graph.graph() as { width?: number; height?: number };
     const least = Math.min(LABEL, item.label.length) * CHARACTER + 150;

@@ -46,7 +46,11 @@ function start(): void {
     // Told below.
   }
   const programs = (data?.modules ?? []).flatMap((module) => module.programs.map((program) => ({ module, program })));
-  if (!data || programs.length === 0) {
+  if (data && programs.length === 0) {
+    app.append(empty("No program", `${data.source.file || "The file"} has no task.program: there is nothing to draw.`));
+    return;
+  }
+  if (!data) {
     app.append(
       empty(
         "No program",
@@ -108,7 +112,8 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     h("button", { "aria-label": "zoom out", onclick: () => graph.zoom(0.8) }, "−"),
     h("button", { onclick: () => graph.fit() }, "fit"),
   );
-  const picture = h("div", { class: "picture" }, h("div", { class: "canvas" }, graph.element, legend, buttons), aside);
+  graph.element.append(buttons);
+  const picture = h("div", { class: "picture" }, h("div", { class: "canvas" }, graph.element, legend), aside);
   const views: [string, () => HTMLElement][] = [
     ["Graph", () => picture],
     ["Kernels", () => kernels(page)],

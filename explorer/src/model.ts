@@ -31,8 +31,6 @@ export interface Flow {
 
 /** Children of one item that are drawn without groups between. */
 const MOST_CHILDREN = 40;
-/** Children of a group, about. */
-const GROUP = 24;
 
 const LEVELS: Record<string, Kind> = { "task.segment": "segment", "task.sweep": "sweep", "task.phase": "phase" };
 
@@ -108,8 +106,11 @@ export class Model {
   /** Puts groups of neighbours between an item and its many children, and groups of groups. */
   private group(item: Item): void {
     let level = item.children;
+    // As many children on each level.
+    const levels = Math.ceil(Math.log(level.length) / Math.log(MOST_CHILDREN));
+    const most = Math.max(2, Math.ceil(level.length ** (1 / levels)));
     while (level.length > MOST_CHILDREN) {
-      const count = Math.ceil(level.length / GROUP);
+      const count = Math.ceil(level.length / most);
       const next: Item[] = [];
       for (let i = 0; i < count; i++) {
         const inside = level.slice(
@@ -213,6 +214,13 @@ export class Model {
     const flows = [...found.values()];
     this.flowsOf.set(item, flows);
     return flows;
+  }
+
+  /** Bytes that the segments in an item read or write of a value; none where no report tells. */
+  touched(item: Item, name: string, access: "read" | "write"): Bytes | null {
+    const values = this.segmentsIn(item).flatMap((segment) => segment.values);
+    const found = values.filter((value) => value.name === name && value.access === access);
+    return found.length > 0 ? sum(found.map((value) => value.bytes)) : null;
   }
 
   /** The value of a name as the report writes it; `undefined` where the graph has no such. */

@@ -409,9 +409,12 @@ impl Instrument for AtPass {
 fn kinds(config: &Config) -> Vec<&'static str> {
     let compared = config.compare.iter().map(|_| "segment-report");
     let asked = config.reports.iter().map(|r| r.0);
-    let pictured = asked.clone().filter(|kind| *kind == explorer::KIND);
-    let pictured = pictured.flat_map(|_| explorer::record::KINDS);
-    asked.chain(compared).chain(pictured).collect()
+    let pictured = asked.clone().flat_map(|kind| match kind {
+        explorer::KIND => &explorer::record::KINDS[..],
+        explorer::DOT => &explorer::record::KINDS[..1],
+        _ => &[],
+    });
+    asked.chain(compared).chain(pictured.copied()).collect()
 }
 
 impl Config {

@@ -357,7 +357,7 @@ impl Config {
         }
         for (kind, file) in &self.reports {
             let flag = match *kind {
-                crate::explorer::KIND => "report",
+                crate::explorer::KIND | crate::explorer::DOT => "report",
                 kind if kind.starts_with("explain") => "explain",
                 kind => kind,
             };

@@ -460,6 +460,7 @@ impl Session<'_> {
             ("-" | STDERR, _) | (_, Exit::Ok) => {
                 let content = match *kind {
                     explorer::KIND => self.page(),
+                    explorer::DOT => self.dot(),
                     kind => explain::content(&self.files, kind),
                 };
                 files::write(path, &content)
@@ -467,6 +468,11 @@ impl Session<'_> {
             _ => Ok(()),
         };
         self.config.reports.iter().map(write).collect()
+    }
+    /// The segments of all programs as a graph.
+    fn dot(&self) -> String {
+        let report = explain::content(&self.files, "segment-report");
+        explorer::dot::dot(&serde_json::from_str(&report).unwrap_or_default())
     }
     /// The page of all modules.
     fn page(&self) -> String {

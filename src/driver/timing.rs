@@ -87,15 +87,19 @@ impl Timing {
     }
     /// A Chrome trace.
     pub fn trace(&self) -> String {
-        let event = |i: &Interval| {
-            let (ts, dur) = (i.start.as_secs_f64() * 1e6, i.length.as_secs_f64() * 1e6);
-            json!({"name": i.name, "ph": "X", "ts": ts, "dur": dur, "pid": 1, "tid": 1})
-        };
-        let events: Vec<Value> = self.intervals.iter().map(event).collect();
+        let events = self.events();
         format!(
             "{}\n",
             json!({"traceEvents": events, "displayTimeUnit": "ms"})
         )
+    }
+    /// The events of such a trace.
+    pub fn events(&self) -> Vec<Value> {
+        let event = |i: &Interval| {
+            let (ts, dur) = (i.start.as_secs_f64() * 1e6, i.length.as_secs_f64() * 1e6);
+            json!({"name": i.name, "ph": "X", "ts": ts, "dur": dur, "pid": 1, "tid": 1})
+        };
+        self.intervals.iter().map(event).collect()
     }
     fn outer(&self) -> impl Iterator<Item = &Interval> {
         self.intervals.iter().filter(|i| i.depth == 0)
@@ -204,6 +208,11 @@ impl Clock {
     /// The clock as compilations take it.
     pub fn watch(&self) -> SharedWatch {
         SharedWatch::new(self.0.clone())
+    }
+    /// The events so far, as Chrome's traces have them.
+    pub fn events(&self) -> Vec<Value> {
+        let timing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        timing.events()
     }
     /// The report so far.
     pub fn text(&self, form: Form) -> String {

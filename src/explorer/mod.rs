@@ -1,14 +1,17 @@
 //! The explorer: a program, its kernels, the decisions and the passes as one HTML file that needs nothing else.
 //!
-//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page).
+//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page); `dot` and `trace` are
+//! pictures for other tools, from the report alone.
 //!
 //! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of Fuser needs no
 //! tools of the web. Its data are one JSON document: the report and the explanation as `--report=json:` and `--explain=json:` write
 //! them, unchanged, the graph, and the text around each pass. Names of values and files may hold anything: in the page the document has no `<`,
 //! `>` or `&`, and the page shows it as text alone.
 
+pub mod dot;
 pub mod graph;
 pub mod record;
+pub mod trace;
 
 use serde_json::{Value, json};
 
@@ -16,6 +19,9 @@ pub use record::Recorder;
 
 /// The kind under which `fuser-opt` keeps the data of a module.
 pub const KIND: &str = "explorer";
+
+/// The kind of the report as a graph of Graphviz.
+pub const DOT: &str = "explorer-dot";
 
 /// The page without data.
 const PAGE: &str = include_str!("../../explorer/dist/explorer.html");

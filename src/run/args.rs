@@ -54,16 +54,27 @@ pub enum ReportForm {
     Json,
     /// A page to look at: docs/explorer.md.
     Html,
+    /// A graph of Graphviz.
+    Dot,
+    /// A timeline as Perfetto reads it.
+    Perfetto,
 }
 
 impl ReportForm {
     /// All forms.
-    pub const ALL: [ReportForm; 2] = [ReportForm::Json, ReportForm::Html];
+    pub const ALL: [ReportForm; 4] = [
+        ReportForm::Json,
+        ReportForm::Html,
+        ReportForm::Dot,
+        ReportForm::Perfetto,
+    ];
     /// The spelling.
     pub const fn name(self) -> &'static str {
         match self {
             ReportForm::Json => "json",
             ReportForm::Html => "html",
+            ReportForm::Dot => "dot",
+            ReportForm::Perfetto => "perfetto",
         }
     }
 }
@@ -210,7 +221,8 @@ impl Config {
             any_address: self.any_address,
             #[cfg(feature = "codegen")]
             cache: self.cache.clone().map(|cache| cache as _),
-            watch: self.timing.map(|_| self.clock.watch()),
+            watch: (self.timing.is_some() || self.wants(ReportForm::Perfetto))
+                .then(|| self.clock.watch()),
             ..CompileOptions::default()
         }
     }
@@ -377,8 +389,8 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["report"],
-        value: Some("json:FILE|html:FILE"),
-        doc: "write bytes, times and the check as JSON (docs/report-schema.md); the same with the graph, the decisions and all passes as one page to look at (docs/explorer.md)",
+        value: Some("json:FILE|html:FILE|dot:FILE|perfetto:FILE"),
+        doc: "write bytes, times and the check as JSON (docs/report-schema.md); the same with the graph, the decisions and all passes as one page to look at (docs/explorer.md); the segments as a graph of Graphviz; a timeline for Perfetto",
         set: report,
     },
     Flag {
@@ -535,7 +547,7 @@ fn report(config: &mut Config, value: &str) -> Result<(), String> {
             Ok(())
         }
         None => Err(format!(
-            "'{value}' is not of the form json:FILE or html:FILE"
+            "'{value}' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
         )),
     }
 }
@@ -801,7 +813,7 @@ mod tests {
         );
         assert_eq!(
             errors("a --report r.json"),
-            "--report: 'r.json' is not of the form json:FILE or html:FILE"
+            "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
         );
         assert_eq!(
             errors("a --cpu=x86-64-v5"),

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use super::Findings;
 use super::args::{Config, ReportForm};
+use crate::explorer;
 use crate::session::Signature;
 use crate::tool::files::claims::Claim;
 use crate::tool::files::{self, Staging};
@@ -62,6 +63,8 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
         let text = match form {
             ReportForm::Json => format!("{report:#}\n"),
             ReportForm::Html => findings.page(report),
+            ReportForm::Dot => explorer::dot::dot(&report),
+            ReportForm::Perfetto => explorer::trace::trace(findings.config.clock.events(), &report),
         };
         files::write(path, &text)?;
     }

@@ -208,7 +208,7 @@ fn timed(read: i64, written: i64, ms: f64, copy: Option<&CopyTime>) -> [String; 
 }
 
 /// `1,234,567`
-fn grouped(value: i64) -> String {
+pub fn grouped(value: i64) -> String {
     let digits = value.unsigned_abs().to_string();
     let mut text = String::new();
     for (i, digit) in digits.chars().enumerate() {

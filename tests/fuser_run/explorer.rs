@@ -195,13 +195,58 @@ fn the_interpreter_shows_the_program_as_it_is() {
     assert_eq!(nodes.len(), 3);
 }
 
+/// The other forms, from the same report.
+#[test]
+#[cfg(feature = "codegen")]
+fn a_run_leaves_a_graph_and_a_timeline() {
+    let folder = center();
+    let done = run(
+        &folder,
+        "center.fir --shape B=64 --repeat 1 --report=json:r.json --report=dot:r.dot --report=perfetto:r.trace",
+    );
+    assert!(done.status.success(), "{done:?}");
+    let report = json(&folder, "r.json");
+    let dot = std::fs::read_to_string(folder.path().join("r.dot")).unwrap();
+    assert!(
+        dot.contains("\"0 s0\" -> \"0 s1\" [label=\"%boundary\\n256\""),
+        "{dot}"
+    );
+    let trace = json(&folder, "r.trace");
+    let events = trace["traceEvents"].as_array().unwrap();
+    let of = |name: &str| events.iter().find(|event| event["name"] == name);
+    for segment in report["segments"].as_array().unwrap() {
+        let event = of(segment["name"].as_str().unwrap()).unwrap();
+        let time = segment["time_ms"].as_f64().unwrap() * 1e3;
+        // Reading a number back may round its last place.
+        let off = event["dur"].as_f64().unwrap() - time;
+        assert!(off.abs() <= time * 1e-12, "{off}");
+    }
+    assert!(of("Run").is_some() && of("thread_name").is_some());
+}
+
+/// Lines of the model come with an import.
+#[test]
+fn a_page_of_an_import_names_the_lines_of_the_model() {
+    let text = "module @jit_f {\n  func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n    \
+                %0 = stablehlo.exponential %arg0 : tensor<4xf32> loc(#loc2)\n    return %0 : tensor<4xf32> loc(#loc)\n  } loc(#loc)\n} loc(#loc)\n\
+                #loc = loc(unknown)\n#loc1 = loc(\"model.py\":12:8)\n#loc2 = loc(\"jit(f)/block0/exp\"(#loc1))\n";
+    let program = fuser::Program::import_stablehlo(text).unwrap();
+    let page = program.page(&fuser::Options::default()).unwrap();
+    assert!(
+        page.contains("\"places\":[[\"jit(f)/block0/exp\"],[\"model.py\",12]"),
+        "{page:.0}"
+    );
+}
+
 #[test]
 fn mistakes_of_the_flag_are_told() {
     let folder = folder();
     let (code, told) = refused(&folder, "x.fir --report=r.html");
     assert_eq!(code, 2);
     assert!(
-        told.contains("'r.html' is not of the form json:FILE or html:FILE"),
+        told.contains(
+            "'r.html' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
+        ),
         "{told}"
     );
     let (code, told) = refused(&folder, "x.fir --report=html:");

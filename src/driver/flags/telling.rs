@@ -259,9 +259,9 @@ pub static FLAGS: &[Flag] = &[
     flag(
         "report",
         &[],
-        Value("html:FILE|json:FILE"),
+        Value("html:FILE|json:FILE|dot:FILE"),
         G::Reports,
-        "write the program, its segments, the decisions and all passes as one page to look at; as --segment-report does",
+        "write the program, its segments, the decisions and all passes as one page to look at; as --segment-report does; the segments as a graph of Graphviz",
         |c, v| report(c, &text(v)),
     ),
     flag(
@@ -294,11 +294,12 @@ fn report(c: &mut Config, value: &str) -> Result<(), String> {
     let kind = match form {
         "html" => crate::explorer::KIND,
         "json" => "segment-report",
+        "dot" => crate::explorer::DOT,
         _ => "",
     };
     if kind.is_empty() || path.is_empty() {
         return Err(format!(
-            "'{value}' is not of the form html:FILE or json:FILE"
+            "'{value}' is not of the form html:FILE, json:FILE or dot:FILE"
         ));
     }
     c.reports.push((kind, path.to_owned()));
