@@ -66,6 +66,8 @@ pub struct Config {
     pub executors: String,
     /// True if tensors of a GPU may begin at any multiple of their elements' size.
     pub any_address: bool,
+    /// True if text of the IR says where each op comes from.
+    pub places: bool,
     /// The folder for the segments, each as a program.
     pub split: Option<String>,
     /// The cache as the command line states it.
@@ -158,6 +160,11 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "passes",
         "PIPELINE",
         "elements of a task.program(...) pipeline to run before 'schedule' instead of the usual ones",
+    ),
+    (
+        "print-debuginfo",
+        "",
+        "write where each op comes from, with --emit=fir or kernel: of an import the lines of the model, where the text has them",
     ),
     ("no-cache", "", "compile every kernel, and keep none"),
     (
@@ -256,6 +263,7 @@ const EFFECTS: &[(&str, &[Emit])] = &[
     ("any-address", CODE),
     ("executors", CODE),
     ("passes", CODE),
+    ("print-debuginfo", &[Emit::Program, Emit::Kernel]),
     ("no-cache", &[Emit::Artifact]),
     ("cache-dir", &[Emit::Artifact]),
 ];
@@ -276,6 +284,7 @@ fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
         |row: &&(&'static str, &[Emit])| given.contains(&row.0) && !row.1.contains(&config.emit);
     let what = |emits: &[Emit]| match emits {
         [Emit::Artifact] => "--emit=artifact",
+        [Emit::Program, ..] => "--emit=fir or kernel",
         _ => "--emit=kernel, llvm-ir, asm, ptx or artifact",
     };
     let told = EFFECTS.iter().filter(idle);
@@ -313,6 +322,7 @@ fn config(
         passes: None,
         executors: String::new(),
         any_address: false,
+        places: false,
         split: None,
         cache: cache::Wanted::default(),
     };
@@ -384,6 +394,7 @@ fn config(
                 config.executors = value;
             }
             "any-address" => config.any_address = true,
+            "print-debuginfo" => config.places = true,
             "output" => config.output = value,
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),

@@ -175,9 +175,13 @@ fn emit(
         }
         _ => {}
     }
+    let printing = PrintOptions {
+        debuginfo: config.places,
+        ..PrintOptions::default()
+    };
     match config.emit {
         Emit::Program => {
-            let text = print::print(ir, module, &PrintOptions::default());
+            let text = print::print(ir, module, &printing);
             return Ok((text, Diagnostics::default()));
         }
         Emit::Export(format) => {
@@ -191,7 +195,7 @@ fn emit(
     }
     let (lowered, products) = lower_if_needed(ir, module, options)?;
     let text = match config.emit {
-        Emit::Program | Emit::Kernel => print::print(ir, module, &PrintOptions::default()),
+        Emit::Program | Emit::Kernel => print::print(ir, module, &printing),
         other => code(ir, module, &products, other, options)?,
     };
     Ok((text, lowered))
