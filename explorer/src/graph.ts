@@ -1,7 +1,7 @@
 // The picture of the graph: boxes that fold, wires as wide as their bytes. Keyboard, mouse, zoom.
 
-import { cropped, exact, grade, ms, percent, s, share, short } from "./dom";
-import { type Box, HEADER, LABEL, Layout, pinText, type Wire } from "./layout";
+import { cropped, exact, grade, ms, s, share, short } from "./dom";
+import { type Box, FACTS, HEADER, LABEL, Layout, pinText, type Wire } from "./layout";
 import { type Item, type Model, sum } from "./model";
 
 /** Items of one level that are unfolded at once. */
@@ -191,7 +191,11 @@ export class GraphView {
     card.append(s("text", { class: "label", x: left, y: 19 }, cropped(item.label, LABEL)));
     if (open) {
       card.append(
-        s("text", { class: "small", x: box.width - 10, y: 19, "text-anchor": "end" }, cropped(this.facts(item), 40)),
+        s(
+          "text",
+          { class: "small", x: box.width - 10, y: 19, "text-anchor": "end" },
+          cropped(this.model.facts(item), FACTS),
+        ),
       );
       return card;
     }
@@ -211,15 +215,6 @@ export class GraphView {
         }),
       );
     return card;
-  }
-
-  /** What the header of an open box says beside its name. */
-  private facts(item: Item): string {
-    const segment = item.segment;
-    if (!segment) return this.model.summary(item);
-    const part = share(segment.time_ms, segment.copy_ms);
-    const time = segment.time_ms === undefined ? "" : ` · ${ms(segment.time_ms)}`;
-    return `${segment.kind}${time}${part === null ? "" : ` · ${percent(part)} of a copy`}`;
   }
 
   private title(item: Item): string {

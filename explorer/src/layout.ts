@@ -3,7 +3,7 @@
 
 import { Graph, layout as layered } from "@dagrejs/dagre";
 import type { Bytes } from "./data";
-import { type Flow, type Item, type Model } from "./model";
+import { type Flow, type Item, type Model, sum } from "./model";
 
 export interface Point {
   x: number;
@@ -14,7 +14,8 @@ export interface Point {
 export interface Pin {
   name: string;
   bytes: Bytes | null;
-  value: number;
+  /** Positions of its value, or of those that it stands for. */
+  values: number[];
   out: boolean;
   more: number;
 }
@@ -58,6 +59,8 @@ const SMALL = 6.7;
 const DENSE = 3;
 /** Values of an item that are drawn one by one. */
 const MOST_PINS = 10;
+/** Characters of the longest facts in a header. */
+export const FACTS = 40;
 /** Characters of the longest label. */
 export const LABEL = 44;
 
@@ -159,7 +162,7 @@ export class Layout {
       ];
     });
     return {
-      width: Math.max(right + far * 0.8 + PADDING, item.label.length * CHARACTER + 150),
+      width: Math.max(right + far * 0.8 + PADDING, this.head(item)),
       height: y,
       children,
       pins: [],
@@ -223,7 +226,7 @@ export class Layout {
       })),
     );
     const size = graph.graph() as { width?: number; height?: number };
-    const least = Math.min(LABEL, item.label.length) * CHARACTER + 150;
+    const least = this.head(item);
     const width = Math.max(size.width ?? 0, least);
     const shift = (width - (size.width ?? 0)) / 2;
     for (const one of [...children, ...placed]) one.x += shift;
@@ -243,14 +246,20 @@ export class Layout {
           .map((value) => ({
             name: value.name,
             bytes: value.bytes,
-            value: model.valueOf(value.name) ?? -1,
+            values: [model.valueOf(value.name)].filter((one) => one !== undefined),
             out: access === "write",
             more: 0,
           }));
       [reads, writes] = [pin("read"), pin("write")];
     } else if (item.kind === "program" && item.children.length > 1) {
       const { values, inputs, outputs } = model.graph;
-      const plain = (name: string, value: number, out: boolean): Pin => ({ name, bytes: null, value, out, more: 0 });
+      const plain = (name: string, value: number, out: boolean): Pin => ({
+        name,
+        bytes: null,
+        values: [value],
+        out,
+        more: 0,
+      });
       reads = inputs
         .filter((value) => model.users[value].length > 0)
         .map((value) => plain(values[value].name, value, false));
@@ -262,27 +271,33 @@ export class Layout {
     return [...few(reads), ...few(writes)];
   }
 
+  /** The width that the header of an open item needs. */
+  private head(item: Item): number {
+    const facts = Math.min(FACTS, this.model.facts(item).length);
+    return Math.min(LABEL, item.label.length) * CHARACTER + facts * SMALL + 60;
+  }
+
   private takers(item: Item, pin: Pin): Item[] {
-    const users = this.model.users[pin.value] ?? [];
+    const users = pin.values.flatMap((value) => this.model.users[value]);
     const found = new Set(users.map((node) => this.model.childOf(item, this.model.ofNode[node])));
     return [...found].filter((one) => one !== null);
   }
 
   private makers(item: Item, pin: Pin): Item[] {
-    const maker = this.model.makerOf(pin.value);
-    const child = maker && this.model.childOf(item, maker);
-    return child ? [child] : [];
+    const makers = pin.values.map((value) => this.model.makerOf(value));
+    const found = new Set(makers.map((maker) => maker && this.model.childOf(item, maker)));
+    return [...found].filter((one) => one !== null);
   }
 }
 
 function few(pins: Pin[]): Pin[] {
   if (pins.length <= MOST_PINS) return pins;
   const shown = pins.slice(0, MOST_PINS - 1);
-  const out = pins[0].out;
-  return [
-    ...shown,
-    { name: `+ ${pins.length - shown.length} more`, bytes: null, value: -1, out, more: pins.length - shown.length },
-  ];
+  const rest = pins.slice(shown.length);
+  const values = rest.flatMap((pin) => pin.values);
+  const told = rest.map((pin) => pin.bytes).filter((one) => one !== null);
+  const bytes = told.length > 0 ? sum(told) : null;
+  return [...shown, { name: `+ ${rest.length} more`, bytes, values, out: pins[0].out, more: rest.length }];
 }
 
 export function pinText(pin: Pin, short: (bytes: Bytes) => string): string {

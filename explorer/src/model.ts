@@ -261,6 +261,15 @@ export class Model {
     return Number.isFinite(sum) ? Math.max(0, sum) : 0;
   }
 
+  /** What the header of an open box says beside its name. */
+  facts(item: Item): string {
+    const segment = item.segment;
+    if (!segment) return this.summary(item);
+    const part = share(segment.time_ms, segment.copy_ms);
+    const time = segment.time_ms === undefined ? "" : ` · ${ms(segment.time_ms)}`;
+    return `${segment.kind}${time}${part === null ? "" : ` · ${percent(part)} of a copy`}`;
+  }
+
   /** What a folded box says below its name. */
   lines(item: Item): string[] {
     const summary = this.summary(item);

@@ -101,6 +101,8 @@ export function kernels(page: Page): HTMLElement {
   if (report.segments.some((one) => one.launches !== undefined))
     columns.push(["launches", (one) => one.launches ?? 0, true]);
   if (timed) columns.push(["time", (one) => one.time_ms ?? 0, true]);
+  if (report.segments.some((one) => one.gb_per_s !== undefined))
+    columns.push(["GB/s", (one) => one.gb_per_s ?? 0, true]);
   if (shared) columns.push(["of a copy", (one) => share(one.time_ms, one.copy_ms) ?? 0, true]);
   const order = report.segments.map((segment, at) => ({ segment, at }));
   let by = columns.findIndex(([name]) => name === (timed ? "time" : "bytes"));
@@ -155,6 +157,12 @@ export function kernels(page: Page): HTMLElement {
             );
           case "launches":
             return h("td", { class: "number" }, exact(one.launches));
+          case "GB/s":
+            return h(
+              "td",
+              { class: "number" },
+              one.gb_per_s === undefined ? "–" : String(Number(one.gb_per_s.toPrecision(3))),
+            );
           case "time":
             return h("td", { class: "number" }, ms(one.time_ms));
           default:

@@ -41,6 +41,13 @@ function large(ops) {
   return [...lines, `  task.return %x${blocks}`, "}", ""].join("\n");
 }
 
+/** Many arguments and results of one kernel. */
+function wide(count) {
+  const each = (text) => Array.from({ length: count }, (_, i) => text(i)).join(", ");
+  const ops = Array.from({ length: count }, (_, i) => `  %y${i} = fusion.exp %x${i}\n`).join("");
+  return `task.program @a_program_with_a_long_name(${each((i) => `%x${i}: tensor<8xf32>`)}) -> (${each(() => "tensor<8xf32>")}) {\n${ops}  task.return ${each((i) => `%y${i}`)}\n}\n`;
+}
+
 let browser;
 before(async () => {
   assert.ok(executablePath, "no Chromium");
@@ -52,6 +59,8 @@ before(async () => {
   writeFileSync(at("large.fir"), large(15_000));
   tool("fuser-opt", ["large.fir", "--segment", "-o", "/dev/null", `--report=html:${at("large.html")}`]);
   tool("fuser-opt", ["large.fir", "--cse", "-o", "/dev/null", `--report=html:${at("flat.html")}`]);
+  writeFileSync(at("wide.fir"), wide(30));
+  tool("fuser-opt", ["wide.fir", "--segment", "-o", "/dev/null", `--report=html:${at("wide.html")}`]);
   const name = "</script><img src=x onerror=hit()>";
   writeFileSync(at("hostile.fir"), `task.program @"${name}"(%x: f32) -> f32 {\n  %y = fusion.exp %x loc("${name}":1:1)\n  task.return %y\n}\n`);
   tool("fuser-opt", ["hostile.fir", "--segment", "-o", "/dev/null", `--report=html:${at("hostile.html")}`]);
@@ -156,7 +165,7 @@ test("the slider shows what each pass changed", async () => {
 });
 
 test("every view opens by its key, on every page", async () => {
-  for (const name of ["softmax.html", "block.html", "large.html", "flat.html", "hostile.html"]) {
+  for (const name of ["softmax.html", "block.html", "large.html", "flat.html", "hostile.html", "wide.html"]) {
     const { page, faults } = await open(name);
     for (const key of ["2", "3", "4", "5", "6", "1"]) {
       await page.keyboard.press(key);
@@ -198,7 +207,7 @@ test("names of strangers are text", async () => {
 });
 
 test("boxes of one level do not overlap", async () => {
-  for (const name of ["softmax.html", "block.html", "large.html"]) {
+  for (const name of ["softmax.html", "block.html", "large.html", "wide.html"]) {
     const { page } = await open(name);
     const overlaps = await page.evaluate(() => {
       const boxes = [...document.querySelectorAll(".card:not(.open)")].map((one) => [one.dataset.label, one.querySelector(".frame").getBoundingClientRect()]);
@@ -215,6 +224,11 @@ test("boxes of one level do not overlap", async () => {
       return [...one.querySelectorAll(":scope > text")].filter((text) => text.getBoundingClientRect().right > frame.right + 1).map((text) => text.textContent);
     }));
     assert.deepEqual(wide, [], name);
+    const crossed = await page.evaluate(() => [...document.querySelectorAll(".card.open")].filter((one) => {
+      const [label, facts] = [...one.querySelectorAll(":scope > text")].map((text) => text.getBoundingClientRect());
+      return facts && facts.left < label.right;
+    }).map((one) => one.dataset.label));
+    assert.deepEqual(crossed, [], name);
   }
 });
 
