@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 24] = [
+const MAY_USE: [(&str, &[&str]); 25] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),
@@ -128,6 +128,17 @@ const MAY_USE: [(&str, &[&str]); 24] = [
             "fuser",
         ],
     ),
+    (
+        "fuser-lsp",
+        &[
+            "fuser-ir",
+            "fuser-dialects",
+            "fuser-pass",
+            "fuser-passes",
+            "fuser-random",
+            "fuser",
+        ],
+    ),
     ("fuser-fuzz", &["fuser-fuzzing"]),
     ("fuser-python", &["fuser"]),
     ("fuser-c", &["fuser"]),
@@ -144,7 +155,8 @@ const PASSES: [&str; 6] = [
 ];
 
 /// Dependencies and the crates that own them.
-const OWNED: [(&str, &str); 15] = [
+const OWNED: [(&str, &str); 16] = [
+    ("lsp-server", "fuser-lsp"),
     ("cbindgen", "fuser-c"),
     ("pyo3", "fuser-python"),
     ("numpy", "fuser-python"),

@@ -99,7 +99,7 @@ pub struct Diagnostic {
     pub notes: Vec<Label>,
     /// Advice on the correction.
     pub helps: Vec<String>,
-    /// Machine-applicable mends.
+    /// Machine-applicable mends: together they mend the mistake.
     pub fixes: Vec<Fix>,
     /// The op concerned, `fusion.add`.
     pub op: Option<String>,
@@ -149,9 +149,16 @@ impl Diagnostic {
         });
         self
     }
-    /// Adds what to do.
+    /// Adds what to do. Advice of the form `` did you mean `X`? `` is a fix as well: `X` in the place of the text.
     pub fn help(mut self, message: impl Into<String>) -> Self {
-        self.helps.push(message.into());
+        let message = message.into();
+        if let Some(meant) = meant(&message) {
+            self.fixes.push(Fix {
+                place: self.place.clone(),
+                replacement: meant.to_owned(),
+            });
+        }
+        self.helps.push(message);
         self
     }
     /// Sets what stands at the caret.
@@ -168,6 +175,11 @@ impl Diagnostic {
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
+}
+
+/// The text that advice says was meant.
+fn meant(advice: &str) -> Option<&str> {
+    advice.strip_prefix("did you mean `")?.strip_suffix("`?")
 }
 
 /// A list of diagnostics in the order found.

@@ -1,6 +1,8 @@
 //! Diagnostics of malformed text: place, message, help; several mistakes in one run, each reported once.
 
 use crate::common::{codes, ir, mistakes};
+use fuser_ir::Place;
+use fuser_ir::diag::Fix;
 use fuser_ir::parse::{ParseOptions, parse};
 
 /// The whole rendering of a wrong text.
@@ -37,6 +39,32 @@ t.fir:10:9: error: [FIR0106] `%e` is not defined here
    |         ^^
 ",
     );
+}
+
+/// Advice that says what was meant is a fix: of a name at each of its uses.
+#[test]
+fn what_was_meant_is_a_fix() {
+    let fixes = |text: &str| {
+        let mut ir = ir();
+        let found = parse(&mut ir, 0, text, &ParseOptions::default()).diagnostics;
+        let fixes = found.items.into_iter().flat_map(|d| d.fixes);
+        let fix = |fix: Fix| match fix.place {
+            Place::Span { span, .. } => (
+                text[span.start as usize..span.end as usize].to_owned(),
+                fix.replacement,
+            ),
+            _ => Default::default(),
+        };
+        Vec::from_iter(fixes.map(fix))
+    };
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    assert_eq!(fixes("t.ennd\n"), [pair("t.ennd", "t.end")]);
+    let text = "t.func @f(%long: f32) {\n  %a = t.add %lon, %lon#0\n  t.end\n}\n";
+    assert_eq!(
+        fixes(text),
+        [pair("%lon", "%long"), pair("%lon#0", "%long#0")]
+    );
+    assert_eq!(fixes("t.func @f(%x: f32) {\n  t.end %nothing\n}\n"), []);
 }
 
 /// Dots stand on either side for what is left out, and the mark below the place all the same, where characters have several bytes too.

@@ -43,9 +43,10 @@ use std::cell::{Cell, RefCell};
 
 use crate::attr::AttrId;
 use crate::codes;
+use crate::def::Registry;
 use crate::diag::{Diagnostic, Diagnostics, Place};
 use crate::ir::{Ir, Op};
-use crate::lex::{self, Tok};
+use crate::lex::{self, Tok, Token};
 use crate::limits::Limits;
 use crate::span::Span;
 use crate::types::TypeId;
@@ -103,6 +104,17 @@ pub fn parse(ir: &mut Ir, file_id: u32, source: &str, options: &ParseOptions) ->
     }
     parser.run(Feed::file(&tokens, &stop));
     parser.finish()
+}
+
+/// The tokens of a text as the grammar sees them: the beginnings of statements and regions, the roles of names. Editors
+/// use them, whose texts are often broken: whatever the text, there are tokens.
+pub fn outline(source: &str, registry: &Registry, limits: &Limits) -> Vec<Token> {
+    if source.len() > limits.source_bytes {
+        return Vec::new();
+    }
+    let mut outline = Outline::new(source, registry, limits);
+    outline.read_all();
+    outline.kept().to_vec()
 }
 
 /// Parses a file with default options: for tests and tools.

@@ -6,7 +6,7 @@ use super::actions::{Parser, Statement};
 use super::names::{Bound, EarlyUse, Forward, Rebound};
 use crate::codes;
 use crate::def::OpClass;
-use crate::diag::Diagnostic;
+use crate::diag::{Diagnostic, Fix};
 use crate::intern::Sym;
 use crate::ir::{NewOp, Op, Value};
 use crate::span::Span;
@@ -219,7 +219,11 @@ impl Parser<'_> {
                 let visible = || self.names.visible(suggest::MOST_COMPARED);
                 let same = visible().find(|other| other.eq_ignore_ascii_case(name));
                 match same.or_else(|| suggest::nearest(name, visible())) {
-                    Some(near) => found.help(format!("did you mean `{near}`?")),
+                    Some(near) => {
+                        let mut found = found.help(format!("did you mean `{near}`?"));
+                        found.fixes = self.renamed(&forward.uses, near);
+                        found
+                    }
                     None => found,
                 }
             }
@@ -233,6 +237,17 @@ impl Parser<'_> {
             None => found,
         };
         self.report(found);
+    }
+    /// The mends that write `name` at each use.
+    fn renamed(&self, uses: &[EarlyUse], name: &str) -> Vec<Fix> {
+        let fix = |early: &EarlyUse| Fix {
+            place: self.place(early.span),
+            replacement: match early.number {
+                Some(number) => format!("{name}#{number}"),
+                None => name.to_owned(),
+            },
+        };
+        uses.iter().map(fix).collect()
     }
 }
 

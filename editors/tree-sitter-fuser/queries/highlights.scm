@@ -1,0 +1,15 @@
+(comment) @comment
+(string) @string
+(number) @number
+(op_name) @keyword
+(generic_name) @keyword
+(value) @variable
+(parameter (value) @variable.parameter)
+(symbol) @function
+(block) @label
+(attribute_alias) @constant
+(type_alias) @type
+(element_type) @type
+(shaped) @type
+(clause word: (word) @property)
+(entry key: (_) @property)
