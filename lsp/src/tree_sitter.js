@@ -9,7 +9,7 @@ module.exports = grammar({
   name: 'fuser',
   extras: $ => [/[ \t\r\n]/, $.comment],
   word: $ => $.identifier,
-  conflicts: $ => [[$.dictionary, $.region]],
+  conflicts: $ => [[$.dictionary, $.region], [$.generic_name, $.entry]],
   rules: {
     source_file: $ => repeat($._statement),
     comment: _ => token(seq('//', /[^\n]*/)),
@@ -41,10 +41,7 @@ module.exports = grammar({
     )),
     _results_of_signature: $ => choice($._plain_type, seq('(', comma(seq($._type, optional($.dictionary))), ')')),
     parameter: $ => seq($.value, ':', $._type, optional($.dictionary), optional($.location)),
-    arguments: $ => prec.right(choice(
-      seq('(', comma($.value), ')', optional(seq('->', $._results_of_signature))),
-      seq('(', comma1($.region), ')'),
-    )),
+    arguments: $ => prec.right(seq('(', comma($.value), ')', optional(seq('->', $._results_of_signature)))),
     operands: $ => comma1($.value),
     _part: $ => choice($.clause, $.dictionary, $.region, $.properties, seq('(', comma1($.region), ')')),
     clause: $ => prec.right(seq(
@@ -62,7 +59,8 @@ module.exports = grammar({
       $.identifier, $.shaped, $.type_alias, $.function_type,
     ),
     list: $ => seq('[', comma($._item), ']'),
-    _item: $ => choice($._attribute, $.value, $.successor, $.element_type, '?', $.identifier_expression),
+    _item: $ => choice($._attribute, $.value, $.successor, $.element_type, '?', $.identifier_expression, $.extent),
+    extent: $ => seq($.identifier, $.list),
     identifier_expression: $ => prec.left(seq(
       choice($.identifier, $.number), repeat1(seq(choice('*', '+', '-'), choice($.identifier, $.number))),
     )),
