@@ -20,8 +20,8 @@ use fuser_passes::report::{Report, SegmentReport, report};
 use crate::analysis::Analysis;
 use crate::text::Text;
 
-/// A pause in typing after which segments are looked for.
-const PAUSE: Duration = Duration::from_millis(150);
+/// A pause in typing after which segments are looked for: longer than most between two keystrokes.
+const PAUSE: Duration = Duration::from_millis(400);
 
 /// A version of a document whose costs are wanted.
 pub struct Job {

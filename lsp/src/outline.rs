@@ -12,6 +12,10 @@ use crate::text::Text;
 /// Symbols inside each other; what is deeper stands beside its parent, as answers are written and read with recursion.
 const DEEPEST: usize = 24;
 
+/// Statements of a document whose values are symbols as well: nobody looks through more, and editors ask after each
+/// edit.
+const MOST: usize = 2_000;
+
 /// Kinds of symbols, as the protocol numbers them.
 const FUNCTION: u32 = 12;
 const VARIABLE: u32 = 13;
@@ -21,8 +25,12 @@ const NAMESPACE: u32 = 3;
 /// `textDocument/documentSymbol`: ops with regions, with what they hold, values, aliases.
 pub fn symbols(query: &Query<'_>) -> Answer {
     let mut all = Vec::new();
+    let count = query.analysis.parts.iter();
+    let count: usize = count.map(|part| part.index().statements.len()).sum();
     for part in &query.analysis.parts {
-        let statements = &part.index().statements;
+        let structure = |s: &&Statement| !s.regions.is_empty() || s.symbol.is_some();
+        let statements = part.index().statements.iter();
+        let statements = statements.filter(|s| count <= MOST || structure(s));
         // Symbols whose children are being read, outermost first.
         let mut open: Vec<(usize, Value)> = Vec::new();
         for statement in statements {

@@ -60,7 +60,7 @@ fn measure(lines: usize) -> (f64, f64, Vec<f64>) {
             json!({"textDocument": document, "contentChanges": [change]}),
         );
         client.diagnostics(URI, version as i64);
-        times.push(start.elapsed());
+        times.push(client.arrived - start);
     }
     let document = json!({"uri": URI, "version": EDITS + 1});
     client.notify(
@@ -72,7 +72,7 @@ fn measure(lines: usize) -> (f64, f64, Vec<f64>) {
         let ask = || -> Value {
             json!({
                 "textDocument": {"uri": URI},
-                "position": at(10),
+                "position": at(4),
                 "newName": "renamed",
                 "range": {"start": at(0), "end": {"line": middle + 60, "character": 0}},
             })
@@ -80,7 +80,7 @@ fn measure(lines: usize) -> (f64, f64, Vec<f64>) {
         let times = (0..9).map(|_| {
             let start = Instant::now();
             client.request(&format!("textDocument/{method}"), ask());
-            start.elapsed()
+            client.arrived - start
         });
         median(times.collect())
     });

@@ -177,6 +177,7 @@ impl Session {
                 let params = serde_json::from_str(params).expect("the parameters are JSON");
                 let mut answer = self.client().request(method, params);
                 answer["id"].take();
+                without_version(&mut answer);
                 pretty(&answer)
             }
             "notify" => {
@@ -191,7 +192,8 @@ impl Session {
                 String::new()
             }
             "receive" => {
-                let message = self.client().until(|_| true);
+                let mut message = self.client().until(|_| true);
+                without_version(&mut message);
                 pretty(&message)
             }
             "ask-lenses" => {
@@ -208,6 +210,7 @@ impl Session {
                 let id = json!(self.asked);
                 let mut answer = self.client().answer(&id);
                 answer["id"].take();
+                without_version(&mut answer);
                 pretty(&answer)
             }
             "end" => self.client().end().to_string(),
@@ -557,6 +560,11 @@ fn completions(result: &Value, wanted: &str) -> String {
     } else {
         text
     }
+}
+
+/// Every message has it.
+fn without_version(message: &mut Value) {
+    message.as_object_mut().and_then(|m| m.remove("jsonrpc"));
 }
 
 fn pretty(value: &Value) -> String {

@@ -1,12 +1,11 @@
 //! A client that speaks the protocol with `fuser-lsp` over its standard streams. Never waits longer than [`LONGEST`].
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use fuser_lsp::wire::{self, Incoming};
 use serde_json::{Value, json};
 
 /// An answer that takes longer is none.
@@ -16,8 +15,10 @@ const LONGEST: Duration = Duration::from_secs(60);
 pub struct Client {
     server: Child,
     input: Option<ChildStdin>,
-    received: Receiver<Value>,
+    received: Receiver<(Instant, Value)>,
     next: i64,
+    /// The time at which the message came that was waited for last.
+    pub arrived: Instant,
     /// Diagnostics in the order in which they came: address, version, the whole.
     pub published: Vec<Value>,
 }
@@ -46,6 +47,7 @@ impl Client {
             input,
             received,
             next: 1,
+            arrived: Instant::now(),
             published: Vec::new(),
         }
     }
@@ -108,11 +110,12 @@ impl Client {
         loop {
             let left = end.saturating_duration_since(Instant::now());
             let message = self.received.recv_timeout(left);
-            let message = message.expect("fuser-lsp answers in time");
+            let (arrived, message) = message.expect("fuser-lsp answers in time");
             if message["method"] == "textDocument/publishDiagnostics" {
                 self.published.push(message["params"].clone());
             }
             if wanted(&message) {
+                self.arrived = arrived;
                 return message;
             }
         }
@@ -143,10 +146,21 @@ impl Drop for Client {
     }
 }
 
-/// The next message as a value: answers to malformed messages have no number.
-fn read(output: &mut BufReader<impl Read>) -> Option<Value> {
-    match wire::read(output).ok()?? {
-        Incoming::Message(message) => serde_json::to_value(message).ok(),
-        Incoming::Malformed(reason) => Some(json!({"malformed": reason})),
+/// The next message, and when its last byte came.
+fn read(output: &mut BufReader<impl Read>) -> Option<(Instant, Value)> {
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        output.read_line(&mut line).ok()?;
+        match line.trim_end().split_once(": ") {
+            Some(("Content-Length", value)) => length = value.parse().ok()?,
+            Some(_) => {}
+            None if line.is_empty() => return None,
+            None => break,
+        }
     }
+    let mut body = vec![0; length];
+    output.read_exact(&mut body).ok()?;
+    let arrived = Instant::now();
+    Some((arrived, serde_json::from_slice(&body).ok()?))
 }
