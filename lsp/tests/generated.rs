@@ -1,6 +1,7 @@
 //! The grammars under `editors/` are those of the op tables. `FUSER_UPDATE=1` writes them.
 
 use std::path::Path;
+use std::process::Command;
 use std::{env, fs};
 
 use fuser_lsp::grammar;
@@ -30,4 +31,23 @@ fn grammars_are_those_of_the_tables() {
             "editors/{file}: FUSER_UPDATE=1 cargo test -p fuser-lsp --test main generated writes it"
         );
     }
+}
+
+/// The extension becomes a package by VS Code's own tool, where `npm install` has put it.
+#[test]
+fn the_extension_is_packaged() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../editors/vscode");
+    let tool = folder.join("node_modules/.bin/vsce");
+    if !tool.exists() {
+        println!("skipped: no npm packages in editors/vscode; the extension is not packaged");
+        return;
+    }
+    let output = Command::new("npm")
+        .args(["run", "package"])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    assert!(folder.join("fuser-fir.vsix").exists());
 }
