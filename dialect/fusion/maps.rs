@@ -32,6 +32,12 @@ pub static CREATE: MapsDef = family("create", "new", create);
 pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
 /// The last axes of both operands meet and end.
 pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
+/// Windows of the first operand meet the second along several axes, which end.
+pub static CONVOLUTION: MapsDef = family(
+    "convolution",
+    "windows of some meet a kernel and end",
+    convolution,
+);
 /// Queries meet keys along an axis that ends, and these meet values along another.
 pub static SDPA: MapsDef = family("sdpa", "two meet and end, twice", sdpa);
 /// Parts of `updates` at the indices along `dim` that `indices` has for each of them.
@@ -282,6 +288,26 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
         operands.push(iterators([column].into_iter()));
     }
     (from == rank).then(|| product(rank, operands))
+}
+
+/// Result axes `[n, g, o, r...]`; features end, and so do the axes of space of both operands, each an iterator of its own: any element of a line
+/// may take part.
+fn convolution(ir: &Ir, op: Op) -> Option<IndexingMaps> {
+    let (from, rank) = ranks(ir, op)?;
+    let front = super::convolution::front(ir, op);
+    let space = rank.checked_sub(front)?;
+    let kernel = ir.rank(ir.operands(op).nth(1)?);
+    let walked = |first: usize| first..first + space;
+    let (features, filters) = (rank, front - 1);
+    let left = (0..front - 1).chain([features]).chain(walked(rank + 1));
+    let groups = 1..front - 1;
+    let right = groups
+        .chain([filters, features])
+        .chain(walked(rank + 1 + space));
+    let mut maps = parallel(rank, smallvec![iterators(left), iterators(right)]);
+    maps.iterators
+        .extend(std::iter::repeat_n(IteratorKind::Reduction, 1 + 2 * space));
+    (from == rank && kernel == rank).then_some(maps)
 }
 
 /// Result axes `[..., s, e]`, the keys t and what is summed for a score, d.

@@ -15,6 +15,7 @@
 //! | `scan.rs` | reductions that keep every step |
 //! | `lambda.rs` | `fold`, `scan`, `last` |
 //! | `product.rs` | `matmul`, `linear` |
+//! | `convolution.rs` | `convolution` |
 //! | `attention.rs` | `sdpa` |
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
@@ -33,6 +34,7 @@ pub mod build;
 pub mod codes;
 pub mod complex;
 pub mod composite;
+pub mod convolution;
 pub mod creation;
 pub mod elementwise;
 pub mod fold;
@@ -61,6 +63,7 @@ pub use attention::*;
 pub use binary::*;
 pub use complex::{COMPLEX, COMPLEX_OPS, CONJ, IMAG, REAL};
 pub use composite::*;
+pub use convolution::{CONVOLUTION, CONVOLUTION_OPS};
 pub use creation::*;
 pub use gather::*;
 pub use lambda::{FOLD, LAMBDA_OPS, LAST, SCAN};
@@ -97,6 +100,7 @@ const LISTS: Lists = Lists(&[
     SCAN_OPS,
     LAMBDA_OPS,
     PRODUCT_OPS,
+    CONVOLUTION_OPS,
     ATTENTION_OPS,
     SCATTER_OPS,
     SORT_OPS,

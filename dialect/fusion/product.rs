@@ -12,14 +12,14 @@ use super::codes::{BAD_SHAPE, DTYPES_DISAGREE, EXTENTS_DISAGREE};
 use super::{maps, shape};
 
 const FLOATS: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::FLOAT);
-const TO: ClauseDef = optional(
+pub(super) const TO: ClauseDef = optional(
     "to",
     ClauseKind::DType,
     "the element type of the result: that of the operands, or the one in which they accumulate",
 );
 
 /// An operand of a product that is a kernel or a call of its own: it is read from memory.
-const fn factor(name: &'static str, doc: &'static str) -> OperandDef {
+pub(super) const fn factor(name: &'static str, doc: &'static str) -> OperandDef {
     OperandDef {
         name,
         ty: FLOATS,
@@ -89,7 +89,7 @@ pub static LINEAR: OpDef = OpDef {
 };
 
 /// The element type of a product of operands that are all of one type.
-fn element(ir: &Ir, parts: OpParts<'_>) -> Result<DType, OpError> {
+pub(super) fn element(ir: &Ir, parts: OpParts<'_>) -> Result<DType, OpError> {
     let dtype = shape::same_dtype(ir, parts.operands, 0)?;
     if !shape::flag(ir, parts, "to") {
         return Ok(dtype);
@@ -110,10 +110,10 @@ fn element(ir: &Ir, parts: OpParts<'_>) -> Result<DType, OpError> {
 }
 
 /// An axis of an operand: their numbers, and the extent.
-type Place = (usize, usize, Extent);
+pub(super) type Place = (usize, usize, Extent);
 
 /// Checks that two axes that are one in the op have one extent.
-fn agreeing(ir: &Ir, own: Place, wanted: Place) -> Result<(), OpError> {
+pub(super) fn agreeing(ir: &Ir, own: Place, wanted: Place) -> Result<(), OpError> {
     if shape::agree(own.2, wanted.2) {
         return Ok(());
     }

@@ -804,6 +804,47 @@ const CASES: &[Case] = &[
         "FIR0212",
         "// %x: tensor<5xf32>\n%0, %1 = fusion.topk %x dim 0 of i64",
     ),
+    // fusion, convolution
+    (
+        "fusion.convolution",
+        "FIR0305",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x8x3x3xf32>\n%0 = fusion.convolution %x, %w",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0302",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x8x3xf16>\n%0 = fusion.convolution %x, %w",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0303",
+        "// %x: tensor<2x8x[H]xf32>, %w: tensor<4x8x3xf32>\n%0 = fusion.convolution %x, %w",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0301",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x7x3xf32>\n%0 = fusion.convolution %x, %w",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0305",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x8x3xf32>\n%0 = fusion.convolution %x, %w strides [1, 1]",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0309",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x8x3xf32>\n%0 = fusion.convolution %x, %w dilation [0]",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0309",
+        "// %x: tensor<2x8x5xf32>, %w: tensor<4x8x3xf32>\n%0 = fusion.convolution %x, %w low [9223372036854775807]",
+    ),
+    (
+        "fusion.convolution",
+        "FIR0211",
+        "// %x: tensor<2x8x5xi1>, %w: tensor<4x8x3xi1>\n%0 = fusion.convolution %x, %w",
+    ),
     // fusion, routines
     (
         "fusion.cholesky",

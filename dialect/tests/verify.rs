@@ -343,6 +343,7 @@ fn floats_of_8_bits_are_moved_and_cast_and_nothing_else() {
             OpClass::Reduction
             | OpClass::Scan
             | OpClass::Contraction
+            | OpClass::Convolution
             | OpClass::Attention
             | OpClass::Sort
             | OpClass::Routine => true,

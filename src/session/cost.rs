@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use fuser_dialects::fusion;
 use fuser_dialects::task::{self, calls};
 use fuser_ir::def::OpClass;
 use fuser_ir::types::{Dim, Extent};
@@ -100,6 +101,11 @@ fn operations(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>) -> u128 {
             operand(0).stored(&axes)
         }
         OpClass::Contraction => made.saturating_mul(operand(0).last(1)),
+        OpClass::Convolution => {
+            let features = fusion::convolution::front(ir, op) - 1;
+            let taken = operand(1).0.into_iter().skip(features);
+            taken.fold(made, |all, (length, _)| all.saturating_mul(length))
+        }
         OpClass::Attention => made.saturating_mul(operand(1).last(2)),
         OpClass::Sort => {
             let elements = operand(0).stored(&[]);

@@ -286,6 +286,8 @@ pub enum OpClass {
     Scan,
     /// Two operands are multiplied along an axis that they share, and summed along it.
     Contraction,
+    /// Windows of a tensor are multiplied by a kernel, and summed.
+    Convolution,
     /// Values are weighted by a softmax of products.
     Attention,
     /// Elements are written at indices that are data.

@@ -1,33 +1,24 @@
-//! `convolution` as a product of matrices: the elements under each window are a row, the kernel is a matrix.
+//! `convolution`, whose axes are put in the order of the op: `[N, C, S...]` by `[O, C, K...]`.
 //!
-//! ```text
-//! x: [b, 9, 9, f], kernel 3x3, stride 2   ->  9 parts [b, 4, 4, f], one of each place of the kernel
-//! one beside the other                        [b, 4, 4, 9*f]
-//! kernel                                      [9*f, o]                  matmul -> [b, 4, 4, o]
-//! ```
-//!
-//! A kernel with more places than the result has, as in the gradient of a kernel, gives one part for each place of the result:
-//! the rows are the same.
-//!
-//! With groups, of features or of the batch, the product has a batch axis of groups. A kernel with one place costs no more than its product; one with many
-//! reads the input as often as it has places.
+//! Groups, of features or of the batch, are an axis of their own there: an axis that has them is split before it is permuted.
 
 use fuser_dialects::fusion;
-use fuser_ir::Value;
+use fuser_ir::{DType, Value};
 
 use super::Importer;
 use super::ast::{Attr, Item};
-use super::dot::{Side, contracted};
 use super::op::{self, Reading};
 use super::ops::{one, output_dtype};
-use super::shape::{self, extents, lengths};
-use super::window::{Along, Windows, few, pairs};
-use crate::program::{Fault, Made};
+use super::shape::{extents, lengths};
+use super::window::pairs;
+use crate::program::{Draft, Fault, Made};
 
 /// The axes of a tensor: two that have a letter, and those of space in order.
 struct Layout {
     letters: [i64; 2],
     space: Vec<i64>,
+    /// True of a kernel: groups stand in front of filters.
+    filters: bool,
 }
 
 impl Layout {
@@ -39,12 +30,21 @@ impl Layout {
         Some(Self {
             letters: [find(letters[0])?, find(letters[1])?],
             space: space?,
+            filters: false,
         })
     }
-    /// The axes in the order of the first letter, space, the second letter.
-    fn around(&self) -> Vec<i64> {
-        let [first, last] = self.letters;
-        [&[first][..], &self.space, &[last]].concat()
+    /// The axes in the order of the op: both letters, space.
+    fn order(&self) -> Vec<i64> {
+        [&self.letters[..], &self.space].concat()
+    }
+    /// A kernel's layout with filters before features.
+    fn turned(&self) -> Self {
+        let [features, filters] = self.letters;
+        Self {
+            letters: [filters, features],
+            space: self.space.clone(),
+            filters: true,
+        }
     }
 }
 
@@ -119,139 +119,130 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 
     let stated = output_dtype(im, r)?;
     let draft = &mut im.draft;
-    let zero = draft.ir.scalar(draft.dtype(x));
-    let zero = draft.number(0.0, zero)?;
-    let x = draft.permute(x, &left.around())?;
-    let kernel = draft.permute(kernel, &[&right.space[..], &right.letters].concat())?;
-    let dims: Vec<i64> = (0..rank as i64)
-        .filter(|at| mirrored[*at as usize])
-        .collect();
-    let kernel = match dims.is_empty() {
-        true => kernel,
-        false => {
-            let mut b = draft.builder();
-            let clause = [b.ints("dims", &dims)];
-            b.value(&fusion::FLIP, &[kernel], &clause)?
-        }
-    };
-    let around = |list: &[i64], edge: i64| [&[edge][..], list, &[edge]].concat();
-    let between: Vec<i64> = spread.iter().map(|n| n - 1).collect();
-    let pads = [around(&low, 0), around(&high, 0), around(&between, 0)];
-    let x = shape::padded(draft, x, zero, [&pads[0], &pads[1], &pads[2]])?;
-
     let (own, sizes) = (lengths(draft, x), lengths(draft, kernel));
-    let (features, inputs, outputs) = (own[rank + 1], sizes[rank], sizes[rank + 1]);
+    let length = |list: &[i64], axis: i64| list[axis as usize];
+    let [batch, features] = left.letters.map(|axis| length(&own, axis));
+    let [inputs, outputs] = right.letters.map(|axis| length(&sizes, axis));
     let divides = |n: i64, by: i64| n.checked_rem(by) == Some(0);
     let fits = of_features > 0
         && of_batch > 0
         && (of_features == 1 || of_batch == 1)
         && inputs.checked_mul(of_features) == Some(features)
-        && divides(own[0], of_batch)
+        && divides(batch, of_batch)
         && divides(outputs, groups);
     if !fits {
         let text = format!(
-            "has {groups} groups, which do not fit a batch of {} with {features} features, and {inputs} features for {outputs} results",
-            own[0]
+            "has {groups} groups, which do not fit a batch of {batch} with {features} features, and {inputs} features for {outputs} results"
         );
         return Err(Fault::form(text));
     }
-    let edge = |size: i64| Along {
-        size,
-        stride: 1,
-        dilation: 1,
+    let (x, kernel) = (draft.computed(x)?, draft.computed(kernel)?);
+    let common = draft.dtype(x);
+    let to = match stated.is_storage() {
+        true => stated.compute(),
+        false => stated,
     };
-    let along = (0..rank).map(|at| Along {
-        size: sizes[at],
-        stride: strides[at],
-        dilation: dilations[at],
-    });
-    let along: Vec<Along> = along.collect();
-    let windows = |edges: [i64; 2]| {
-        let [first, last] = edges.map(edge);
-        let all = [&[first], along.as_slice(), &[last]].concat();
-        Windows::new(&own, all)
+    let fits = |dtype: DType| dtype == to || dtype.accumulate() == to;
+    let wide = match common == draft.dtype(kernel) && fits(common) {
+        true => common,
+        false => to,
     };
-    let by_place = windows([1, 1])?;
-    let (places, space) = (by_place.places, &by_place.counts[1..=rank]);
-    let results = space.iter().fold(1i64, |all, n| all.saturating_mul(*n));
-    // A window has the whole batch and all features.
-    let by_window = match (1..places).contains(&results) && !own.contains(&0) {
-        true => Some(windows([own[0], own[rank + 1]])?),
-        false => None,
-    };
-    few(by_window.as_ref().map_or(places, |_| results))?;
-    let terms = places.checked_mul(inputs);
-    let terms = terms.ok_or_else(|| form("has a kernel that is too large"))?;
-    let batch = match of_batch {
-        1 => vec![own[0]],
-        groups => vec![groups, own[0] / groups],
-    };
-    let group = match of_features {
-        1 => vec![inputs],
-        groups => vec![groups, inputs],
-    };
-    // Parts for each place of the kernel, in the order of its elements, or for each window.
-    let place = (batch.len() + rank) as i64;
-    let ones = vec![1; rank];
-    let (parts, outer, inner, along) = match &by_window {
-        None => (places, space, 1, place),
-        Some(_) => (results, ones.as_slice(), places, batch.len() as i64),
-    };
-    let shape = [&batch[..], outer, &[inner], &group].concat();
-    let part = |number: i64| {
-        let part = match &by_window {
-            None => by_place.part(draft, x, number)?,
-            Some(windows) => windows.window(draft, x, number)?,
-        };
-        draft.reshape(part, &extents(&shape))
-    };
-    let parts: Vec<Value> = (0..parts).map(part).collect::<Made<_>>()?;
-    // Rows of places and features; the kernel has the same in front.
-    let rows = match parts.as_slice() {
-        [part] => *part,
-        parts => {
+    let (x, kernel) = (draft.cast(x, wide)?, draft.cast(kernel, wide)?);
+    let dims: Vec<i64> = (right.space.iter().zip(&mirrored))
+        .filter_map(|(axis, mirrored)| mirrored.then_some(*axis))
+        .collect();
+    let kernel = match dims.is_empty() {
+        true => kernel,
+        false => {
+            let mut sorted = dims;
+            sorted.sort_unstable();
             let mut b = draft.builder();
-            let clause = [b.int("dim", along)];
-            b.value(&fusion::CAT, parts, &clause)?
+            let clause = [b.ints("dims", &sorted)];
+            b.value(&fusion::FLIP, &[kernel], &clause)?
         }
     };
-    let rows = draft.reshape(
-        rows,
-        &extents(&[&batch[..], space, &[places], &group].concat()),
-    )?;
-    let rows = match (groups, of_batch) {
-        (1, _) => {
-            let shape = [&batch[..], space, &[terms]].concat();
-            Side::new(draft.reshape(rows, &extents(&shape))?, &[], &[place])
-        }
-        (_, 1) => Side::new(rows, &[place + 1], &[place, place + 2]),
-        _ => Side::new(rows, &[0], &[place, place + 1]),
+    // An axis of groups splits the features, the batch and the filters, each in front of what is left of it.
+    let grouped = groups != 1;
+    let x = match (of_features, of_batch) {
+        (1, 1) => draft.permute(x, &left.order())?,
+        (1, _) => split(draft, x, &left, 0, groups)?,
+        _ => split(draft, x, &left, 1, groups)?,
     };
-    let kernel = match groups {
-        1 => Side::new(
-            draft.reshape(kernel, &extents(&[terms, outputs]))?,
-            &[],
-            &[0],
-        ),
-        _ => {
-            let shape = [places, inputs, groups, outputs / groups];
-            Side::new(draft.reshape(kernel, &extents(&shape))?, &[2], &[0, 1])
-        }
+    let kernel = match grouped {
+        true => split(draft, kernel, &right.turned(), 0, groups)?,
+        false => draft.permute(kernel, &right.turned().order())?,
     };
-    let mut made = contracted(draft, rows, kernel, stated)?;
-    if groups != 1 {
-        // The groups stand in front.
-        let free = rank as i64 + 1;
-        let order: Vec<i64> = (1..=free).chain([0, free + 1]).collect();
-        made = draft.permute(made, &order)?;
-        let shape = [&[own[0] / of_batch][..], space, &[outputs]].concat();
-        made = draft.reshape(made, &extents(&shape))?;
+    let mut b = draft.builder();
+    let lists = [
+        ("strides", &strides, 1),
+        ("low", &low, 0),
+        ("high", &high, 0),
+        ("dilation", &dilations, 1),
+        ("base_dilation", &spread, 1),
+    ];
+    let mut clauses = Vec::new();
+    if grouped {
+        clauses.push(b.flag("groups"));
     }
+    for (name, list, default) in lists {
+        if list.iter().any(|n| *n != default) {
+            clauses.push(b.ints(name, list));
+        }
+    }
+    if wide != to {
+        clauses.push(b.dtype("to", to));
+    }
+    let mut made = b.value(&fusion::CONVOLUTION, &[x, kernel], &clauses)?;
     let mut order = vec![0; rank + 2];
-    for (from, to) in out.around().into_iter().enumerate() {
+    let around = [&out.letters[..], &out.space].concat();
+    for (from, to) in around.into_iter().enumerate() {
         order[to as usize] = from as i64;
     }
-    one(draft.permute(made, &order))
+    if !grouped {
+        made = draft.permute(made, &order)?;
+        return one(super::ops::converted(draft, made, stated));
+    }
+    // [N, G, O, R...]: filters of a group stand behind it, and the axes are put in order before both are one.
+    let shape = lengths(draft, made);
+    let mut apart = Vec::new();
+    for axis in &order {
+        match axis {
+            0 => apart.push(0),
+            1 => apart.extend([1, 2]),
+            axis => apart.push(axis + 1),
+        }
+    }
+    made = draft.permute(made, &apart)?;
+    let merged = order.iter().map(|axis| match axis {
+        0 => shape[0],
+        1 => shape[1] * shape[2],
+        axis => shape[*axis as usize + 1],
+    });
+    let merged: Vec<i64> = merged.collect();
+    made = draft.reshape(made, &extents(&merged))?;
+    one(super::ops::converted(draft, made, stated))
+}
+
+/// `[N, G, C, S...]` of a tensor whose axis of letter `which` has the groups; of a kernel `[G, O, C, K...]` with the letters of filters and features.
+fn split(draft: &mut Draft, x: Value, layout: &Layout, which: usize, groups: i64) -> Made {
+    let own = lengths(draft, x);
+    let axis = layout.letters[which];
+    let mut shape = own.clone();
+    shape.splice(
+        axis as usize..=axis as usize,
+        [groups, own[axis as usize] / groups],
+    );
+    let x = draft.reshape(x, &extents(&shape))?;
+    // The groups stand at the place of the axis, what is left of it behind them.
+    let place = |at: i64| at + i64::from(at > axis);
+    let [first, second] = layout.letters.map(place);
+    let rest = [first, second].map(|at| at + i64::from(at == axis));
+    let space = layout.space.iter().map(|at| place(*at));
+    let front = match layout.filters {
+        true => [axis, rest[0], rest[1]],
+        false => [rest[0], axis, rest[1]],
+    };
+    draft.permute(x, &front.into_iter().chain(space).collect::<Vec<_>>())
 }
 
 /// For each axis of space, whether the kernel is mirrored along it.

@@ -70,21 +70,6 @@ impl Windows {
             places: places.filter(|n| *n > 0).ok_or_else(wrong)?,
         })
     }
-    /// All elements of one window, numbered in the order of the tensor.
-    pub fn window(&self, draft: &mut Draft, x: Value, number: i64) -> Made {
-        let mut rest = number;
-        let mut starts = vec![0; self.along.len()];
-        let axes = self.along.iter().zip(&self.counts);
-        for (start, (a, count)) in starts.iter_mut().zip(axes).rev() {
-            *start = rest % count * a.stride;
-            rest /= count;
-        }
-        let ends = starts.iter().zip(&self.along);
-        let limits = ends.map(|(start, a)| start + (a.size - 1) * a.dilation + 1);
-        let limits: Vec<i64> = limits.collect();
-        let steps: Vec<i64> = self.along.iter().map(|a| a.dilation).collect();
-        shape::part(draft, x, &starts, &limits, &steps)
-    }
     /// The first index of the element at `place` of each window, in the order of a window's elements.
     fn starts(&self, place: i64) -> Vec<i64> {
         let mut rest = place;

@@ -574,6 +574,10 @@ pub fn summed(ir: &Ir, op: Op) -> Vec<Vec<(usize, usize)>> {
             (0, 1),
         ),
         Some(OpClass::Contraction) => pair(last(0, 1), last(1, 1), (0, 1)),
+        Some(OpClass::Convolution) => {
+            let features = fusion::convolution::front(ir, op).checked_sub(1);
+            pair(features, features, (0, 1))
+        }
         Some(OpClass::Attention)
             if ir.operand_count(op) == 3 && ir.get_attr(op, "causal").is_none() =>
         {

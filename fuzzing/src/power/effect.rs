@@ -243,6 +243,7 @@ fn rounding(case: &Case) -> Vec<Value> {
                     | OpClass::Reduction
                     | OpClass::Scan
                     | OpClass::Contraction
+                    | OpClass::Convolution
                     | OpClass::Attention
             )
         );

@@ -37,13 +37,27 @@ pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
     name: "gemm",
-    doc: "products of matrices on the CPU, of any float type and any layout",
+    doc: "products of matrices and convolutions on the CPU, of any float type and any layout",
     bias: false,
     takes: |target, call| {
-        let Call::Product(product) = call else {
-            return None;
+        let (product, dims) = match call {
+            Call::Product(product) => (product, 0),
+            Call::Convolution { product, dims } => (product, *dims),
+            _ => return None,
         };
-        Some(on_the_cpu(target).and(is_wide(product)))
+        let few = match dims > MOST_DIMENSIONS {
+            true => Err(Refusal::TooManyDimensions {
+                dims,
+                most: MOST_DIMENSIONS,
+            }),
+            false => Ok(()),
+        };
+        let known = match product.dtype.is_float() {
+            true => Ok(()),
+            false => Err(Refusal::OtherType(product.dtype)),
+        };
+        let taken = on_the_cpu(target).and(known).and(few);
+        Some(taken.and(is_wide(product)))
     },
 };
 
@@ -156,6 +170,9 @@ fn is_wide(product: &Product) -> Result<(), Refusal> {
 /// memory bounds it, and a kernel that shares it with what stands around it moves fewer bytes.
 const LEAST: u64 = 8;
 
+/// Axes of space that the runtime reads windows along.
+const MOST_DIMENSIONS: usize = 4;
+
 /// A reason that an executor does not take an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
@@ -167,6 +184,13 @@ pub enum Refusal {
     OneUpdate,
     /// It does not compute in this type.
     OtherType(DType),
+    /// A convolution has more axes of space than the runtime reads windows along.
+    TooManyDimensions {
+        /// Its axes of space.
+        dims: usize,
+        /// The most.
+        most: usize,
+    },
     /// A side of the product is so short that memory bounds it.
     TooThin {
         /// The product.
@@ -184,6 +208,9 @@ impl Refusal {
             Self::OtherTarget => "other-target".into(),
             Self::OneUpdate => "one-update".into(),
             Self::OtherType(dtype) => format!("other-type {{ {} }}", dtype.name()),
+            Self::TooManyDimensions { dims, most } => {
+                format!("too-many-dimensions {{ dims: {dims}, most: {most} }}")
+            }
             Self::TooThin { shape, least } => format!(
                 "too-thin {{ rows: {}, columns: {}, terms: {}, least: {least} }}",
                 shape.rows, shape.columns, shape.terms

@@ -12,9 +12,9 @@
 
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, GpuProduct, SegmentInfo,
-    SegmentKind, SegmentValue, SizeExpr, Step, Target, TensorSpec,
+    SegmentKind, SegmentValue, SizeExpr, Step, Target, TensorSpec, Window,
 };
-use fuser_dialects::fusion::attention;
+use fuser_dialects::fusion::{attention, convolution};
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::task::{calls, packed, pairs, updates};
 use fuser_dialects::{kernel, task};
@@ -682,7 +682,11 @@ impl Planner<'_> {
         let tensors = values
             .zip(maps)
             .map(|(value, map)| self.factor(op, value, map));
-        let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+        let mut tensors = tensors.collect::<Result<Vec<_>, _>>()?;
+        let windows = match class {
+            Some(OpClass::Convolution) => self.windows(op, &mut tensors),
+            _ => Vec::new(),
+        };
         let segment = self.segment;
         let step = match class {
             Some(OpClass::Contraction) if gpu => {
@@ -723,6 +727,7 @@ impl Planner<'_> {
             _ => tensors.try_into().ok().map(|tensors| Step::Product {
                 segment,
                 tensors: Box::new(tensors),
+                windows,
             }),
         };
         let Some(step) = step else {
@@ -740,6 +745,29 @@ impl Planner<'_> {
         }
         self.artifact.steps.push(step);
         Ok(())
+    }
+    /// The windows of a convolution: an axis of space of the operand is the loop of the result's, one of the kernel a loop that ends.
+    fn windows(&self, op: Op, tensors: &mut [Factor]) -> Vec<Window> {
+        let front = convolution::front(self.ir, op);
+        let rank = self.ir.rank(self.ir.result(op, 0));
+        let windows = convolution::windows(self.ir, op).unwrap_or_default();
+        let own = windows.iter().enumerate().map(|(dim, window)| {
+            let (axis, place) = ((front + dim) as u32, (rank + 1 + dim) as u32);
+            for (tensor, number) in tensors.iter_mut().zip([axis, place]) {
+                if let Some(slot) = tensor.loops.get_mut(front + dim) {
+                    *slot = number;
+                }
+            }
+            Window {
+                axis,
+                place,
+                stride: window.stride,
+                low: window.low,
+                dilation: window.dilation,
+                base_dilation: window.base_dilation,
+            }
+        });
+        own.collect()
     }
     /// A function of whole matrices or lines.
     fn routine(&self, op: Op) -> Result<Step, PlanError> {

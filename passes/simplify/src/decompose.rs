@@ -19,6 +19,7 @@
 mod arg;
 mod attention;
 pub(crate) mod call;
+mod convolution;
 mod lambda;
 mod product;
 mod random;
@@ -124,7 +125,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             || ctx
                 .ir
                 .def(op)
-                .is_some_and(|d| d.class == OpClass::Attention);
+                .is_some_and(|d| matches!(d.class, OpClass::Attention | OpClass::Convolution));
         // Of a scan the parts are folded.
         let folds = cut.is_some();
         let before = ctx.ir.prev_op(op);
@@ -235,6 +236,7 @@ mod tests {
                 || matches!(
                     def.class,
                     OpClass::Contraction
+                        | OpClass::Convolution
                         | OpClass::Attention
                         | OpClass::Scatter
                         | OpClass::Sort

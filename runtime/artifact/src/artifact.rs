@@ -12,7 +12,7 @@ use crate::size::SizeExpr;
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
 /// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines.
-pub const VERSION: u32 = 16;
+pub const VERSION: u32 = 17;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -331,12 +331,15 @@ pub enum Step {
         elements: SizeExpr,
         bits: u64,
     },
-    /// For each index of the result the sum of the products of the factors along the one axis that it has not, in the type in which
+    /// For each index of the result the sum of the products of the factors along the axes that it has not, in the type in which
     /// the factors' type accumulates. On the CPU only.
     Product {
         segment: u32,
         /// The two factors, and the result.
         tensors: Box<[Factor; 3]>,
+        /// The axes of the first factor that are read through windows, each with a loop that ends: a convolution has them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        windows: Vec<Window>,
     },
     /// For each index of the result the sum along the keys of the values times the softmax of the scores, in f32. On the CPU only.
     Attention {
@@ -453,6 +456,18 @@ pub struct Factor {
     pub tensor: TensorSpec,
     /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is one that ends.
     pub loops: Vec<u32>,
+}
+
+/// An axis of a factor that is read through windows: at index `r` of the axis' loop and `k` of the loop `place` that is element
+/// `(r * stride + k * dilation - low) / base_dilation`, and 0 where that is no whole number or outside of the axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    pub axis: u32,
+    pub place: u32,
+    pub stride: i64,
+    pub low: i64,
+    pub dilation: i64,
+    pub base_dilation: i64,
 }
 
 /// A product that is a kernel of a GPU.

@@ -36,7 +36,7 @@ mod validate;
 pub use artifact::{
     Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, GpuProduct,
     KernelCode, Multiple, Routine, SegmentInfo, SegmentKind, SegmentValue, Step, Target,
-    TensorSpec, VERSION,
+    TensorSpec, VERSION, Window,
 };
 pub use dtype::{DType, Kind, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};

@@ -6,6 +6,9 @@ pub const MAX_SIZE_OPS: usize = 4096;
 /// Most axes of a tensor, the same as in the IR.
 pub const MAX_RANK: usize = 32;
 
+/// Most axes of a product's factor that are read through windows: a convolution of more is taken apart.
+pub const MAX_WINDOWS: usize = 4;
+
 /// Most threads of a block that any NVIDIA GPU takes.
 pub const MAX_BLOCK: u32 = 1024;
 

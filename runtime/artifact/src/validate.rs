@@ -11,12 +11,12 @@ use std::collections::BTreeSet;
 
 use crate::artifact::{
     Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, Routine,
-    SegmentInfo, Step, Target, TensorSpec,
+    SegmentInfo, Step, Target, TensorSpec, Window,
 };
 use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
 use crate::json::check_version;
-use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
+use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS, MAX_WINDOWS};
 use crate::size::SizeExpr;
 
 impl Artifact {
@@ -213,10 +213,12 @@ impl Artifact {
                 self.check_written(*buffer)?;
                 self.check_size(elements)
             }
-            Step::Product { tensors, .. } => {
+            Step::Product {
+                tensors, windows, ..
+            } => {
                 let here = matches!(self.target, Target::Cpu { .. });
                 here.then_some(()).ok_or(Problem::NoCall)?;
-                self.check_product(tensors)
+                self.check_product(tensors, windows)
             }
             Step::Attention { tensors, sums, .. } => self.check_attention(tensors, sums.as_deref()),
             Step::Scatter {
@@ -272,7 +274,7 @@ impl Artifact {
             .iter()
             .eq(&buffers.iter().copied().collect::<BTreeSet<u32>>());
         (here && same).then_some(()).ok_or(Problem::NoCall)?;
-        self.check_product(&product.factors)?;
+        self.check_product(&product.factors, &[])?;
         let Some(bias) = &product.bias else {
             return Ok(());
         };
@@ -292,7 +294,7 @@ impl Artifact {
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
-    fn check_product(&self, tensors: &[Factor; 3]) -> Result<(), Problem> {
+    fn check_product(&self, tensors: &[Factor; 3], windows: &[Window]) -> Result<(), Problem> {
         let [left, right, result] = tensors;
         let factors = [left, right];
         for factor in tensors {
@@ -310,7 +312,7 @@ impl Artifact {
             let mut loops = factor.loops.clone();
             loops.sort_unstable();
             loops.dedup();
-            let known = loops.iter().all(|&l| l as usize <= rank);
+            let known = loops.iter().all(|&l| l as usize <= rank + windows.len());
             known && loops.len() == factor.tensor.dims.len() && loops.len() == factor.loops.len()
         };
         let both = |l: u32| factors.iter().all(|f| f.loops.contains(&l));
@@ -318,7 +320,17 @@ impl Artifact {
         let fits = tensors.iter().all(whole)
             && result.loops.iter().copied().eq(0..rank as u32)
             && (0..rank as u32).all(either)
-            && both(rank as u32);
+            && both(rank as u32)
+            && windows.len() <= MAX_WINDOWS
+            && windows.iter().enumerate().all(|(at, own)| {
+                let place = (rank + 1 + at) as u32;
+                own.place == place
+                    && right.loops.contains(&place)
+                    && !left.loops.contains(&place)
+                    && (left.loops.get(own.axis as usize)).is_some_and(|&l| (l as usize) < rank)
+                    && windows[..at].iter().all(|other| other.axis != own.axis)
+                    && own.stride.min(own.dilation).min(own.base_dilation) >= 1
+            });
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
@@ -746,6 +758,7 @@ pub(crate) mod tests {
         artifact.steps[2] = Step::Product {
             segment: 0,
             tensors: Box::new(tensors),
+            windows: Vec::new(),
         };
         artifact.validate()
     }

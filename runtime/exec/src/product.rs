@@ -7,14 +7,14 @@
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
-use fuser_artifact::{DType, Factor};
+use fuser_artifact::{DType, Factor, Window};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::execute::Address;
+use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, MOST, Units, View, Windows};
 #[cfg(target_arch = "x86_64")]
-use crate::gemm::{self, Amx, Fma, Kernel, Lines, Stored};
-use crate::gemm::{GRAIN, MOST, Units};
+use crate::gemm::{Amx, Fma, Kernel, Lines, Stored};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
@@ -22,6 +22,8 @@ use crate::tensor::{Axis, strides};
 const PACKING: usize = 128;
 /// Products of numbers from which on sleeping workers are woken at once: some tens of microseconds.
 const HEAVY: usize = 1 << 23;
+/// Features from which on they are the innermost terms of a convolution.
+const FEW: usize = 8;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
 
@@ -51,22 +53,160 @@ pub struct Product {
     pub rows: Loop,
     pub columns: Loop,
     pub terms: Loop,
+    /// The windows that the left factor is read through, if it is.
+    nest: Option<Box<Nest>>,
     /// Rows and columns of one call.
     tile: [usize; 2],
     units: Units,
 }
 
+/// A product whose left factor is read through windows: rows, columns and terms are several loops each, rows and columns in the order in which the result
+/// lies in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Nest {
+    /// The factors' lines and terms.
+    factors: [View; 2],
+    /// The places of row and term 0 along the axes of windows.
+    first: [i64; DIMS],
+    /// The runs that rows and columns of the result are, outermost first.
+    result: [Vec<Run>; 2],
+}
+
+/// Lines of a result that are as far from each other each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    extent: usize,
+    stride: usize,
+}
+
+impl Nest {
+    /// The nest of these loops, the ones that end behind those of the result; adds to `batch` what both factors have. `None` where places do not fit a number.
+    fn new(
+        [left, _, _]: [(&Factor, &[Axis]); 3],
+        windows: &[Window],
+        roles: [Vec<(usize, Loop)>; 3],
+    ) -> Option<Nest> {
+        let steps = strides(left.1, &order_of(left.0));
+        let mut bounds = Vec::new();
+        let mut first = [0; DIMS];
+        let mut moves: Vec<(usize, usize, i64)> = Vec::new();
+        for (at, window) in windows.iter().enumerate() {
+            let axis = window.axis as usize;
+            let own = left.1.get(axis)?;
+            let base = Some(window.base_dilation).filter(|&base| base > 0)?;
+            bounds.push(Bound {
+                extent: own.extent,
+                base,
+                stride: if own.broadcast { 0 } else { *steps.get(axis)? },
+            });
+            *first.get_mut(at)? = window.low.checked_neg()?;
+            moves.push((*left.0.loops.get(axis)? as usize, at, window.stride));
+            moves.push((window.place as usize, at, window.dilation));
+        }
+        let digit = |which: usize, (number, own): &(usize, Loop)| {
+            let mut digit = Digit {
+                extent: own.extent,
+                offset: own.strides[which],
+                moves: [0; DIMS],
+            };
+            if which == 0 {
+                let of = moves.iter().filter(|(of, ..)| of == number);
+                of.for_each(|&(_, at, by)| digit.moves[at] += by);
+            }
+            digit
+        };
+        let [mut rows, columns, terms] = roles;
+        rows.sort_by_key(|(_, own)| std::cmp::Reverse(own.strides[2]));
+        let long = |list: &&(usize, Loop)| list.1.extent != 1;
+        let digits = |which: usize, list: &[(usize, Loop)]| -> Vec<Digit> {
+            let mut digits: Vec<Digit> = Vec::new();
+            for own in list.iter().filter(long).map(|own| digit(which, own)) {
+                let still = own.moves == [0; DIMS];
+                match digits.last_mut() {
+                    Some(outer)
+                        if still
+                            && outer.moves == own.moves
+                            && Some(outer.offset) == own.offset.checked_mul(own.extent) =>
+                    {
+                        let extent = outer.extent.saturating_mul(own.extent);
+                        *outer = Digit { extent, ..own };
+                    }
+                    _ => digits.push(own),
+                }
+            }
+            digits
+        };
+        let view = |which: usize, lines: &[(usize, Loop)], bounds: Vec<Bound>| View {
+            lines: digits(which, lines),
+            terms: digits(which, &terms),
+            bounds,
+        };
+        let factors = [view(0, &rows, bounds), view(1, &columns, Vec::new())];
+        // No place is too far to be counted.
+        for (at, low) in first.iter().enumerate().take(windows.len()) {
+            let all = factors[0].lines.iter().chain(&factors[0].terms);
+            all.map(|own| (own.extent.max(1) - 1, own.moves[at]))
+                .try_fold(low.checked_abs()?, |far, (steps, by)| {
+                    far.checked_add(i64::try_from(steps).ok()?.checked_mul(by)?)
+                })?;
+        }
+        let runs = |list: &[(usize, Loop)]| {
+            let mut runs: Vec<Run> = Vec::new();
+            for (_, own) in list.iter().filter(long) {
+                let (extent, stride) = (own.extent, own.strides[2]);
+                match runs.last_mut() {
+                    Some(outer) if Some(outer.stride) == stride.checked_mul(extent) => {
+                        outer.extent = outer.extent.saturating_mul(extent);
+                        outer.stride = stride;
+                    }
+                    _ => runs.push(Run { extent, stride }),
+                }
+            }
+            runs
+        };
+        Some(Nest {
+            result: [runs(&rows), runs(&columns)],
+            factors,
+            first,
+        })
+    }
+}
+
+/// All steps of several loops.
+fn extent(loops: &[(usize, Loop)]) -> usize {
+    let extents = loops.iter().map(|(_, own)| own.extent);
+    extents.fold(1, usize::saturating_mul)
+}
+
+/// The axes of a factor from the outermost to the innermost in memory.
+fn order_of(factor: &Factor) -> Vec<usize> {
+    factor
+        .tensor
+        .order
+        .iter()
+        .map(|&axis| axis as usize)
+        .collect()
+}
+
 impl Product {
-    /// The loops of a product of tensors with these axes, for so many workers; `None` where they disagree about a loop.
-    pub fn new(tensors: [(&Factor, &[Axis]); 3], workers: usize) -> Option<Product> {
+    /// The loops of a product of tensors with these axes, some of the left one's read through windows, for so many workers; `None` where they disagree about a
+    /// loop.
+    pub fn new(
+        tensors: [(&Factor, &[Axis]); 3],
+        windows: &[Window],
+        workers: usize,
+    ) -> Option<Product> {
         let result = tensors[2].0;
         let rank = result.loops.len();
-        let mut loops: Vec<Option<Loop>> = vec![None; rank + 1];
-        let mut once = vec![false; rank + 1];
+        let mut loops: Vec<Option<Loop>> = vec![None; rank + 1 + windows.len()];
+        let mut once = vec![false; rank + 1 + windows.len()];
         for (which, (factor, axes)) in tensors.iter().enumerate() {
-            let order: Vec<usize> = factor.tensor.order.iter().map(|&a| a as usize).collect();
-            let steps = strides(axes, &order);
-            for ((&number, axis), step) in factor.loops.iter().zip(*axes).zip(steps) {
+            let steps = strides(axes, &order_of(factor));
+            let own = factor.loops.iter().zip(*axes).zip(steps).enumerate();
+            for (at, ((&number, axis), step)) in own {
+                if which == 0 && windows.iter().any(|window| window.axis as usize == at) {
+                    continue;
+                }
                 let slot = loops.get_mut(number as usize)?;
                 let own = slot.get_or_insert(Loop {
                     extent: axis.extent,
@@ -83,18 +223,42 @@ impl Product {
         // Along a broadcast axis of the result there is one element.
         let single = loops.iter_mut().zip(once).filter(|(_, once)| *once);
         single.for_each(|(own, _)| own.extent = own.extent.min(1));
-        let terms = loops.pop()?;
+        // Features are the innermost terms, all of them read at one place of the kernel, unless there are few: then places are.
+        let ending = loops.split_off(rank);
+        let few = ending.first().is_some_and(|own| own.extent < FEW);
+        let mut terms: Vec<(usize, Loop)> = (rank..).zip(ending).collect();
+        if !few {
+            terms.rotate_left(1);
+        }
         let of = |which: usize, number: usize| tensors[which].0.loops.contains(&(number as u32));
-        let [mut batch, mut rows, mut columns] = [Vec::new(), Vec::new(), Vec::new()];
+        let (mut batch, mut rows, mut columns) = (Vec::new(), Vec::new(), Vec::new());
         for (number, own) in loops.into_iter().enumerate() {
             match (of(0, number), of(1, number)) {
-                (true, false) => rows.push(own),
-                (false, true) => columns.push(own),
+                (true, false) => rows.push((number, own)),
+                (false, true) => columns.push((number, own)),
                 _ => batch.push(own),
             }
         }
-        let rows = longest(rows, &mut batch);
-        let columns = longest(columns, &mut batch);
+        let nest = match windows {
+            [] => None,
+            windows => {
+                let roles = [rows.clone(), columns.clone(), terms.clone()];
+                Some(Box::new(Nest::new(tensors, windows, roles)?))
+            }
+        };
+        let whole = |loops: &[(usize, Loop)]| Loop {
+            extent: extent(loops),
+            strides: [0; 3],
+        };
+        let plain = |loops: Vec<(usize, Loop)>| loops.into_iter().map(|(_, own)| own).collect();
+        let (rows, columns, terms) = match &nest {
+            Some(_) => (whole(&rows), whole(&columns), whole(&terms)),
+            None => (
+                longest(plain(rows), &mut batch),
+                longest(plain(columns), &mut batch),
+                terms.first()?.1,
+            ),
+        };
         let count = batch.iter().map(|own| own.extent);
         let count = count.fold(1, usize::saturating_mul);
         Some(Product {
@@ -104,6 +268,7 @@ impl Product {
             rows,
             columns,
             terms,
+            nest,
             tile: tile([rows.extent, columns.extent], count, workers),
             units: Units::detect(),
         })
@@ -131,12 +296,12 @@ impl Product {
                 _ => return own(Units::Fma),
             }
         }
-        match self.dtypes[0].bytes() {
-            2 => {
-                let k = self.terms.extent.min(TERMS);
-                (m * k + k * n + m * n) * size_of::<f32>()
-            }
-            _ => 0,
+        let k = self.terms.extent.min(TERMS);
+        match (self.dtypes[0].bytes(), &self.nest) {
+            (2, None) => (m * k + k * n + m * n) * size_of::<f32>(),
+            (_, None) => 0,
+            // Blocks are gathered, widened, and multiplied a piece of the terms at a time.
+            (_, Some(_)) => (BLOCK[0] * BLOCK[1] + m * k + k * n + m * n) * size_of::<f64>(),
         }
     }
 
@@ -188,6 +353,7 @@ impl Product {
         step(&mut at, &self.rows, row);
         step(&mut at, &self.columns, column);
         let matrix = Matrix {
+            nest: self.nest.as_deref().map(|nest| (nest, [row, column])),
             m: rows.min(self.rows.extent - row),
             n: columns.min(self.columns.extent - column),
             k: self.terms.extent,
@@ -223,6 +389,29 @@ impl Product {
             if done {
                 return;
             }
+        }
+        if let Some((nest, first)) = matrix.nest {
+            let (part, scratch) = ((first, [matrix.m, matrix.n, matrix.k]), scratch.at(0));
+            macro_rules! multiply {
+                ($from:ty, $wide:ty, $to:ty, $round:expr) => {
+                    // SAFETY: the caller's word.
+                    unsafe {
+                        let factors = [
+                            a.cast::<$from>().cast_const(),
+                            b.cast::<$from>().cast_const(),
+                        ];
+                        nest.multiply::<$from, $wide, $to>(part, factors, c.cast(), scratch, $round)
+                    }
+                };
+            }
+            return match self.dtypes {
+                [DType::F64, _] => multiply!(f64, f64, f64, |sum| sum),
+                [DType::Bf16, DType::F32] => multiply!(bf16, f32, f32, |sum| sum),
+                [DType::Bf16, _] => multiply!(bf16, f32, bf16, bf16::rounded),
+                [DType::F16, DType::F32] => multiply!(f16, f32, f32, |sum| sum),
+                [DType::F16, _] => multiply!(f16, f32, f16, f16::rounded),
+                _ => multiply!(f32, f32, f32, |sum| sum),
+            };
         }
         // SAFETY: the caller's word.
         unsafe {
@@ -284,7 +473,9 @@ pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
 }
 
 /// One call: sizes, and the strides from row to row and from column to column.
-struct Matrix {
+struct Matrix<'a> {
+    /// The windows, and the numbers of the first row and column.
+    nest: Option<(&'a Nest, [usize; 2])>,
     m: usize,
     n: usize,
     k: usize,
@@ -296,15 +487,75 @@ struct Matrix {
 /// The factors of a call and the place of its result, row by row of `steps[0]` elements.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
-struct Sides<T, O> {
-    factors: [Lines<T>; 2],
+struct Sides<'a, T, O> {
+    factors: [gemm::Factor<'a, T>; 2],
     result: *mut O,
-    steps: [usize; 2],
+    /// The lines of the result, each beside the number of the first.
+    lines: [Spread<'a>; 2],
+}
+
+/// Lines of a result from a line on.
+#[derive(Clone, Copy, Debug)]
+enum Spread<'a> {
+    /// So far apart each.
+    Even(usize),
+    /// In runs.
+    Runs(&'a [Run], usize),
+}
+
+impl Spread<'_> {
+    fn from(self, first: usize) -> (usize, Self) {
+        match self {
+            Spread::Even(stride) => (first * stride, self),
+            Spread::Runs(runs, line) => (0, Spread::Runs(runs, line + first)),
+        }
+    }
+
+    /// The stride of the innermost run.
+    fn stride(self) -> usize {
+        match self {
+            Spread::Even(stride) => stride,
+            Spread::Runs(runs, _) => runs.last().map_or(0, |run| run.stride),
+        }
+    }
+
+    /// The place of line `first`, how many of `count` lines from it on are a run, and their stride.
+    fn run(self, first: usize, count: usize) -> [usize; 3] {
+        let (runs, line) = match self {
+            Spread::Even(stride) => return [first * stride, count, stride],
+            Spread::Runs(runs, line) => (runs, line),
+        };
+        let mut number = line + first;
+        let (mut place, mut length) = (0, count);
+        for (at, run) in runs.iter().enumerate().rev() {
+            let own = match at {
+                0 => number,
+                _ => number % run.extent.max(1),
+            };
+            if at + 1 == runs.len() && at > 0 {
+                length = count.min(run.extent - own);
+            }
+            place += own * run.stride;
+            number /= run.extent.max(1);
+        }
+        [place, length, self.stride()]
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<T: Copy, O: Stored> Sides<T, O> {
-    fn new(of: &Matrix, [a, b]: [*const T; 2], result: *mut O) -> Sides<T, O> {
+impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
+    fn new(of: &Matrix<'a>, [a, b]: [*const T; 2], result: *mut O) -> Sides<'a, T, O> {
+        if let Some((nest, first)) = of.nest {
+            let windows = nest.windows(first, [of.m, of.n, of.k], [a, b]);
+            let factors = windows.map(gemm::Factor::Windows);
+            let lines = [0, 1].map(|side| Spread::Runs(&nest.result[side], first[side]));
+            return Sides {
+                factors,
+                result,
+                lines,
+            }
+            .turned();
+        }
         let lines = |first: *const T, lines: usize, strides: [usize; 2]| Lines {
             first,
             lines,
@@ -313,21 +564,47 @@ impl<T: Copy, O: Stored> Sides<T, O> {
         };
         let left = lines(a, of.m, of.left);
         let right = lines(b, of.n, [of.right[1], of.right[0]]);
-        // Rows of the result that lie in memory as columns are computed as such.
-        let (factors, steps) = match of.result {
-            [1, across] if across != 1 => ([right, left], [across, 1]),
-            steps => ([left, right], steps),
-        };
-        Sides {
-            factors,
+        let sides = Sides {
+            factors: [left, right].map(gemm::Factor::Strided),
             result,
-            steps,
+            lines: of.result.map(Spread::Even),
+        };
+        sides.turned()
+    }
+
+    /// Rows of the result that lie in memory as columns are computed as such.
+    fn turned(self) -> Self {
+        let ([rows, columns], [a, b]) = (self.lines, self.factors);
+        match (rows.stride(), columns.stride()) {
+            (1, across) if across != 1 => Sides {
+                factors: [b, a],
+                lines: [columns, rows],
+                ..self
+            },
+            _ => self,
         }
     }
 
-    fn place(&self, [row, column]: [usize; 2]) -> *mut O {
-        let [down, across] = self.steps;
-        self.result.wrapping_add(row * down + column * across)
+    /// Stores rows and columns of sums from these on, run by run.
+    ///
+    /// # Safety
+    /// As for [`gemm::store`].
+    unsafe fn store(&self, sums: *const f32, tall: usize, first: [usize; 2], size: [usize; 2]) {
+        let mut row = 0;
+        while row < size[0] {
+            let [down, rows, steps] = self.lines[0].run(first[0] + row, size[0] - row);
+            let mut column = 0;
+            while column < size[1] {
+                let [across, columns, step] =
+                    self.lines[1].run(first[1] + column, size[1] - column);
+                let to = self.result.wrapping_add(down + across);
+                let part = [[row, column], [rows, columns]];
+                // SAFETY: the caller's word.
+                unsafe { gemm::store(sums, tall, part, to, [steps, step]) };
+                column += columns.max(1);
+            }
+            row += rows.max(1);
+        }
     }
 
     /// Multiplies with a micro-kernel, and gives the parts of the whole that this one does not fit to another.
@@ -338,17 +615,19 @@ impl<T: Copy, O: Stored> Sides<T, O> {
         &self,
         kernel: &K,
         scratch: *mut u8,
-        mut other: impl FnMut(Sides<T, O>),
+        mut other: impl FnMut(Sides<'a, T, O>),
     ) {
         let store = |first, size, sums| {
             // SAFETY: the caller's word.
-            unsafe { gemm::store(sums, K::TALL, size, self.place(first), self.steps) };
+            unsafe { self.store(sums, K::TALL, first, size) };
         };
         let other = |first: [usize; 2], count: [usize; 2]| {
+            let [(down, rows), (across, columns)] =
+                [0, 1].map(|side| self.lines[side].from(first[side]));
             other(Sides {
                 factors: [0, 1].map(|side| self.factors[side].lines(first[side], count[side])),
-                result: self.place(first),
-                ..*self
+                result: self.result.wrapping_add(down + across),
+                lines: [rows, columns],
             });
         };
         // SAFETY: the caller's word.
@@ -357,7 +636,7 @@ impl<T: Copy, O: Stored> Sides<T, O> {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Matrix {
+impl Matrix<'_> {
     /// Multiplies bf16, in tiles where processor and factors allow it; false, and nothing is done, where the processor has no kernel of ours.
     ///
     /// # Safety
@@ -401,7 +680,115 @@ impl Matrix {
     }
 }
 
-impl Matrix {
+/// A type in which a library multiplies.
+trait Wide: Copy + Default {
+    /// `c = beta c + a b` of row-major matrices.
+    ///
+    /// # Safety
+    /// The elements are there.
+    unsafe fn multiply(sizes: [usize; 3], a: *const Self, b: *const Self, beta: Self, c: *mut Self);
+    const ONE: Self;
+}
+
+macro_rules! wide {
+    ($($ty:ty, $multiply:ident;)*) => {$(
+        impl Wide for $ty {
+            const ONE: Self = 1.0;
+            // SAFETY: as the trait says.
+            unsafe fn multiply([m, k, n]: [usize; 3], a: *const Self, b: *const Self, beta: Self, c: *mut Self) {
+                let [across, down] = [k as isize, n as isize];
+                // SAFETY: the caller's word.
+                unsafe {
+                    matrixmultiply::$multiply(m, k, n, 1.0, a, across, 1, b, down, 1, beta, c, down, 1)
+                }
+            }
+        }
+    )*};
+}
+wide!(f32, sgemm; f64, dgemm;);
+
+impl Nest {
+    /// The factors of a call from these rows and columns on.
+    fn windows<T>(
+        &self,
+        first: [usize; 2],
+        [m, n, k]: [usize; 3],
+        factors: [*const T; 2],
+    ) -> [Windows<'_, T>; 2] {
+        [0, 1].map(|side| Windows {
+            view: &self.factors[side],
+            first: factors[side],
+            places: self.first,
+            line: first[side],
+            lines: [m, n][side],
+            terms: k,
+        })
+    }
+
+    /// Multiplies by the library: a piece of the terms at a time is gathered, in the type that accumulates, and the sums are rounded.
+    ///
+    /// # Safety
+    /// All elements within the axes are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
+    unsafe fn multiply<T: Copy + Default + Into<W>, W: Wide, O: Copy>(
+        &self,
+        (first, sizes): ([usize; 2], [usize; 3]),
+        factors: [*const T; 2],
+        result: *mut O,
+        scratch: *mut u8,
+        round: impl Fn(W) -> O,
+    ) {
+        let [m, n, k] = sizes;
+        let piece = k.min(TERMS);
+        let room = scratch.cast::<T>();
+        let left = scratch.cast::<W>().wrapping_add(BLOCK[0] * BLOCK[1]);
+        let right = left.wrapping_add(m * piece);
+        let sums = right.wrapping_add(piece * n);
+        let factors = self
+            .windows(first, sizes, factors)
+            .map(gemm::Factor::Windows);
+        for from in (0..k.max(1)).step_by(TERMS) {
+            let terms = TERMS.min(k - from);
+            for (side, (lines, to)) in [(m, left), (n, right)].into_iter().enumerate() {
+                for (line, term) in (0..lines)
+                    .step_by(BLOCK[0])
+                    .flat_map(|line| (0..terms).step_by(BLOCK[1]).map(move |term| (line, term)))
+                {
+                    let size = [line, BLOCK[0]];
+                    let of = [from + term, BLOCK[1].min(terms - term)];
+                    // SAFETY: the caller's word.
+                    let block = unsafe { factors[side].block(size, of, room) };
+                    for (i, j) in
+                        (0..block.lines).flat_map(|i| (0..block.terms).map(move |j| (i, j)))
+                    {
+                        let at = match side {
+                            0 => (line + i) * terms + term + j,
+                            _ => (term + j) * n + line + i,
+                        };
+                        // SAFETY: the block has this element, and there is room for it.
+                        unsafe { to.wrapping_add(at).write((*block.at(i, j)).into()) };
+                    }
+                }
+            }
+            let beta = if from == 0 { W::default() } else { W::ONE };
+            // SAFETY: the parts of the scratch memory do not overlap.
+            unsafe { W::multiply([m, terms, n], left, right, beta, sums) };
+        }
+        let lines = [0, 1].map(|side| Spread::Runs(&self.result[side], first[side]));
+        for row in 0..m {
+            let [down, ..] = lines[0].run(row, 1);
+            for column in 0..n {
+                let [across, ..] = lines[1].run(column, 1);
+                // SAFETY: the caller's word; the sums are there.
+                unsafe {
+                    let sum = *sums.wrapping_add(row * n + column);
+                    result.wrapping_add(down + across).write(round(sum));
+                }
+            }
+        }
+    }
+}
+
+impl Matrix<'_> {
     /// # Safety
     /// All elements that sizes and strides lead to are there, and nobody else uses those of the result.
     unsafe fn f32(&self, a: *const f32, b: *const f32, c: *mut f32, beta: f32) {

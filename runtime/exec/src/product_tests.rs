@@ -14,12 +14,23 @@ fn element(at: usize) -> f64 {
 
 /// The product of factors in memory as `units` compute it with so many workers, as it lies in memory.
 fn run(tensors: &Tensors, factors: [&[f64]; 2], units: Units, workers: usize) -> Vec<f64> {
+    run_windows(tensors, &[], factors, units, workers)
+}
+
+/// The same of a left factor that is read through windows.
+fn run_windows(
+    tensors: &Tensors,
+    windows: &[Window],
+    factors: [&[f64]; 2],
+    units: Units,
+    workers: usize,
+) -> Vec<f64> {
     let sides = tensors
         .each_ref()
         .map(|(factor, axes)| (factor, axes.as_slice()));
     let product = Product {
         units,
-        ..Product::new(sides, workers).unwrap()
+        ..Product::new(sides, windows, workers).unwrap()
     };
     let [from, to] = product.dtypes;
     let [mut left, mut right] = factors.map(|values| encode(from, values.iter().copied()));
@@ -220,7 +231,7 @@ fn loops_must_agree() {
         (&b.0, b.1.as_slice()),
         (&c.0, c.1.as_slice()),
     ];
-    assert_eq!(Product::new(tensors, 1), None);
+    assert_eq!(Product::new(tensors, &[], 1), None);
 }
 
 /// The product of two matrices of bf16, row by row, in f32.
@@ -403,5 +414,175 @@ fn what_is_no_number_and_what_overflows() {
             let same = found == wanted || found.is_nan() && wanted.is_nan();
             assert!(same, "{units:?}: {a:?} by {b:?} is {found}");
         }
+    }
+}
+
+/// A convolution of two dimensions against plain loops: `[n, c, h, w]` by `[o, c, kh, kw]`, each tensor in an order of its axes.
+fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: [&[u32]; 3]) {
+    let [n, c, h, w, o, kh, kw, high] = sizes;
+    let count = |length: usize, places: usize, [stride, low, dilation, base]: [i64; 4]| {
+        let padded = (length as i64 - 1) * base + 1 + low + high as i64;
+        ((padded - (places as i64 - 1) * dilation - 1) / stride + 1) as usize
+    };
+    let (rh, rw) = (count(h, kh, numbers[0]), count(w, kw, numbers[1]));
+    let axes = [
+        [(0, n), (4, c), (2, h), (3, w)],
+        [(1, o), (4, c), (5, kh), (6, kw)],
+        [(0, n), (1, o), (2, rh), (3, rw)],
+    ];
+    let tensors: Tensors = [0, 1, 2].map(|which| {
+        let axes = axes[which].map(|(l, extent)| (l, extent, false));
+        factor(dtype, &axes, orders[which])
+    });
+    let windows = [0, 1].map(|dim| {
+        let [stride, low, dilation, base_dilation] = numbers[dim];
+        Window {
+            axis: 2 + dim as u32,
+            place: 5 + dim as u32,
+            stride,
+            low,
+            dilation,
+            base_dilation,
+        }
+    });
+    let steps = tensors
+        .each_ref()
+        .map(|(factor, axes)| strides(axes, &order_of(factor)));
+    let at = |which: usize, index: [usize; 4]| -> usize {
+        index
+            .iter()
+            .zip(&steps[which])
+            .map(|(i, step)| i * step)
+            .sum()
+    };
+    let [left, right] = [0, 3].map(|first| {
+        let count = stored(&tensors[usize::from(first > 0)].1);
+        (first..first + count).map(element).collect::<Vec<f64>>()
+    });
+    let place = |r: usize, k: usize, length: usize, [stride, low, dilation, base]: [i64; 4]| {
+        let place = r as i64 * stride + k as i64 * dilation - low;
+        let index = (place % base == 0).then_some(place / base)?;
+        (0..length as i64)
+            .contains(&index)
+            .then_some(index as usize)
+    };
+    let mut wanted = vec![0.0; stored(&tensors[2].1)];
+    for number in 0..n * o * rh * rw {
+        let (x, rest) = (number % rw, number / rw);
+        let (y, rest) = (rest % rh, rest / rh);
+        let (f, b) = (rest % o, rest / o);
+        let mut sum = 0.0;
+        for term in 0..c * kh * kw {
+            let (kx, rest) = (term % kw, term / kw);
+            let (ky, g) = (rest % kh, rest / kh);
+            let found = place(y, ky, h, numbers[0]).zip(place(x, kx, w, numbers[1]));
+            if let Some((i, j)) = found {
+                sum += left[at(0, [b, g, i, j])] * right[at(1, [f, g, ky, kx])];
+            }
+        }
+        wanted[at(2, [b, f, y, x])] = sum;
+    }
+    let wanted = decode(dtype, &encode(dtype, wanted.into_iter()));
+    for units in units() {
+        for workers in [1, 3] {
+            let found = run_windows(&tensors, &windows, [&left, &right], units, workers);
+            assert!(
+                found == wanted,
+                "{sizes:?}, {numbers:?}, {orders:?}, {units:?}, {workers} workers"
+            );
+        }
+    }
+}
+
+#[test]
+fn windows_are_read_where_they_lie() {
+    let still = [1, 0, 1, 1];
+    let (first, last): (&[u32], &[u32]) = (&[], &[0, 2, 3, 1]);
+    // Filters last, as in a kernel of JAX.
+    let filters: &[u32] = &[2, 3, 1, 0];
+    for dtype in [DType::F32, DType::F64, DType::Bf16, DType::F16] {
+        for orders in [
+            [first, first, first],
+            [last, filters, last],
+            [last, first, first],
+        ] {
+            // Features on either side of the order of terms, and of a block of them; more rows than a panel.
+            for (c, o) in [(3, 5), (8, 33), (131, 9), (1, 1)] {
+                convolution(
+                    dtype,
+                    [2, c, 7, 9, o, 3, 2, 1],
+                    [[1, 1, 1, 1], still],
+                    orders,
+                );
+            }
+            convolution(
+                dtype,
+                [2, 9, 11, 8, 7, 3, 3, 2],
+                [[2, 1, 2, 1], [3, 0, 1, 1]],
+                orders,
+            );
+            convolution(
+                dtype,
+                [1, 9, 5, 4, 7, 3, 2, 2],
+                [[1, 2, 1, 2], [2, 1, 2, 3]],
+                orders,
+            );
+            convolution(
+                dtype,
+                [3, 8, 6, 6, 7, 2, 5, 0],
+                [[1, -1, 1, 1], still],
+                orders,
+            );
+        }
+    }
+    // Places of the kernel as many as in the gradient of one, and more rows than a call takes.
+    convolution(
+        DType::F32,
+        [9, 4, 13, 12, 8, 11, 10, 0],
+        [still; 2],
+        [first, first, first],
+    );
+    convolution(
+        DType::F32,
+        [1, 8, 66, 40, 8, 3, 3, 0],
+        [still; 2],
+        [last, filters, last],
+    );
+    convolution(
+        DType::F32,
+        [0, 8, 6, 6, 7, 2, 5, 0],
+        [still; 2],
+        [first, first, first],
+    );
+    convolution(
+        DType::F32,
+        [2, 0, 6, 6, 7, 2, 5, 0],
+        [still; 2],
+        [first, first, first],
+    );
+}
+
+#[test]
+fn windows_beyond_all_numbers_are_refused() {
+    let axes = [
+        [(0, 2), (3, 3), (2, 4)],
+        [(1, 2), (3, 3), (4, 4)],
+        [(0, 2), (1, 2), (2, 5)],
+    ];
+    let sides = axes.map(|axes| factor(DType::F32, &axes.map(|(l, n)| (l, n, false)), &[]));
+    let tensors = sides
+        .each_ref()
+        .map(|(factor, axes)| (factor, axes.as_slice()));
+    for numbers in [[i64::MAX, 0, 1, 1], [1, i64::MIN, 1, 1], [1, 0, 1, 0]] {
+        let [stride, low, dilation, base_dilation] = numbers;
+        let window = Window {
+            axis: 2,
+            place: 4,
+            stride,
+            low,
+            dilation,
+            base_dilation,
+        };
+        assert_eq!(Product::new(tensors, &[window], 1), None, "{numbers:?}");
     }
 }

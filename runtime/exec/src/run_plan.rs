@@ -8,7 +8,7 @@ use std::fmt;
 
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Factor, GpuProduct, SegmentInfo, SizeError, SizeExpr, Step,
-    TensorSpec,
+    TensorSpec, Window,
 };
 
 use crate::attention::Attention;
@@ -515,8 +515,10 @@ impl Planner<'_> {
                     bits: *bits,
                 })
             }
-            Step::Product { tensors, .. } => {
-                let product = self.product(index, tensors, buffers)?;
+            Step::Product {
+                tensors, windows, ..
+            } => {
+                let product = self.product(index, tensors, windows, buffers)?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }
@@ -606,7 +608,7 @@ impl Planner<'_> {
         launched: &GpuProduct,
         buffers: &[PlannedBuffer],
     ) -> Result<LaunchedProduct, PlanError> {
-        let product = self.product(step, &launched.factors, buffers)?;
+        let product = self.product(step, &launched.factors, &[], buffers)?;
         let bias = launched.bias.as_slice();
         let columns = self.axes(&launched.factors[2].tensor)?;
         let columns = columns.last().map(|axis| axis.extent);
@@ -628,11 +630,12 @@ impl Planner<'_> {
         &self,
         step: usize,
         tensors: &[Factor; 3],
+        windows: &[Window],
         buffers: &[PlannedBuffer],
     ) -> Result<Product, PlanError> {
         let axes = self.factors(step, tensors, buffers)?;
         let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-        Product::new(pairs, self.workers).ok_or(PlanError::Call { step })
+        Product::new(pairs, windows, self.workers).ok_or(PlanError::Call { step })
     }
 
     /// The axes of the tensors of a call, each of which fits its buffer.

@@ -69,6 +69,7 @@ pub(crate) fn execute(
         (Code::Linear, [x, weight, bias @ ..]) if bias.len() < 2 => {
             machine.linear(x, weight, bias.first(), site.result(0)?.0)
         }
+        (Code::Convolution, [x, kernel]) => machine.convolution(site, [x, kernel]),
         (Code::Sdpa, [_, _, _, bias @ ..]) if bias.len() < 2 => {
             let sums = site.flag("logsumexp");
             return machine.sdpa(operands, site.float("scale"), site.flag("causal"), sums);

@@ -42,6 +42,17 @@ impl<'a> Site<'a> {
             .int_of(self.op, clause)
             .ok_or_else(|| self.missing(clause))
     }
+    /// A number for each of so many dimensions, `default` where the clause is missing.
+    pub fn numbers(&self, clause: &str, default: i64, dims: usize) -> Result<Vec<i128>> {
+        let list = match self.ir.i64s_of(self.op, clause) {
+            Some(list) => list.to_vec(),
+            None => vec![default; dims],
+        };
+        match list.len() == dims {
+            true => Ok(list.into_iter().map(i128::from).collect()),
+            false => Err(self.missing(clause)),
+        }
+    }
     /// A float; none where the clause is missing.
     pub fn float(&self, clause: &str) -> Option<f64> {
         match self.ir.attr_of(self.op, clause) {

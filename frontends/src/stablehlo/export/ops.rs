@@ -187,6 +187,7 @@ static OPS: &[(&OpDef, Way)] = &[
     (&fusion::TOPK, Many(order::topk)),
     (&fusion::MATMUL, By(product::matmul)),
     (&fusion::LINEAR, By(product::linear)),
+    (&fusion::CONVOLUTION, By(product::convolution)),
 ];
 
 /// Ops that mean the same on complex numbers as in StableHLO: those that move, choose, compare, add and multiply.

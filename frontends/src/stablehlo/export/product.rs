@@ -1,10 +1,11 @@
 //! Products of matrices. They accumulate in f32 or f64, and are rounded once.
 
+use fuser_dialects::fusion::convolution::{self, Window};
 use fuser_ir::Op;
 
 use super::reduce::without_negative_zero;
 use super::{Form, Tensor, Writer};
-use crate::program::Made;
+use crate::program::{Fault, Made};
 
 /// Batch axes that both have are batch axes there; those that one operand alone has are rows or columns.
 pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
@@ -68,4 +69,54 @@ pub fn linear(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
         sum = w.same("add", &[&sum, &spread]);
     }
     Ok(w.convert(&sum, to.dtype))
+}
+
+/// A convolution whose groups are an axis of their own there, part of the features and the filters here.
+pub fn convolution(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
+    let missing = || Fault::form("has clauses that do not fit its operands");
+    let (x, kernel) = (w.operand(op, 0)?, w.operand(op, 1)?);
+    let windows = convolution::windows(w.ir, op).ok_or_else(missing)?;
+    let front = convolution::front(w.ir, op);
+    let merged = |shape: &[u64], at: usize| match front {
+        2 => shape.to_vec(),
+        _ => [&shape[..at], &[shape[at] * shape[at + 1]], &shape[at + 2..]].concat(),
+    };
+    let groups = match front {
+        2 => 1,
+        _ => x.shape[1],
+    };
+    let x = w.reshaped(&x, &merged(&x.shape, 1));
+    let kernel = w.reshaped(&kernel, &merged(&kernel.shape, 0));
+    let sum = w.inner(
+        &merged(&to.shape, 1),
+        match x.dtype.is_float() {
+            true => x.dtype.accumulate(),
+            false => to.dtype,
+        },
+    );
+    let list = |number: fn(&Window) -> i64| windows.iter().map(number).collect::<Vec<_>>();
+    let pads: Vec<[i64; 2]> = windows.iter().map(|own| [own.low, own.high]).collect();
+    let axes: String = (0..windows.len()).map(|dim| format!(", {dim}")).collect();
+    let line = format!(
+        "stablehlo.convolution({}, {}) dim_numbers = [b, f{axes}]x[o, i{axes}]->[b, f{axes}], \
+         window = {{stride = {:?}, pad = {pads:?}, lhs_dilate = {:?}, rhs_dilate = {:?}}} \
+         {{batch_group_count = 1 : i64, feature_group_count = {groups} : i64, \
+         precision_config = [#stablehlo<precision HIGHEST>, #stablehlo<precision HIGHEST>]}} : ({}, {}) -> {}",
+        x.name,
+        kernel.name,
+        list(|own| own.stride),
+        list(|own| own.base_dilation),
+        list(|own| own.dilation),
+        x.ty(),
+        kernel.ty(),
+        sum.ty()
+    );
+    w.line(&sum, &line);
+    let sum = match kernel.shape[1..].iter().product::<u64>() {
+        // As for a product of one term.
+        1 => without_negative_zero(w, &sum),
+        _ => sum,
+    };
+    let sum = w.convert(&sum, to.dtype);
+    Ok(w.reshaped(&sum, &to.shape))
 }

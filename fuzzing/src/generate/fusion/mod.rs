@@ -12,6 +12,7 @@
 
 mod attention;
 mod composites;
+mod convolution;
 pub mod facts;
 pub mod flat;
 pub mod gather;

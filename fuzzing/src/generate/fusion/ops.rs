@@ -10,6 +10,7 @@ use fuser_ir::{AttrKind, DType};
 
 use super::attention;
 use super::composites;
+use super::convolution;
 use super::facts;
 use super::gather;
 use super::lambdas;
@@ -46,6 +47,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         "take" | "take-along" => gather::draw(maker, def),
         "dynamic-slice" | "dynamic-update-slice" => gather::draw_part(maker, def),
         "matmul" | "linear" => products::draw(maker, def),
+        "convolution" => convolution::draw(maker, def),
         "sdpa" => attention::draw(maker, def),
         "index-put" | "scatter" => scatter::draw(maker, def),
         "sort" => sort::draw(maker, def),

@@ -1,6 +1,6 @@
 //! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
 
-use fuser_dialects::fusion::maps;
+use fuser_dialects::fusion::{convolution, maps};
 use fuser_dialects::task;
 use fuser_ir::def::OpClass;
 use fuser_ir::{Dim, Extent, Ir, Op, Value};
@@ -15,6 +15,13 @@ use crate::axes::value_text;
 pub enum Call {
     /// A product.
     Product(Product),
+    /// A convolution.
+    Convolution {
+        /// The product that it is: a batch of groups, rows of places of the result, columns of filters.
+        product: Product,
+        /// Axes of space.
+        dims: usize,
+    },
     /// Attention.
     Attention(Attention),
     /// A scatter.
@@ -60,6 +67,12 @@ impl Call {
         };
         match ir.def(op)?.class {
             OpClass::Contraction => Product::of(ir, op, bindings).map(Self::Product),
+            OpClass::Convolution => Some(Self::Convolution {
+                product: Product::of_windows(ir, op, bindings)?,
+                dims: ir
+                    .rank(ir.result(op, 0))
+                    .checked_sub(convolution::front(ir, op))?,
+            }),
             OpClass::Attention => Attention::of(ir, op, bindings).map(Self::Attention),
             OpClass::Scatter => Some(Self::Scatter {
                 updates: elements(ir.operands(op).nth(2)?)?,
@@ -118,7 +131,7 @@ impl Call {
     /// Its arithmetic.
     pub fn flops(&self) -> u64 {
         match self {
-            Self::Product(product) => product.flops(),
+            Self::Product(product) | Self::Convolution { product, .. } => product.flops(),
             Self::Attention(attention) => attention.flops(),
             Self::Scatter { updates, .. } => *updates,
             // Each step compares and moves.
@@ -154,6 +167,10 @@ impl Call {
                 terms,
                 ..
             }) => format!("product {name} ({batch} times {rows}x{columns} of {terms} terms)"),
+            Self::Convolution { product, .. } => format!(
+                "convolution {name} ({} groups, {} places, {} filters of {} terms)",
+                product.batch, product.rows, product.columns, product.terms
+            ),
             Self::Attention(attention) => format!("attention {name} ({})", attention.render()),
             Self::Scatter {
                 updates, elements, ..
@@ -223,6 +240,7 @@ pub fn is_call(ir: &Ir, op: Op) -> bool {
         class,
         Some(
             OpClass::Contraction
+                | OpClass::Convolution
                 | OpClass::Attention
                 | OpClass::Scatter
                 | OpClass::Sort

@@ -1,5 +1,6 @@
 //! Products: the extents that their maps give, from which their cost follows.
 
+use fuser_dialects::fusion::convolution;
 use fuser_ir::{DType, Ir, Op};
 
 use super::sizes::Bindings;
@@ -49,6 +50,27 @@ impl Product {
             *kind = kind.saturating_mul(extent);
         }
         Some(product)
+    }
+    /// The extents of a convolution: a batch of groups, rows of places, columns of filters.
+    pub fn of_windows(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
+        let extents = |value| -> Option<Vec<u64>> {
+            let dims = &ir.value_kind(value).as_tensor()?.dims;
+            Some(
+                dims.iter()
+                    .map(|dim| bindings.extent(ir, dim.extent))
+                    .collect(),
+            )
+        };
+        let front = convolution::front(ir, op);
+        let (result, kernel) = (extents(ir.result(op, 0))?, extents(ir.operand(op, 1))?);
+        let all = |list: &[u64]| list.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+        Some(Self {
+            dtype: ir.value_kind(ir.operand(op, 0)).dtype()?,
+            batch: all(result.get(1..front - 1)?),
+            rows: result.first()?.saturating_mul(all(result.get(front..)?)),
+            columns: *result.get(front - 1)?,
+            terms: all(kernel.get(front - 1..)?),
+        })
     }
     /// Its multiplications and additions.
     pub fn flops(&self) -> u64 {

@@ -116,6 +116,7 @@ fn axis_words(ir: &Ir, refusal: &AxisRefusal) -> String {
 fn noun(ir: &Ir, op: Op) -> &'static str {
     match ir.def(op).map(|d| d.class) {
         Some(OpClass::Contraction) => "a matrix product",
+        Some(OpClass::Convolution) => "a convolution",
         Some(OpClass::Attention) => "attention",
         Some(OpClass::Scatter) => "a scatter",
         Some(OpClass::Sort) => "a sort",

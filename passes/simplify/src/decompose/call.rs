@@ -8,7 +8,7 @@ use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
-use super::{Parts, attention, product, scatter, sort};
+use super::{Parts, attention, convolution, product, scatter, sort};
 use crate::recognize_patterns::DROP_ROUNDINGS;
 
 /// The target, the extents and the executors that are decided for.
@@ -45,6 +45,10 @@ impl Goal {
 
 /// The values that take the place of the results; none where the op stays as it is. Tells the decision.
 pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
+    let class = ctx.ir.def(op).map(|d| d.class);
+    if class == Some(OpClass::Convolution) && convolution::is_product(ctx.ir, op) {
+        return convolution::multiplied(ctx.ir, op);
+    }
     let decision = goal
         .decision(ctx.ir, op)
         .ok_or_else(|| OpError::new("it has no maps"))?;
@@ -58,13 +62,14 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
     ctx.remark(remark);
     let called = decision.by.is_some();
     ctx.count("calls", called.into());
-    let class = ctx.ir.def(op).map(|d| d.class);
     match (class, called) {
         // No kernel computes a routine: where no executor takes it, the plan says so.
         (Some(OpClass::Sort), true) | (Some(OpClass::Routine), _) => Ok(Vec::new()),
         (Some(OpClass::Sort), false) => sort::counted(ctx.ir, op),
         (Some(OpClass::Scatter), true) => scatter::called(ctx.ir, op),
         (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),
+        (Some(OpClass::Convolution), true) => convolution::called(ctx.ir, op),
+        (Some(OpClass::Convolution), false) => convolution::multiplied(ctx.ir, op),
         (Some(OpClass::Attention), true) => attention::called(ctx.ir, op),
         (Some(OpClass::Attention), false) => attention::composed(ctx.ir, op),
         (_, true) => {

@@ -256,7 +256,13 @@ impl Block<'_> {
                     let at = column / WIDE * WIDE * WIDE + column % WIDE;
                     gemm::numbers(from, turned.wrapping_add(at), WIDE);
                 }
-                gemm::store(turned, WIDE, [queries, columns.extent], to, strides);
+                gemm::store(
+                    turned,
+                    WIDE,
+                    [[0, 0], [queries, columns.extent]],
+                    to,
+                    strides,
+                );
             }
         }
         true

@@ -12,7 +12,8 @@ use std::sync::OnceLock;
 
 use half::bf16;
 
-use super::pack::{self, Lines, Order, PAIRS, Range, SIDE};
+use super::lines::Lines;
+use super::pack::{self, Order, PAIRS, Range, SIDE};
 use super::product::{Kernel, Panel, Sums, WIDE};
 
 /// Bytes of a row of a tile.

@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::pack::{self, Element, Lines, SIDE};
+use super::lines::Lines;
+use super::pack::{self, Element, SIDE};
 use super::product::{Kernel, Panel, Sums, WIDE};
 
 /// Fused multiply-adds of f32; elements of 16 bits are widened where they are packed.

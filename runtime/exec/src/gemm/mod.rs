@@ -13,6 +13,7 @@
 mod amx;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod lines;
 #[cfg(target_arch = "x86_64")]
 mod pack;
 #[cfg(target_arch = "x86_64")]
@@ -20,11 +21,12 @@ mod product;
 #[cfg(target_arch = "x86_64")]
 mod store;
 
+pub use self::lines::{BLOCK, Bound, DIMS, Digit, Factor, Lines, View, Windows};
 #[cfg(target_arch = "x86_64")]
 pub use self::{
     amx::Amx,
     avx512::Fma,
-    pack::{Element, Lines, PAIRS, SIDE, Truth, numbers},
+    pack::{Element, PAIRS, SIDE, Truth, numbers},
     product::{Kernel, Sums, WIDE, product, scratch_bytes},
     store::{Stored, store},
 };

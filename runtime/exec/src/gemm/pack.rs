@@ -8,48 +8,15 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
+use super::lines::Lines;
+
 /// Lines and words of a square.
 pub const SIDE: usize = 16;
 /// Terms of 16 bits in a line of a square.
 pub const PAIRS: usize = 2 * SIDE;
 
-/// A factor as it lies in memory: rows of the left one or columns of the right one, and the terms of each.
-#[derive(Clone, Copy, Debug)]
-pub struct Lines<T> {
-    pub first: *const T,
-    pub lines: usize,
-    pub terms: usize,
-    /// The steps from line to line and from term to term, in elements.
-    pub strides: [usize; 2],
-}
-
-impl<T: Copy> Lines<T> {
-    /// The lines from `first` on, at most `most` of them.
-    pub fn lines(self, first: usize, most: usize) -> Lines<T> {
-        Lines {
-            first: self.first.wrapping_add(first * self.strides[0]),
-            lines: self.lines.saturating_sub(first).min(most),
-            ..self
-        }
-    }
-
-    /// The terms from `first` on, at most `most` of them.
-    pub fn terms(self, first: usize, most: usize) -> Lines<T> {
-        Lines {
-            first: self.first.wrapping_add(first * self.strides[1]),
-            terms: self.terms.saturating_sub(first).min(most),
-            ..self
-        }
-    }
-
-    fn at(&self, line: usize, term: usize) -> *const T {
-        self.first
-            .wrapping_add(line * self.strides[0] + term * self.strides[1])
-    }
-}
-
 /// An element that is packed as f32.
-pub trait Element: Copy {
+pub trait Element: Copy + Default {
     /// The first elements of 16 neighbours, those in the mask; the others are 0.
     ///
     /// # Safety
@@ -100,7 +67,7 @@ impl Element for f16 {
 }
 
 /// A truth value in a byte, as 0 or 1.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[repr(transparent)]
 pub struct Truth(u8);
 

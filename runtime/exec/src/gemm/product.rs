@@ -1,6 +1,6 @@
 //! Products in blocks: panels of both factors are packed, and each panel of rows is multiplied by each of columns.
 
-use super::pack::Lines;
+use super::lines::{BLOCK, Factor, Lines};
 use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums.
@@ -61,14 +61,16 @@ const GROUP: usize = 16;
 /// each in order.
 const RUN: usize = 32;
 
-/// Bytes of scratch memory for a product of so many rows, columns and terms: the left factor's panels, a group of the right factor's, and the sums.
+/// Bytes of scratch memory for a product of so many rows, columns and terms: the left factor's panels, a group of the right factor's, the sums, and a
+/// block that is gathered.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
     parts::<T, K>(sizes)
         .into_iter()
         .fold(0, usize::saturating_add)
 }
 
-fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 3] {
+/// The bytes of panels of the left factor, of a group of the right factor's, of the sums, and of a block that is gathered.
+fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
     let most = BLOCKS * K::TERMS;
     let [left, right] = K::panel_bytes(k.min(most));
     let (tall, wide) = (m.div_ceil(K::TALL), n.div_ceil(WIDE));
@@ -82,6 +84,7 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 3] {
         tall * left,
         wide.min(GROUP) * right,
         held * K::TALL * WIDE * size_of::<f32>(),
+        BLOCK[0] * BLOCK[1] * size_of::<T>(),
     ]
 }
 
@@ -91,32 +94,40 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 3] {
 ///
 /// # Safety
 /// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
-pub unsafe fn product<T: Copy, K: Kernel<T>>(
+pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     kernel: &K,
-    [left, right]: [Lines<T>; 2],
+    [left, right]: [Factor<'_, T>; 2],
     scratch: *mut u8,
     mut store: impl FnMut([usize; 2], [usize; 2], *const f32),
     other: impl FnMut([usize; 2], [usize; 2]),
 ) {
-    let (m, n, k) = (left.lines, right.lines, left.terms);
-    let [left_bytes, right_bytes, _] = parts::<T, K>([m, n, k]);
+    let ([m, k], [n, _]) = (left.size(), right.size());
+    let [left_bytes, right_bytes, sums_bytes, _] = parts::<T, K>([m, n, k]);
     let right_place = scratch.wrapping_add(left_bytes);
     let sums = right_place.wrapping_add(right_bytes).cast::<f32>();
+    let room = sums.wrapping_byte_add(sums_bytes).cast::<T>();
     let (most, panel) = (BLOCKS * K::TERMS, K::TALL * WIDE);
     let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
     for outer in (0..k.max(1)).step_by(most) {
-        let [left, right] = [left, right].map(|lines| lines.terms(outer, most));
-        let terms = left.terms;
+        let terms = k.saturating_sub(outer).min(most);
         let bytes = K::panel_bytes(terms);
         for (group, column) in (0..n).step_by(GROUP * WIDE).enumerate() {
             let own = right.lines(column, GROUP * WIDE);
-            let run = if own.strides[0] == 1 { RUN } else { most };
+            let [columns, _] = own.size();
+            let run = match own.line_stride() {
+                Some(1) => RUN,
+                _ => own.run(most),
+            };
             for begin in (0..terms).step_by(run) {
-                for (j, first) in (0..own.lines).step_by(WIDE).enumerate() {
+                for (j, first) in (0..columns).step_by(WIDE).enumerate() {
                     let to = right_place.wrapping_add(j * bytes[1] + K::panel_bytes(begin)[1]);
                     let seen = &mut seen[1][(column + first) / GRAIN];
-                    // SAFETY: the caller's word; the scratch memory has room for a group.
-                    unsafe { kernel.pack(1, own.lines(first, WIDE).terms(begin, run), to, seen) };
+                    // SAFETY: the caller's word; the scratch memory has room for a group and a block.
+                    unsafe {
+                        let from =
+                            own.block([first, WIDE], [outer + begin, run.min(terms - begin)], room);
+                        kernel.pack(1, from, to, seen);
+                    }
                 }
             }
             for (i, row) in (0..m).step_by(K::TALL).enumerate() {
@@ -124,8 +135,19 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
                 let a = scratch.wrapping_add(i * bytes[0]);
                 if group == 0 {
                     let seen = &mut seen[0][row / GRAIN];
-                    // SAFETY: as above, for all panels.
-                    unsafe { kernel.pack(0, left.lines(row, K::TALL), a, seen) };
+                    let run = left.run(most);
+                    for begin in (0..terms).step_by(run) {
+                        let to = a.wrapping_add(K::panel_bytes(begin)[0]);
+                        // SAFETY: as above, for all panels.
+                        unsafe {
+                            let from = left.block(
+                                [row, K::TALL],
+                                [outer + begin, run.min(terms - begin)],
+                                room,
+                            );
+                            kernel.pack(0, from, to, seen);
+                        }
+                    }
                 }
                 let held = if k > most {
                     i * n.div_ceil(WIDE) + column / WIDE
@@ -136,7 +158,7 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
                 for from in (0..terms.max(1)).step_by(K::TERMS) {
                     let count = K::TERMS.min(terms - from);
                     let [past_a, past_b] = K::panel_bytes(from);
-                    for j in 0..own.lines.div_ceil(WIDE) {
+                    for j in 0..columns.div_ceil(WIDE) {
                         let (a, b) = (
                             a.wrapping_add(past_a),
                             right_place.wrapping_add(j * bytes[1] + past_b),
@@ -147,7 +169,7 @@ pub unsafe fn product<T: Copy, K: Kernel<T>>(
                     }
                 }
                 if outer + terms == k {
-                    store([row, column], [rows, own.lines], sums);
+                    store([row, column], [rows, columns], sums);
                 }
             }
         }

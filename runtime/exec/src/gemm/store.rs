@@ -56,7 +56,7 @@ impl Stored for f16 {
     }
 }
 
-/// Stores rows and columns of sums, whose panels have `tall` rows.
+/// Stores rows and columns of sums, whose panels have `tall` rows, so many of each from a row and a column on.
 ///
 /// # Safety
 /// Sums and elements are there; the processor has the instructions.
@@ -64,21 +64,24 @@ impl Stored for f16 {
 pub unsafe fn store<O: Stored>(
     sums: *const f32,
     tall: usize,
-    [rows, columns]: [usize; 2],
+    [[first, begin], [rows, columns]]: [[usize; 2]; 2],
     to: *mut O,
     [down, across]: [usize; 2],
 ) {
     for row in 0..rows {
         let to = to.wrapping_add(row * down);
-        for column in (0..columns).step_by(SIDE) {
-            let at = column / WIDE * WIDE * tall + row * WIDE + column % WIDE;
-            let count = SIDE.min(columns - column);
-            let to = to.wrapping_add(column * across);
+        let end = begin + columns;
+        let mut column = begin;
+        while column < end {
+            let at = column / WIDE * WIDE * tall + (first + row) * WIDE + column % WIDE;
+            let count = (SIDE - column % SIDE).min(end - column);
+            let to = to.wrapping_add((column - begin) * across);
             // SAFETY: the caller's word: panels are stored whole.
             let from = unsafe { _mm512_loadu_ps(sums.wrapping_add(at)) };
             if count == SIDE && across == 1 {
                 // SAFETY: the caller's word.
                 unsafe { O::round(from, to) };
+                column += count;
                 continue;
             }
             // Not by a mask of lanes: where it is a constant, LLVM 22 stores two elements of 16 bits for one.
@@ -92,6 +95,7 @@ pub unsafe fn store<O: Stored>(
                 // SAFETY: the caller's word.
                 unsafe { to.wrapping_add(lane * across).write(x) };
             }
+            column += count;
         }
     }
 }

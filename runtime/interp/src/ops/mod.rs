@@ -15,12 +15,14 @@
 //! | `reduce.rs` | reductions along axes |
 //! | `scan.rs` | reductions along an axis of which every step is kept |
 //! | `product.rs` | sums of products along an axis of two operands |
+//! | `convolution.rs` | sums of products of windows and a kernel |
 //! | `routine/` | factors of matrices, triangular systems, transforms of lines |
 //! | `attention.rs` | values weighted by a softmax of products |
 
 pub(crate) mod attention;
 pub(crate) mod code;
 pub(crate) mod complex;
+pub(crate) mod convolution;
 pub(crate) mod create;
 pub(crate) mod elementwise;
 pub(crate) mod gather;

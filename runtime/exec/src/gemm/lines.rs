@@ -1,0 +1,420 @@
+//! The factors of a product as they lie in memory: rows of the left one or columns of the right one, and the terms of each.
+//!
+//! A factor of a convolution is read through windows: its rows are windows of a tensor, so the elements of a row are no run with one stride. What a
+//! kernel packs is gathered first, a block of lines by terms at a time, into memory that stays in the first cache.
+
+/// A factor whose lines and terms have one stride each.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines<T> {
+    pub first: *const T,
+    pub lines: usize,
+    pub terms: usize,
+    /// The steps from line to line and from term to term, in elements.
+    pub strides: [usize; 2],
+}
+
+impl<T: Copy> Lines<T> {
+    /// The lines from `first` on, at most `most` of them.
+    pub fn lines(self, first: usize, most: usize) -> Lines<T> {
+        Lines {
+            first: self.first.wrapping_add(first * self.strides[0]),
+            lines: self.lines.saturating_sub(first).min(most),
+            ..self
+        }
+    }
+
+    /// The terms from `first` on, at most `most` of them.
+    pub fn terms(self, first: usize, most: usize) -> Lines<T> {
+        Lines {
+            first: self.first.wrapping_add(first * self.strides[1]),
+            terms: self.terms.saturating_sub(first).min(most),
+            ..self
+        }
+    }
+
+    pub fn at(&self, line: usize, term: usize) -> *const T {
+        self.first
+            .wrapping_add(line * self.strides[0] + term * self.strides[1])
+    }
+}
+
+/// Axes along which a tensor is read through windows, at most.
+pub const DIMS: usize = 4;
+/// Lines and terms of a block that is gathered at a time.
+pub const BLOCK: [usize; 2] = [32, 128];
+
+/// A loop that lines or terms are made of: its length, and how far each step moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digit {
+    pub extent: usize,
+    /// In elements, along axes that are no windows'.
+    pub offset: usize,
+    /// In places along the axes of windows.
+    pub moves: [i64; DIMS],
+}
+
+/// An axis that windows are read along.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bound {
+    pub extent: usize,
+    /// Places from one element to the next.
+    pub base: i64,
+    /// Elements of memory from one to the next.
+    pub stride: usize,
+}
+
+/// The digits of lines and of terms, the last one first to move, and the axes of windows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct View {
+    pub lines: Vec<Digit>,
+    pub terms: Vec<Digit>,
+    pub bounds: Vec<Bound>,
+}
+
+/// Lines that are read through windows.
+#[derive(Clone, Copy, Debug)]
+pub struct Windows<'a, T> {
+    pub view: &'a View,
+    /// The element at place 0 of every axis of windows, of line and term 0.
+    pub first: *const T,
+    /// The places of line and term 0.
+    pub places: [i64; DIMS],
+    /// The number of the first line.
+    pub line: usize,
+    pub lines: usize,
+    pub terms: usize,
+}
+
+/// The digits of a number and where they lead to.
+struct Counter<'a> {
+    digits: &'a [Digit],
+    at: [usize; 2 * DIMS],
+    offset: usize,
+    places: [i64; DIMS],
+}
+
+impl<'a> Counter<'a> {
+    fn new(digits: &'a [Digit], mut number: usize) -> Counter<'a> {
+        let mut counter = Counter {
+            digits,
+            at: [0; 2 * DIMS],
+            offset: 0,
+            places: [0; DIMS],
+        };
+        for (at, digit) in counter.at.iter_mut().zip(digits).rev() {
+            *at = number % digit.extent.max(1);
+            number /= digit.extent.max(1);
+            counter.offset += *at * digit.offset;
+            for (place, moves) in counter.places.iter_mut().zip(digit.moves) {
+                *place += *at as i64 * moves;
+            }
+        }
+        counter
+    }
+
+    /// Moves the digit `which` by `count` steps, which at most end it, and the ones before it if they do.
+    fn step(&mut self, which: usize, count: usize) {
+        let mut steps = count as i64;
+        for number in (0..=which).rev() {
+            let digit = &self.digits[number];
+            let mut all = steps;
+            self.at[number] = self.at[number].wrapping_add_signed(steps as isize);
+            let ends = self.at[number] >= digit.extent;
+            if ends {
+                self.at[number] = 0;
+                all -= digit.extent as i64;
+            }
+            self.offset = self
+                .offset
+                .wrapping_add((all as usize).wrapping_mul(digit.offset));
+            for (place, moves) in self.places.iter_mut().zip(digit.moves) {
+                *place += all * moves;
+            }
+            if !ends {
+                return;
+            }
+            steps = 1;
+        }
+    }
+}
+
+impl<T: Copy + Default> Windows<'_, T> {
+    /// True where a block holds line after line: terms are neighbours in memory.
+    fn by_lines(&self) -> bool {
+        let inner = self.view.terms.last();
+        inner.is_none_or(|inner| inner.offset == 1 && inner.moves == [0; DIMS])
+    }
+
+    /// How far each step of the innermost term leads in memory, where that is the same everywhere.
+    fn step(&self, digit: &Digit) -> Option<usize> {
+        let bounds = self.view.bounds.iter().zip(digit.moves);
+        bounds
+            .filter(|(_, moves)| *moves != 0)
+            .try_fold(digit.offset, |step, (bound, moves)| {
+                let moves = usize::try_from(moves).ok().filter(|_| bound.base == 1)?;
+                step.checked_add(moves.checked_mul(bound.stride)?)
+            })
+    }
+
+    /// Gathers at most [`BLOCK`] lines by terms.
+    ///
+    /// # Safety
+    /// The elements within the axes are there, and `room` has a block's size.
+    unsafe fn gather(
+        &self,
+        [line, lines]: [usize; 2],
+        [term, terms]: [usize; 2],
+        room: *mut T,
+    ) -> Lines<T> {
+        let lines = self.lines.saturating_sub(line).min(lines).min(BLOCK[0]);
+        let terms = self.terms.saturating_sub(term).min(terms).min(BLOCK[1]);
+        let view = self.view;
+        let mut starts = [(0usize, [0i64; DIMS]); BLOCK[0]];
+        let mut counter = Counter::new(&view.lines, self.line + line);
+        let inner = view.lines.len().saturating_sub(1);
+        for start in &mut starts[..lines] {
+            *start = (counter.offset, counter.places);
+            if !view.lines.is_empty() {
+                counter.step(inner, 1);
+            }
+        }
+        let by_lines = self.by_lines();
+        let strides = match by_lines {
+            true => [terms, 1],
+            false => [1, BLOCK[0]],
+        };
+        let mut counter = Counter::new(&view.terms, term);
+        let inner = view.terms.len().saturating_sub(1);
+        let last = view.terms.last().copied();
+        let step = last.and_then(|digit| self.step(&digit));
+        let mut done = 0;
+        while done < terms {
+            // One address serves a run of terms, line by line.
+            let (run, moves) = match (last, step) {
+                (Some(digit), Some(_)) => {
+                    let rest = digit.extent - counter.at[inner];
+                    (rest.min(terms - done), digit.moves)
+                }
+                _ => (1, [0; DIMS]),
+            };
+            let step = step.unwrap_or(0);
+            let mut runs = [Run::NONE; BLOCK[0]];
+            for (own, (offset, places)) in runs.iter_mut().zip(&starts[..lines]) {
+                let offset = offset + counter.offset;
+                *own = self.run(offset, [places, &counter.places], moves, [run, step]);
+            }
+            let to = room.wrapping_add(done * strides[1]);
+            // SAFETY: the caller's word; the elements of runs are within their axes.
+            unsafe {
+                match by_lines {
+                    true => copy_lines(&runs[..lines], run, to, strides[0]),
+                    false => copy_terms(&runs[..lines], [run, step], to),
+                }
+            }
+            if last.is_some() {
+                counter.step(inner, run);
+            }
+            done += run;
+        }
+        Lines {
+            first: room,
+            lines,
+            terms,
+            strides,
+        }
+    }
+
+    /// The elements that a run of terms has, from these places of a line and a term on.
+    #[inline]
+    fn run(
+        &self,
+        offset: usize,
+        [line, term]: [&[i64; DIMS]; 2],
+        moves: [i64; DIMS],
+        [count, step]: [usize; 2],
+    ) -> Run<T> {
+        let (mut offset, mut from, mut to) = (offset, 0, count as i64);
+        for (axis, bound) in self.view.bounds.iter().enumerate() {
+            let place = self.places[axis] + line[axis] + term[axis];
+            let index = match bound.base {
+                1 => place,
+                base if place % base == 0 => place / base,
+                _ => return Run::NONE,
+            };
+            let extent = bound.extent as i64;
+            match moves[axis] {
+                0 if index < 0 || index >= extent => return Run::NONE,
+                0 => {}
+                by => {
+                    // The first term that is not before the axis, and the first that is behind it.
+                    let steps = |ahead: i64| (ahead.max(0) + by - 1) / by;
+                    from = from.max(steps(-index));
+                    to = to.min(steps(extent - index));
+                }
+            }
+            offset = offset.wrapping_add((index as usize).wrapping_mul(bound.stride));
+        }
+        if from >= to {
+            return Run::NONE;
+        }
+        let (from, to) = (from as usize, to as usize);
+        Run {
+            first: self.first.wrapping_add(offset.wrapping_add(from * step)),
+            from,
+            to,
+        }
+    }
+}
+
+/// The terms of a run that a line has an element for, from the first one on; the others are zeros.
+#[derive(Clone, Copy, Debug)]
+struct Run<T> {
+    first: *const T,
+    from: usize,
+    to: usize,
+}
+
+impl<T> Run<T> {
+    const NONE: Run<T> = Run {
+        first: std::ptr::null(),
+        from: 0,
+        to: 0,
+    };
+}
+
+/// Copies a run of neighbours for each line.
+///
+/// # Safety
+/// The elements are there, and there is room for the run.
+unsafe fn copy_lines<T: Copy + Default>(lines: &[Run<T>], run: usize, to: *mut T, step: usize) {
+    for (line, own) in lines.iter().enumerate() {
+        let to = to.wrapping_add(line * step);
+        // SAFETY: the caller's word.
+        unsafe {
+            for at in (0..own.from).chain(own.to..run) {
+                to.wrapping_add(at).write(T::default());
+            }
+            copy(own.first, to.wrapping_add(own.from), own.to - own.from);
+        }
+    }
+}
+
+/// Copies terms that are `step` elements apart, line beside line.
+///
+/// # Safety
+/// As for [`copy_lines`].
+unsafe fn copy_terms<T: Copy + Default>(lines: &[Run<T>], [run, step]: [usize; 2], to: *mut T) {
+    let mut begin = 0;
+    while begin < lines.len() {
+        // Lines that are neighbours in memory and have the same terms.
+        let own = lines[begin];
+        let mut end = begin + 1;
+        while lines.get(end).is_some_and(|next| {
+            let beside = own.to == 0 || next.first == own.first.wrapping_add(end - begin);
+            (next.from, next.to) == (own.from, own.to) && beside
+        }) {
+            end += 1;
+        }
+        let to = to.wrapping_add(begin);
+        // SAFETY: the caller's word.
+        unsafe {
+            for term in (0..own.from).chain(own.to..run) {
+                let to = to.wrapping_add(term * BLOCK[0]);
+                (0..end - begin).for_each(|at| to.wrapping_add(at).write(T::default()));
+            }
+            for term in own.from..own.to {
+                let from = own.first.wrapping_add((term - own.from) * step);
+                let to = to.wrapping_add(term * BLOCK[0]);
+                match end - begin {
+                    1 => to.write(*from),
+                    count => copy(from, to, count),
+                }
+            }
+        }
+        begin = end;
+    }
+}
+
+/// Copies few elements: by pieces of fixed sizes, which need no call.
+///
+/// # Safety
+/// As for [`copy_lines`].
+#[inline]
+unsafe fn copy<T: Copy>(from: *const T, to: *mut T, count: usize) {
+    let mut done = 0;
+    macro_rules! pieces {
+        ($($size:literal)*) => {$(
+            while count - done >= $size {
+                // SAFETY: the caller's word.
+                unsafe {
+                    let piece = from.wrapping_add(done).cast::<[T; $size]>().read_unaligned();
+                    to.wrapping_add(done).cast::<[T; $size]>().write_unaligned(piece);
+                }
+                done += $size;
+            }
+        )*};
+    }
+    pieces!(16 8 4 2 1);
+}
+
+/// A factor of a product.
+#[derive(Clone, Copy, Debug)]
+pub enum Factor<'a, T> {
+    Strided(Lines<T>),
+    Windows(Windows<'a, T>),
+}
+
+impl<T: Copy + Default> Factor<'_, T> {
+    /// Its lines and terms.
+    pub fn size(&self) -> [usize; 2] {
+        match self {
+            Factor::Strided(own) => [own.lines, own.terms],
+            Factor::Windows(own) => [own.lines, own.terms],
+        }
+    }
+
+    /// The lines from `first` on, at most `most` of them.
+    pub fn lines(self, first: usize, most: usize) -> Self {
+        match self {
+            Factor::Strided(own) => Factor::Strided(own.lines(first, most)),
+            Factor::Windows(own) => Factor::Windows(Windows {
+                line: own.line + first,
+                lines: own.lines.saturating_sub(first).min(most),
+                ..own
+            }),
+        }
+    }
+
+    /// The step from line to line, where there is one.
+    pub fn line_stride(&self) -> Option<usize> {
+        match self {
+            Factor::Strided(own) => Some(own.strides[0]),
+            Factor::Windows(_) => None,
+        }
+    }
+
+    /// The terms that a block has at most; `most` where it is read where it lies.
+    pub fn run(&self, most: usize) -> usize {
+        match self {
+            Factor::Strided(_) => most,
+            Factor::Windows(_) => BLOCK[1],
+        }
+    }
+
+    /// A block of lines by terms, at most [`BLOCK`] of them where they are gathered, in `room`.
+    ///
+    /// # Safety
+    /// The elements are there, and `room` has a block's size where the factor is read through windows.
+    pub unsafe fn block(
+        &self,
+        [line, lines]: [usize; 2],
+        [term, terms]: [usize; 2],
+        room: *mut T,
+    ) -> Lines<T> {
+        match self {
+            Factor::Strided(own) => own.lines(line, lines).terms(term, terms),
+            // SAFETY: the caller's word.
+            Factor::Windows(own) => unsafe { own.gather([line, lines], [term, terms], room) },
+        }
+    }
+}
