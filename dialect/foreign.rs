@@ -266,45 +266,29 @@ pub const COMPOSED: &[(&str, &str)] = &[
     ("reduce_l2", "mul, sum and sqrt"),
     ("reduce_log_sum_exp", "max, sub, exp, sum, log and add"),
     ("einsum", "permute, reshape and matmul, or mul and sum"),
-    (
-        "conv",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
-    ),
-    (
-        "conv1d",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
-    ),
-    (
-        "conv2d",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
-    ),
-    (
-        "conv3d",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
-    ),
-    (
-        "convolution",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
-    ),
+    ("conv", "fusion.convolution of [N, C, ...] by [O, C, ...]"),
+    ("conv1d", "fusion.convolution of [N, C, ...] by [O, C, ...]"),
+    ("conv2d", "fusion.convolution of [N, C, ...] by [O, C, ...]"),
+    ("conv3d", "fusion.convolution of [N, C, ...] by [O, C, ...]"),
     (
         "conv_general_dilated",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
+        "fusion.convolution of [N, C, ...] by [O, C, ...]",
     ),
     (
         "conv_transpose2d",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
+        "fusion.convolution of [N, C, ...] by [O, C, ...]",
     ),
     (
         "conv_2d_nhwc_hwcf",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
+        "fusion.convolution of [N, C, ...] by [O, C, ...]",
     ),
     (
         "conv_2d_nchw_fchw",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
+        "fusion.convolution of [N, C, ...] by [O, C, ...]",
     ),
     (
         "depthwise_conv2d",
-        "a slice for each place of the kernel, cat and matmul, as fuser-translate --import=stablehlo writes them",
+        "fusion.convolution of [N, C, ...] by [O, C, ...]",
     ),
     (
         "max_pool1d",

@@ -114,6 +114,8 @@ note_missing() {
   { [ -n "${PTXAS:-}" ] || [ -x .cache/ptxas/ptxas ] || command -v ptxas >/dev/null; } || SKIPPED+=("skipped: ptxas not found; PTX is not assembled")
   { PYTHONPATH=.cache/numpy python3 -c 'import numpy' || python3 -c 'import numpy'; } 2>/dev/null ||
     SKIPPED+=("skipped: NumPy not found; random programs as people write them are compiled and run, and not evaluated")
+  [ -d explorer/node_modules ] || SKIPPED+=("skipped: npm not found; the explorer's page is not built again")
+  [ -d editors/vscode/node_modules ] || SKIPPED+=("skipped: the extension for VS Code is not packaged; 'npm install' in editors/vscode")
   { [ -e /dev/nvidiactl ] && [ -e /dev/nvidia-uvm ]; } || SKIPPED+=("unsupported: no device; nothing runs on a GPU")
 }
 

@@ -38,7 +38,7 @@ pub static CONVOLUTION: OpDef = OpDef {
           Along each dimension `p = (r * strides + k * dilation - low) / base_dilation`. An element counts as `+0` where `p` lies outside of `x` or is no \
           whole number, and is multiplied like any other, so an infinite weight gives NaN there. The result has \
           `R = (B + low + high - ((K - 1) * dilation + 1)) / strides + 1` places, rounded down, where `B = (S - 1) * base_dilation + 1`, or 0 where `S` is 0; \
-          it has none where `K` is 0 or the kernel does not fit. Each of the clauses has a number for each dimension. \
+          it has none where `K` is 0 or the kernel does not fit. Each of the clauses has a number for each dimension, of a magnitude up to 2^40. \
           With `groups` there is a second axis of groups in `x`, `[N, G, C, S...]`, and a first one in the kernel, `[G, O, C, K...]`; \
           the result is `[N, G, O, R...]`, and each group has its own kernel. Both operands have one type. Floats accumulate, and `to` is, \
           as for `fusion.matmul`; integers wrap. Extents of `S` and `K` are known. The result has no `b` axes. \
@@ -83,6 +83,9 @@ pub static CONVOLUTION: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
+/// The greatest number of a clause. Sums of such numbers and of places are far from the end of 64 bits.
+const MOST: i64 = 1 << 40;
+
 /// The windows along one dimension.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Window {
@@ -102,8 +105,8 @@ impl Window {
     /// Clause, least number and the number where it is left out.
     const CLAUSES: [(&'static str, i64, i64); 5] = [
         ("strides", 1, 1),
-        ("low", i64::MIN, 0),
-        ("high", i64::MIN, 0),
+        ("low", -MOST, 0),
+        ("high", -MOST, 0),
         ("dilation", 1, 1),
         ("base_dilation", 1, 1),
     ];
@@ -117,7 +120,7 @@ impl Window {
             base_dilation,
         }
     }
-    /// The elements of an axis of `length` with its borders and what lies between; `None` where they do not fit a number.
+    /// The elements of an axis of `length` with its borders and what lies between; `None` where they are more than a number of 62 bits.
     pub fn padded(&self, length: i64) -> Option<i64> {
         let own = match length {
             0 => 0,
@@ -125,7 +128,8 @@ impl Window {
                 .checked_mul(self.base_dilation)?
                 .checked_add(1)?,
         };
-        own.checked_add(self.low)?.checked_add(self.high)
+        let padded = own.checked_add(self.low)?.checked_add(self.high)?;
+        (padded < 1 << 62).then_some(padded)
     }
     /// The number of windows of `places` elements along an axis of `length`; `None` where it does not fit a number.
     pub fn count(&self, length: i64, places: i64) -> Option<i64> {
@@ -195,8 +199,12 @@ fn numbers(
         let text = format!("has {} entries, there are {dims} dimensions", list.len());
         return Err(OpError::at(At::Clause(name), text).code(&BAD_SHAPE));
     }
-    if let Some(dim) = list.iter().position(|number| *number < least) {
-        let text = format!("entry {dim} is {}, must be at least {least}", list[dim]);
+    let range = least..=MOST;
+    if let Some(dim) = list.iter().position(|number| !range.contains(number)) {
+        let text = format!(
+            "entry {dim} is {}, must be from {least} to {MOST}",
+            list[dim]
+        );
         return Err(OpError::at(At::Clause(name), text).code(&OUT_OF_BOUNDS));
     }
     Ok(list)

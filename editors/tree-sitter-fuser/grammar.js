@@ -130,6 +130,7 @@ module.exports = grammar({
       'fusion.complex',
       'fusion.conj',
       'fusion.constant',
+      'fusion.convolution',
       'fusion.copy',
       'fusion.cos',
       'fusion.cosh',

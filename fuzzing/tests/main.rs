@@ -3,6 +3,7 @@
 mod casts;
 mod complex;
 mod contracted;
+mod convolutions;
 mod coverage;
 mod gpu;
 mod model;

@@ -552,7 +552,7 @@ fn windows_that_do_not_fit_are_refused_with_what_is_wrong() {
             convolution,
             "tensor<3x4x6",
             "tensor<1030x4x6",
-            "up to 1024 elements are read, or as many windows of more",
+            "gives tensor<2x1071x6xf32>, the text says tensor<2x2098x6xf32>",
         ),
         (window, "f32", "f32", ""),
         (

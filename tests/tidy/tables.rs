@@ -48,7 +48,6 @@ const DRAWN: &[&str] = &[
     "arg",
     "scan",
     "product",
-    "convolution",
     "attention",
     "scatter",
     "sort",

@@ -139,7 +139,8 @@ impl Config {
 }
 
 /// The ops of the `fusion` dialect, those of complex numbers alone among them or not; no routines, as a random matrix has no factor of most kinds
-/// and what follows from one that is nearly singular says nothing: `lit-tests/run/routines.fir` and `runtime/routines` have tests of theirs.
+/// and what follows from one that is nearly singular says nothing: `lit-tests/run/routines.fir` and `runtime/routines` have tests of theirs. Convolutions are
+/// drawn where [`Config::allowed`] names them: `tests/convolutions.rs` does.
 pub fn ops(complex: bool) -> impl Iterator<Item = &'static OpDef> {
     let alone = fusion::COMPLEX_OPS.iter().copied().filter(move |_| complex);
     let real = fusion::real_ops().filter(|def| def.class != OpClass::Routine);
@@ -148,7 +149,10 @@ pub fn ops(complex: bool) -> impl Iterator<Item = &'static OpDef> {
 
 /// Ops of the `fusion` dialect that `config` lets through.
 pub fn drawable(config: &Config) -> Vec<&'static OpDef> {
-    let listed = |def: &&OpDef| config.allowed.is_empty() || config.allowed.contains(&def.name);
+    let listed = |def: &&OpDef| match config.allowed.as_slice() {
+        [] => def.class != OpClass::Convolution,
+        allowed => allowed.contains(&def.name),
+    };
     let fits = |def: &&OpDef| config.tier == Tier::Bounded || facts::may_be_exact(def);
     ops(config.complex).filter(listed).filter(fits).collect()
 }

@@ -145,7 +145,7 @@ impl<T: Copy + Default> Windows<'_, T> {
         inner.is_none_or(|inner| inner.offset == 1 && inner.moves == [0; DIMS])
     }
 
-    /// How far each step of the innermost term leads in memory, where that is the same everywhere.
+    /// The elements of memory from one of the innermost terms to the next; none where that is not the same everywhere.
     fn step(&self, digit: &Digit) -> Option<usize> {
         let bounds = self.view.bounds.iter().zip(digit.moves);
         bounds
