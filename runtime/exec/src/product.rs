@@ -12,9 +12,9 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::execute::Address;
-use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, MOST, Units, View, Windows};
+use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, Lines, MOST, Units, View, Windows};
 #[cfg(target_arch = "x86_64")]
-use crate::gemm::{Amx, Fma, Kernel, Lines, Stored};
+use crate::gemm::{Amx, Fma, Kernel, Stored};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
@@ -546,8 +546,7 @@ impl Spread<'_> {
 impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
     fn new(of: &Matrix<'a>, [a, b]: [*const T; 2], result: *mut O) -> Sides<'a, T, O> {
         if let Some((nest, first)) = of.nest {
-            let windows = nest.windows(first, [of.m, of.n, of.k], [a, b]);
-            let factors = windows.map(gemm::Factor::Windows);
+            let factors = nest.factors(first, [of.m, of.n, of.k], [a, b]);
             let lines = [0, 1].map(|side| Spread::Runs(&nest.result[side], first[side]));
             return Sides {
                 factors,
@@ -708,20 +707,37 @@ macro_rules! wide {
 wide!(f32, sgemm; f64, dgemm;);
 
 impl Nest {
-    /// The factors of a call from these rows and columns on.
-    fn windows<T>(
+    /// The factors of a call from these rows and columns on; one whose lines and terms are a loop each is read as it lies.
+    fn factors<T: Copy>(
         &self,
         first: [usize; 2],
         [m, n, k]: [usize; 3],
         factors: [*const T; 2],
-    ) -> [Windows<'_, T>; 2] {
-        [0, 1].map(|side| Windows {
-            view: &self.factors[side],
-            first: factors[side],
-            places: self.first,
-            line: first[side],
-            lines: [m, n][side],
-            terms: k,
+    ) -> [gemm::Factor<'_, T>; 2] {
+        [0, 1].map(|side| {
+            let (view, lines) = (&self.factors[side], [m, n][side]);
+            let single = |digits: &[Digit]| match digits {
+                [] => Some(0),
+                [own] => Some(own.offset),
+                _ => None,
+            };
+            let strides = single(&view.lines).zip(single(&view.terms));
+            match strides.filter(|_| view.bounds.is_empty()) {
+                Some((down, across)) => gemm::Factor::Strided(Lines {
+                    first: factors[side].wrapping_add(first[side] * down),
+                    lines,
+                    terms: k,
+                    strides: [down, across],
+                }),
+                None => gemm::Factor::Windows(Windows {
+                    view,
+                    first: factors[side],
+                    places: self.first,
+                    line: first[side],
+                    lines,
+                    terms: k,
+                }),
+            }
         })
     }
 
@@ -743,9 +759,7 @@ impl Nest {
         let left = scratch.cast::<W>().wrapping_add(BLOCK[0] * BLOCK[1]);
         let right = left.wrapping_add(m * piece);
         let sums = right.wrapping_add(piece * n);
-        let factors = self
-            .windows(first, sizes, factors)
-            .map(gemm::Factor::Windows);
+        let factors = self.factors(first, sizes, factors);
         for from in (0..k.max(1)).step_by(TERMS) {
             let terms = TERMS.min(k - from);
             for (side, (lines, to)) in [(m, left), (n, right)].into_iter().enumerate() {
