@@ -39,7 +39,7 @@ pub struct Definition {
     pub statement: usize,
     /// The scope in which it is seen.
     pub scope: usize,
-    /// Of a result, its number among the results of the op.
+    /// The number of a result among those of its op.
     pub result: Option<usize>,
 }
 

@@ -96,7 +96,7 @@ impl Windows {
 }
 
 /// Refuses more parts than [`MAX_PARTS`].
-pub fn few(parts: i64) -> Made<()> {
+fn few(parts: i64) -> Made<()> {
     let help = format!("up to {MAX_PARTS} elements are read, or as many windows of more");
     let wrong = || Fault::form("has a window that is too large").help(help);
     (parts <= MAX_PARTS).then_some(()).ok_or_else(wrong)

@@ -80,7 +80,7 @@ struct Run {
 }
 
 impl Nest {
-    /// The nest of these loops, the ones that end behind those of the result; adds to `batch` what both factors have. `None` where places do not fit a number.
+    /// The nest of the loops of rows, columns and terms, each with its number; `None` where places do not fit a number.
     fn new(
         [left, _, _]: [(&Factor, &[Axis]); 3],
         windows: &[Window],

@@ -17,7 +17,7 @@ fn run(tensors: &Tensors, factors: [&[f64]; 2], units: Units, workers: usize) ->
     run_windows(tensors, &[], factors, units, workers)
 }
 
-/// The same of a left factor that is read through windows.
+/// The product of a left factor that is read through windows, likewise.
 fn run_windows(
     tensors: &Tensors,
     windows: &[Window],

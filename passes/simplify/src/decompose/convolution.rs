@@ -8,8 +8,8 @@
 //! %p = fusion.matmul                               [N, R, K*C] by [K*C, O]
 //! ```
 //!
-//! A kernel with more places than the result has, as in the gradient of a kernel, gives one part for each place of the result: the rows are the
-//! same. Where both are many, rows are taken at computed indices. With groups the product has a batch axis of groups.
+//! A kernel may have more places than the result, as in the gradient of a kernel. There one part for each place of the result gives the same
+//! rows. Where both are many, rows are taken at computed indices. With groups the product has a batch axis of groups.
 //! A kernel with one place costs no more than its product, so that no executor is asked for it.
 
 use fuser_dialects::fusion;
