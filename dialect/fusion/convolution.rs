@@ -255,7 +255,10 @@ fn infer(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
         ir,
         (1, features, kernel[features].extent),
         (0, features, x[features].extent),
-    )?;
+    )
+    .map_err(|error| {
+        error.help("operands are [N, C, S...] and [O, C, K...]: `fusion.permute` brings other orders there")
+    })?;
     let mut result = vec![Dim::new(x[0].extent)];
     if groups {
         agreeing(ir, (1, 0, kernel[0].extent), (0, 1, x[1].extent))?;
