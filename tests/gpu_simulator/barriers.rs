@@ -171,7 +171,8 @@ fn run(
         | Step::Attention { .. }
         | Step::Scatter { .. }
         | Step::Sort { .. }
-        | Step::Routine { .. } => {
+        | Step::Routine { .. }
+        | Step::Collective { .. } => {
             panic!("no call runs on a GPU")
         }
     }

@@ -214,6 +214,17 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.lines += read;
                 bytes.written += made.iter().map(|f| size(f.tensor.buffer)).sum::<u64>();
             }
+            Step::Collective { from, to, .. } => {
+                bytes.launches += 1;
+                let size = |buffer: u32| {
+                    let bytes = artifact.buffers[buffer as usize].bytes();
+                    bytes.evaluate_size(extents).unwrap() as u64
+                };
+                let read = from.as_ref().map_or(0, |from| size(from.buffer));
+                bytes.read += read;
+                bytes.lines += read;
+                bytes.written += size(to.buffer);
+            }
             Step::Sort { tensors, .. } => {
                 bytes.launches += 1;
                 let [from, to] = tensors.each_ref().map(|factor| {

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::dtype::DType;
 use crate::hex;
+use crate::mesh::Mesh;
 use crate::size::SizeExpr;
 
 /// The newest version of the format, and the one that is written. A reader takes every version up to its own.
@@ -11,8 +12,8 @@ use crate::size::SizeExpr;
 /// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines.
-pub const VERSION: u32 = 17;
+/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines. 18: meshes, collectives.
+pub const VERSION: u32 = 18;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,9 @@ pub struct Artifact {
     /// Further conditions: extents that are multiples of a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub multiples: Vec<Multiple>,
+    /// The devices that the program runs on, once on each, where those are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mesh: Option<Mesh>,
     /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Box<Artifact>>,
@@ -103,6 +107,7 @@ impl Artifact {
             updates: Vec::new(),
             requires: Vec::new(),
             multiples: Vec::new(),
+            mesh: None,
             otherwise: None,
         }
     }
@@ -380,6 +385,17 @@ pub enum Step {
         /// Operands, then results. Loops of the batch come first; those behind are the axes of a matrix, rows first, or of a line.
         tensors: Vec<Factor>,
     },
+    /// A communication of the devices of a group: those that differ along the axes of `over` only. On the CPU only.
+    Collective {
+        segment: u32,
+        op: Collective,
+        /// Axes of the mesh, each once. The index of a device in its group is row-major over them.
+        over: Vec<u32>,
+        /// The operand; none of [`Collective::AxisIndex`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        from: Option<Box<TensorSpec>>,
+        to: Box<TensorSpec>,
+    },
     /// Begins a turn of a loop, whose steps follow, or goes on with the step `end` where there is none. There are `turns` turns from the
     /// first time on, and from each time on after there was none; or there is a turn where the first element of the buffer `condition`, of
     /// truth values, is not 0.
@@ -436,6 +452,42 @@ impl Routine {
     /// True if result `index` has indices, not numbers of the operands' type.
     pub fn indexes(self, index: usize) -> bool {
         self == Routine::Lu && index == 1
+    }
+}
+
+/// A communication. Indices are those in the group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Collective {
+    /// The device's own index, an i32 without axes.
+    AxisIndex,
+    /// Element by element the operands of all, from the first on.
+    AllReduce(Combine),
+    /// The operands of all, one behind the other along an axis.
+    AllGather { dim: u32 },
+    /// Of what [`AllReduce`](Self::AllReduce) gives, cut along an axis, the part with the device's index.
+    ReduceScatter { combine: Combine, dim: u32 },
+    /// The operand is cut along `split`, and part `j` goes to device `j`; parts that arrive lie one behind the other along `concat`, in the
+    /// order of those who sent them.
+    AllToAll { split: u32, concat: u32 },
+    /// Of each pair the second device gets the operand of the first one; a device that gets none has zeros.
+    Permute { pairs: Vec<[u32; 2]> },
+    /// The operand of one device.
+    Broadcast { root: u32 },
+}
+
+impl Collective {
+    /// The name that messages and reports use: that of the op.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Collective::AxisIndex => "axis_index",
+            Collective::AllReduce(_) => "all_reduce",
+            Collective::AllGather { .. } => "all_gather",
+            Collective::ReduceScatter { .. } => "reduce_scatter",
+            Collective::AllToAll { .. } => "all_to_all",
+            Collective::Permute { .. } => "collective_permute",
+            Collective::Broadcast { .. } => "collective_broadcast",
+        }
     }
 }
 
@@ -499,6 +551,7 @@ impl Step {
             | Step::Scatter { segment, .. }
             | Step::Sort { segment, .. }
             | Step::Routine { segment, .. }
+            | Step::Collective { segment, .. }
             | Step::Turn { segment, .. }
             | Step::Again { segment, .. } => *segment,
         }
@@ -525,6 +578,10 @@ impl Step {
             }
             Step::Routine { tensors, .. } => {
                 tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            }
+            Step::Collective { from, to, .. } => {
+                let tensors = from.iter().chain([to]);
+                tensors.map(|tensor| tensor.buffer).collect()
             }
             Step::Turn { condition, .. } => condition.iter().copied().collect(),
             Step::Again { .. } => Vec::new(),
@@ -560,6 +617,8 @@ pub enum SegmentKind {
     Library,
     /// Programs that run many times, which have segments of their own.
     Loop,
+    /// A communication of several devices.
+    Collective,
 }
 
 impl SegmentKind {
@@ -570,6 +629,7 @@ impl SegmentKind {
             SegmentKind::Copy => "copy",
             SegmentKind::Library => "library",
             SegmentKind::Loop => "loop",
+            SegmentKind::Collective => "collective",
         }
     }
 }

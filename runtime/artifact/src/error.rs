@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS};
+use crate::limits::{MAX_BLOCK, MAX_DEVICES, MAX_RANK, MAX_VERSIONS};
 use crate::size::SizeError;
 
 /// The reason that an artifact cannot be read or written.
@@ -33,6 +33,7 @@ pub enum Entry {
     Bound(usize),
     Multiple(usize),
     Version(usize),
+    Mesh,
 }
 
 /// A contradiction at an entry of an artifact.
@@ -111,6 +112,12 @@ pub enum Problem {
     OtherProgram,
     /// More versions than there may be.
     TooManyVersions,
+    /// A mesh without devices along an axis, or with more than there may be.
+    Devices,
+    /// Axes of a mesh that are unknown or listed twice, or other tensors than the program has.
+    Sharding,
+    /// A communication of a program that has no mesh, or one of devices that the group has not.
+    Group,
     /// An input that is overwritten, and no output lives in its buffer.
     NoUpdate {
         buffer: u32,
@@ -151,6 +158,7 @@ impl fmt::Display for Entry {
             Entry::Bound(index) => write!(f, "requires[{index}]"),
             Entry::Multiple(index) => write!(f, "multiples[{index}]"),
             Entry::Version(index) => write!(f, "version {index}"),
+            Entry::Mesh => f.write_str("mesh"),
         }
     }
 }
@@ -203,6 +211,13 @@ impl fmt::Display for Problem {
             Problem::NoCall => f.write_str("no call computes this"),
             Problem::OtherProgram => f.write_str("it is no version of this program"),
             Problem::TooManyVersions => write!(f, "at most {MAX_VERSIONS} versions are possible"),
+            Problem::Devices => {
+                write!(f, "its axes do not have 1 to {MAX_DEVICES} devices in all")
+            }
+            Problem::Sharding => f.write_str(
+                "its axes do not cut each tensor of the program, each axis at most once",
+            ),
+            Problem::Group => f.write_str("it communicates with devices that the mesh has not"),
             Problem::NoUpdate { buffer } => {
                 write!(f, "no output lives in buffers[{buffer}]")
             }

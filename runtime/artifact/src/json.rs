@@ -50,13 +50,16 @@ impl Artifact {
         Ok(artifact)
     }
 
-    /// 64 bits of FNV-1a over the artifact as JSON without spaces, as hexadecimal digits.
     fn checksum(&self) -> Result<String, ArtifactError> {
+        Ok(format!("{:016x}", self.hash()?))
+    }
+
+    /// 64 bits of FNV-1a over the artifact as JSON without spaces; the checksum is these as hexadecimal digits.
+    pub fn hash(&self) -> Result<u64, ArtifactError> {
         let bytes = serde_json::to_vec(self).map_err(refuse)?;
         let mix =
             |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix);
-        Ok(format!("{hash:016x}"))
+        Ok(bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix))
     }
 }
 

@@ -30,14 +30,16 @@ mod error;
 mod hex;
 mod json;
 pub mod limits;
+mod mesh;
 mod size;
 mod validate;
 
 pub use artifact::{
-    Artifact, Bound, BufferKind, BufferSpec, Code, Combine, DimSpec, Direction, Factor, GpuProduct,
-    KernelCode, Multiple, Routine, SegmentInfo, SegmentKind, SegmentValue, Step, Target,
-    TensorSpec, VERSION, Window,
+    Artifact, Bound, BufferKind, BufferSpec, Code, Collective, Combine, DimSpec, Direction, Factor,
+    GpuProduct, KernelCode, Multiple, Routine, SegmentInfo, SegmentKind, SegmentValue, Step,
+    Target, TensorSpec, VERSION, Window,
 };
 pub use dtype::{DType, Kind, UnknownDType};
 pub use error::{ArtifactError, Entry, Problem};
+pub use mesh::{Mesh, MeshAxis, Sharding};
 pub use size::{ParseSizeError, SizeError, SizeExpr, SizeFault, SizeOp};

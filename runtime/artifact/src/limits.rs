@@ -15,5 +15,8 @@ pub const MAX_BLOCK: u32 = 1024;
 /// Most versions of a program. Each is for extents of another size class; there are few.
 pub const MAX_VERSIONS: usize = 8;
 
+/// Most devices of a mesh: far beyond any machine, and few enough that tables of all of them are small.
+pub const MAX_DEVICES: usize = 1 << 20;
+
 /// Alignment in bytes of every buffer and scratch area that a kernel is handed: a cache line, and the widest vector.
 pub const BUFFER_ALIGN: usize = 64;

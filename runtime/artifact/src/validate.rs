@@ -2,7 +2,8 @@
 //!
 //! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
 //! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that the axes of a call fit its loops; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
+//! suits the target; that the axes of a call fit its loops; that a mesh has devices and cuts the tensors that are there; that a communication
+//! fits it; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
 //!
 //! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
 //! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
@@ -10,13 +11,14 @@
 use std::collections::BTreeSet;
 
 use crate::artifact::{
-    Artifact, BufferKind, BufferSpec, Code, Combine, Factor, GpuProduct, KernelCode, Routine,
-    SegmentInfo, Step, Target, TensorSpec, Window,
+    Artifact, BufferKind, BufferSpec, Code, Collective, Combine, Factor, GpuProduct, KernelCode,
+    Routine, SegmentInfo, Step, Target, TensorSpec, Window,
 };
 use crate::dtype::DType;
 use crate::error::{ArtifactError, Entry, Problem};
 use crate::json::check_version;
-use crate::limits::{MAX_BLOCK, MAX_RANK, MAX_VERSIONS, MAX_WINDOWS};
+use crate::limits::{MAX_BLOCK, MAX_DEVICES, MAX_RANK, MAX_VERSIONS, MAX_WINDOWS};
+use crate::mesh::{Mesh, Sharding};
 use crate::size::SizeExpr;
 
 impl Artifact {
@@ -44,6 +46,7 @@ impl Artifact {
         let alike = self.program == other.program
             && self.extents == other.extents
             && self.target == other.target
+            && self.mesh == other.mesh
             && face(self) == face(other);
         alike.then_some(()).ok_or(Problem::OtherProgram)
     }
@@ -51,6 +54,9 @@ impl Artifact {
     fn validate_alone(&self) -> Result<(), ArtifactError> {
         check_version(self.version)?;
         self.check_names()?;
+        if let Some(mesh) = &self.mesh {
+            at(Entry::Mesh, self.check_mesh(mesh))?;
+        }
         let check_input = |(i, t)| at(Entry::Input(i), self.check_input(i, t));
         self.inputs.iter().enumerate().try_for_each(check_input)?;
         let check_output = |(i, t)| at(Entry::Output(i), self.check_output(t));
@@ -230,6 +236,9 @@ impl Artifact {
             Step::Routine {
                 routine, tensors, ..
             } => self.check_routine(*routine, tensors),
+            Step::Collective {
+                op, over, from, to, ..
+            } => self.check_collective(op, over, from.as_deref(), to),
             Step::Turn {
                 turns,
                 condition,
@@ -491,6 +500,74 @@ impl Artifact {
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
+    fn check_mesh(&self, mesh: &Mesh) -> Result<(), Problem> {
+        let names: BTreeSet<&String> = mesh.axes.iter().map(|axis| &axis.name).collect();
+        if mesh.axes.iter().any(|axis| axis.name.is_empty()) {
+            return Err(Problem::EmptyName);
+        }
+        let mut sizes = mesh.axes.iter().map(|axis| axis.size as usize);
+        let devices = sizes.try_fold(1usize, usize::checked_mul);
+        devices
+            .filter(|devices| (1..=MAX_DEVICES).contains(devices))
+            .ok_or(Problem::Devices)?;
+        let cuts = |(own, tensor): (&Sharding, &TensorSpec)| {
+            let axes: Vec<u32> = own.dims.iter().flatten().copied().collect();
+            own.dims.len() == tensor.dims.len() && are_axes(mesh, &axes)
+        };
+        let all = |own: &[Sharding], tensors: &[TensorSpec]| {
+            own.len() == tensors.len() && own.iter().zip(tensors).all(cuts)
+        };
+        let fits = names.len() == mesh.axes.len()
+            && all(&mesh.inputs, &self.inputs)
+            && all(&mesh.outputs, &self.outputs);
+        fits.then_some(()).ok_or(Problem::Sharding)
+    }
+
+    /// A communication of a group of the mesh. Operand and result are of one type and one rank, in buffers of their own.
+    fn check_collective(
+        &self,
+        op: &Collective,
+        over: &[u32],
+        from: Option<&TensorSpec>,
+        to: &TensorSpec,
+    ) -> Result<(), Problem> {
+        self.check_tensor(to)?;
+        self.check_written(to.buffer)?;
+        let mesh = self.mesh.as_ref().filter(|mesh| are_axes(mesh, over));
+        let devices = mesh.ok_or(Problem::Group)?.group_size(over);
+        let Some(from) = from else {
+            let index = to.dtype == DType::I32 && to.dims.is_empty();
+            return (*op == Collective::AxisIndex && index)
+                .then_some(())
+                .ok_or(Problem::NoCall);
+        };
+        self.check_tensor(from)?;
+        let apart = from.buffer != to.buffer && from.dims.len() == to.dims.len();
+        let whole = from.dtype == to.dtype && from.dtype.in_buffer() == from.dtype;
+        let is_axis = |dim: u32| (dim as usize) < to.dims.len();
+        let fits = match op {
+            Collective::AxisIndex => false,
+            Collective::AllReduce(combine) => *combine != Combine::Set,
+            Collective::AllGather { dim } => is_axis(*dim),
+            Collective::ReduceScatter { combine, dim } => *combine != Combine::Set && is_axis(*dim),
+            Collective::AllToAll { split, concat } => is_axis(*split) && is_axis(*concat),
+            Collective::Permute { .. } | Collective::Broadcast { .. } => true,
+        };
+        (apart && whole && fits)
+            .then_some(())
+            .ok_or(Problem::NoCall)?;
+        let is_device = |device: u32| (device as usize) < devices;
+        let there = match op {
+            Collective::Permute { pairs } => [0, 1].into_iter().all(|end| {
+                let ends: BTreeSet<u32> = pairs.iter().map(|pair| pair[end]).collect();
+                ends.len() == pairs.len() && ends.into_iter().all(is_device)
+            }),
+            Collective::Broadcast { root } => is_device(*root),
+            _ => true,
+        };
+        there.then_some(()).ok_or(Problem::Group)
+    }
+
     fn check_alive(&self, step: usize, index: u32) -> Result<(), Problem> {
         match self.buffer(index)?.kind {
             BufferKind::Temp { first, last } if step < first as usize || step > last as usize => {
@@ -557,6 +634,13 @@ fn is_turned(loops: &[u32], rank: u32) -> bool {
     loops.len() as u32 == rank && others == [rank]
 }
 
+/// True for axes of the mesh, each listed once.
+fn are_axes(mesh: &Mesh, axes: &[u32]) -> bool {
+    let all: BTreeSet<u32> = axes.iter().copied().collect();
+    let known = |axis: &u32| (*axis as usize) < mesh.axes.len();
+    all.len() == axes.len() && all.iter().all(known)
+}
+
 /// True for a float type and itself, or the type in which it accumulates.
 fn is_product_of(from: DType, to: DType) -> bool {
     match from {
@@ -594,6 +678,7 @@ pub(crate) mod tests {
     use super::*;
     use crate::artifact::{DimSpec, Direction, SegmentKind, SegmentValue};
     use crate::dtype::DType;
+    use crate::mesh::MeshAxis;
 
     fn tensor(name: &str, buffer: u32) -> TensorSpec {
         TensorSpec {
@@ -919,6 +1004,138 @@ pub(crate) mod tests {
         };
         assert_eq!(with_scatter(|_, t| turned(t)), none);
         assert_eq!(with_scatter(|_, t| t[2].tensor.buffer = 2), none);
+    }
+
+    /// The sample on a mesh of 2 by 3 devices, with a sum over the second axis in the place of its copy.
+    fn with_collective(change: impl Fn(&mut Artifact)) -> String {
+        let mut artifact = sample();
+        let axis = |(name, size): (&str, u32)| MeshAxis {
+            name: name.to_string(),
+            size,
+        };
+        let cut = |dims: [&[u32]; 2]| Sharding {
+            dims: dims.map(<[u32]>::to_vec).to_vec(),
+        };
+        artifact.mesh = Some(Mesh {
+            axes: [("data", 2), ("model", 3)].map(axis).to_vec(),
+            inputs: vec![cut([&[0, 1], &[]])],
+            outputs: vec![cut([&[0], &[]])],
+        });
+        artifact.steps[2] = Step::Collective {
+            segment: 0,
+            op: Collective::AllReduce(Combine::Add),
+            over: vec![1],
+            from: Some(Box::new(tensor("t", 1))),
+            to: Box::new(tensor("y", 2)),
+        };
+        change(&mut artifact);
+        let text = artifact.validate().err().map(|e| e.to_string());
+        text.unwrap_or_default()
+    }
+
+    fn with_op(new: Collective) -> String {
+        with_collective(move |artifact| {
+            if let Step::Collective { op, .. } = &mut artifact.steps[2] {
+                *op = new.clone();
+            }
+        })
+    }
+
+    #[test]
+    fn meshes_have_devices_and_cut_tensors() {
+        let mesh = |change: &dyn Fn(&mut Mesh)| {
+            let text = with_collective(|artifact| artifact.mesh.iter_mut().for_each(change));
+            let inner = text.strip_prefix("invalid artifact: mesh: ");
+            inner.map_or(text.clone(), str::to_string)
+        };
+        assert_eq!(mesh(&|_| {}), "");
+        let devices = "its axes do not have 1 to 1048576 devices in all";
+        assert_eq!(mesh(&|mesh| mesh.axes[0].size = 0), devices);
+        assert_eq!(mesh(&|mesh| mesh.axes[0].size = 1 << 19), devices);
+        assert_eq!(mesh(&|mesh| mesh.axes[0].name.clear()), "empty name");
+        let sharding = "its axes do not cut each tensor of the program, each axis at most once";
+        assert_eq!(mesh(&|m| m.axes[0].name = "model".to_string()), sharding);
+        assert_eq!(mesh(&|m| m.inputs[0].dims[1].push(0)), sharding);
+        assert_eq!(mesh(&|m| m.inputs[0].dims[1].push(2)), sharding);
+        assert_eq!(mesh(&|m| m.inputs[0].dims.truncate(1)), sharding);
+        assert_eq!(mesh(&|m| m.outputs.clear()), sharding);
+        let other = with_collective(|artifact| {
+            let mut other = artifact.clone();
+            other
+                .mesh
+                .iter_mut()
+                .for_each(|m| m.outputs[0] = m.inputs[0].clone());
+            artifact.otherwise = Some(Box::new(other));
+        });
+        let text = "invalid artifact: version 1: it is no version of this program";
+        assert_eq!(other, text);
+    }
+
+    #[test]
+    fn collectives_fit_mesh_and_tensors() {
+        let refused = |change: &dyn Fn(&mut Vec<u32>, &mut TensorSpec, &mut TensorSpec)| {
+            with_collective(|artifact| {
+                if let Step::Collective { over, from, to, .. } = &mut artifact.steps[2]
+                    && let Some(from) = from
+                {
+                    change(over, from, to);
+                }
+            })
+        };
+        assert_eq!(refused(&|over, _, _| over.push(0)), "");
+        assert_eq!(refused(&|over, _, _| over.clear()), "");
+        let group =
+            "invalid artifact: steps[2]: it communicates with devices that the mesh has not";
+        assert_eq!(refused(&|over, _, _| over.push(1)), group);
+        assert_eq!(refused(&|over, _, _| over.push(2)), group);
+        assert_eq!(with_collective(|artifact| artifact.mesh = None), group);
+        let none = "invalid artifact: steps[2]: no call computes this";
+        assert_eq!(refused(&|_, from, _| from.buffer = 2), none);
+        assert_eq!(refused(&|_, from, _| from.dims.truncate(1)), none);
+        let input = refused(&|_, _, to| to.buffer = 0);
+        assert!(input.contains("writes to buffers[0]"), "{input}");
+        for op in [
+            Collective::AllGather { dim: 1 },
+            Collective::AllToAll {
+                split: 1,
+                concat: 1,
+            },
+            Collective::Permute {
+                pairs: vec![[0, 2], [2, 1]],
+            },
+            Collective::Broadcast { root: 2 },
+        ] {
+            assert_eq!(with_op(op.clone()), "", "{op:?}");
+        }
+        for op in [
+            Collective::AxisIndex,
+            Collective::AllReduce(Combine::Set),
+            Collective::AllGather { dim: 2 },
+            Collective::ReduceScatter {
+                combine: Combine::Add,
+                dim: 2,
+            },
+            Collective::AllToAll {
+                split: 2,
+                concat: 0,
+            },
+        ] {
+            assert_eq!(with_op(op.clone()), none, "{op:?}");
+        }
+        for op in [
+            Collective::Permute {
+                pairs: vec![[0, 3]],
+            },
+            Collective::Permute {
+                pairs: vec![[0, 1], [0, 2]],
+            },
+            Collective::Permute {
+                pairs: vec![[0, 1], [2, 1]],
+            },
+            Collective::Broadcast { root: 3 },
+        ] {
+            assert_eq!(with_op(op.clone()), group, "{op:?}");
+        }
     }
 
     #[test]

@@ -43,6 +43,10 @@ pub enum PlanError {
     Call {
         step: usize,
     },
+    /// A communication of several devices on a device that has none.
+    NoCollectives {
+        kind: &'static str,
+    },
     /// An input that is smaller than the buffer that kernels take it for.
     ShortInput {
         input: String,
@@ -88,6 +92,10 @@ impl fmt::Display for PlanError {
             PlanError::Call { step } => {
                 write!(f, "step {step} calls with tensors that do not fit together")
             }
+            PlanError::NoCollectives { kind } => write!(
+                f,
+                "`{kind}` needs a CPU: programs of several devices do not run on GPUs yet"
+            ),
             PlanError::ShortInput {
                 input,
                 needed,
@@ -581,6 +589,7 @@ impl Planner<'_> {
                 })
             }
             Step::Again { to, .. } => Ok(PlannedStep::Again { to: *to as usize }),
+            Step::Collective { op, .. } => Err(PlanError::NoCollectives { kind: op.name() }),
             Step::Sort {
                 descending,
                 values,
