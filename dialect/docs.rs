@@ -157,7 +157,8 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         .map(|(_, name)| name)
 }
 
-/// An example as a whole program: a first line `// %x: T, %y: U` declares parameters of a program around the rest.
+/// An example as a whole program: a first line `// %x: T, %y: U` declares parameters of a program around the rest, `// device, %x: T` of one that runs on
+/// each device of a mesh.
 pub fn complete(example: &str) -> String {
     let whole = ["module", "task.program", "kernel.func"];
     if whole.iter().any(|start| example.starts_with(start)) {
@@ -167,7 +168,18 @@ pub fn complete(example: &str) -> String {
         Some(rest) => rest.split_once('\n').unwrap_or((rest, "")),
         None => ("", example),
     };
-    let mut text = format!("task.program @example({parameters}) {{\n");
+    let (parameters, device) = match parameters.strip_prefix("device") {
+        Some(rest) => (rest.trim_start_matches(", "), true),
+        None => (parameters, false),
+    };
+    let (mesh, mark) = match device {
+        true => (
+            "task.mesh axes [\"x\"] sizes [2]\n",
+            " attributes {task.device}",
+        ),
+        false => ("", ""),
+    };
+    let mut text = format!("{mesh}task.program @example({parameters}){mark} {{\n");
     for row in body.lines() {
         line(&mut text, format_args!("  {row}"));
     }

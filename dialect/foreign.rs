@@ -8,6 +8,17 @@ pub const NAMES: &[(&str, &str)] = &[
     ("func.func", "task.program"),
     ("func", "task.program"),
     ("func.return", "task.return"),
+    ("sdy.mesh", "task.mesh"),
+    ("sharding_constraint", "task.shard"),
+    ("with_sharding_constraint", "task.shard"),
+    ("manual_computation", "task.devices"),
+    ("shard_map", "task.devices"),
+    ("psum", "fusion.all_reduce"),
+    ("pmax", "fusion.all_reduce"),
+    ("pmin", "fusion.all_reduce"),
+    ("psum_scatter", "fusion.reduce_scatter"),
+    ("ppermute", "fusion.collective_permute"),
+    ("partition_id", "fusion.axis_index"),
     ("gpu.func", "kernel.func"),
     ("memref.alloc", "kernel.alloc"),
     ("gpu.barrier", "kernel.barrier"),
@@ -254,6 +265,7 @@ pub const COMPOSED: &[(&str, &str)] = &[
     ("cross_entropy", "max, sub, exp, sum, log and take_along"),
     ("outer", "broadcast and mul"),
     ("square", "mul"),
+    ("pmean", "all_reduce and div"),
     ("stack", "reshape and cat"),
     ("repeat", "broadcast, copy and reshape, or cat"),
     ("tile", "broadcast, copy and reshape, or cat"),
@@ -565,42 +577,6 @@ pub const ABSENT: &[(&str, &str)] = &[
     (
         "eig",
         "there are eigenvectors of symmetric matrices only: compute this outside of the program",
-    ),
-    (
-        "all_reduce",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "all_gather",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "reduce_scatter",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "all_to_all",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "collective_permute",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "psum",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "pmean",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "ppermute",
-        "a program runs on one device: communicate between programs",
-    ),
-    (
-        "axis_index",
-        "a program runs on one device: communicate between programs",
     ),
     (
         "nonzero",

@@ -20,6 +20,7 @@
 //! | `scatter.rs` | `index_put`, `scatter` |
 //! | `sort.rs` | `sort`, `argsort`, `topk` |
 //! | `routine.rs` | factors of matrices, triangular systems, `fft` |
+//! | `collective.rs` | what devices of a mesh do together |
 //! | `composite.rs` | `roll`, `one_hot` |
 //! | `terminator.rs` | `yield` |
 //!
@@ -32,6 +33,7 @@ pub mod attention;
 pub mod binary;
 pub mod build;
 pub mod codes;
+pub mod collective;
 pub mod complex;
 pub mod composite;
 pub mod convolution;
@@ -61,6 +63,7 @@ use fuser_ir::def::{DialectDef, OpDef};
 pub use arg::*;
 pub use attention::*;
 pub use binary::*;
+pub use collective::*;
 pub use complex::{COMPLEX, COMPLEX_OPS, CONJ, IMAG, REAL};
 pub use composite::*;
 pub use convolution::{CONVOLUTION, CONVOLUTION_OPS};
@@ -105,14 +108,16 @@ const LISTS: Lists = Lists(&[
     SCATTER_OPS,
     SORT_OPS,
     ROUTINE_OPS,
+    COLLECTIVE_OPS,
     COMPOSITE_OPS,
     TERMINATOR_OPS,
 ]);
 
-/// The ops that real numbers have, and so kernels: all but those of complex numbers.
+/// The ops that one device computes on real numbers: all but those of complex numbers and of several devices.
 pub fn real_ops() -> impl Iterator<Item = &'static OpDef> {
-    let complex = |def: &OpDef| COMPLEX_OPS.iter().any(|own| std::ptr::eq(*own, def));
-    OPS.iter().copied().filter(move |def| !complex(def))
+    let others = [COMPLEX_OPS, COLLECTIVE_OPS].into_iter().flatten();
+    let other = move |def: &OpDef| others.clone().any(|own| std::ptr::eq(*own, def));
+    OPS.iter().copied().filter(move |def| !other(def))
 }
 
 /// Lists of ops, one behind the other.

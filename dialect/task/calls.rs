@@ -1,4 +1,4 @@
-//! Programs that other programs run: the callees of `task.loop`, and the rules about them.
+//! Programs that other programs run: the callees of `task.loop` and `task.devices`, and the rules about them.
 //!
 //! ```text
 //! @main ──task.loop──> @step          a program runs those that its loops name, and never itself
@@ -12,9 +12,9 @@ use fuser_ir::def::{At, OpError};
 use fuser_ir::{Ir, Op, Sym, TypeId, TypeKind, describe, layout};
 use rustc_hash::FxHashMap;
 
-use super::ops::{LOOP, PROGRAM, SEGMENT};
+use super::ops::{DEVICES, LOOP, PROGRAM, SEGMENT};
 use super::verify::signature;
-use super::{CALLEE, LOOP_FORM, RECURSION};
+use super::{CALLEE, DEVICE_PROGRAM, LOOP_FORM, RECURSION, mesh};
 
 /// Loops inside each other, counted along the programs that run each other.
 pub const MAX_DEPTH: usize = 64;
@@ -46,13 +46,21 @@ fn declares(ir: &Ir, program: Op, name: Sym) -> bool {
 
 /// The loops of a program, in order.
 pub fn loops(ir: &Ir, program: Op) -> Vec<Op> {
+    let mut found = callers(ir, program);
+    found.retain(|&op| ir.is(op, &LOOP));
+    found
+}
+
+/// The ops of a program that run others, in order.
+fn callers(ir: &Ir, program: Op) -> Vec<Op> {
+    let runs = |op: Op| ir.is(op, &LOOP) || ir.is(op, &DEVICES);
     let mut found = Vec::new();
     for op in ir.children(program) {
-        if ir.is(op, &LOOP) {
+        if runs(op) {
             found.push(op);
         } else if ir.is(op, &SEGMENT) {
             let inside = ir.children(op).into_iter();
-            found.extend(inside.filter(|&op| ir.is(op, &LOOP)));
+            found.extend(inside.filter(|&op| runs(op)));
         }
     }
     found
@@ -88,8 +96,8 @@ impl Graph {
             }
         }
         let runs = |&program: &Op| {
-            let loops = loops(ir, program).into_iter();
-            let names = loops.flat_map(|op| CALLEES.map(|clause| symbol(ir, op, clause)));
+            let callers = callers(ir, program).into_iter();
+            let names = callers.flat_map(|op| CALLEES.map(|clause| symbol(ir, op, clause)));
             let runs = names.flatten().filter_map(|name| named.get(&name).copied());
             runs.collect()
         };
@@ -244,6 +252,13 @@ pub fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
             let types: Vec<String> = types.iter().map(|&ty| describe::ty(ir, ty)).collect();
             format!("({})", types.join(", "))
         };
+        let around = mesh::program_around(ir, op);
+        let device = |program: Op| mesh::is_device_program(ir, program);
+        if around.is_some_and(|around| device(around) != device(program)) {
+            let text =
+                format!("`@{name}` and the program around the loop are not both `{{task.device}}`");
+            errors.push(OpError::at(At::Clause(clause), text).code(&DEVICE_PROGRAM));
+        }
         if !same(inputs) {
             let text = format!(
                 "`@{name}` takes {}, the loop has {}",

@@ -4,6 +4,7 @@ pub mod calls;
 pub mod interface;
 pub mod labels;
 pub mod marks;
+pub mod mesh;
 pub mod ops;
 pub mod outline;
 pub mod packed;
@@ -15,13 +16,13 @@ pub mod verify;
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
-pub use ops::{LOOP, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SWEEP, YIELD};
+pub use ops::{DEVICES, LOOP, MESH, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SHARD, SWEEP, YIELD};
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
     name: "task",
     doc: "Everything is a task: a program is a tree of nested regions, and each level answers one question. `program`: what is \
-          computed? `loop`: what runs many times? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
+          computed? `devices`: what is computed where? `loop`: what runs many times? `segment`: what becomes one kernel? `sweep`: what is done in one walk over the iteration space? `phase`: what \
           is done in one walk over the tile in fast memory? `pattern`: which ops does some executor know as a whole?\n\n\
           **Boundaries.** Segments, sweeps, phases and patterns are not isolated: they use values of the enclosing regions \
           directly, and their results are what they yield. Drawing a boundary moves ops and never rewrites them, so every boundary \
@@ -29,7 +30,8 @@ pub static DIALECT: DialectDef = DialectDef {
           **What crosses.** The inputs of a task are the values it uses and does not define; its outputs are its results. What \
           crosses a segment's boundary lies in global memory.",
     ops: &[
-        &PROGRAM, &LOOP, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN, &YIELD,
+        &PROGRAM, &LOOP, &MESH, &SHARD, &DEVICES, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN,
+        &YIELD,
     ],
     discardable: &[labels::LABEL, positions::POSITION],
 };
@@ -131,6 +133,34 @@ pub const RECURSION: CodeDef = CodeDef {
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
 };
 
+/// FIR0412
+pub const MESH_FORM: CodeDef = CodeDef {
+    code: "FIR0412",
+    title: "a mesh that is none",
+    explanation: "A module has one `task.mesh` at most. Its axes have different names, and a length each, at least 1. There are 1,048,576 devices at most.",
+    example: "module {\n  task.mesh axes [\"x\", \"x\"] sizes [2, 2]\n}",
+};
+
+/// FIR0413
+pub const SHARDING: CodeDef = CodeDef {
+    code: "FIR0413",
+    title: "a tensor cannot lie so on the devices",
+    explanation: "A sharding lists for each axis of a tensor the axes of the mesh that cut it, `[[\"data\"], []]`; no axis of the mesh stands twice. Parts are \
+                  equal: the extent of an axis that is cut is a number, and a multiple of the number of its parts. Where it is not, pad the tensor, or \
+                  cut another axis.",
+    example: "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3xf32>) -> tensor<3xf32> {\n    %y = task.shard %x to [[\"x\"]]\n    task.return %y\n  }\n}",
+};
+
+/// FIR0414
+pub const DEVICE_PROGRAM: CodeDef = CodeDef {
+    code: "FIR0414",
+    title: "a collective that no devices meet in, or not in this way",
+    explanation: "Collectives stand in programs with `{task.device}`, which run on each device of the module's mesh; `task.devices` stands outside of them. A program \
+                  that such a program runs in a loop has `{task.device}` too. `over` names axes of the mesh. The extents of parts follow from the number of devices \
+                  along them. Each device is the source of one pair at most, and the target of one.",
+    example: "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n    %y = fusion.all_reduce %x over [\"x\"] combine sum\n    task.return %y\n  }\n}",
+};
+
 /// The codes of this dialect.
 pub static CODES: &[CodeDef] = &[
     SIGNATURE,
@@ -144,4 +174,7 @@ pub static CODES: &[CodeDef] = &[
     LOOP_FORM,
     CALLEE,
     RECURSION,
+    MESH_FORM,
+    SHARDING,
+    DEVICE_PROGRAM,
 ];

@@ -7,13 +7,15 @@ use fuser_ir::def::{
     region, results,
 };
 
-use super::verify;
+use super::{mesh, verify};
 
 /// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
 pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "loop"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
+const TENSOR: TypeConstraint = TypeConstraint::new(Shape::Tensor, DTypes::ANY);
+const WHOLE: TypeConstraint = TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL);
 const BODY: &[RegionDef] = &[region("body", "the ops of the task")];
 const YIELDED: &[ResultDef] = &[results(
     "outputs",
@@ -229,6 +231,97 @@ pub static LOOP: OpDef = OpDef {
     traits: Traits::PURE,
     parents: &["task.program", "task.segment"],
     verify: Some(super::calls::verify),
+    ..OpDef::EMPTY
+};
+
+/// `task.mesh`
+pub static MESH: OpDef = OpDef {
+    name: "task.mesh",
+    summary: "the devices that programs of the module run on",
+    doc: "A grid of devices: `axes` names its axes, `sizes` says how many devices lie along each. The rank of a device is its row-major number, the last \
+          axis fastest. A module has one mesh at most. It says nothing about which machines these are: whoever runs the program does.",
+    example: "module {\n  task.mesh axes [\"data\", \"model\"] sizes [2, 4]\n}",
+    clauses: &[
+        clause("axes", ClauseKind::StringArray, "the names of the axes"),
+        clause(
+            "sizes",
+            ClauseKind::I64Array,
+            "the devices along each, at least 1",
+        ),
+    ],
+    parents: &["builtin.module"],
+    verify: Some(mesh::verify_mesh),
+    ..OpDef::EMPTY
+};
+
+/// `task.shard`
+pub static SHARD: OpDef = OpDef {
+    name: "task.shard",
+    summary: "a value, and how it lies on the devices",
+    doc: "The operand. `to` lists for each of its axes the axes of the mesh that cut it, major first: each device holds an equal part, so the extent is a known \
+          multiple of the number of parts. Along the other axes of the mesh devices hold copies; along those of `partial` each holds a summand, and the value \
+          is the sum. It is the `sdy.sharding_constraint` of Shardy with a closed sharding. Arguments and results have the attribute `{shard = [[\"data\"], []]}` for the same. \
+          The pass `shard` writes one, with `chosen`, wherever a value is to lie otherwise than it is made; `partition` makes communications of them. \
+          On one device it has no effect.",
+    example: "module {\n  task.mesh axes [\"data\"] sizes [2]\n  task.program @f(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {\n    %y = task.shard %x to [[\"data\"], []]\n    task.return %y\n  }\n}",
+    class: OpClass::Control,
+    operands: &[OperandDef {
+        variadic: false,
+        ..operands("input", TENSOR, "the value")
+    }],
+    clauses: &[
+        clause(
+            "to",
+            ClauseKind::Any,
+            "for each axis the axes of the mesh that cut it",
+        ),
+        optional(
+            "partial",
+            ClauseKind::StringArray,
+            "axes of the mesh along which each device holds a summand",
+        ),
+        optional("chosen", ClauseKind::Unit, "a pass has written it"),
+    ],
+    results: &[ResultDef {
+        variadic: false,
+        ..results("output", TENSOR, "the same value")
+    }],
+    infer: Some(infer_carried),
+    traits: Traits::PURE,
+    parents: &["task.program"],
+    verify: Some(mesh::verify_shard),
+    ..OpDef::EMPTY
+};
+
+/// `task.devices`
+pub static DEVICES: OpDef = OpDef {
+    name: "task.devices",
+    summary: "a program that runs on each device of the mesh",
+    doc: "Cuts the operands as `in` says, runs the program `body` once on each device with its parts, and joins the results as `out` says. A sharding has for each \
+          axis of a tensor the axes of the mesh that cut it, major first. `body` has `{task.device}`; its signature has the types of the parts. Devices meet in its collectives only \
+          (`fusion.all_reduce` and others). Of a result that several devices hold copies of, the copy of the first of them counts. \
+          It is the `sdy.manual_computation` of Shardy with all axes manual, and `jax.shard_map`.",
+    example: "module {\n  task.mesh axes [\"data\"] sizes [2]\n  task.program @f(%x: tensor<4x8xf32>) -> tensor<8xf32> {\n    \
+              %y = task.devices %x body @part in [[[\"data\"], []]] out [[[]]] : tensor<8xf32>\n    task.return %y\n  }\n  \
+              task.program @part(%x: tensor<2x8xf32>) -> tensor<8xf32> attributes {task.device} {\n    %s = fusion.sum %x dims [0]\n    \
+              %y = fusion.all_reduce %s over [\"data\"] combine sum\n    task.return %y\n  }\n}",
+    class: OpClass::Control,
+    operands: &[OperandDef {
+        placement: Placement::Memory,
+        ..operands("values", WHOLE, "the values that are cut")
+    }],
+    clauses: &[
+        clause("body", ClauseKind::Symbol, "the program of each device"),
+        clause("in", ClauseKind::Any, "the sharding of each operand"),
+        clause("out", ClauseKind::Any, "the sharding of each result"),
+    ],
+    results: &[ResultDef {
+        placement: Placement::Memory,
+        ..results("outputs", WHOLE, "what the parts are together")
+    }],
+    traits: Traits::PURE,
+    parents: &["task.program"],
+    verify: Some(mesh::verify_devices),
     ..OpDef::EMPTY
 };
 

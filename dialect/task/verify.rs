@@ -15,6 +15,7 @@ pub fn program(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     };
     super::pairs::verify(ir, op, errors);
     super::packed::verify(ir, op, errors);
+    super::mesh::verify_marks(ir, op, errors);
     let mut taken = vec![false; inputs.len()];
     for (index, &result) in results.iter().enumerate() {
         let Some(alias) = alias(ir, op, index) else {

@@ -1047,6 +1047,132 @@ const CASES: &[Case] = &[
         "task.program @f(%x: tensor<4x2xui8> {packed}) {\n  task.return\n}",
     ),
     (
+        "task.mesh",
+        "FIR0412",
+        "module {\n  task.mesh axes [\"x\", \"x\"] sizes [2, 2]\n}",
+    ),
+    (
+        "task.mesh",
+        "FIR0412",
+        "module {\n  task.mesh axes [\"x\"] sizes [2, 2]\n}",
+    ),
+    (
+        "task.mesh",
+        "FIR0412",
+        "module {\n  task.mesh axes [\"x\"] sizes [0]\n}",
+    ),
+    (
+        "task.mesh",
+        "FIR0412",
+        "module {\n  task.mesh axes [\"x\", \"y\", \"z\"] sizes [4611686018427387904, 4, 2]\n}",
+    ),
+    (
+        "task.mesh",
+        "FIR0412",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.mesh axes [\"y\"] sizes [2]\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "// %x: tensor<4xf32>\n%y = task.shard %x to [[\"x\"]]",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to [[\"x\"], []]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to [[], [\"y\"]]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to [[]]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to \"x\"\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to [[\"x\"], [\"x\"]]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.shard %x to [[], [\"x\"]] partial [\"x\"]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.shard",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<[B]xf32>) {\n    %y = task.shard %x to [[\"x\"]]\n    task.return\n  }\n}",
+    ),
+    (
+        "task.program",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3xf32> {shard = [[\"x\"]]}) {\n    task.return\n  }\n}",
+    ),
+    (
+        "task.program",
+        "FIR0413",
+        "task.program @f(%x: tensor<4xf32> {shard = [[\"x\"]]}) {\n  task.return\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0412",
+        "task.program @f(%x: tensor<4xf32>) {\n  %y = task.devices %x body @f in [[[]]] out [[[]]] : tensor<4xf32>\n  task.return\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0234",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], []]] out [[[], []]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0414",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], [\"x\"]]] out [[[], [\"x\"]]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0414",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) attributes {task.device} {\n    %y = task.devices %x body @g in [[[], [\"x\"]]] out [[[], [\"x\"]]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], []]] out [[[], [\"x\"]]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], [\"x\"]]] out [[[], []]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], [\"x\"]], [[]]] out [[[], [\"x\"]]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in 3 out [[[], [\"x\"]]] : tensor<3x4xf32>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.devices",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @g(%x: tensor<3x2xf32>) -> tensor<3x2xf32> attributes {task.device} {\n    task.return %x\n  }\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = task.devices %x body @g in [[[], [\"x\"]]] out [[[], [\"x\"]]] : tensor<3x4xf64>\n    task.return\n  }\n}",
+    ),
+    (
+        "task.loop",
+        "FIR0414",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> attributes {task.device} {\n    task.return %x\n  }\n  \
+         task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n    %y = task.loop %x turns 3 body @step\n    task.return %y\n  }\n}",
+    ),
+    (
         "task.loop",
         "FIR0409",
         "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x body @step\n  task.return %y\n}\n\
@@ -1391,6 +1517,91 @@ const CASES: &[Case] = &[
         "kernel.yield",
         "FIR0224",
         "kernel.func @k() {\n  kernel.yield\n}",
+    ),
+    (
+        "fusion.axis_index",
+        "FIR0413",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.axis_index over [\"z\"]",
+    ),
+    (
+        "fusion.axis_index",
+        "FIR0413",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.axis_index over [\"x\", \"x\"]",
+    ),
+    (
+        "fusion.axis_index",
+        "FIR0414",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<3x4xf32>) {\n    %y = fusion.axis_index over [\"x\"]\n    task.return\n  }\n}",
+    ),
+    (
+        "fusion.all_reduce",
+        "FIR0414",
+        "// %x: tensor<4xf32>\n%y = fusion.all_reduce %x over [\"x\"] combine sum",
+    ),
+    (
+        "fusion.all_reduce",
+        "FIR0414",
+        "task.program @f(%x: tensor<4xf32>) attributes {task.device} {\n  %y = fusion.all_reduce %x over [\"x\"] combine sum\n  task.return\n}",
+    ),
+    (
+        "fusion.all_gather",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.all_gather %x over [\"x\"] dim 0 shape [4, 6]",
+    ),
+    (
+        "fusion.all_gather",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.all_gather %x over [\"x\"] dim 2 shape [4, 6]",
+    ),
+    (
+        "fusion.all_gather",
+        "FIR0414",
+        "// device, %x: tensor<[B]x6xf32>\n%y = fusion.all_gather %x over [\"x\"] dim 0 shape [[B], 6]",
+    ),
+    (
+        "fusion.reduce_scatter",
+        "FIR0414",
+        "// device, %x: tensor<3xf32>\n%y = fusion.reduce_scatter %x over [\"x\"] combine sum dim 0 shape [1]",
+    ),
+    (
+        "fusion.reduce_scatter",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.reduce_scatter %x over [\"x\"] combine sum dim -1 shape [4, 3]",
+    ),
+    (
+        "fusion.all_to_all",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.all_to_all %x over [\"x\"] split 0 concat 1 shape [8, 3]",
+    ),
+    (
+        "fusion.all_to_all",
+        "FIR0414",
+        "// device, %x: tensor<3x4xf32>\n%y = fusion.all_to_all %x over [\"x\"] split 0 concat 1 shape [3, 4]",
+    ),
+    (
+        "fusion.collective_permute",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.collective_permute %x over [\"x\"] pairs [0]",
+    ),
+    (
+        "fusion.collective_permute",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.collective_permute %x over [\"x\"] pairs [0, 2]",
+    ),
+    (
+        "fusion.collective_permute",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.collective_permute %x over [\"x\"] pairs [0, 1, 0, 0]",
+    ),
+    (
+        "fusion.collective_permute",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.collective_permute %x over [\"x\"] pairs [0, 1, 1, 1]",
+    ),
+    (
+        "fusion.collective_broadcast",
+        "FIR0414",
+        "// device, %x: tensor<4x6xf32>\n%y = fusion.collective_broadcast %x over [\"x\"] root 2",
     ),
     // builtin
     (

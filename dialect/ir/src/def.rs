@@ -296,6 +296,8 @@ pub enum OpClass {
     Sort,
     /// A library computes a function of whole matrices or lines.
     Routine,
+    /// Devices hand parts of tensors to each other.
+    Collective,
     /// Other programs run, many times or perhaps.
     Control,
     /// Several steps, which are of no other class together.

@@ -34,7 +34,7 @@ use fuser_analysis::executors;
 use fuser_analysis::targets::{SHAPE, TARGET};
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
-use fuser_dialects::task::{self, labels};
+use fuser_dialects::task::labels;
 use fuser_ir::build::Builder;
 use fuser_ir::def::{Computes, OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
@@ -116,7 +116,9 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     while let Some(op) = waiting.pop() {
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
         let cut = scan::cut(ctx.ir, op, goal.target());
-        let called = is_call(ctx.ir, op) && !ctx.ir.is(op, &task::LOOP);
+        let class = ctx.ir.def(op).map(|def| def.class);
+        let whole = matches!(class, Some(OpClass::Control | OpClass::Collective));
+        let called = is_call(ctx.ir, op) && !whole;
         if composite.is_none() && cut.is_none() && !called {
             continue;
         }

@@ -27,6 +27,9 @@ enum Action {
     Compute(Code),
     Boundary,
     Loop,
+    Devices,
+    Shard,
+    Collective,
     End,
     Kernel(crate::kernel::Action),
 }
@@ -35,6 +38,18 @@ fn action(name: &str) -> Option<Action> {
     let (dialect, rest) = name.split_once('.')?;
     match (dialect, rest) {
         ("fusion" | "task" | "kernel", "yield") => Some(Action::End),
+        (
+            "fusion",
+            "axis_index"
+            | "all_reduce"
+            | "all_gather"
+            | "reduce_scatter"
+            | "all_to_all"
+            | "collective_permute"
+            | "collective_broadcast",
+        ) => Some(Action::Collective),
+        ("task", "devices") => Some(Action::Devices),
+        ("task", "shard") => Some(Action::Shard),
         ("fusion", op) => code(op).map(Action::Compute),
         ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Boundary),
         ("task", "loop") => Some(Action::Loop),
@@ -96,6 +111,8 @@ pub(crate) struct Engine<'a> {
     loops: usize,
     /// The values that ended the root region.
     returned: Vec<Tensor>,
+    /// The collective at which the engine has stopped.
+    waiting: Option<Op>,
 }
 
 impl<'a> Engine<'a> {
@@ -114,22 +131,42 @@ impl<'a> Engine<'a> {
             stack: Vec::new(),
             loops: 0,
             returned: Vec::new(),
+            waiting: None,
         }
     }
 
     /// Executes a block as the root; the values that it ends with.
     pub fn run(&mut self, block: Block) -> Result<Vec<Tensor>> {
         self.enter(None, block, None);
+        self.to_the_end()?;
+        Ok(self.take_returned())
+    }
+    /// Executes what has begun; other devices come to no collective.
+    fn to_the_end(&mut self) -> Result<()> {
+        while let Some(op) = self.go_on()? {
+            self.alone(op).map_err(|e| e.at(op))?;
+        }
+        Ok(())
+    }
+    /// Executes what has begun up to the next collective, which the caller has to give results; none at the end.
+    pub fn go_on(&mut self) -> Result<Option<Op>> {
         while let Some(frame) = self.stack.last_mut() {
             match frame.next {
                 Some(op) => {
                     frame.next = self.ir.next_op(op);
                     self.step(op).map_err(|e| e.at(op))?;
+                    if let Some(op) = self.waiting.take() {
+                        return Ok(Some(op));
+                    }
                 }
                 None => self.leave(Vec::new())?,
             }
         }
-        Ok(std::mem::take(&mut self.returned))
+        Ok(None)
+    }
+    /// The values that ended the root.
+    pub fn take_returned(&mut self) -> Vec<Tensor> {
+        std::mem::take(&mut self.returned)
     }
 
     /// Executes one op, regions and all, outside any block; its results.
@@ -138,15 +175,10 @@ impl<'a> Engine<'a> {
             self.uses[result] = 1;
         }
         self.step(op).map_err(|e| e.at(op))?;
-        while let Some(frame) = self.stack.last_mut() {
-            match frame.next {
-                Some(op) => {
-                    frame.next = self.ir.next_op(op);
-                    self.step(op).map_err(|e| e.at(op))?;
-                }
-                None => self.leave(Vec::new())?,
-            }
+        if let Some(op) = self.waiting.take() {
+            self.alone(op).map_err(|e| e.at(op))?;
         }
+        self.to_the_end()?;
         self.ir
             .results(op)
             .iter()
@@ -187,6 +219,12 @@ impl<'a> Engine<'a> {
                 Ok(())
             }
             Action::Loop => self.begin_loop(op),
+            Action::Devices => self.run_devices(op),
+            Action::Shard => self.pass_on(op),
+            Action::Collective => {
+                self.waiting = Some(op);
+                Ok(())
+            }
             Action::End => {
                 let ir = self.ir;
                 let values = ir

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | `engine.rs`, `execute.rs`, `kernel.rs` | control, one `fusion` op, one `kernel` op |
 //! | `turns.rs` | loops of programs |
+//! | `devices.rs` | programs on the devices of a mesh |
 //! | `team.rs` | who of a kernel's threads would do it, and races between them |
 //! | `ops/` | what the `fusion` ops do |
 //! | `number/` | arithmetic on single elements, exact and bounded |
@@ -22,6 +23,7 @@
 
 mod budget;
 pub mod compare;
+mod devices;
 mod engine;
 pub mod error;
 mod execute;

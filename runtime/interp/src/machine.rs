@@ -154,7 +154,7 @@ impl<'o> Machine<'o> {
             self.options.threads.max(1)
         }
     }
-    fn finish(&self, mut draft: Draft) -> Result<Tensor> {
+    pub(crate) fn finish(&self, mut draft: Draft) -> Result<Tensor> {
         let exact = draft.bounds.iter().all(|e| *e == 0.0);
         if exact {
             draft.charge.release(8 * draft.bounds.len() as u64);

@@ -86,9 +86,9 @@ impl Engine<'_> {
         }
     }
     /// The body of the program that a clause names, in the module around the op.
-    fn program(&self, op: Op, clause: &str) -> Result<Block> {
+    pub(crate) fn program(&self, op: Op, clause: &str) -> Result<Block> {
         let ir = self.ir;
-        let missing = || InterpError::invalid("the loop names no program of the module");
+        let missing = || InterpError::invalid("there is no such program in the module");
         let Some(AttrKind::SymbolRef(path)) = ir.attr_of(op, clause) else {
             return Err(missing());
         };

@@ -3,6 +3,7 @@
 mod common;
 mod complex;
 mod control;
+mod devices;
 mod maps;
 mod numpy;
 mod races;

@@ -1,7 +1,7 @@
 //! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
 
 use fuser_dialects::fusion::{convolution, maps};
-use fuser_dialects::task;
+use fuser_dialects::task::{self, mesh, mesh::Mesh};
 use fuser_ir::def::OpClass;
 use fuser_ir::{Dim, Extent, Ir, Op, Value};
 
@@ -52,6 +52,15 @@ pub enum Call {
         count: u64,
         /// The rows and columns of the first operand's matrices; of lines one row.
         shape: [u64; 2],
+    },
+    /// Devices that hand parts to each other.
+    Collective {
+        /// Its name, without the dialect.
+        name: &'static str,
+        /// Bytes of its result.
+        bytes: u64,
+        /// Devices of a group.
+        devices: u64,
     },
     /// A loop, with the number of its turns where that is known.
     Loop(Option<u64>),
@@ -112,6 +121,18 @@ impl Call {
                     shape,
                 })
             }
+            OpClass::Collective => {
+                let name = ir.def(op)?.name;
+                let result = *ir.results(op).first()?;
+                let size = ir.value_kind(result).dtype()?.bytes() as u64;
+                let mesh = Mesh::of(ir, op)?;
+                let over = mesh::listed(ir, &mesh, op, "over").ok()?;
+                Some(Self::Collective {
+                    name: name.split_once('.').map_or(name, |(_, rest)| rest),
+                    bytes: elements(result)?.saturating_mul(size),
+                    devices: mesh.parts(&over).max(1) as u64,
+                })
+            }
             OpClass::Control => {
                 let turns = ir.int_of(op, "turns");
                 Some(Self::Loop(
@@ -152,8 +173,8 @@ impl Call {
                 let elements = count.saturating_mul(*rows).saturating_mul(*columns);
                 elements.saturating_mul(steps)
             }
-            // Its programs have prices of their own.
-            Self::Loop(_) => 0,
+            // Its programs have prices of their own; devices that hand on parts compute next to nothing.
+            Self::Loop(_) | Self::Collective { .. } => 0,
         }
     }
     /// `product %y (1 times 64x32 of 16 terms)`
@@ -187,6 +208,11 @@ impl Call {
                 count,
                 shape: [rows, columns],
             } => format!("{routine} {name} ({count} of {rows}x{columns})"),
+            Self::Collective {
+                name: own,
+                bytes,
+                devices,
+            } => format!("{own} {name} ({bytes} bytes, {devices} devices)"),
             Self::Loop(Some(turns)) => format!("loop {name} ({turns} turns)"),
             Self::Loop(None) => format!("loop {name}"),
         }
@@ -245,6 +271,7 @@ pub fn is_call(ir: &Ir, op: Op) -> bool {
                 | OpClass::Scatter
                 | OpClass::Sort
                 | OpClass::Routine
+                | OpClass::Collective
                 | OpClass::Control
         )
     )

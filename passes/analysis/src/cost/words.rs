@@ -121,6 +121,7 @@ fn noun(ir: &Ir, op: Op) -> &'static str {
         Some(OpClass::Scatter) => "a scatter",
         Some(OpClass::Sort) => "a sort",
         Some(OpClass::Routine) => "a routine",
+        Some(OpClass::Collective) => "a collective",
         Some(OpClass::Control) => "a loop",
         _ => "a call",
     }
