@@ -10,6 +10,7 @@ use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_artifact::{Artifact, TensorSpec};
 
 use crate::bind::{self, Explicit};
+use crate::devices::MeshError;
 use crate::error::RuntimeError;
 use crate::run_plan::{Home, PlannedStep, RunPlan};
 use crate::tensor::stored_bytes;
@@ -58,6 +59,8 @@ pub enum CallError {
     Beyond { expected: usize, found: usize },
     /// Address 0 for a tensor that has elements.
     Null { operand: Operand },
+    /// A program of several devices that communicate, called on one.
+    Devices { devices: usize },
 }
 
 impl fmt::Display for CallError {
@@ -96,6 +99,9 @@ impl fmt::Display for CallError {
             }
             CallError::Null { operand } => {
                 write!(f, "{operand} has no memory: its address is 0")
+            }
+            CallError::Devices { devices } => {
+                write!(f, "{}", MeshError::NoEngine { devices: *devices })
             }
         }
     }

@@ -15,6 +15,7 @@ use fuser_artifact::{Artifact, DType, Target};
 
 use crate::bind::Explicit;
 use crate::checks::{CheckError, PATTERNS, compare_patterns, first_difference, first_other_value};
+use crate::devices::{Engine, Link, MeshError, Seat, Solo};
 use crate::error::RuntimeError;
 use crate::execute::{Cursor, Machine, Order};
 use crate::frame::{Frame, Mode};
@@ -112,6 +113,33 @@ impl CpuProgram {
         explicit: &Explicit,
         options: &RunOptions,
     ) -> Result<RunResult, RuntimeError> {
+        self.run_linked(None, runtime, inputs, explicit, options)
+    }
+
+    /// Runs a device's part of a program, where others run theirs: `engine` tells which one this is. An error ends all.
+    pub fn run_on(
+        &self,
+        engine: &mut dyn Engine,
+        runtime: &Runtime,
+        inputs: &[HostTensor],
+        explicit: &Explicit,
+        options: &RunOptions,
+    ) -> Result<RunResult, RuntimeError> {
+        let done = self.run_linked(Some(engine), runtime, inputs, explicit, options);
+        if let Err(error) = &done {
+            engine.fail(&error.to_string());
+        }
+        done
+    }
+
+    fn run_linked(
+        &self,
+        engine: Option<&mut dyn Engine>,
+        runtime: &Runtime,
+        inputs: &[HostTensor],
+        explicit: &Explicit,
+        options: &RunOptions,
+    ) -> Result<RunResult, RuntimeError> {
         let extents = bind_tensors(
             &self.artifact.extents,
             &self.artifact.inputs,
@@ -121,7 +149,8 @@ impl CpuProgram {
         let program = self.version(&extents);
         let plan = RunPlan::new(&program.artifact, &extents, runtime.workers().count())?;
         let heap = runtime.heap();
-        let converted = as_declared(heap, &self.artifact, &extents, inputs)?;
+        let specs = &self.artifact.inputs;
+        let converted = as_declared(heap, specs, &self.artifact.extents, &extents, inputs)?;
         let inputs = inputs.iter().zip(&converted);
         let inputs: Vec<&HostTensor> = inputs
             .map(|(given, other)| other.as_ref().unwrap_or(given))
@@ -135,9 +164,25 @@ impl CpuProgram {
             plan: &plan,
             inputs: &inputs,
         };
+        let mut solo = Solo;
+        let engine: Option<&mut dyn Engine> = match engine {
+            Some(engine) => Some(engine),
+            None => solo_engine(&self.artifact, &plan, &mut solo)?,
+        };
+        let mut seat = None;
+        let mut link = match engine {
+            Some(engine) => {
+                let met = Seat::of_program(engine, &self.artifact, &plan)?;
+                Some(seat.insert(met).link(engine))
+            }
+            None => None,
+        };
         // Guarded runs come first: a kernel that writes where it must not is found out before it can harm the inputs.
-        let guarded = options.checks.then(|| run.guarded_runs()).transpose()?;
-        let (mut frame, samples) = run.timed(options)?;
+        let guarded = match options.checks {
+            true => Some(run.guarded_runs(&mut link)?),
+            false => None,
+        };
+        let (mut frame, samples) = run.timed(options, &mut link)?;
         if let Some(guarded) = guarded {
             run.compare(&guarded, &frame)?;
         }
@@ -158,7 +203,7 @@ impl CpuProgram {
         let extents = bind_tensors(names, tensors, &inputs, explicit)?;
         let program = self.version(&extents);
         let plan = RunPlan::new(&program.artifact, &extents, runtime.workers().count())?;
-        let converted = as_declared(runtime.heap(), &self.artifact, &extents, &inputs)?;
+        let converted = as_declared(runtime.heap(), tensors, names, &extents, &inputs)?;
         let owned = inputs.into_iter().zip(converted);
         let owned: Vec<HostTensor> = owned.map(|(given, other)| other.unwrap_or(given)).collect();
         let allocated = plan.allocated_bytes()?;
@@ -174,7 +219,16 @@ impl CpuProgram {
             inputs: &inputs,
         };
         let mut frame = run.frame(Mode::Updating)?;
-        let times = run.execute(&mut frame, Order::Parallel)?;
+        let mut solo = Solo;
+        let mut seat = None;
+        let mut link = match solo_engine(&self.artifact, &plan, &mut solo)? {
+            Some(engine) => {
+                let met = Seat::of_program(engine, &self.artifact, &plan)?;
+                Some(seat.insert(met).link(engine))
+            }
+            None => None,
+        };
+        let times = run.execute(&mut frame, Order::Parallel, &mut link)?;
         let run = Run {
             program,
             version: self.artifact.version_of(&extents),
@@ -188,6 +242,19 @@ impl CpuProgram {
     }
 }
 
+/// The engine of a program that runs without others, where it needs one: that of its only device.
+fn solo_engine<'a>(
+    artifact: &Artifact,
+    plan: &RunPlan,
+    solo: &'a mut Solo,
+) -> Result<Option<&'a mut dyn Engine>, MeshError> {
+    match artifact.mesh.as_ref().map_or(1, |mesh| mesh.devices()) {
+        _ if !plan.communicates() => Ok(None),
+        1 => Ok(Some(solo)),
+        devices => Err(MeshError::NoEngine { devices }),
+    }
+}
+
 struct Run<'a> {
     program: &'a CpuProgram,
     version: (usize, usize),
@@ -197,14 +264,18 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    fn timed(&self, options: &RunOptions) -> Result<(Frame, Vec<Times>), RuntimeError> {
+    fn timed(
+        &self,
+        options: &RunOptions,
+        link: &mut Option<Link<'_>>,
+    ) -> Result<(Frame, Vec<Times>), RuntimeError> {
         let mut frame = self.frame(Mode::Lean)?;
         for _ in 0..options.warmup {
-            self.execute(&mut frame, Order::Parallel)?;
+            self.execute(&mut frame, Order::Parallel, link)?;
         }
         let repeats = 0..options.repeats.max(1);
         let samples = repeats
-            .map(|_| self.execute(&mut frame, Order::Parallel))
+            .map(|_| self.execute(&mut frame, Order::Parallel, link))
             .collect::<Result<_, _>>()?;
         Ok((frame, samples))
     }
@@ -214,7 +285,12 @@ impl Run<'_> {
         Frame::new(self.runtime.heap(), self.plan, self.inputs, workers, mode)
     }
 
-    fn execute(&self, frame: &mut Frame, order: Order) -> Result<Times, RuntimeError> {
+    fn execute(
+        &self,
+        frame: &mut Frame,
+        order: Order,
+        link: &mut Option<Link<'_>>,
+    ) -> Result<Times, RuntimeError> {
         frame.reset(self.plan, self.inputs);
         let machine = Machine {
             workers: self.runtime.workers(),
@@ -228,7 +304,11 @@ impl Run<'_> {
         let mut at = 0;
         while let Some((segment, step)) = self.plan.steps.get(at) {
             let begin = Instant::now();
-            let next = machine.step(at, step, &mut cursor);
+            let done = machine.step(at, step, &mut cursor, link.as_mut());
+            let next = done.map_err(|fault| {
+                let number = link.as_ref().map_or(0, |link| link.communications);
+                self.plan.broken(at, number, *fault)
+            })?;
             times.add(*segment, begin.elapsed().as_secs_f64() * 1e3);
             frame.check_redzones(self.plan, at, self.kernel_name(step))?;
             at = next;
@@ -250,16 +330,17 @@ impl Run<'_> {
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. }
             | PlannedStep::Routine { .. }
+            | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => None,
         }
     }
 
     /// Runs the program in guarded memory, once for each pattern, the second time with the grids walked backward.
-    fn guarded_runs(&self) -> Result<[Frame; 2], RuntimeError> {
+    fn guarded_runs(&self, link: &mut Option<Link<'_>>) -> Result<[Frame; 2], RuntimeError> {
         let [first, second] = PATTERNS;
-        let first = self.guarded(first, Order::Parallel)?;
-        Ok([first, self.guarded(second, Order::Backward)?])
+        let first = self.guarded(first, Order::Parallel, link)?;
+        Ok([first, self.guarded(second, Order::Backward, link)?])
     }
 
     /// Compares the outputs of the guarded runs with each other and with those of the lean run.
@@ -285,9 +366,14 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn guarded(&self, pattern: u8, order: Order) -> Result<Frame, RuntimeError> {
+    fn guarded(
+        &self,
+        pattern: u8,
+        order: Order,
+        link: &mut Option<Link<'_>>,
+    ) -> Result<Frame, RuntimeError> {
         let mut frame = self.frame(Mode::Guarded { pattern })?;
-        self.execute(&mut frame, order)?;
+        self.execute(&mut frame, order, link)?;
         for (index, buffer) in self.plan.buffers.iter().enumerate() {
             let Home::Input(input) = buffer.home else {
                 continue;

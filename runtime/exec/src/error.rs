@@ -7,6 +7,7 @@ use fuser_artifact::ArtifactError;
 use crate::bind::BindError;
 use crate::binding::CallError;
 use crate::checks::CheckError;
+use crate::devices::MeshError;
 use crate::load::LoadError;
 use crate::memory::MemoryError;
 use crate::npy::NpyError;
@@ -27,6 +28,13 @@ pub enum RuntimeError {
     Npy(NpyError),
     Check(CheckError),
     Call(CallError),
+    /// A program of several devices.
+    Mesh(MeshError),
+    /// The error of one rank of several.
+    Rank {
+        rank: usize,
+        error: Box<RuntimeError>,
+    },
     /// A description of an input, with the input's name.
     Spec {
         input: String,
@@ -146,6 +154,8 @@ impl fmt::Display for RuntimeError {
             RuntimeError::Npy(error) => error.fmt(f),
             RuntimeError::Check(error) => error.fmt(f),
             RuntimeError::Call(error) => error.fmt(f),
+            RuntimeError::Mesh(error) => error.fmt(f),
+            RuntimeError::Rank { rank, error } => write!(f, "rank {rank}: {error}"),
             RuntimeError::Step { step, error } => write!(f, "{step}: {error}"),
             RuntimeError::DeviceMemory {
                 requested,
@@ -232,7 +242,8 @@ from!(
     Workers(WorkersError),
     Npy(NpyError),
     Check(CheckError),
-    Call(CallError)
+    Call(CallError),
+    Mesh(MeshError)
 );
 
 #[cfg(test)]

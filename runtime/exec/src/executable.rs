@@ -12,6 +12,7 @@ use fuser_artifact::limits::BUFFER_ALIGN;
 use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, COPY, CallError, Operand};
 use crate::cpu::CpuProgram;
+use crate::devices::{Engine, Link, MeshError, Seat, Solo};
 use crate::error::RuntimeError;
 use crate::execute::{Address, Cursor, Machine, Order, Places, copy};
 use crate::memory::Memory;
@@ -36,6 +37,12 @@ pub struct Executable {
     /// Room for the addresses of one launch.
     cursor: Cursor,
     scratch: Memory,
+    /// None for a program that does not communicate.
+    exchange: Option<Memory>,
+    /// The place among other devices; none before the first run with them.
+    seat: Option<Seat>,
+    /// More than one where the program runs with other devices only.
+    devices: usize,
     _arena: Memory,
     _own: Vec<Memory>,
 }
@@ -66,7 +73,18 @@ impl Executable {
         for (&buffer, memory) in binding.own.iter().zip(&own) {
             addresses[buffer] = Address::of(memory.address());
         }
+        let mesh = program.artifact().mesh.as_ref();
+        let devices = mesh.map_or(1, |mesh| mesh.devices());
+        let seat = match devices {
+            1 if plan.communicates() => {
+                Some(Seat::of_program(&mut Solo, program.artifact(), plan)?)
+            }
+            _ => None,
+        };
         Ok(Executable {
+            exchange: plan.exchange_memory(heap)?,
+            seat,
+            devices: if plan.communicates() { devices } else { 1 },
             program,
             workers,
             addresses,
@@ -110,6 +128,7 @@ impl Executable {
     /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs begin at multiples of their elements' size:
     /// kernels for a CPU load from any such address. Outputs begin at multiples of [`output_align`](Self::output_align).
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
+        self.alone()?;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
         let given = (inputs.iter(), outputs.iter());
         self.binding.check(
@@ -117,10 +136,61 @@ impl Executable {
             given.0.map(|x| place(x)),
             given.1.map(|y| place(y)),
         )?;
-        self.go(&|input| inputs[input].as_ptr().cast_mut(), &|output| {
-            outputs[output].as_ptr().cast_mut()
-        });
+        let done = self.go(
+            &mut Solo,
+            &|input| inputs[input].as_ptr().cast_mut(),
+            &|output| outputs[output].as_ptr().cast_mut(),
+        );
+        debug_assert!(done.is_ok(), "one device has no peers");
         Ok(())
+    }
+
+    /// As [`run`](Self::run), a device's part of a program, where others run theirs: `engine`, the same in all runs, tells which one this is. The first run
+    /// compares the programs of all. An error ends all.
+    pub fn run_on(
+        &mut self,
+        engine: &mut dyn Engine,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), RuntimeError> {
+        let done = self.run_linked(engine, inputs, outputs);
+        if let Err(error) = &done {
+            engine.fail(&error.to_string());
+        }
+        done
+    }
+
+    fn run_linked(
+        &mut self,
+        engine: &mut dyn Engine,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), RuntimeError> {
+        if self.seat.is_none() {
+            let whole = self.program.artifact();
+            self.seat = Some(Seat::of_program(engine, whole, &self.binding.plan)?);
+        }
+        let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
+        let given = (inputs.iter(), outputs.iter());
+        self.binding.check(
+            ADDRESSES,
+            given.0.map(|x| place(x)),
+            given.1.map(|y| place(y)),
+        )?;
+        let done = self.go(
+            engine,
+            &|input| inputs[input].as_ptr().cast_mut(),
+            &|output| outputs[output].as_ptr().cast_mut(),
+        );
+        Ok(done?)
+    }
+
+    /// Refuses a program that runs with other devices only.
+    fn alone(&self) -> Result<(), CallError> {
+        match self.devices {
+            1 => Ok(()),
+            devices => Err(CallError::Devices { devices }),
+        }
     }
 
     /// As [`run`](Self::run), on addresses. An output may be the memory of the input that it [overwrites](Self::overwrites): then nothing is
@@ -138,17 +208,25 @@ impl Executable {
         inputs: &[*const u8],
         outputs: &[*mut u8],
     ) -> Result<(), CallError> {
+        self.alone()?;
         self.binding.check(
             ADDRESSES,
             inputs.iter().map(|x| (x.addr() as u64, None)),
             outputs.iter().map(|y| (y.addr() as u64, None)),
         )?;
-        self.go(&|input| inputs[input].cast_mut(), &|output| outputs[output]);
+        let (input, output) = (|at: usize| inputs[at].cast_mut(), |at: usize| outputs[at]);
+        let done = self.go(&mut Solo, &input, &output);
+        debug_assert!(done.is_ok(), "one device has no peers");
         Ok(())
     }
 
     /// Runs on addresses that are checked.
-    fn go(&mut self, input: &dyn Fn(usize) -> *mut u8, output: &dyn Fn(usize) -> *mut u8) {
+    fn go(
+        &mut self,
+        engine: &mut dyn Engine,
+        input: &dyn Fn(usize) -> *mut u8,
+        output: &dyn Fn(usize) -> *mut u8,
+    ) -> Result<(), MeshError> {
         let binding = &self.binding;
         let [input_bytes, output_bytes] = &binding.bytes;
         for &(buffer, operand) in &binding.borrowed {
@@ -168,6 +246,7 @@ impl Executable {
                 unsafe { copy(&self.workers, Address::of(from), to, bytes) }
             }
         }
+        let exchange = self.exchange.as_ref().unwrap_or(&self.scratch);
         let machine = Machine {
             workers: &self.workers,
             entries: self.program.version_number(binding.version).entries(),
@@ -175,18 +254,27 @@ impl Executable {
                 addresses: &self.addresses,
                 scratch: Address::of(self.scratch.address()),
                 scratch_stride: binding.plan.scratch_bytes,
+                exchange: Address::of(exchange.address()),
             },
             order: Order::Parallel,
         };
         self.cursor.restart();
+        let mut link = self.seat.as_mut().map(|seat| seat.link(engine));
         let mut at = 0;
         while let Some((_, step)) = binding.plan.steps.get(at) {
-            at = machine.step(at, step, &mut self.cursor);
+            let done = machine.step(at, step, &mut self.cursor, link.as_mut());
+            at = done.map_err(|fault| {
+                let number = link
+                    .as_ref()
+                    .map_or(0, |link: &Link<'_>| link.communications);
+                binding.plan.broken(at, number, *fault)
+            })?;
         }
         for &(buffer, number) in &binding.copied_out {
             let (from, to) = (self.addresses[buffer], Address::of(output(number)));
             // SAFETY: the plan has checked that the buffer has the output's bytes; this output is no buffer's memory.
             unsafe { copy(&self.workers, from, to, output_bytes[number]) }
         }
+        Ok(())
     }
 }

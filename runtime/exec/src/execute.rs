@@ -5,6 +5,7 @@
 
 use fuser_artifact::abi::CpuEntry;
 
+use crate::devices::{Body, Collective, Fault, Link};
 use crate::run_plan::{PlannedStep, RunPlan};
 use crate::sort::{Sort, Stage};
 use crate::team::Effort;
@@ -41,6 +42,8 @@ pub(crate) struct Places<'a> {
     pub scratch: Address,
     /// The distance in bytes to the next worker's.
     pub scratch_stride: usize,
+    /// Memory for communications.
+    pub exchange: Address,
 }
 
 /// Bytes up to which one core is done before another one has heard of the work, and from which on it pays to wake one: a core moves a few
@@ -100,9 +103,22 @@ impl Cursor {
 }
 
 impl Machine<'_> {
-    /// Does the step of number `at`; gives the number of the next one.
-    pub fn step(&self, at: usize, step: &PlannedStep, cursor: &mut Cursor) -> usize {
-        match step {
+    /// Does the step of number `at`; gives the number of the next one. Only a communication fails, and one with no link to others moves nothing:
+    /// who runs a program that communicates gives one.
+    pub fn step(
+        &self,
+        at: usize,
+        step: &PlannedStep,
+        cursor: &mut Cursor,
+        link: Option<&mut Link<'_>>,
+    ) -> Result<usize, Box<Fault>> {
+        let next = match step {
+            PlannedStep::Collective(collective) => {
+                if let Some(link) = link {
+                    self.communicate(at, collective, link)?;
+                }
+                at + 1
+            }
             PlannedStep::Turn { goes_on, end } => {
                 // SAFETY: the plan has checked that the buffer has a byte, and nobody writes to it now.
                 let byte = |buffer| unsafe { self.address(buffer).at(0).read() };
@@ -116,13 +132,31 @@ impl Machine<'_> {
                 self.work(step, &mut cursor.pointers);
                 at + 1
             }
-        }
+        };
+        Ok(next)
+    }
+
+    fn communicate(
+        &self,
+        at: usize,
+        collective: &Collective,
+        link: &mut Link<'_>,
+    ) -> Result<(), Box<Fault>> {
+        let none = self.places.exchange;
+        let places = (collective.buffers).map(|buffer| buffer.map_or(none, |b| self.address(b)));
+        let spread = |elements: usize, bytes: usize, body: Body<'_>| {
+            let each = |_: usize, begin: i64, end: i64| body(begin as usize, end as usize);
+            self.spread(elements as i64, effort(bytes), &each);
+        };
+        // SAFETY: the plan has compared shapes and sizes with the buffers, which differ, and with the memory for communications.
+        let done = unsafe { collective.run(at, link, places, none, &spread) };
+        done.map_err(Box::new)
     }
 
     /// Does a step that moves or computes elements.
     fn work(&self, step: &PlannedStep, pointers: &mut Vec<Address>) {
         match step {
-            PlannedStep::Turn { .. } | PlannedStep::Again { .. } => {}
+            PlannedStep::Collective(_) | PlannedStep::Turn { .. } | PlannedStep::Again { .. } => {}
             PlannedStep::Launch {
                 kernel,
                 buffers,

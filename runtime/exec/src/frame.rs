@@ -57,6 +57,8 @@ pub(crate) struct Frame {
     _arena: Memory,
     scratch: Memory,
     scratch_stride: usize,
+    /// None for a program that does not communicate.
+    exchange: Option<Memory>,
 }
 
 impl Frame {
@@ -101,15 +103,18 @@ impl Frame {
             _arena: arena,
             scratch,
             scratch_stride,
+            exchange: plan.exchange_memory(heap)?,
         })
     }
 
     /// The addresses that a machine works on.
     pub fn places(&self) -> Places<'_> {
+        let exchange = self.exchange.as_ref().unwrap_or(&self.scratch);
         Places {
             addresses: &self.addresses,
             scratch: Address::of(self.scratch.address().wrapping_add(self.mode.redzone())),
             scratch_stride: self.scratch_stride,
+            exchange: Address::of(exchange.address()),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fuser_artifact::{Artifact, TensorSpec};
+use fuser_artifact::TensorSpec;
 
 use crate::bind::{self, Explicit, Given};
 use crate::error::RuntimeError;
@@ -168,15 +168,16 @@ pub(crate) fn bind_tensors(
 /// For each input, the tensor stored as declared, where the given one is not.
 pub(crate) fn as_declared(
     heap: &Heap,
-    artifact: &Artifact,
+    specs: &[TensorSpec],
+    names: &[String],
     extents: &[i64],
     inputs: &[HostTensor],
 ) -> Result<Vec<Option<HostTensor>>, RuntimeError> {
     let convert = |(spec, given): (&TensorSpec, &HostTensor)| {
-        let axes = bind::axes(spec, &artifact.extents, extents)?;
+        let axes = bind::axes(spec, names, extents)?;
         convert(heap, spec, &axes, given)
     };
-    artifact.inputs.iter().zip(inputs).map(convert).collect()
+    specs.iter().zip(inputs).map(convert).collect()
 }
 
 #[cfg(test)]

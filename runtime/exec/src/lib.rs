@@ -8,7 +8,7 @@
 //! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
 //!
 //! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `gemm` (instructions that not every processor has, assembly, walking tensors), `attention` (both), `scatter`, `sort` and `routine` (walking tensors),
-//! `executable` (copying), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
+//! `executable` (copying), `devices` (blocks that other threads read, walking tensors), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
@@ -23,6 +23,7 @@ pub mod cpu;
 #[cfg(feature = "cuda")]
 #[allow(unsafe_code)]
 pub mod cuda;
+pub mod devices;
 pub mod element;
 mod error;
 #[allow(unsafe_code)]
@@ -67,6 +68,7 @@ pub use binding::{CallError, Operand};
 pub use checks::CheckError;
 pub use copy::{CopyTime, copy_bandwidth};
 pub use cpu::{CpuProgram, RunResult};
+pub use devices::{Engine, MeshError, MeshRun};
 pub use error::{RuntimeError, StepName};
 pub use executable::Executable;
 pub use inputs::{Inputs, resolve};

@@ -8,11 +8,13 @@ use std::fmt;
 
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Factor, GpuProduct, SegmentInfo, SizeError, SizeExpr, Step,
-    TensorSpec, Window,
+    Target, TensorSpec, Window,
 };
 
 use crate::attention::Attention;
 use crate::bind;
+use crate::devices::{Collective, Communication, Fault, MeshError};
+use crate::memory::{Heap, Memory, MemoryError};
 use crate::plan::{self, Lifetime};
 use crate::product::Product;
 use crate::report::{SegmentReport, ValueReport};
@@ -181,6 +183,8 @@ pub enum PlannedStep {
     },
     /// So many calls of a crate.
     Routine { routine: Routine, calls: i64 },
+    /// A communication with other devices.
+    Collective(Box<Collective>),
     /// Begins a turn of a loop, or goes on with the step `end`.
     Turn { goes_on: GoesOn, end: usize },
     /// Goes on with the step `to`.
@@ -241,6 +245,10 @@ pub struct RunPlan {
     pub own_bytes: u64,
     /// The most scratch that any launch needs, rounded up to the alignment.
     pub scratch_bytes: usize,
+    /// The most memory that any communication needs.
+    pub exchange_bytes: usize,
+    /// The groups of devices that communicate, as lists of mesh axes.
+    pub groups: Vec<Vec<u32>>,
     /// The reports of the segments, with no times yet.
     pub segments: Vec<SegmentReport>,
 }
@@ -259,6 +267,11 @@ impl RunPlan {
         planner.check_inputs(&buffers)?;
         let steps = planner.steps(&buffers)?;
         let scratch = steps.iter().map(|(_, step)| step.scratch_bytes()).max();
+        let rooms = steps.iter().map(|(_, step)| match step {
+            PlannedStep::Collective(collective) => collective.room,
+            _ => 0,
+        });
+        let exchange_bytes = rooms.max().unwrap_or(0);
         let scratch_bytes = plan::padded(scratch.unwrap_or(0)).ok_or(PlanError::TooLarge)?;
         let total = |wanted: fn(&Home) -> bool| {
             let buffers = buffers.iter().filter(|buffer| wanted(&buffer.home));
@@ -278,15 +291,45 @@ impl RunPlan {
             outputs,
             arena_bytes,
             scratch_bytes,
+            exchange_bytes,
+            groups: groups(artifact),
         })
+    }
+
+    /// True if a run needs other devices than one, or tells which one it is.
+    pub fn communicates(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// The memory of communications, where there are any that need some.
+    pub(crate) fn exchange_memory(&self, heap: &Heap) -> Result<Option<Memory>, MemoryError> {
+        let bytes = self.exchange_bytes;
+        (bytes > 0).then(|| heap.allocate(bytes)).transpose()
+    }
+
+    /// The error of a communication that did not take place.
+    pub(crate) fn broken(&self, step: usize, number: u64, fault: Fault) -> MeshError {
+        let (segment, kind) = match self.steps.get(step) {
+            Some((segment, PlannedStep::Collective(own))) => (*segment, own.name),
+            Some((segment, _)) => (*segment, "step"),
+            None => (0, "step"),
+        };
+        let name = self.segments.get(segment).map(|own| own.name.clone());
+        let at = Box::new(Communication {
+            kind,
+            segment: name.unwrap_or_default(),
+            number,
+        });
+        MeshError::Broken { at, fault }
     }
 
     /// Bytes that a run allocates: everything but the inputs that are there already.
     pub fn allocated_bytes(&self) -> Result<u64, PlanError> {
         let scratch = (self.scratch_bytes as u64).checked_mul(self.workers as u64);
-        let arena = self.arena_bytes as u64;
-        let sum =
-            scratch.and_then(|scratch| scratch.checked_add(arena)?.checked_add(self.own_bytes));
+        let shared = (self.arena_bytes as u64).checked_add(self.exchange_bytes as u64);
+        let sum = scratch
+            .zip(shared)
+            .and_then(|(scratch, shared)| scratch.checked_add(shared)?.checked_add(self.own_bytes));
         sum.ok_or(PlanError::TooLarge)
     }
 }
@@ -303,6 +346,7 @@ impl RunPlan {
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. }
             | PlannedStep::Routine { .. }
+            | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => 0,
         });
@@ -341,10 +385,24 @@ impl PlannedStep {
             | PlannedStep::Fill { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Routine { .. }
+            | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
             | PlannedStep::Again { .. } => 0,
         }
     }
+}
+
+/// The lists of mesh axes over which a program communicates, each once.
+fn groups(artifact: &Artifact) -> Vec<Vec<u32>> {
+    let mut groups: Vec<Vec<u32>> = Vec::new();
+    for step in &artifact.steps {
+        if let Step::Collective { over, .. } = step
+            && !groups.contains(over)
+        {
+            groups.push(over.clone());
+        }
+    }
+    groups
 }
 
 struct Planner<'a> {
@@ -589,7 +647,35 @@ impl Planner<'_> {
                 })
             }
             Step::Again { to, .. } => Ok(PlannedStep::Again { to: *to as usize }),
-            Step::Collective { op, .. } => Err(PlanError::NoCollectives { kind: op.name() }),
+            Step::Collective {
+                op, over, from, to, ..
+            } => {
+                if let Target::Cuda { .. } = self.artifact.target {
+                    return Err(PlanError::NoCollectives { kind: op.name() });
+                }
+                let axes = |tensor: &TensorSpec| {
+                    let axes = self.axes(tensor)?;
+                    let needed = stored_bytes(tensor.dtype, &axes)?;
+                    check_fits(buffers, tensor.buffer, needed, user)?;
+                    Ok::<_, PlanError>((axes, needed))
+                };
+                let read = from.as_deref().map(axes).transpose()?;
+                let (written, bytes) = axes(to)?;
+                let groups = groups(self.artifact);
+                let group = groups.iter().position(|own| own == over);
+                let mesh = self.artifact.mesh.as_ref();
+                let devices = mesh.map_or(1, |mesh| mesh.group_size(over));
+                let read = read.as_ref().map(|(axes, _)| &axes[..]);
+                let collective = Collective::new(
+                    op,
+                    (group.unwrap_or(0), devices),
+                    from.as_deref().zip(read),
+                    (to, &written),
+                    bytes,
+                );
+                let collective = collective.ok_or(PlanError::Call { step: index })?;
+                Ok(PlannedStep::Collective(Box::new(collective)))
+            }
             Step::Sort {
                 descending,
                 values,

@@ -111,7 +111,8 @@ impl CudaProgram {
     ) -> Result<RunResult, RuntimeError> {
         let artifact = &self.artifact;
         let extents = bind_tensors(&artifact.extents, &artifact.inputs, inputs, explicit)?;
-        let converted = as_declared(runtime.heap(), artifact, &extents, inputs)?;
+        let (specs, names) = (&artifact.inputs, &artifact.extents);
+        let converted = as_declared(runtime.heap(), specs, names, &extents, inputs)?;
         let named: Vec<(String, i64)> = artifact.extents.iter().cloned().zip(extents).collect();
         let executable = CudaExecutable::new(Arc::clone(self), &named.iter().cloned().collect())?;
         let inputs = inputs.iter().zip(&converted);

@@ -290,7 +290,8 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
             | PlannedStep::Attention { .. }
             | PlannedStep::Scatter { .. }
             | PlannedStep::Sort { .. }
-            | PlannedStep::Routine { .. } => None,
+            | PlannedStep::Routine { .. }
+            | PlannedStep::Collective(_) => None,
         };
         steps.extend(work.map(|work| Step { index, work }));
     }
