@@ -51,6 +51,12 @@ pub fn loops(ir: &Ir, program: Op) -> Vec<Op> {
     found
 }
 
+/// The `task.devices` of a program, the first one.
+pub fn devices(ir: &Ir, program: Op) -> Option<Op> {
+    let mut found = callers(ir, program).into_iter();
+    found.find(|&op| ir.is(op, &DEVICES))
+}
+
 /// The ops of a program that run others, in order.
 fn callers(ir: &Ir, program: Op) -> Vec<Op> {
     let runs = |op: Op| ir.is(op, &LOOP) || ir.is(op, &DEVICES);

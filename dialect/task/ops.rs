@@ -84,7 +84,7 @@ pub static SEGMENT: OpDef = OpDef {
     summary: "what becomes one kernel",
     doc: "Its ops become one kernel, or what `kind` says. Inputs and outputs lie in global memory. Its results are the yielded \
           values. A segment never depends on itself by way of others: the order of ops excludes it. `kind \"view\"`: the result is \
-          a view of an input, nothing runs. `kind \"loop\"`: its op is a `task.loop`, whose programs have segments of their own.",
+          a view of an input, nothing runs. `kind \"loop\"`: its op is a `task.loop` or a `task.devices`, whose programs have segments of their own.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 kind \"kernel\" {\n    %y = fusion.exp %x\n    task.yield %y\n  }\n  task.return %y\n}",
     clauses: &[optional(
         "kind",
@@ -320,7 +320,7 @@ pub static DEVICES: OpDef = OpDef {
         ..results("outputs", WHOLE, "what the parts are together")
     }],
     traits: Traits::PURE,
-    parents: &["task.program"],
+    parents: &["task.program", "task.segment"],
     verify: Some(mesh::verify_devices),
     ..OpDef::EMPTY
 };

@@ -9,6 +9,7 @@
 
 #[cfg(feature = "codegen")]
 mod code;
+mod mesh;
 pub mod plan;
 mod prepare;
 mod product;

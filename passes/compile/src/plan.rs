@@ -29,7 +29,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::segments::Described;
 use super::size::{ExtentTable, kernel_sizes};
-use super::{CompileOptions, product, routines};
+use super::{CompileOptions, mesh, product, routines};
 
 /// Steps after which a program with loops is refused: those that name one program twice may double it at each step.
 const MAX_STEPS: usize = 1 << 16;
@@ -56,6 +56,10 @@ pub fn plan_program(
     options: &CompileOptions,
 ) -> Result<(Artifact, Vec<Product>), PlanError> {
     let name = ir.symbol_name(program).unwrap_or("main").to_string();
+    let (program, mesh) = match mesh::part(ir, program)? {
+        Some((part, mesh)) => (part, Some(mesh)),
+        None => (program, None),
+    };
     let mut planner = Planner {
         ir,
         kernels,
@@ -75,6 +79,7 @@ pub fn plan_program(
         options,
     };
     planner.artifact.extents = planner.extents.names();
+    planner.artifact.mesh = mesh;
     planner.rows(program, "");
     planner.inputs(program)?;
     planner.place(program);
@@ -658,7 +663,7 @@ impl Planner<'_> {
         if gpu && class != Some(OpClass::Contraction) {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));
             let help = match class {
-                Some(OpClass::Routine) => {
+                Some(OpClass::Routine | OpClass::Collective) => {
                     "compile for the CPU, '--target=cpu', or compute it outside of the program"
                 }
                 _ => apart,
@@ -668,6 +673,11 @@ impl Planner<'_> {
         let results = self.ir.results(op);
         for &result in results {
             self.result_buffer(op, result, "call")?;
+        }
+        if class == Some(OpClass::Collective) {
+            let step = self.collective(op)?;
+            self.artifact.steps.push(step);
+            return Ok(());
         }
         if class == Some(OpClass::Routine) {
             let step = self.routine(op)?;
@@ -768,6 +778,24 @@ impl Planner<'_> {
             }
         });
         own.collect()
+    }
+    /// What devices do together.
+    fn collective(&self, op: Op) -> Result<Step, PlanError> {
+        let tensor = |value| {
+            let name = self.name_of(value, "part");
+            self.tensor_spec(op, value, name, self.buffer(op, value)?)
+        };
+        let from = self.ir.operands(op).next().map(tensor).transpose()?;
+        let Some((what, over)) = mesh::collective(self.ir, op) else {
+            return self.error(op, "a collective is none", "state clauses that verify");
+        };
+        Ok(Step::Collective {
+            segment: self.segment,
+            op: what,
+            over,
+            from: from.map(Box::new),
+            to: Box::new(tensor(self.ir.result(op, 0))?),
+        })
     }
     /// A function of whole matrices or lines.
     fn routine(&self, op: Op) -> Result<Step, PlanError> {

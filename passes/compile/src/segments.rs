@@ -11,6 +11,7 @@ use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task::calls;
 use fuser_dialects::{kernel, task};
+use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op, Value};
 use fuser_passes::form::{Form, ORIGINS, form_and_inputs};
 use fuser_passes::{cost, report};
@@ -93,8 +94,10 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
     let walks =
         |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_call(ir, *op);
     let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(walks).collect();
+    let is_collective = |op: &Op| ir.def(*op).is_some_and(|d| d.class == OpClass::Collective);
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
+        Some("library") if sweeps.iter().any(is_collective) => SegmentKind::Collective,
         Some("library") => SegmentKind::Library,
         Some("loop") => SegmentKind::Loop,
         _ => SegmentKind::Kernel,
