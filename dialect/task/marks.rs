@@ -63,3 +63,25 @@ pub fn put(
     let items = ir.attr(AttrKind::Array(items));
     ir.set_attr(program, list, items);
 }
+
+/// Takes the mark `name` away from all entries of a list.
+pub fn remove(ir: &mut Ir, program: Op, list: &str, name: &str) {
+    let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
+        return;
+    };
+    let mut items = items.clone();
+    for item in &mut items {
+        if let AttrKind::Dict(entries) = ir.attr_kind(*item) {
+            let mut entries = entries.clone();
+            entries.retain(|(key, _)| ir.str(*key) != name);
+            *item = ir.attr(AttrKind::Dict(entries));
+        }
+    }
+    let says = |item: &AttrId| !matches!(ir.attr_kind(*item), AttrKind::Dict(entries) if entries.is_empty());
+    if !items.iter().any(says) {
+        ir.remove_attr(program, list);
+        return;
+    }
+    let items = ir.attr(AttrKind::Array(items));
+    ir.set_attr(program, list, items);
+}

@@ -189,7 +189,7 @@ pub struct Drawn {
 /// The text of the whole pipeline with these passes before scheduling, and where they stand in it.
 fn pipeline_text(front: &str) -> (String, usize) {
     let back = fuser_passes::BACK;
-    let head = "builtin.module(task.program(";
+    let head = format!("builtin.module({},task.program(", fuser_passes::DEVICES);
     let text = format!("{head}{front},schedule,protect-updates),{back})");
     (text, head.len())
 }

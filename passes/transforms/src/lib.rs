@@ -8,6 +8,7 @@
 pub mod test_passes;
 
 pub use fuser_analysis::{axes, cost, executors, targets};
+pub use fuser_devices::{partition, shard};
 pub use fuser_fusion::{
     EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, boundary_patterns, remat, report,
     segment,
@@ -51,6 +52,9 @@ pub static PASSES: &[&PassDef] = &[
     &segment::SEGMENT,
     &remat::REMAT,
     &report::SEGMENT_REPORT,
+    // Devices.
+    &shard::SHARD,
+    &partition::PARTITION,
     // Code.
     &unpack_floats::UNPACK_FLOATS,
     &split_complex::SPLIT_COMPLEX,
@@ -87,6 +91,16 @@ static SIMPLIFY: PipelineDef = PipelineDef {
     text: "canonicalize,cse,dce",
 };
 
+/// The passes on a module of programs for several devices, before any other.
+macro_rules! devices {
+    () => {
+        "task.program(label-patterns,shard),partition"
+    };
+}
+
+/// The passes on a module of programs for several devices, before any other, in `fuse` and wherever a program is compiled.
+pub const DEVICES: &str = devices!();
+
 /// The passes on a program before it is scheduled.
 macro_rules! front {
     () => {
@@ -112,6 +126,7 @@ static FUSE: PipelineDef = PipelineDef {
     name: "fuse",
     summary: "all of it: simplify, segment, rematerialize, schedule, lower to kernels",
     anchor: "builtin.module",
+    // Programs of several devices become those of one before anything else.
     // Patterns become labels first: nothing stops at their boundaries then. Floats of 4 bits become codes in bytes, and complex numbers
     // pairs of reals, before any other pass sees them; a cast of a float of 4 bits may make a complex number. Composite ops come apart, but for products that an executor
     // takes, before anything looks at walks over
@@ -122,7 +137,8 @@ static FUSE: PipelineDef = PipelineDef {
     // Where there are few iterations, more threads share them, each with less to keep; where there are too many, a block takes several.
     // What one thread alone touches moves to its registers; barriers stand between what is left.
     text: concat!(
-        "task.program(",
+        devices!(),
+        ",task.program(",
         front!(),
         ",schedule,protect-updates),",
         back!()

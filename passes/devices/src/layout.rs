@@ -1,0 +1,281 @@
+//! How a value lies on the devices, and the moves that make it lie otherwise.
+//!
+//! ```text
+//! [x] []            cut along axis 0; all_gather makes it whole, all_to_all cuts it along axis 1
+//! [] [] + x         each device has a summand; all_reduce adds them, reduce_scatter adds and cuts
+//! ```
+
+use fuser_dialects::task::mesh::{Mesh, Sharding};
+
+use crate::rule::Combine;
+
+/// How a value lies.
+#[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub struct Layout {
+    /// The mesh axes that cut each axis, major first.
+    pub dims: Vec<Vec<usize>>,
+    /// The mesh axes along which devices have what is combined to the value, ascending, and how.
+    pub partial: Option<(Vec<usize>, Combine)>,
+}
+
+impl Layout {
+    /// Whole on each device.
+    pub fn whole(rank: usize) -> Self {
+        Self::cut(vec![Vec::new(); rank])
+    }
+    /// Cut, and nothing to combine.
+    pub fn cut(dims: Vec<Vec<usize>>) -> Self {
+        Self {
+            dims,
+            partial: None,
+        }
+    }
+    /// That of a sharding.
+    pub fn of(sharding: &Sharding) -> Self {
+        Self::cut(sharding.dims.clone())
+    }
+    /// The sharding, of what is not partial.
+    pub fn sharding(&self) -> Sharding {
+        Sharding {
+            dims: self.dims.clone(),
+        }
+    }
+}
+
+/// A step from one layout to another.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Move {
+    /// What devices have along these axes is combined, and all have it.
+    Reduce(Vec<usize>),
+    /// It is combined, and each has a part along an axis.
+    Scatter(usize, usize),
+    /// Parts along an axis are put together, of mesh axes that are the last ones there.
+    Gather(usize, Vec<usize>),
+    /// Parts along the first axis, cut by this mesh axis, become parts along the second one.
+    Exchange(usize, usize, usize),
+    /// Each device takes its part along an axis.
+    Slice(usize, Vec<usize>),
+}
+
+/// The moves from `from` to `to`, which is partial along none but axes of `from`.
+pub fn moves(from: &Layout, to: &Layout) -> Vec<Move> {
+    let mut moves = Vec::new();
+    let mut now = from.dims.clone();
+    // What is cut anyway is cut first: less is moved.
+    let kept = to.partial.as_ref().map_or(&[][..], |(axes, _)| axes);
+    let open = from.partial.iter().flat_map(|(axes, _)| axes);
+    let mut open: Vec<usize> = open.copied().filter(|axis| !kept.contains(axis)).collect();
+    slices(&mut now, to, &open, &mut moves);
+    // Combined and cut in one.
+    loop {
+        let ready = open
+            .iter()
+            .position(|&axis| next(&now, to).any(|(_, wanted)| wanted == axis));
+        let Some(at) = ready else { break };
+        let axis = open.remove(at);
+        let dim = next(&now, to)
+            .find(|(_, wanted)| *wanted == axis)
+            .map(|(dim, _)| dim);
+        if let Some(dim) = dim {
+            now[dim].push(axis);
+            moves.push(Move::Scatter(dim, axis));
+        }
+        slices(&mut now, to, &open, &mut moves);
+    }
+    if !open.is_empty() {
+        moves.push(Move::Reduce(std::mem::take(&mut open)));
+        slices(&mut now, to, &open, &mut moves);
+    }
+    // What is cut otherwise is exchanged where it can be, else gathered.
+    loop {
+        let excess = |dim: usize| now[dim].len() > common(&now[dim], &to.dims[dim]);
+        let exchanged = (0..now.len()).filter(|&dim| excess(dim)).find_map(|dim| {
+            let last = *now[dim].last()?;
+            let (place, _) =
+                next(&now, to).find(|(place, wanted)| *wanted == last && *place != dim)?;
+            Some((dim, place, last))
+        });
+        if let Some((dim, place, axis)) = exchanged {
+            now[dim].pop();
+            now[place].push(axis);
+            moves.push(Move::Exchange(dim, place, axis));
+        } else if let Some(dim) = (0..now.len()).find(|&dim| excess(dim)) {
+            // One that another axis could take by an exchange is gathered alone.
+            let from = common(&now[dim], &to.dims[dim]);
+            let axes = now[dim].split_off(from);
+            moves.push(Move::Gather(dim, axes));
+        } else {
+            break;
+        }
+        slices(&mut now, to, &open, &mut moves);
+    }
+    moves
+}
+
+/// The length of the common beginning.
+fn common(a: &[usize], b: &[usize]) -> usize {
+    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+}
+
+/// The mesh axis by which each axis is cut next, where all before it are as they should be.
+fn next<'a>(now: &'a [Vec<usize>], to: &'a Layout) -> impl Iterator<Item = (usize, usize)> + 'a {
+    now.iter()
+        .zip(&to.dims)
+        .enumerate()
+        .filter_map(|(dim, (now, to))| {
+            let same = common(now, to);
+            (same == now.len())
+                .then(|| to.get(same).map(|&axis| (dim, axis)))
+                .flatten()
+        })
+}
+
+/// Cuts by mesh axes that cut nothing yet.
+fn slices(now: &mut [Vec<usize>], to: &Layout, open: &[usize], moves: &mut Vec<Move>) {
+    loop {
+        let free =
+            |axis: usize| !open.contains(&axis) && !now.iter().flatten().any(|&own| own == axis);
+        let Some((dim, axis)) = next(now, to).find(|&(_, axis)| free(axis)) else {
+            return;
+        };
+        now[dim].push(axis);
+        match moves.last_mut() {
+            Some(Move::Slice(last, axes)) if *last == dim => axes.push(axis),
+            _ => moves.push(Move::Slice(dim, vec![axis])),
+        }
+    }
+}
+
+/// The bytes that the results of moves have on one device: `bytes` is what it holds at first.
+pub fn traffic(mesh: &Mesh, moves: &[Move], mut bytes: u64) -> Vec<(&'static str, u64)> {
+    let mut all = Vec::new();
+    let parts = |axes: &[usize]| mesh.parts(axes).max(1) as u64;
+    for step in moves {
+        match step {
+            Move::Reduce(_) => all.push(("all_reduce", bytes)),
+            Move::Scatter(_, axis) => {
+                bytes /= parts(&[*axis]);
+                all.push(("reduce_scatter", bytes));
+            }
+            Move::Gather(_, axes) => {
+                bytes = bytes.saturating_mul(parts(axes));
+                all.push(("all_gather", bytes));
+            }
+            Move::Exchange(..) => all.push(("all_to_all", bytes)),
+            Move::Slice(_, axes) => bytes /= parts(axes),
+        }
+    }
+    all
+}
+
+/// The bytes that a device sends by way of its links for a move: rings of all devices of a group send what is not theirs once, and an
+/// all_reduce twice.
+pub fn sent(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
+    let share = |axes: &[usize], bytes: u64| {
+        let parts = mesh.parts(axes).max(1) as u64;
+        bytes / parts * (parts - 1)
+    };
+    match step {
+        Move::Reduce(axes) => share(axes, bytes).saturating_mul(2),
+        Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => share(&[*axis], bytes),
+        Move::Gather(_, axes) => share(axes, bytes.saturating_mul(mesh.parts(axes).max(1) as u64)),
+        Move::Slice(..) => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// All layouts of a tensor of `rank` on two mesh axes.
+    fn layouts(rank: usize, partial: bool) -> Vec<Layout> {
+        let mut all = Vec::new();
+        // Each mesh axis lies at a dim, nowhere, or is partial.
+        for a in 0..rank + 2 {
+            for b in 0..rank + 2 {
+                for turned in [false, true] {
+                    let mut own = Layout::whole(rank);
+                    let mut sums = Vec::new();
+                    let mut axes = vec![(0, a), (1, b)];
+                    if turned {
+                        axes.reverse();
+                    }
+                    for (axis, place) in axes {
+                        if place < rank {
+                            own.dims[place].push(axis);
+                        } else if place == rank + 1 {
+                            sums.push(axis);
+                        }
+                    }
+                    sums.sort_unstable();
+                    if partial || sums.is_empty() {
+                        own.partial = (!sums.is_empty()).then_some((sums, Combine::Sum));
+                        all.push(own);
+                    }
+                }
+            }
+        }
+        all
+    }
+    /// What the moves lead to.
+    fn follow(from: &Layout, moves: &[Move]) -> Layout {
+        let mut now = from.clone();
+        for step in moves {
+            let mut combined: Vec<usize> = Vec::new();
+            match step {
+                Move::Reduce(axes) => combined.clone_from(axes),
+                Move::Scatter(dim, axis) => {
+                    combined.push(*axis);
+                    now.dims[*dim].push(*axis);
+                }
+                Move::Gather(dim, axes) => {
+                    let left = now.dims[*dim].len() - axes.len();
+                    assert_eq!(now.dims[*dim].split_off(left), *axes);
+                }
+                Move::Exchange(from, to, axis) => {
+                    assert_eq!(now.dims[*from].pop(), Some(*axis));
+                    now.dims[*to].push(*axis);
+                }
+                Move::Slice(dim, axes) => {
+                    assert!(
+                        axes.iter()
+                            .all(|axis| !now.dims.iter().flatten().any(|own| own == axis))
+                    );
+                    now.dims[*dim].extend(axes);
+                }
+            }
+            if let Some((open, _)) = &mut now.partial {
+                let before = open.len();
+                open.retain(|axis| !combined.contains(axis));
+                assert_eq!(before - open.len(), combined.len());
+            }
+            if now
+                .partial
+                .as_ref()
+                .is_some_and(|(open, _)| open.is_empty())
+            {
+                now.partial = None;
+            }
+        }
+        now
+    }
+    #[test]
+    fn every_layout_becomes_every_other() {
+        for from in layouts(3, true) {
+            for to in layouts(3, false) {
+                let steps = moves(&from, &to);
+                assert_eq!(follow(&from, &steps), to, "{from:?} {steps:?}");
+            }
+        }
+    }
+    #[test]
+    fn summands_are_scattered_where_parts_are_wanted() {
+        let mut from = Layout::whole(2);
+        from.partial = Some((vec![0], Combine::Sum));
+        let to = Layout::cut(vec![vec![], vec![0]]);
+        assert_eq!(moves(&from, &to), [Move::Scatter(1, 0)]);
+        assert_eq!(moves(&from, &Layout::whole(2)), [Move::Reduce(vec![0])]);
+        let turned = Layout::cut(vec![vec![0], vec![]]);
+        assert_eq!(moves(&to, &turned), [Move::Exchange(1, 0, 0)]);
+    }
+}

@@ -1,0 +1,25 @@
+//! Programs on the devices of a mesh: what is computed where, and what devices hand to each other.
+//!
+//! ```text
+//! user's task.shard and marks    shard      decides how each op is cut       task.cut on ops: taken away, the program is as before
+//!                                partition  makes the program of one device  collectives where values lie otherwise than they are read
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | `rule.rs` | the ways in which an op can be cut |
+//! | `layout.rs` | how values lie, and moves between layouts |
+//! | `decide.rs` | the decision, by price |
+//! | `shard.rs`, `partition.rs` | the passes |
+//!
+//! Never changes what a program computes: sums of floats that devices share are added in another order, which reductions leave open.
+#![forbid(unsafe_code)]
+
+pub mod decide;
+pub mod layout;
+pub mod partition;
+pub mod rule;
+pub mod shard;
+
+pub use partition::PARTITION;
+pub use shard::SHARD;

@@ -1,0 +1,779 @@
+//! The pass `partition`: makes the program that each device runs.
+//!
+//! ```text
+//! task.program @f(%x: tensor<8x4xf32> {shard = [["x"], []]}) -> tensor<4xf32> {
+//!   %y = fusion.sum %x dims [0]
+//!   task.return %y
+//! }
+//! =>
+//! task.program @f(%x: tensor<8x4xf32>) -> tensor<4xf32> {
+//!   %y = task.devices %x body @f_device in [[["x"], []]] out [[[]]]
+//!   task.return %y
+//! }
+//! task.program @f_device(%x: tensor<4x4xf32>) -> tensor<4xf32> attributes {task.device} {
+//!   %0 = fusion.sum %x dims [0]
+//!   %y = fusion.all_reduce %0 over ["x"] combine sum
+//!   task.return %y
+//! }
+//! ```
+//!
+//! Each op becomes the same op on parts, cut as its attributes or [`decide`] say. Where a value lies otherwise than an op needs it, collectives move it
+//! ([`moves`]), once for all that need it so. What other `task.devices` run stands in the program as it is.
+
+use fuser_analysis::targets;
+use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_dialects::task::mesh::{self, Mesh};
+use fuser_dialects::task::{self, SHARDING, calls, marks};
+use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::build::{Builder, Clause};
+use fuser_ir::clone::Mapping;
+use fuser_ir::def::{OpClass, OpDef, OpError, OpParts};
+use fuser_ir::types::{DType, Dim, Extent, TensorType};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, TypeId, TypeKind, Value};
+use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef, place_of};
+use rustc_hash::FxHashMap;
+
+use crate::decide::{CUT, Decision, SUMMANDS, decide};
+use crate::layout::{Layout, Move, moves, sent, traffic};
+use crate::rule::{Combine, Kind, is_pending, mean_length};
+use crate::shard::is_global;
+
+/// `partition`
+pub static PARTITION: PassDef = PassDef {
+    name: "partition",
+    summary: "make the program that each device of the mesh runs",
+    doc: "A program that says how something lies on the mesh becomes a `task.devices` of one that has parts of all values, with collectives between ops. How ops are cut \
+          is said by `shard`, which need not have run. Programs that say nothing stay as they are.",
+    anchor: &["builtin.module"],
+    options: &[targets::TARGET],
+    statistics: &[
+        StatDef {
+            name: "collectives",
+            doc: "collectives that move values",
+        },
+        StatDef {
+            name: "bytes",
+            doc: "bytes of their results on one device",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let module = ctx.op;
+    let programs = ctx.ir.children(module);
+    let programs: Vec<Op> = programs
+        .into_iter()
+        .filter(|&op| ctx.ir.is(op, &task::PROGRAM))
+        .collect();
+    let Some(mesh) = Mesh::of(ctx.ir, module) else {
+        return Ok(());
+    };
+    let target = targets::of(ctx);
+    for program in programs {
+        if !is_global(ctx.ir, program) || is_whole(ctx.ir, program) {
+            continue;
+        }
+        let told = match divide(ctx.ir, &mesh, &target, program) {
+            Ok(told) => told,
+            Err((op, error)) => {
+                let text = format!("`{}` cannot be divided: {}", ctx.ir.name(op), error.message);
+                let error = Diagnostic::error(&SHARDING, place_of(ctx.ir, op), text);
+                return Err(Diagnostics { items: vec![error] });
+            }
+        };
+        for Told {
+            op,
+            name,
+            bytes,
+            text,
+        } in told
+        {
+            ctx.count("collectives", 1);
+            ctx.count("bytes", bytes);
+            let line = format!("{name} of {text}: {bytes} bytes");
+            let remark = Remark::new(RemarkKind::Analysis, "Collective", ctx.place(op), line);
+            ctx.remark(remark);
+        }
+    }
+    forget_unused(ctx.ir, module);
+    Ok(())
+}
+
+/// True if a program does nothing but run another on devices.
+fn is_whole(ir: &Ir, program: Op) -> bool {
+    let Some(body) = ir.body(program, 0) else {
+        return false;
+    };
+    let ops: Vec<Op> = ir.block_ops(body).collect();
+    let [run, end] = ops[..] else {
+        return false;
+    };
+    let same = ir.operands(run).eq(ir.args(body).iter().copied());
+    ir.is(run, &task::DEVICES) && same && ir.operands(end).eq(ir.results(run).iter().copied())
+}
+
+/// Erases the programs of devices that no program runs any more.
+fn forget_unused(ir: &mut Ir, module: Op) {
+    for program in calls::roots(ir, module) {
+        if mesh::is_device_program(ir, program) {
+            ir.erase(program);
+        }
+    }
+}
+
+/// A collective, for remarks.
+struct Told {
+    op: Op,
+    name: &'static str,
+    bytes: u64,
+    text: String,
+}
+
+/// A value of a device.
+#[derive(Clone)]
+struct Copy {
+    layout: Layout,
+    value: Value,
+    /// What is done when nothing is open any more.
+    finish: Option<Finish>,
+}
+
+/// What makes a value of what was combined.
+#[derive(Clone)]
+struct Finish {
+    dtype: DType,
+    divide: Option<u64>,
+}
+
+type Fault = (Op, OpError);
+
+/// Divides a program: it runs a new one on devices.
+fn divide(
+    ir: &mut Ir,
+    mesh: &Mesh,
+    target: &fuser_target::Target,
+    program: Op,
+) -> Result<Vec<Told>, Fault> {
+    let missing = |op: Op| (op, OpError::new("it has no body"));
+    let local = ir.clone_op(program, &mut Mapping::default());
+    ir.insert_after(program, local);
+    let name = fresh(ir, program);
+    let symbol = ir.sym(&name);
+    let named = ir.attr(AttrKind::String(symbol));
+    ir.set_attr(local, "sym_name", named);
+    let body = ir.body(local, 0).ok_or_else(|| missing(program))?;
+    let plan = decide(ir, mesh, target, local, body);
+    let args = ir.args(body).to_vec();
+    let whole: Vec<TypeId> = args.iter().map(|&arg| ir.value_type(arg)).collect();
+    let mut divider = Divider {
+        ir,
+        mesh,
+        copies: FxHashMap::default(),
+        told: Vec::new(),
+    };
+    for ((&arg, layout), &ty) in args.iter().zip(&plan.args).zip(&whole) {
+        let part = part_type(divider.ir, mesh, ty, layout);
+        divider.ir.set_value_type(arg, part);
+        divider.keep(arg, layout.clone(), arg, None);
+    }
+    let mut outputs = Vec::new();
+    for (op, decision) in &plan.ops {
+        if divider.ir.is(*op, &task::RETURN) {
+            outputs.clone_from(&decision.needs);
+        }
+        divider.op(*op, decision).map_err(|error| (*op, error))?;
+    }
+    for (op, _) in plan.ops.iter().rev() {
+        if !divider.ir.is(*op, &task::RETURN) {
+            divider.ir.erase(*op);
+        }
+    }
+    let told = divider.told;
+    // Signatures and marks.
+    let Some((_, results)) = task::verify::signature(ir, program) else {
+        return Err(missing(program));
+    };
+    let results = results.to_vec();
+    let parts: Vec<TypeId> = results
+        .iter()
+        .zip(&outputs)
+        .map(|(&ty, layout)| part_type(ir, mesh, ty, layout))
+        .collect();
+    let inputs: Vec<TypeId> = args.iter().map(|&arg| ir.value_type(arg)).collect();
+    let function = ir.function_type(inputs, parts);
+    let function = ir.attr(AttrKind::Type(function));
+    ir.set_attr(local, "function_type", function);
+    for list in marks::LISTS {
+        marks::remove(ir, local, list, mesh::MARK);
+        marks::remove(ir, program, list, mesh::MARK);
+    }
+    let unit = ir.attr(AttrKind::Unit);
+    for own in calls::reached(ir, ir.parent_op(local).unwrap_or(local), local) {
+        ir.set_attr(own, mesh::DEVICE, unit);
+    }
+    run_on_devices(ir, mesh, program, symbol, &plan.args, &outputs, &results)?;
+    Ok(told)
+}
+
+/// Makes the body of a program a `task.devices`.
+fn run_on_devices(
+    ir: &mut Ir,
+    mesh: &Mesh,
+    program: Op,
+    symbol: fuser_ir::Sym,
+    inputs: &[Layout],
+    outputs: &[Layout],
+    results: &[TypeId],
+) -> Result<(), Fault> {
+    let missing = || (program, OpError::new("it has no body"));
+    let body = ir.body(program, 0).ok_or_else(missing)?;
+    let ops: Vec<Op> = ir.block_ops(body).collect();
+    let Some((&end, before)) = ops.split_last() else {
+        return Err(missing());
+    };
+    let names: Vec<_> = ir
+        .operands(end)
+        .map(|value| ir.value_name_sym(value))
+        .collect();
+    let callee = ir.attr(AttrKind::SymbolRef(vec![symbol]));
+    let (taken, given) = (shardings(ir, mesh, inputs), shardings(ir, mesh, outputs));
+    let values = ir.args(body).to_vec();
+    let clauses = [("body", callee), ("in", taken), ("out", given)];
+    let made =
+        Builder::before(ir, end).build(&task::DEVICES, &values, &clauses, &[], Some(results));
+    let made = made.map_err(|error| (program, error))?;
+    let made = ir.results(made).to_vec();
+    ir.set_operands(end, &made);
+    for op in before.iter().rev() {
+        ir.erase(*op);
+    }
+    // Results that are arguments have names already.
+    for (value, name) in made.into_iter().zip(names) {
+        ir.set_value_name(value, name);
+    }
+    Ok(())
+}
+
+fn shardings(ir: &mut Ir, mesh: &Mesh, layouts: &[Layout]) -> AttrId {
+    let all: Vec<AttrId> = layouts
+        .iter()
+        .map(|own| own.sharding().attr(ir, mesh))
+        .collect();
+    ir.attr(AttrKind::Array(all))
+}
+
+/// A symbol that the module does not have: that of the program, and `_device`.
+fn fresh(ir: &Ir, program: Op) -> String {
+    let base = format!("{}_device", ir.symbol_name(program).unwrap_or("main"));
+    let module = ir.parent_op(program).unwrap_or(program);
+    let symbols: Vec<String> = ir
+        .children(module)
+        .into_iter()
+        .filter_map(|op| ir.symbol_name(op).map(String::from))
+        .collect();
+    let mut name = base.clone();
+    let mut number = 0;
+    while symbols.contains(&name) {
+        number += 1;
+        name = format!("{base}_{number}");
+    }
+    name
+}
+
+/// The type of a device's part of a value.
+fn part_type(ir: &mut Ir, mesh: &Mesh, ty: TypeId, layout: &Layout) -> TypeId {
+    let TypeKind::Tensor(tensor) = ir.ty(ty) else {
+        return ty;
+    };
+    let tensor = tensor.clone();
+    let dims = tensor
+        .dims
+        .iter()
+        .zip(&layout.dims)
+        .map(|(dim, cut)| part(mesh, *dim, cut));
+    let dims = dims.collect();
+    ir.type_id(TypeKind::Tensor(TensorType { dims, ..tensor }))
+}
+
+fn part(mesh: &Mesh, dim: Dim, cut: &[usize]) -> Dim {
+    match dim.extent {
+        Extent::Static(extent) => Dim {
+            extent: Extent::Static(extent / mesh.parts(cut).max(1) as u64),
+            ..dim
+        },
+        _ => dim,
+    }
+}
+
+struct Divider<'a> {
+    ir: &'a mut Ir,
+    mesh: &'a Mesh,
+    /// For each value of the whole program what a device has of it.
+    copies: FxHashMap<Value, Vec<Copy>>,
+    told: Vec<Told>,
+}
+
+impl Divider<'_> {
+    fn keep(&mut self, whole: Value, layout: Layout, value: Value, finish: Option<Finish>) {
+        self.copies.entry(whole).or_default().push(Copy {
+            layout,
+            value,
+            finish,
+        });
+    }
+    fn axes<'n>(&mut self, axes: &[usize]) -> Clause<'n> {
+        ("over", mesh::strings_attr(self.ir, &self.mesh.names(axes)))
+    }
+    /// Puts the parts of an op before it.
+    fn op(&mut self, op: Op, decision: &Decision) -> Result<(), OpError> {
+        let whole: Vec<Value> = self.ir.operands(op).collect();
+        let mut operands = Vec::with_capacity(whole.len());
+        for (&value, layout) in whole.iter().zip(&decision.needs) {
+            operands.push(self.need(op, value, layout)?);
+        }
+        if self.ir.is(op, &task::RETURN) {
+            self.ir.set_operands(op, &operands);
+            return Ok(());
+        }
+        let results = self.ir.results(op).to_vec();
+        let mut finish = None;
+        let made = if self.ir.is(op, &task::SHARD) {
+            operands
+        } else if self.ir.is(op, &task::DEVICES) {
+            self.inlined(op, &operands)?
+        } else if let Some(axes) = looked_up(decision) {
+            vec![self.lookup(op, &operands, &axes, decision)?]
+        } else {
+            let partial = decision.makes.iter().any(|own| own.partial.is_some());
+            let reduces = decision.rule.factors.iter().zip(&decision.cut);
+            let reduces = reduces
+                .into_iter()
+                .any(|(own, cut)| matches!(own.kind, Kind::Partial(_)) && !cut.is_empty());
+            let pending = partial && reduces && is_pending(self.ir, op) && self.adds(op);
+            if pending {
+                let (made, own) = self.pending(op, &operands, decision)?;
+                finish = Some(own);
+                made
+            } else {
+                self.copied(op, None, &operands, decision, None)?
+            }
+        };
+        for ((&result, layout), value) in results.iter().zip(&decision.makes).zip(made) {
+            if finish.is_none() && self.ir.value_name(value).is_none() {
+                let name = self.ir.value_name_sym(result);
+                self.ir.set_value_name(value, name);
+            }
+            self.keep(result, layout.clone(), value, finish.clone());
+        }
+        Ok(())
+    }
+    /// True if an op adds or multiplies, where the type in which it does so counts.
+    fn adds(&self, op: Op) -> bool {
+        ![&fusion::MAX, &fusion::MIN]
+            .into_iter()
+            .any(|def| self.ir.is(op, def))
+    }
+    /// The op on parts: with another definition or in another type where these are given.
+    fn copied(
+        &mut self,
+        op: Op,
+        other: Option<&'static OpDef>,
+        operands: &[Value],
+        decision: &Decision,
+        to: Option<DType>,
+    ) -> Result<Vec<Value>, OpError> {
+        let whole: Vec<Value> = self.ir.operands(op).collect();
+        let mut map = Mapping::default();
+        for (&from, &to) in whole.iter().zip(operands) {
+            map.insert(from, to);
+        }
+        let new = match other {
+            None => {
+                let new = self.ir.clone_op(op, &mut map);
+                self.ir.insert_before(op, new);
+                // One value may lie in two ways.
+                self.ir.set_operands(new, operands);
+                new
+            }
+            Some(def) => {
+                let clauses: Vec<(String, AttrId)> = self
+                    .ir
+                    .attrs(op)
+                    .iter()
+                    .map(|(key, attr)| (self.ir.str(*key).to_owned(), *attr))
+                    .collect();
+                let clauses: Vec<Clause<'_>> = clauses
+                    .iter()
+                    .map(|(key, attr)| (key.as_str(), *attr))
+                    .collect();
+                Builder::before(self.ir, op).op(def, operands, &clauses)?
+            }
+        };
+        self.ir.remove_attr(new, CUT);
+        self.ir.remove_attr(new, SUMMANDS);
+        if let Some(dtype) = to {
+            let ty = self.ir.scalar(dtype);
+            let attr = self.ir.attr(AttrKind::Type(ty));
+            self.ir.set_attr(new, "to", attr);
+        }
+        self.scale_shape(new, decision);
+        self.retype(new, decision)?;
+        Ok(self.ir.results(new).to_vec())
+    }
+    /// The clause that states extents of the result: those of a part.
+    fn scale_shape(&mut self, op: Op, decision: &Decision) {
+        let Some(AttrKind::Extents(dims)) = self.ir.attr_of(op, "shape") else {
+            return;
+        };
+        let Some(layout) = decision
+            .makes
+            .first()
+            .filter(|own| own.dims.len() == dims.len())
+        else {
+            return;
+        };
+        let dims = dims
+            .iter()
+            .zip(&layout.dims)
+            .map(|(dim, cut)| part(self.mesh, *dim, cut));
+        let dims = dims.collect();
+        let attr = self.ir.attr(AttrKind::Extents(dims));
+        self.ir.set_attr(op, "shape", attr);
+    }
+    /// Infers the types of results anew; those of constants are parts of what they were.
+    fn retype(&mut self, op: Op, decision: &Decision) -> Result<(), OpError> {
+        let Some(def) = self.ir.def(op) else {
+            return Ok(());
+        };
+        if def.class == OpClass::Control {
+            return Ok(());
+        }
+        if self.ir.is(op, &fusion::CONSTANT) {
+            let result = self.ir.result(op, 0);
+            let ty = self.ir.value_type(result);
+            let ty = part_type(self.ir, self.mesh, ty, &decision.makes[0]);
+            if let Some(AttrKind::Dense {
+                dtype,
+                splat: true,
+                bytes,
+                ..
+            }) = self.ir.attr_of(op, "value")
+            {
+                let kind = AttrKind::Dense {
+                    ty,
+                    dtype: *dtype,
+                    splat: true,
+                    bytes: bytes.clone(),
+                };
+                let attr = self.ir.attr(kind);
+                self.ir.set_attr(op, "value", attr);
+            }
+            self.ir.set_value_type(result, ty);
+            return Ok(());
+        }
+        let operands: Vec<Value> = self.ir.operands(op).collect();
+        let attrs = self.ir.attrs(op).to_vec();
+        let regions = self.ir.op_regions(op).to_vec();
+        let parts = OpParts {
+            operands: &operands,
+            attrs: &attrs,
+            regions: &regions,
+            stated: None,
+        };
+        if let Some(infer) = def.infer {
+            let types = infer(self.ir, parts)?;
+            for (index, ty) in types
+                .into_iter()
+                .enumerate()
+                .take(self.ir.results(op).len())
+            {
+                let value = self.ir.result(op, index);
+                self.ir.set_value_type(value, ty);
+            }
+        }
+        Ok(())
+    }
+    /// An op whose parts are combined before they are what it says: in f32 where it is narrower, a sum where it is a mean.
+    fn pending(
+        &mut self,
+        op: Op,
+        operands: &[Value],
+        decision: &Decision,
+    ) -> Result<(Vec<Value>, Finish), OpError> {
+        let result = self.ir.result(op, 0);
+        let dtype = self.ir.value_kind(result).dtype().unwrap_or(DType::F32);
+        let wide = dtype.accumulate();
+        let finish = Finish {
+            dtype,
+            divide: match self.ir.is(op, &fusion::MEAN) {
+                true => mean_length(self.ir, op),
+                false => None,
+            },
+        };
+        let class = self.ir.def(op).map(|def| def.class);
+        let made = match class {
+            Some(OpClass::Contraction | OpClass::Convolution) => {
+                self.copied(op, None, operands, decision, Some(wide))?
+            }
+            _ => {
+                let input = Builder::before(self.ir, op).cast(operands[0], wide)?;
+                let def = match self.ir.is(op, &fusion::PROD) {
+                    true => &fusion::PROD,
+                    false => &fusion::SUM,
+                };
+                self.copied(op, Some(def), &[input], decision, None)?
+            }
+        };
+        Ok((made, finish))
+    }
+    /// Elements of the own part of a table, and -0 for those of others, which changes no sum.
+    fn lookup(
+        &mut self,
+        op: Op,
+        operands: &[Value],
+        axes: &[usize],
+        decision: &Decision,
+    ) -> Result<Value, OpError> {
+        let dim = usize::try_from(self.ir.int_of(op, "dim").unwrap_or(0)).unwrap_or(0);
+        let along = self.ir.is(op, &fusion::TAKE_ALONG);
+        let (table, index) = (operands[0], operands[1]);
+        let extent = |ir: &Ir| crate::rule::extent(ir, table, dim).unwrap_or(1) as i64;
+        let own = extent(self.ir);
+        let length = own.saturating_mul(self.mesh.parts(axes));
+        let over = self.axes(axes);
+        let mut b = Builder::before(self.ir, op);
+        let ty = b.ir.tensor(Vec::new(), DType::I64);
+        let number = b.value(&fusion::AXIS_INDEX, &[], &[over])?;
+        let number = b.cast(number, DType::I64)?;
+        let (zero, most, last, size) = (
+            b.constant_int(0, ty)?,
+            b.constant_int(length - 1, ty)?,
+            b.constant_int(own - 1, ty)?,
+            b.constant_int(own, ty)?,
+        );
+        let index = b.cast(index, DType::I64)?;
+        let index = b.maximum(index, zero)?;
+        let index = b.minimum(index, most)?;
+        let start = b.mul(number, size)?;
+        let place = b.sub(index, start)?;
+        let (low, high) = (b.compare("ge", place, zero)?, b.compare("le", place, last)?);
+        let inside = b.binary(&fusion::AND, low, high)?;
+        let place = b.maximum(place, zero)?;
+        let place = b.minimum(place, last)?;
+        let clause = b.int("dim", dim as i64);
+        let def = match along {
+            true => &fusion::TAKE_ALONG,
+            false => &fusion::TAKE,
+        };
+        let made = b.value(def, &[table, place], &[clause])?;
+        let inside = match along {
+            true => inside,
+            false => {
+                let shape =
+                    b.ir.value_kind(made)
+                        .as_tensor()
+                        .map_or(Vec::new(), |t| t.dims.clone());
+                let rank = b.ir.rank(place);
+                let dims: Vec<i64> = (dim..dim + rank).map(|axis| axis as i64).collect();
+                b.broadcast(inside, &dims, &shape)?
+            }
+        };
+        let dtype = b.ir.value_kind(made).dtype().unwrap_or(DType::F32);
+        let scalar = b.ir.tensor(Vec::new(), dtype);
+        let nothing = match dtype.is_float() {
+            true => b.constant_float(-0.0, scalar)?,
+            false => b.constant_int(0, scalar)?,
+        };
+        let _ = decision;
+        b.choose(inside, made, nothing)
+    }
+    /// The ops of the program that a `task.devices` runs.
+    fn inlined(&mut self, op: Op, operands: &[Value]) -> Result<Vec<Value>, OpError> {
+        let missing = || OpError::new("it runs no program");
+        let callee = calls::callee(self.ir, op, "body").ok_or_else(missing)?;
+        let body = self.ir.body(callee, 0).ok_or_else(missing)?;
+        let mut map = Mapping::default();
+        for (&arg, &value) in self.ir.args(body).iter().zip(operands) {
+            map.insert(arg, value);
+        }
+        let ops: Vec<Op> = self.ir.block_ops(body).collect();
+        let mut results = Vec::new();
+        for own in ops {
+            if self.ir.is(own, &task::RETURN) {
+                results = self.ir.operands(own).map(|value| map.get(value)).collect();
+                continue;
+            }
+            let copy = self.ir.clone_op(own, &mut map);
+            self.ir.insert_before(op, copy);
+        }
+        Ok(results)
+    }
+    /// What a device has of a value where it lies as an op needs it.
+    fn need(&mut self, op: Op, whole: Value, layout: &Layout) -> Result<Value, OpError> {
+        let copies = self.copies.get(&whole).map_or(&[][..], |copies| copies);
+        let there = copies
+            .iter()
+            .find(|own| own.layout == *layout && own.finish.is_none());
+        if let Some(there) = there {
+            return Ok(there.value);
+        }
+        let price = |own: &Copy| {
+            let mut bytes = self.bytes(own.value);
+            let mut all = 0u64;
+            for step in moves(&own.layout, layout) {
+                all = all.saturating_add(sent(self.mesh, &step, bytes));
+                bytes = traffic(self.mesh, std::slice::from_ref(&step), bytes)
+                    .last()
+                    .map_or(bytes, |last| last.1);
+            }
+            all
+        };
+        let missing = || OpError::new("a value is used before it is defined");
+        let source = copies
+            .iter()
+            .min_by_key(|own| price(own))
+            .cloned()
+            .ok_or_else(missing)?;
+        let combine = source
+            .layout
+            .partial
+            .as_ref()
+            .map_or(Combine::Sum, |(_, combine)| *combine);
+        let mut value = source.value;
+        for step in moves(&source.layout, layout) {
+            value = self.step(op, whole, value, &step, combine)?;
+        }
+        if let Some(Finish { dtype, divide }) = source.finish {
+            let mut b = Builder::before(self.ir, op);
+            if let Some(length) = divide {
+                let wide = b.ir.value_kind(value).dtype().unwrap_or(DType::F32);
+                let scalar = b.ir.tensor(Vec::new(), wide);
+                let length = b.constant_float(length as f64, scalar)?;
+                value = b.div(value, length)?;
+            }
+            value = b.cast(value, dtype)?;
+        }
+        self.keep(whole, layout.clone(), value, None);
+        Ok(value)
+    }
+    fn bytes(&self, value: Value) -> u64 {
+        let size = self
+            .ir
+            .value_kind(value)
+            .dtype()
+            .map_or(1, |dtype| u64::from(dtype.bytes()));
+        let dims = self
+            .ir
+            .value_kind(value)
+            .as_tensor()
+            .map_or(&[][..], |t| &t.dims);
+        let extents = dims.iter().map(|dim| match dim.extent {
+            Extent::Static(extent) => extent,
+            _ => 1024,
+        });
+        extents.fold(size, u64::saturating_mul)
+    }
+    /// One move of a value.
+    fn step(
+        &mut self,
+        op: Op,
+        whole: Value,
+        value: Value,
+        step: &Move,
+        combine: Combine,
+    ) -> Result<Value, OpError> {
+        let dims = self
+            .ir
+            .value_kind(value)
+            .as_tensor()
+            .map_or(Vec::new(), |t| t.dims.clone());
+        let resized = |dim: usize, more: i64, fewer: i64| {
+            let mut dims = dims.clone();
+            if let Some(Dim {
+                extent: Extent::Static(extent),
+                ..
+            }) = dims.get_mut(dim)
+            {
+                *extent = extent.saturating_mul(more.max(1) as u64) / fewer.max(1) as u64;
+            }
+            dims
+        };
+        let axes = match step {
+            Move::Reduce(axes) | Move::Gather(_, axes) | Move::Slice(_, axes) => axes.clone(),
+            Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => vec![*axis],
+        };
+        let parts = self.mesh.parts(&axes);
+        let over = self.axes(&axes);
+        let mut b = Builder::before(self.ir, op);
+        let combine = b.word("combine", combine.word());
+        let made = match *step {
+            Move::Reduce(_) => b.value(&fusion::ALL_REDUCE, &[value], &[over, combine])?,
+            Move::Scatter(dim, _) => {
+                let clauses = [
+                    over,
+                    combine,
+                    b.int("dim", dim as i64),
+                    b.shape("shape", &resized(dim, 1, parts)),
+                ];
+                b.value(&fusion::REDUCE_SCATTER, &[value], &clauses)?
+            }
+            Move::Gather(dim, _) => {
+                let clauses = [
+                    over,
+                    b.int("dim", dim as i64),
+                    b.shape("shape", &resized(dim, parts, 1)),
+                ];
+                b.value(&fusion::ALL_GATHER, &[value], &clauses)?
+            }
+            Move::Exchange(from, to, _) => {
+                let mut shape = resized(from, parts, 1);
+                shape[to] = resized(to, 1, parts)[to];
+                let clauses = [
+                    over,
+                    b.int("split", to as i64),
+                    b.int("concat", from as i64),
+                    b.shape("shape", &shape),
+                ];
+                b.value(&fusion::ALL_TO_ALL, &[value], &clauses)?
+            }
+            Move::Slice(dim, _) => {
+                let number = b.value(&fusion::AXIS_INDEX, &[], &[over])?;
+                let number = b.cast(number, DType::I64)?;
+                let shape = resized(dim, 1, parts);
+                let length = match shape[dim].extent {
+                    Extent::Static(extent) => extent as i64,
+                    _ => 0,
+                };
+                let scalar = b.ir.tensor(Vec::new(), DType::I64);
+                let length = b.constant_int(length, scalar)?;
+                let start = b.mul(number, length)?;
+                let clauses = [b.ints("dims", &[dim as i64]), b.shape("shape", &shape)];
+                return b.value(&fusion::DYNAMIC_SLICE, &[value, start], &clauses);
+            }
+        };
+        let def = self.ir.def_op(made).unwrap_or(op);
+        let name = self.ir.def(def).map_or("", |def| def.name);
+        let over: Vec<&str> = self.mesh.names(&axes);
+        let text = format!(
+            "{} over {over:?}",
+            fuser_analysis::axes::value_text(self.ir, whole)
+        );
+        let bytes = self.bytes(made);
+        self.told.push(Told {
+            op: def,
+            name: name.strip_prefix("fusion.").unwrap_or(name),
+            bytes,
+            text,
+        });
+        Ok(made)
+    }
+}
+
+/// The mesh axes that cut a table along the axis that is indexed.
+fn looked_up(decision: &Decision) -> Option<Vec<usize>> {
+    let all = decision.rule.factors.iter().zip(&decision.cut);
+    let mut cut = all.filter(|(own, cut)| own.kind == Kind::Lookup && !cut.is_empty());
+    cut.next().map(|(_, cut)| cut.clone())
+}

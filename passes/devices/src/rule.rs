@@ -1,0 +1,388 @@
+//! The ways in which an op can be cut over devices: its iteration space, axis by axis.
+//!
+//! ```text
+//! %y = fusion.matmul %a, %b       (i, j, k): %a[i, k], %b[k, j] -> %y[i, j]
+//!   cut along i                   %a by rows, %b whole, %y by rows
+//!   cut along k                   %a by columns, %b by rows, each device has a summand of %y
+//! ```
+//!
+//! The rule of an op follows from its indexing maps, which all ops have; where a reduction is cut, its op says how parts become one. Integers and
+//! floats of 32 bits and more are combined in their own type; a summand of a narrower float is one of f32 until all are together.
+
+use fuser_dialects::fusion::{self, maps};
+use fuser_ir::attr::AttrKind;
+use fuser_ir::def::OpClass;
+use fuser_ir::maps::{Index, IteratorKind};
+use fuser_ir::types::{DType, Extent};
+use fuser_ir::{Ir, Op, Value};
+
+/// The ways in which what devices hold becomes one value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub enum Combine {
+    /// They are added.
+    Sum,
+    /// They are multiplied.
+    Prod,
+    /// The greatest counts.
+    Max,
+    /// The smallest counts.
+    Min,
+}
+
+impl Combine {
+    /// The word of the clause `combine`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Sum => "sum",
+            Self::Prod => "prod",
+            Self::Max => "max",
+            Self::Min => "min",
+        }
+    }
+}
+
+/// What a device has of the results where a factor is cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// A part.
+    Parallel,
+    /// Something that is combined with what others have.
+    Partial(Combine),
+    /// The elements that are looked up in its own part of a table, and elsewhere what changes nothing when added.
+    Lookup,
+}
+
+/// An axis of an op's iteration space along which devices may share it.
+#[derive(Clone, Debug)]
+pub struct Factor {
+    /// What devices have then.
+    pub kind: Kind,
+    /// The extents of the axes that are cut, each of which parts must divide.
+    pub extents: Vec<u64>,
+}
+
+/// The rule of an op.
+#[derive(Clone, Debug, Default)]
+pub struct Rule {
+    /// The factors.
+    pub factors: Vec<Factor>,
+    /// For each axis of each operand its factor; an axis without one is whole on each device.
+    pub operands: Vec<Vec<Option<usize>>>,
+    /// For each axis of each result its factor.
+    pub results: Vec<Vec<Option<usize>>>,
+    /// Sets of operands that may all be summands: then the results are.
+    pub linear: Vec<Vec<usize>>,
+    /// Elements of the iteration space.
+    pub points: u64,
+}
+
+impl Rule {
+    /// The rule of an op of extents that are known; without factors where it cannot be cut.
+    pub fn of(ir: &Ir, op: Op) -> Self {
+        let mut rule = Self::whole(ir, op);
+        let cuttable = match ir.def(op) {
+            Some(def) if def.has_maps(&maps::RESHAPE) => rule.reshape(ir, op),
+            Some(def) => match def.class {
+                OpClass::Control | OpClass::Collective | OpClass::Structure => None,
+                class => rule.mapped(ir, op, class),
+            },
+            None => None,
+        };
+        if cuttable.is_none() {
+            rule.factors.clear();
+            rule.forget();
+        }
+        rule.linear = linear(ir, op);
+        rule
+    }
+    fn whole(ir: &Ir, op: Op) -> Self {
+        let axes = |value: Value| vec![None; ir.rank(value)];
+        let results = ir.results(op).iter();
+        let elements = |value: Value| elements(ir, value);
+        let values = ir.operands(op).chain(results.clone().copied());
+        Self {
+            operands: ir.operands(op).map(axes).collect(),
+            results: results.map(|&value| axes(value)).collect(),
+            points: values.map(elements).max().unwrap_or(1),
+            ..Self::default()
+        }
+    }
+    fn forget(&mut self) {
+        let axes = self.operands.iter_mut().chain(&mut self.results);
+        axes.flatten().for_each(|axis| *axis = None);
+    }
+    /// Factors of the iterators that no index shifts.
+    fn mapped(&mut self, ir: &Ir, op: Op, class: OpClass) -> Option<()> {
+        let maps = ir.maps(op)?;
+        let fixed = self.fixed(ir, op, class);
+        let partial = partial(ir, op);
+        let mut kinds: Vec<Option<Kind>> = Vec::new();
+        for (iter, kind) in maps.iterators.iter().enumerate() {
+            kinds.push(match kind {
+                _ if fixed.contains(&iter) => None,
+                IteratorKind::Parallel => Some(Kind::Parallel),
+                IteratorKind::Reduction => partial.map(Kind::Partial),
+                IteratorKind::Scan => None,
+            });
+        }
+        let mut extents: Vec<Vec<u64>> = vec![Vec::new(); kinds.len()];
+        let values = ir.operands(op).chain(ir.results(op).iter().copied());
+        let all = maps.operands.iter().chain(&maps.results);
+        for (value, map) in values.zip(all) {
+            for (axis, index) in map.axes()?.iter().enumerate() {
+                match *index {
+                    Index::Iter(iter) => match extent(ir, value, axis) {
+                        Some(extent) => extents[iter].push(extent),
+                        None => kinds[iter] = None,
+                    },
+                    Index::Affine { iter, .. } | Index::From { iter, .. } => kinds[iter] = None,
+                    Index::Zero | Index::Element(_) => {}
+                }
+            }
+        }
+        let mut numbers = vec![None; kinds.len()];
+        self.points = 1;
+        for (iter, extents) in extents.into_iter().enumerate() {
+            let length = extents.first().copied().unwrap_or(1);
+            self.points = self.points.saturating_mul(length);
+            if let Some(kind) = kinds[iter].filter(|_| !extents.is_empty()) {
+                numbers[iter] = Some(self.factors.len());
+                self.factors.push(Factor { kind, extents });
+            }
+        }
+        for (axes, map) in self
+            .operands
+            .iter_mut()
+            .zip(&maps.operands)
+            .chain(self.results.iter_mut().zip(&maps.results))
+        {
+            for (axis, index) in axes.iter_mut().zip(map.axes()?) {
+                if let Index::Iter(iter) = index {
+                    *axis = numbers[*iter];
+                }
+            }
+        }
+        self.lookup(ir, op);
+        Some(())
+    }
+    /// The table of a lookup, cut along the axis that is indexed.
+    fn lookup(&mut self, ir: &Ir, op: Op) {
+        let takes = ir.is(op, &fusion::TAKE) || ir.is(op, &fusion::TAKE_ALONG);
+        let dim = ir
+            .int_of(op, "dim")
+            .and_then(|dim| usize::try_from(dim).ok());
+        let table = ir.operands(op).next();
+        let index = ir
+            .operands(op)
+            .nth(1)
+            .and_then(|value| ir.value_kind(value).dtype());
+        // Whatever the index, it becomes one of 64 bits with a sign.
+        let looks = takes && index != Some(DType::U64);
+        let (true, Some(dim), Some(table)) = (looks, dim, table) else {
+            return;
+        };
+        let numeric = ir.value_kind(table).dtype().is_some_and(|d| {
+            d.is_float() && !d.is_storage() || matches!(d, DType::I32 | DType::I64)
+        });
+        if let (true, Some(length)) = (numeric, extent(ir, table, dim)) {
+            self.operands[0][dim] = Some(self.factors.len());
+            self.factors.push(Factor {
+                kind: Kind::Lookup,
+                extents: vec![length],
+            });
+        }
+    }
+    /// Iterators along which an op looks at more than what its maps say.
+    fn fixed(&self, ir: &Ir, op: Op, class: OpClass) -> Vec<usize> {
+        let rank = ir.results(op).first().map_or(0, |&value| ir.rank(value));
+        let dim = ir
+            .int_of(op, "dim")
+            .and_then(|dim| usize::try_from(dim).ok());
+        let all = || (0..64).collect();
+        match class {
+            // What an element is depends on where it stands.
+            OpClass::Creation | OpClass::Composite if ir.is(op, &fusion::IOTA) => {
+                dim.into_iter().collect()
+            }
+            OpClass::Creation if ir.is(op, &fusion::CONSTANT) => match is_splat(ir, op) {
+                true => Vec::new(),
+                false => all(),
+            },
+            OpClass::Creation if ir.is(op, &fusion::FULL) => Vec::new(),
+            OpClass::Creation => all(),
+            _ if is_random(ir, op) => all(),
+            OpClass::Attention if ir.get_attr(op, "causal").is_some() => {
+                vec![rank.saturating_sub(2)]
+            }
+            OpClass::Scatter | OpClass::Sort | OpClass::Scan => dim.into_iter().collect(),
+            _ if ir.is(op, &fusion::ROLL) || ir.is(op, &fusion::ONE_HOT) => {
+                dim.into_iter().collect()
+            }
+            // The places of results along space are whole.
+            OpClass::Convolution => {
+                let front = fusion::convolution::front(ir, op);
+                (front..rank).chain(rank + 1..64).collect()
+            }
+            OpClass::Routine => all(),
+            _ => Vec::new(),
+        }
+    }
+    /// The first axes of each group of axes that a reshape makes of others.
+    fn reshape(&mut self, ir: &Ir, op: Op) -> Option<()> {
+        let dims = |value: Value| {
+            (0..ir.rank(value))
+                .map(|axis| extent(ir, value, axis))
+                .collect::<Option<Vec<u64>>>()
+        };
+        let (from, to) = (dims(ir.operand(op, 0))?, dims(ir.result(op, 0))?);
+        if from.contains(&0) {
+            return None;
+        }
+        let (mut a, mut b) = (0, 0);
+        while a < from.len() && b < to.len() {
+            let (first, second) = (a, b);
+            let (mut left, mut right) = (from[a], to[b]);
+            while left != right {
+                match left < right {
+                    true => {
+                        a += 1;
+                        left = left.checked_mul(*from.get(a)?)?;
+                    }
+                    false => {
+                        b += 1;
+                        right = right.checked_mul(*to.get(b)?)?;
+                    }
+                }
+            }
+            let wide = |list: &[u64], range: std::ops::RangeInclusive<usize>| {
+                range.into_iter().find(|&axis| list[axis] > 1)
+            };
+            if let (Some(x), Some(y)) = (wide(&from, first..=a), wide(&to, second..=b)) {
+                let number = Some(self.factors.len());
+                (self.operands[0][x], self.results[0][y]) = (number, number);
+                self.factors.push(Factor {
+                    kind: Kind::Parallel,
+                    extents: vec![from[x], to[y]],
+                });
+            }
+            (a, b) = (a + 1, b + 1);
+        }
+        Some(())
+    }
+    /// True if a factor may be cut into so many parts.
+    pub fn divides(&self, factor: usize, parts: i64) -> bool {
+        let parts = parts.max(1) as u64;
+        self.factors[factor]
+            .extents
+            .iter()
+            .all(|extent| extent % parts == 0 && *extent > 0)
+    }
+}
+
+/// The extent of an axis, where it is a number.
+pub fn extent(ir: &Ir, value: Value, axis: usize) -> Option<u64> {
+    match ir.value_kind(value).as_tensor()?.dims.get(axis)?.extent {
+        Extent::Static(extent) => Some(extent),
+        _ => None,
+    }
+}
+
+/// The stored elements of a value; extents that are not known count as 1024.
+pub fn elements(ir: &Ir, value: Value) -> u64 {
+    let dims = ir
+        .value_kind(value)
+        .as_tensor()
+        .map_or(&[][..], |t| &t.dims);
+    let stored = dims
+        .iter()
+        .filter(|dim| !dim.broadcast)
+        .map(|dim| match dim.extent {
+            Extent::Static(extent) => extent,
+            _ => 1024,
+        });
+    stored.fold(1, u64::saturating_mul)
+}
+
+fn is_splat(ir: &Ir, op: Op) -> bool {
+    !matches!(
+        ir.attr_of(op, "value"),
+        Some(AttrKind::Dense { splat: false, .. })
+    )
+}
+
+fn is_random(ir: &Ir, op: Op) -> bool {
+    [&fusion::UNIFORM, &fusion::NORMAL, &fusion::BERNOULLI]
+        .into_iter()
+        .any(|def| ir.is(op, def))
+}
+
+/// How parts of a reduction become one; `None` where they cannot.
+fn partial(ir: &Ir, op: Op) -> Option<Combine> {
+    let is = |def| ir.is(op, def);
+    match ir.def(op)?.class {
+        OpClass::Convolution => Some(Combine::Sum),
+        // A bias would be added by each device.
+        OpClass::Contraction => (ir.operand_count(op) == 2).then_some(Combine::Sum),
+        _ if is(&fusion::SUM) => Some(Combine::Sum),
+        // The number of elements is known.
+        _ if is(&fusion::MEAN) => mean_length(ir, op).map(|_| Combine::Sum),
+        _ if is(&fusion::PROD) => Some(Combine::Prod),
+        _ if is(&fusion::MAX) => Some(Combine::Max),
+        _ if is(&fusion::MIN) => Some(Combine::Min),
+        _ => None,
+    }
+}
+
+/// The number of elements of which each mean is one; `None` where it is not known.
+pub fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
+    let operand = ir.operands(op).next()?;
+    let dims = ir.i64s_of(op, "dims")?.iter();
+    let mut lengths = dims.map(|&dim| extent(ir, operand, usize::try_from(dim).ok()?));
+    lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
+}
+
+/// True if what devices have of a partial result is no summand of the result yet: it is f32 where the result is narrower, and a sum where it is a mean.
+pub fn is_pending(ir: &Ir, op: Op) -> bool {
+    let narrow =
+        |&value: &Value| matches!(ir.value_kind(value).dtype(), Some(DType::F16 | DType::BF16));
+    ir.is(op, &fusion::MEAN) || ir.results(op).iter().any(narrow)
+}
+
+/// The sets of operands in which an op is linear.
+fn linear(ir: &Ir, op: Op) -> Vec<Vec<usize>> {
+    let is = |list: &[&'static fuser_ir::def::OpDef]| list.iter().any(|def| ir.is(op, def));
+    let narrow = |value: Value| {
+        !ir.value_kind(value)
+            .dtype()
+            .is_some_and(|d| matches!(d, DType::F32 | DType::F64))
+    };
+    let values = ir.operands(op).chain(ir.results(op).iter().copied());
+    if values.into_iter().any(narrow) {
+        return Vec::new();
+    }
+    if is(&[&fusion::ADD, &fusion::SUB]) {
+        return vec![vec![0, 1]];
+    }
+    if is(&[&fusion::MUL])
+        || ir
+            .def(op)
+            .is_some_and(|d| d.class == OpClass::Contraction && ir.operand_count(op) == 2)
+    {
+        return vec![vec![0], vec![1]];
+    }
+    let moves = [
+        &fusion::NEG,
+        &fusion::SUM,
+        &fusion::PERMUTE,
+        &fusion::RESHAPE,
+        &fusion::SQUEEZE,
+        &fusion::BROADCAST,
+        &fusion::EXPAND,
+        &fusion::DIV,
+        &fusion::SLICE,
+    ];
+    match is(&moves) {
+        true => vec![vec![0]],
+        false => Vec::new(),
+    }
+}

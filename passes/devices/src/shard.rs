@@ -1,0 +1,95 @@
+//! The pass `shard`: writes at each op how it is cut over the devices.
+//!
+//! ```text
+//! %y = fusion.matmul %x, %w      =>      %y = fusion.matmul %x, %w {task.cut = [["data"], ["model"], []]}
+//! ```
+//!
+//! The attribute lists for each factor of the op (an axis of its iteration space) the mesh axes that cut it. It says nothing about what an op computes; `partition` obeys
+//! it, and so does this pass where it is written already. With `forget` the pass takes all of them away.
+
+use fuser_analysis::targets;
+use fuser_dialects::task::mesh::{self, Mesh};
+use fuser_dialects::task::{self, marks};
+use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_ir::{Diagnostics, Ir, Op};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+
+use crate::decide::{CUT, SUMMANDS, decide};
+
+/// `shard`
+pub static SHARD: PassDef = PassDef {
+    name: "shard",
+    summary: "decide how each op is cut over the devices of the mesh",
+    doc: "Writes the decision at ops as attributes, `task.cut` and `task.summands`. Decisions follow from what the user says (`{shard = ...}` at arguments and results, \
+          `task.shard`), and from the time that ops and communications take by the figures of the target. Programs of one device stay as they are.",
+    anchor: &["task.program"],
+    options: &[
+        targets::TARGET,
+        OptionDef {
+            name: "forget",
+            kind: OptionKind::Bool,
+            default: "false",
+            doc: "take the decisions away instead",
+        },
+    ],
+    statistics: &[StatDef {
+        name: "cut",
+        doc: "ops that devices share",
+    }],
+    run,
+    ..PassDef::EMPTY
+};
+
+/// True if a program says how something lies on devices, and is not one of a device itself.
+pub fn is_global(ir: &Ir, program: Op) -> bool {
+    if mesh::is_device_program(ir, program) {
+        return false;
+    }
+    let says = |op: Op| ir.is(op, &task::SHARD) || ir.is(op, &task::DEVICES);
+    let marked = |list: &&str| {
+        let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
+            return false;
+        };
+        (0..items.len()).any(|index| marks::has(ir, program, list, index, mesh::MARK))
+    };
+    marks::LISTS.iter().any(marked) || ir.children(program).into_iter().any(says)
+}
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let program = ctx.op;
+    if ctx.options.bool("forget") {
+        for op in ctx.ir.walk(program) {
+            ctx.ir.remove_attr(op, CUT);
+            ctx.ir.remove_attr(op, SUMMANDS);
+        }
+        return Ok(());
+    }
+    let Some(mesh) = Mesh::of(ctx.ir, program).filter(|_| is_global(ctx.ir, program)) else {
+        return Ok(());
+    };
+    let Some(body) = ctx.ir.body(program, 0) else {
+        return Ok(());
+    };
+    let target = targets::of(ctx);
+    let plan = decide(ctx.ir, &mesh, &target, program, body);
+    let mut shared = 0;
+    for (op, decision) in plan.ops {
+        for (name, lists) in [(CUT, &decision.cut), (SUMMANDS, &decision.summands)] {
+            if lists.iter().any(|axes| !axes.is_empty()) {
+                let attr = lists_attr(ctx.ir, &mesh, lists);
+                ctx.ir.set_attr(op, name, attr);
+                shared += u64::from(name == CUT);
+            }
+        }
+    }
+    ctx.count("cut", shared);
+    Ok(())
+}
+
+fn lists_attr(ir: &mut Ir, mesh: &Mesh, lists: &[Vec<usize>]) -> AttrId {
+    let lists: Vec<AttrId> = lists
+        .iter()
+        .map(|axes| mesh::strings_attr(ir, &mesh.names(axes)))
+        .collect();
+    ir.attr(AttrKind::Array(lists))
+}
