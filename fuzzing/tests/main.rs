@@ -5,6 +5,7 @@ mod complex;
 mod contracted;
 mod convolutions;
 mod coverage;
+mod devices;
 mod gpu;
 mod model;
 mod models;

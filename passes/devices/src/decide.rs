@@ -451,6 +451,7 @@ impl<'a> Walk<'a> {
                 continue;
             }
             let made = |axes: &Vec<Option<usize>>| match combine {
+                Some(combine) if combine != Combine::Sum => PENDING,
                 Some(_) if own.kind != Kind::Lookup && is_pending(ir, op) => PENDING,
                 Some(_) => SUMMAND,
                 None => cut(axes, factor),

@@ -28,8 +28,8 @@ use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::build::{Builder, Clause};
 use fuser_ir::clone::Mapping;
 use fuser_ir::def::{OpClass, OpDef, OpError, OpParts};
-use fuser_ir::types::{DType, Dim, Extent, TensorType};
-use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, TypeId, TypeKind, Value};
+use fuser_ir::types::{DType, Dim, Extent, ExtentExpr, TensorType};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef, place_of};
 use rustc_hash::FxHashMap;
 
@@ -334,8 +334,23 @@ impl Divider<'_> {
             operands.push(self.need(op, value, layout)?);
         }
         if self.ir.is(op, &task::RETURN) {
+            for (value, &whole) in operands.iter_mut().zip(&whole) {
+                *value = self.repeated_as(op, *value, whole)?;
+                // Results lie in memory as the whole does.
+                let (own, stated) = (self.ir.value_type(*value), self.ir.value_type(whole));
+                let ty = self.laid_out(own, stated);
+                if !layout::agree(self.ir, own, ty) {
+                    *value =
+                        Builder::before(self.ir, op).typed(&fusion::COPY, &[*value], &[], ty)?;
+                }
+            }
             self.ir.set_operands(op, &operands);
             return Ok(());
+        }
+        if self.ir.is(op, &task::DEVICES) || self.ir.is(op, &task::LOOP) {
+            for (value, &whole) in operands.iter_mut().zip(&whole) {
+                *value = self.repeated_as(op, *value, whole)?;
+            }
         }
         let results = self.ir.results(op).to_vec();
         let mut finish = None;
@@ -490,10 +505,29 @@ impl Divider<'_> {
                 .take(self.ir.results(op).len())
             {
                 let value = self.ir.result(op, index);
+                let ty = self.laid_out(ty, self.ir.value_type(value));
                 self.ir.set_value_type(value, ty);
             }
         }
         Ok(())
+    }
+    /// The type, with the layout in memory that another one states.
+    fn laid_out(&mut self, ty: TypeId, other: TypeId) -> TypeId {
+        let stated = self
+            .ir
+            .ty(other)
+            .as_tensor()
+            .and_then(|other| other.encoding);
+        match self.ir.ty(ty).as_tensor() {
+            Some(own) if stated.is_some() => {
+                let own = TensorType {
+                    encoding: stated,
+                    ..own.clone()
+                };
+                self.ir.type_id(TypeKind::Tensor(own))
+            }
+            _ => ty,
+        }
     }
     /// An op whose parts are combined before they are what it says: in f32 where it is narrower, a sum where it is a mean.
     fn pending(
@@ -675,8 +709,116 @@ impl Divider<'_> {
         });
         extents.fold(size, u64::saturating_mul)
     }
-    /// One move of a value.
+    /// The value with `b` axes where the whole has some.
+    fn repeated_as(&mut self, op: Op, value: Value, whole: Value) -> Result<Value, OpError> {
+        let dims = |ir: &Ir, value| {
+            ir.value_kind(value)
+                .as_tensor()
+                .map_or(Vec::new(), |t| t.dims.clone())
+        };
+        let (own, whole) = (dims(self.ir, value), dims(self.ir, whole));
+        let pairs = own.iter().zip(&whole).enumerate();
+        let lost = pairs.filter(|(_, (own, whole))| {
+            whole.broadcast && !own.broadcast && own.extent != Extent::Static(1)
+        });
+        let lost: Vec<usize> = lost.map(|(axis, _)| axis).collect();
+        if lost.is_empty() {
+            return Ok(value);
+        }
+        let once = self.once(op, value, &lost)?;
+        self.repeated(op, once, &own)
+    }
+    /// The first element along each of `axes`, along which nothing changes.
+    fn once(&mut self, op: Op, value: Value, axes: &[usize]) -> Result<Value, OpError> {
+        let mut dims = self.dims(value);
+        let mut value = value;
+        for &axis in axes {
+            let known = matches!(dims[axis].extent, Extent::Static(extent) if extent > 0);
+            dims[axis] = Dim::fixed(1);
+            if !known {
+                // An axis that may be empty has no first element: a lookup gives 0 there.
+                let mut b = Builder::before(self.ir, op);
+                let ty = b.ir.tensor(vec![Dim::fixed(1)], DType::I64);
+                let first = b.constant_int(0, ty)?;
+                let clause = b.int("dim", axis as i64);
+                value = b.value(&fusion::TAKE, &[value, first], &[clause])?;
+            }
+        }
+        let starts = vec![ExtentExpr::constant(0); dims.len()];
+        let mut b = Builder::before(self.ir, op);
+        let starts = b.amounts("starts", &starts);
+        let starts = starts.ok_or_else(|| OpError::new("a start is none"))?;
+        let clauses = [starts, b.shape("shape", &dims)];
+        b.value(&fusion::SLICE, &[value], &clauses)
+    }
+    /// The axes of a tensor.
+    fn dims(&self, value: Value) -> Vec<Dim> {
+        let tensor = self.ir.value_kind(value).as_tensor();
+        tensor.map_or(Vec::new(), |tensor| tensor.dims.clone())
+    }
+    /// Axes of extent 1 repeated to the extents of `dims`.
+    fn repeated(&mut self, op: Op, value: Value, dims: &[Dim]) -> Result<Value, OpError> {
+        let mut b = Builder::before(self.ir, op);
+        let clause = b.shape("shape", dims);
+        b.value(&fusion::EXPAND, &[value], &[clause])
+    }
+    /// One move of a value. What lies along a `b` axis is there once on each device, and is sent once.
     fn step(
+        &mut self,
+        op: Op,
+        whole: Value,
+        value: Value,
+        step: &Move,
+        combine: Combine,
+    ) -> Result<Value, OpError> {
+        let mut dims = self
+            .ir
+            .value_kind(value)
+            .as_tensor()
+            .map_or(Vec::new(), |t| t.dims.clone());
+        let repeats = |dim: usize| dims[dim].broadcast;
+        let all: Vec<usize> = (0..dims.len()).filter(|&dim| repeats(dim)).collect();
+        match step {
+            Move::Gather(dim, axes) | Move::Slice(dim, axes) if repeats(*dim) => {
+                let grows = matches!(step, Move::Gather(..));
+                let parts = self.mesh.parts(axes).max(1) as u64;
+                if let Extent::Static(extent) = &mut dims[*dim].extent {
+                    *extent = if grows {
+                        *extent * parts
+                    } else {
+                        *extent / parts
+                    };
+                }
+                let once = self.once(op, value, &[*dim])?;
+                return self.repeated(op, once, &dims);
+            }
+            Move::Scatter(dim, axis) if repeats(*dim) => {
+                let sum = self.step(op, whole, value, &Move::Reduce(vec![*axis]), combine)?;
+                return self.step(op, whole, sum, &Move::Slice(*dim, vec![*axis]), combine);
+            }
+            Move::Exchange(from, to, axis) if repeats(*from) || repeats(*to) => {
+                let all =
+                    self.step(op, whole, value, &Move::Gather(*from, vec![*axis]), combine)?;
+                return self.step(op, whole, all, &Move::Slice(*to, vec![*axis]), combine);
+            }
+            Move::Slice(..) => return self.moved(op, whole, value, step, combine),
+            _ if all.is_empty() => return self.moved(op, whole, value, step, combine),
+            _ => {}
+        }
+        let once = self.once(op, value, &all)?;
+        let made = self.moved(op, whole, once, step, combine)?;
+        let mut own = self
+            .ir
+            .value_kind(made)
+            .as_tensor()
+            .map_or(Vec::new(), |t| t.dims.clone());
+        for dim in all {
+            own[dim] = dims[dim];
+        }
+        self.repeated(op, made, &own)
+    }
+    /// One move of a value without `b` axes that take part.
+    fn moved(
         &mut self,
         op: Op,
         whole: Value,

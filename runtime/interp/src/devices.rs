@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::error::{ErrorKind, InterpError, Result};
 use crate::machine::Machine;
 use crate::ops::code::{Code, code};
-use crate::tensor::{Data, Tensor, product};
+use crate::tensor::{Axis, Data, Tensor, product};
 
 /// The names and lengths of the axes of a mesh.
 struct Mesh {
@@ -135,7 +135,10 @@ impl Engine<'_> {
         for (index, cuts) in joints.iter().enumerate() {
             let parts: Option<Vec<&Tensor>> = made.iter().map(|own| own.get(index)).collect();
             let parts = parts.ok_or_else(|| InterpError::invalid("a device has fewer results"))?;
-            results.push(join(&mut self.machine, &mesh, &parts, cuts)?);
+            let tensor = ir.value_kind(ir.result(op, index)).as_tensor();
+            let dims = tensor.map_or(&[][..], |tensor| &tensor.dims);
+            let repeats: Vec<bool> = dims.iter().map(|dim| dim.broadcast).collect();
+            results.push(join(&mut self.machine, &mesh, &parts, cuts, &repeats)?);
         }
         self.bind_results(op, results)
     }
@@ -229,7 +232,13 @@ fn cut(
 }
 
 /// What the parts of all devices are together.
-fn join(machine: &mut Machine<'_>, mesh: &Mesh, parts: &[&Tensor], cuts: &Cuts) -> Result<Tensor> {
+fn join(
+    machine: &mut Machine<'_>,
+    mesh: &Mesh,
+    parts: &[&Tensor],
+    cuts: &Cuts,
+    repeats: &[bool],
+) -> Result<Tensor> {
     // Of copies the first device's counts.
     let cutting: Vec<usize> = cuts.iter().flatten().copied().collect();
     let free: Vec<usize> = (0..mesh.axes.len())
@@ -250,6 +259,14 @@ fn join(machine: &mut Machine<'_>, mesh: &Mesh, parts: &[&Tensor], cuts: &Cuts) 
             let tensors: Vec<&Tensor> = run.iter().map(|(_, tensor)| tensor).collect();
             let tensor = match tensors[..] {
                 [one] => one.clone(),
+                // Nothing changes along an axis that is stored once.
+                [first, ..] if repeats.get(axis) == Some(&true) => {
+                    let mut axes = first.axes().to_vec();
+                    let extent = axes[axis].extent.saturating_mul(tensors.len());
+                    axes[axis] = Axis::new(extent, true);
+                    let longer = first.with_axes(axes);
+                    longer.ok_or_else(|| InterpError::invalid("parts do not fit each other"))?
+                }
                 _ => machine.cat(&tensors, axis)?,
             };
             joined.push((run[0].0[..axis].to_vec(), tensor));
