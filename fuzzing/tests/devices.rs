@@ -8,7 +8,7 @@ use fuser_dialects::task::mesh::{MARK, Mesh, Sharding, strings_attr};
 use fuser_dialects::task::{self, marks};
 use fuser_fuzzing::generate::fusion::{Config, generate};
 use fuser_fuzzing::generate::{Case, Tier};
-use fuser_fuzzing::oracle::execute::exact;
+use fuser_fuzzing::oracle::execute::{exact, expected};
 use fuser_fuzzing::{Source, Stats};
 use fuser_interp::compare::compare_exact;
 use fuser_ir::build::{Builder, Point};
@@ -16,6 +16,7 @@ use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{AttrId, AttrKind, Ir, Op, Value};
 
 const PROGRAMS: u64 = 2000;
+const BOUNDED: u64 = 400;
 const FUEL: u64 = 1 << 28;
 const DECIDE: &str = "builtin.module(task.program(label-patterns,shard))";
 const FORGET: &str = "builtin.module(task.program(shard{forget=true}))";
@@ -145,6 +146,41 @@ fn told<T>(seed: u64, error: &dyn std::fmt::Debug, text: &str) -> T {
 
 fn text(ir: &Ir, module: Op) -> String {
     print(ir, module, &PrintOptions::default())
+}
+
+#[test]
+fn divided_programs_of_any_op_stay_within_bounds() {
+    let (mut judged, mut collectives) = (Stats::default(), 0);
+    for seed in 0..BOUNDED {
+        let mut source = Source::seed(seed);
+        let config = Config {
+            unknown: false,
+            lengths: &[4, 2, 8, 12, 3, 1],
+            ..Config::small(Tier::Bounded)
+        };
+        let mut case = generate(&mut source, &config);
+        let Ok(expected) = expected(&case) else {
+            continue;
+        };
+        let mesh = mark(&mut case, &mut source);
+        cut(&mut case, &mesh, &mut source);
+        let written = text(&case.ir, case.module);
+        let mut ir = case.ir.clone();
+        run_passes(&mut ir, case.module, DIVIDE).unwrap_or_else(|e| told(seed, &e, &written));
+        let made = text(&ir, case.module);
+        collectives += made.matches("combine ").count();
+        let results = exact(&ir, case.program, &case.inputs, FUEL, false);
+        let results = results.unwrap_or_else(|e| told(seed, &e, &made));
+        if let Some(fault) = expected.fault(&results) {
+            panic!("seed {seed}: {fault}\n{written}\n{made}");
+        }
+        expected.count(&mut judged);
+    }
+    println!("{judged}");
+    println!(
+        "count: {BOUNDED} random programs of any op on random meshes, {collectives} sums and extrema of devices"
+    );
+    assert!(collectives > 50, "{collectives}");
 }
 
 #[test]

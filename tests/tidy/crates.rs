@@ -38,6 +38,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         ],
     ),
     ("fuser-simplify", &PASSES),
+    ("fuser-devices", &PASSES),
     ("fuser-fusion", &PASSES),
     ("fuser-lowering", &PASSES),
     (
@@ -49,6 +50,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
             "fuser-pass",
             "fuser-analysis",
             "fuser-simplify",
+            "fuser-devices",
             "fuser-fusion",
             "fuser-lowering",
             "fuser-testing",
@@ -115,6 +117,7 @@ const MAY_USE: [(&str, &[&str]); 25] = [
         &[
             "fuser-ir",
             "fuser-dialects",
+            "fuser-devices",
             "fuser-target",
             "fuser-pass",
             "fuser-passes",

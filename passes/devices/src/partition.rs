@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 
 use crate::decide::{CUT, Decision, SUMMANDS, decide};
 use crate::layout::{Layout, Move, moves, sent, traffic};
-use crate::rule::{Combine, Kind, is_pending, mean_length};
+use crate::rule::{Combine, Kind, is_pending};
 use crate::shard::is_global;
 
 /// `partition`
@@ -359,7 +359,7 @@ impl Divider<'_> {
         } else if self.ir.is(op, &task::DEVICES) {
             self.inlined(op, &operands)?
         } else if let Some(axes) = looked_up(decision) {
-            vec![self.lookup(op, &operands, &axes, decision)?]
+            vec![self.lookup(op, &operands, &axes)?]
         } else {
             let partial = decision.makes.iter().any(|own| own.partial.is_some());
             let reduces = decision.rule.factors.iter().zip(&decision.cut);
@@ -541,10 +541,7 @@ impl Divider<'_> {
         let wide = dtype.accumulate();
         let finish = Finish {
             dtype,
-            divide: match self.ir.is(op, &fusion::MEAN) {
-                true => mean_length(self.ir, op),
-                false => None,
-            },
+            divide: decision.rule.mean,
         };
         let class = self.ir.def(op).map(|def| def.class);
         let made = match class {
@@ -563,13 +560,7 @@ impl Divider<'_> {
         Ok((made, finish))
     }
     /// Elements of the own part of a table, and -0 for those of others, which changes no sum.
-    fn lookup(
-        &mut self,
-        op: Op,
-        operands: &[Value],
-        axes: &[usize],
-        decision: &Decision,
-    ) -> Result<Value, OpError> {
+    fn lookup(&mut self, op: Op, operands: &[Value], axes: &[usize]) -> Result<Value, OpError> {
         let dim = usize::try_from(self.ir.int_of(op, "dim").unwrap_or(0)).unwrap_or(0);
         let along = self.ir.is(op, &fusion::TAKE_ALONG);
         let (table, index) = (operands[0], operands[1]);
@@ -620,7 +611,6 @@ impl Divider<'_> {
             true => b.constant_float(-0.0, scalar)?,
             false => b.constant_int(0, scalar)?,
         };
-        let _ = decision;
         b.choose(inside, made, nothing)
     }
     /// The ops of the program that a `task.devices` runs.

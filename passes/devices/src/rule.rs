@@ -74,6 +74,8 @@ pub struct Rule {
     pub linear: Vec<Vec<usize>>,
     /// Elements of the iteration space.
     pub points: u64,
+    /// The number of elements of which each mean is one.
+    pub mean: Option<u64>,
 }
 
 impl Rule {
@@ -93,6 +95,9 @@ impl Rule {
             rule.forget();
         }
         rule.linear = linear(ir, op);
+        if ir.is(op, &fusion::MEAN) {
+            rule.mean = mean_length(ir, op);
+        }
         rule
     }
     fn whole(ir: &Ir, op: Op) -> Self {
@@ -334,7 +339,7 @@ fn partial(ir: &Ir, op: Op) -> Option<Combine> {
 }
 
 /// The number of elements of which each mean is one; `None` where it is not known.
-pub fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
+fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
     let operand = ir.operands(op).next()?;
     let dims = ir.i64s_of(op, "dims")?.iter();
     let mut lengths = dims.map(|&dim| extent(ir, operand, usize::try_from(dim).ok()?));
