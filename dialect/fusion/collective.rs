@@ -306,7 +306,7 @@ fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// What is wrong with pairs of sources and targets.
+/// A mistake in pairs of sources and targets.
 fn fault_of_pairs(pairs: &[i64], devices: i64) -> Option<String> {
     if pairs.len() % 2 != 0 {
         return Some("has a source without a target".into());

@@ -1,8 +1,10 @@
 //! Programs on the devices of a mesh: the program of one device, how callers' tensors lie on all, and collectives for the runtime.
 
 use fuser_artifact::{self as artifact, Collective, Combine, MeshAxis};
+use fuser_dialects::fusion;
 use fuser_dialects::task::mesh::{self, Mesh, Sharding};
 use fuser_dialects::task::{self, calls};
+use fuser_ir::def::OpDef;
 use fuser_ir::{Ir, Op, Value};
 
 use super::plan::PlanError;
@@ -82,46 +84,90 @@ fn sharding(own: &Sharding) -> artifact::Sharding {
     }
 }
 
-/// A collective and the mesh axes that it goes over; `None` where a clause is not what the verifier accepts.
-pub fn collective(ir: &Ir, op: Op) -> Option<(Collective, Vec<u32>)> {
-    let mesh = Mesh::of(ir, op)?;
-    let over = mesh::listed(ir, &mesh, op, "over").ok()?;
-    let axis = |clause: &str| u32::try_from(ir.int_of(op, clause)?).ok();
-    let combine = || {
-        Some(match ir.str_of(op, "combine")? {
+/// The clauses of a collective.
+struct Clauses<'a> {
+    ir: &'a Ir,
+    op: Op,
+}
+
+impl Clauses<'_> {
+    fn axis(&self, clause: &str) -> Option<u32> {
+        u32::try_from(self.ir.int_of(self.op, clause)?).ok()
+    }
+    fn combine(&self) -> Option<Combine> {
+        Some(match self.ir.str_of(self.op, "combine")? {
             "sum" => Combine::Add,
             "prod" => Combine::Mul,
             "max" => Combine::Max,
             "min" => Combine::Min,
             _ => return None,
         })
-    };
-    let what = match ir.name(op) {
-        "fusion.axis_index" => Collective::AxisIndex,
-        "fusion.all_reduce" => Collective::AllReduce(combine()?),
-        "fusion.all_gather" => Collective::AllGather { dim: axis("dim")? },
-        "fusion.reduce_scatter" => Collective::ReduceScatter {
-            combine: combine()?,
-            dim: axis("dim")?,
-        },
-        "fusion.all_to_all" => Collective::AllToAll {
-            split: axis("split")?,
-            concat: axis("concat")?,
-        },
-        "fusion.collective_permute" => {
-            let (pairs, _) = ir.i64s_of(op, "pairs")?.as_chunks::<2>();
-            let number = |index: i64| u32::try_from(index).ok();
-            let pairs = pairs
-                .iter()
-                .map(|&[from, to]| Some([number(from)?, number(to)?]));
-            Collective::Permute {
-                pairs: pairs.collect::<Option<_>>()?,
-            }
-        }
-        "fusion.collective_broadcast" => Collective::Broadcast {
-            root: axis("root")?,
-        },
-        _ => return None,
-    };
-    Some((what, over.iter().map(|&axis| axis as u32).collect()))
+    }
+    fn pairs(&self) -> Option<Vec<[u32; 2]>> {
+        let (pairs, _) = self.ir.i64s_of(self.op, "pairs")?.as_chunks::<2>();
+        let number = |index: i64| u32::try_from(index).ok();
+        let pairs = pairs
+            .iter()
+            .map(|&[from, to]| Some([number(from)?, number(to)?]));
+        pairs.collect()
+    }
+}
+
+/// A communication by the clauses of its op.
+type ToCollective = fn(&Clauses<'_>) -> Option<Collective>;
+
+/// Each collective, in the order of the manual.
+static COLLECTIVES: &[(&OpDef, ToCollective)] = &[
+    (&fusion::AXIS_INDEX, |_| Some(Collective::AxisIndex)),
+    (&fusion::ALL_REDUCE, |own| {
+        Some(Collective::AllReduce(own.combine()?))
+    }),
+    (&fusion::ALL_GATHER, |own| {
+        Some(Collective::AllGather {
+            dim: own.axis("dim")?,
+        })
+    }),
+    (&fusion::REDUCE_SCATTER, |own| {
+        Some(Collective::ReduceScatter {
+            combine: own.combine()?,
+            dim: own.axis("dim")?,
+        })
+    }),
+    (&fusion::ALL_TO_ALL, |own| {
+        Some(Collective::AllToAll {
+            split: own.axis("split")?,
+            concat: own.axis("concat")?,
+        })
+    }),
+    (&fusion::COLLECTIVE_PERMUTE, |own| {
+        Some(Collective::Permute {
+            pairs: own.pairs()?,
+        })
+    }),
+    (&fusion::COLLECTIVE_BROADCAST, |own| {
+        Some(Collective::Broadcast {
+            root: own.axis("root")?,
+        })
+    }),
+];
+
+/// A collective and the mesh axes that it goes over; `None` where a clause is not what the verifier accepts.
+pub fn collective(ir: &Ir, op: Op) -> Option<(Collective, Vec<u32>)> {
+    let mesh = Mesh::of(ir, op)?;
+    let over = mesh::listed(ir, &mesh, op, "over").ok()?;
+    let (_, make) = COLLECTIVES.iter().find(|(def, _)| ir.is(op, def))?;
+    let over = over.iter().map(|&axis| axis as u32).collect();
+    Some((make(&Clauses { ir, op })?, over))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_collective_is_one_of_the_runtime() {
+        let mapped: Vec<&str> = COLLECTIVES.iter().map(|(def, _)| def.name).collect();
+        let ops: Vec<&str> = fusion::COLLECTIVE_OPS.iter().map(|def| def.name).collect();
+        assert_eq!(mapped, ops);
+    }
 }

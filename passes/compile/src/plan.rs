@@ -779,7 +779,7 @@ impl Planner<'_> {
         });
         own.collect()
     }
-    /// What devices do together.
+    /// A communication of devices.
     fn collective(&self, op: Op) -> Result<Step, PlanError> {
         let tensor = |value| {
             let name = self.name_of(value, "part");

@@ -1,4 +1,4 @@
-//! The decision how each op of a program is cut over the devices, at the least time by the target's figures.
+//! The decision about the cut of each op of a program over the devices, at the least time by the target's figures.
 //!
 //! One axis of the mesh after the other. Along one axis a value is whole on each device, cut along an axis of its own, or a summand; each op needs its
 //! operands in one of these ways and makes its results in one, as its [`Rule`] says. What lies otherwise is moved, once for all that read it. The ops
@@ -29,11 +29,11 @@ pub const SUMMANDS: &str = "task.summands";
 /// Ways to lie that are kept at each op.
 const KEPT: usize = 64;
 
-/// How often slower a link between devices is than their memory: NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM
+/// Ratio of memory to links in speed: a link between devices is than their memory: NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM
 /// (NVIDIA H100 datasheet); processes of one machine copy in memory.
 const SLOWER: [u64; 2] = [2, 8];
 
-/// What it takes to begin a move, in nanoseconds: of the order that NCCL takes for few bytes.
+/// The start of a move, in nanoseconds: of the order that NCCL takes for few bytes.
 const START_NS: u64 = 5_000;
 
 /// The decision about one op.
@@ -45,17 +45,17 @@ pub struct Decision {
     pub cut: Vec<Vec<usize>>,
     /// For each set of the rule the mesh axes along which its operands are summands.
     pub summands: Vec<Vec<usize>>,
-    /// How operands have to lie.
+    /// The layouts that operands must have.
     pub needs: Vec<Layout>,
-    /// How results lie.
+    /// The layouts of results.
     pub makes: Vec<Layout>,
 }
 
-/// How a value lies along one mesh axis: whole, cut along axis `d` as `d + 1`, or a summand.
+/// A value's layout along one mesh axis: whole, cut along axis `d` as `d + 1`, or a summand.
 type Way = u32;
 const WHOLE: Way = 0;
 const SUMMAND: Way = 63;
-/// What is combined to something that the value is made of.
+/// A summand of a value of which the result is made.
 const PENDING: Way = 62;
 
 /// A way to do an op along one mesh axis.
@@ -78,11 +78,11 @@ enum What {
 pub struct Plan {
     /// One for each op of the block.
     pub ops: Vec<(Op, Decision)>,
-    /// How arguments lie.
+    /// The layouts of arguments.
     pub args: Vec<Layout>,
 }
 
-/// What makes a program's arguments or results lie somehow: the mark of each, where it has one.
+/// The sharding that the mark of an argument or a result says.
 pub fn marked(ir: &Ir, mesh: &Mesh, program: Op, list: &str, index: usize) -> Option<Sharding> {
     let attr = marks::value(ir, program, list, index, mesh::MARK)?;
     Sharding::read(ir, mesh, attr).ok()
@@ -132,7 +132,7 @@ pub fn decide(ir: &Ir, mesh: &Mesh, target: &Target, program: Op, body: Block) -
     plan
 }
 
-/// How operands and results of an op lie that the user says something about.
+/// The layouts of operands and results of an op that the user says something about.
 fn said(ir: &Ir, mesh: &Mesh, program: Op, op: Op) -> Option<(Vec<Option<Layout>>, Vec<Layout>)> {
     if ir.is(op, &task::SHARD) {
         let own = Sharding::read(ir, mesh, ir.attr_of(op, "to")?).ok()?;
@@ -395,7 +395,7 @@ impl<'a> Walk<'a> {
             cut => layout.dims[cut as usize - 1].push(self.axis),
         }
     }
-    /// How a layout lies along this axis.
+    /// The part of a layout that concerns this axis.
     fn way(&self, layout: &Layout) -> Way {
         if layout
             .partial

@@ -1,4 +1,4 @@
-//! How a value lies on the devices, and the moves that make it lie otherwise.
+//! Layouts of a value on the devices, and the moves from one to another.
 //!
 //! ```text
 //! [x] []            cut along axis 0; all_gather makes it whole, all_to_all cuts it along axis 1
@@ -9,12 +9,12 @@ use fuser_dialects::task::mesh::{Mesh, Sharding};
 
 use crate::rule::Combine;
 
-/// How a value lies.
+/// A layout of a value on the devices.
 #[derive(Clone, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub struct Layout {
     /// The mesh axes that cut each axis, major first.
     pub dims: Vec<Vec<usize>>,
-    /// The mesh axes along which devices have what is combined to the value, ascending, and how.
+    /// The mesh axes along which devices have summands of the value, ascending, and the way in which they are combined.
     pub partial: Option<(Vec<usize>, Combine)>,
 }
 
@@ -45,7 +45,7 @@ impl Layout {
 /// A step from one layout to another.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Move {
-    /// What devices have along these axes is combined, and all have it.
+    /// Summands along these axes are combined, and all devices have the result.
     Reduce(Vec<usize>),
     /// It is combined, and each has a part along an axis.
     Scatter(usize, usize),
@@ -217,7 +217,7 @@ mod tests {
         }
         all
     }
-    /// What the moves lead to.
+    /// The layout that moves lead to.
     fn follow(from: &Layout, moves: &[Move]) -> Layout {
         let mut now = from.clone();
         for step in moves {

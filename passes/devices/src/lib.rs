@@ -7,8 +7,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `rule.rs` | the ways in which an op can be cut |
-//! | `layout.rs` | how values lie, and moves between layouts |
+//! | `rule.rs`, `table.rs` | the ways in which an op can be cut |
+//! | `layout.rs` | layouts of values, and moves between them |
 //! | `decide.rs` | the decision, by price |
 //! | `shard.rs`, `partition.rs` | the passes |
 //!
@@ -20,6 +20,7 @@ pub mod layout;
 pub mod partition;
 pub mod rule;
 pub mod shard;
+mod table;
 
 pub use partition::PARTITION;
 pub use shard::SHARD;

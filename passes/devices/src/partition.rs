@@ -37,6 +37,7 @@ use crate::decide::{CUT, Decision, SUMMANDS, decide};
 use crate::layout::{Layout, Move, moves, sent, traffic};
 use crate::rule::{Combine, Kind, is_pending};
 use crate::shard::is_global;
+use crate::table;
 
 /// `partition`
 pub static PARTITION: PassDef = PassDef {
@@ -136,11 +137,11 @@ struct Told {
 struct Copy {
     layout: Layout,
     value: Value,
-    /// What is done when nothing is open any more.
+    /// The steps that are left when nothing is open any more.
     finish: Option<Finish>,
 }
 
-/// What makes a value of what was combined.
+/// The steps from a combined value to the value that an op makes.
 #[derive(Clone)]
 struct Finish {
     dtype: DType,
@@ -310,7 +311,7 @@ fn part(mesh: &Mesh, dim: Dim, cut: &[usize]) -> Dim {
 struct Divider<'a> {
     ir: &'a mut Ir,
     mesh: &'a Mesh,
-    /// For each value of the whole program what a device has of it.
+    /// For each value of the whole program the values of a device.
     copies: FxHashMap<Value, Vec<Copy>>,
     told: Vec<Told>,
 }
@@ -340,8 +341,14 @@ impl Divider<'_> {
                 let (own, stated) = (self.ir.value_type(*value), self.ir.value_type(whole));
                 let ty = self.laid_out(own, stated);
                 if !layout::agree(self.ir, own, ty) {
-                    *value =
-                        Builder::before(self.ir, op).typed(&fusion::COPY, &[*value], &[], ty)?;
+                    let made = Builder::before(self.ir, op).build(
+                        &fusion::COPY,
+                        &[*value],
+                        &[],
+                        &[],
+                        Some(&[ty]),
+                    )?;
+                    *value = self.ir.result(made, 0);
                 }
             }
             self.ir.set_operands(op, &operands);
@@ -361,12 +368,14 @@ impl Divider<'_> {
         } else if let Some(axes) = looked_up(decision) {
             vec![self.lookup(op, &operands, &axes)?]
         } else {
-            let partial = decision.makes.iter().any(|own| own.partial.is_some());
+            // Rounding changes no order.
+            let summed =
+                |own: &Layout| matches!(own.partial, Some((_, Combine::Sum | Combine::Prod)));
             let reduces = decision.rule.factors.iter().zip(&decision.cut);
             let reduces = reduces
                 .into_iter()
                 .any(|(own, cut)| matches!(own.kind, Kind::Partial(_)) && !cut.is_empty());
-            let pending = partial && reduces && is_pending(self.ir, op) && self.adds(op);
+            let pending = reduces && is_pending(self.ir, op) && decision.makes.iter().any(summed);
             if pending {
                 let (made, own) = self.pending(op, &operands, decision)?;
                 finish = Some(own);
@@ -383,12 +392,6 @@ impl Divider<'_> {
             self.keep(result, layout.clone(), value, finish.clone());
         }
         Ok(())
-    }
-    /// True if an op adds or multiplies, where the type in which it does so counts.
-    fn adds(&self, op: Op) -> bool {
-        ![&fusion::MAX, &fusion::MIN]
-            .into_iter()
-            .any(|def| self.ir.is(op, def))
     }
     /// The op on parts: with another definition or in another type where these are given.
     fn copied(
@@ -465,7 +468,7 @@ impl Divider<'_> {
         if def.class == OpClass::Control {
             return Ok(());
         }
-        if self.ir.is(op, &fusion::CONSTANT) {
+        if table::is_constant(self.ir, op) {
             let result = self.ir.result(op, 0);
             let ty = self.ir.value_type(result);
             let ty = part_type(self.ir, self.mesh, ty, &decision.makes[0]);
@@ -550,11 +553,8 @@ impl Divider<'_> {
             }
             _ => {
                 let input = Builder::before(self.ir, op).cast(operands[0], wide)?;
-                let def = match self.ir.is(op, &fusion::PROD) {
-                    true => &fusion::PROD,
-                    false => &fusion::SUM,
-                };
-                self.copied(op, Some(def), &[input], decision, None)?
+                let def = table::reduction(self.ir, op).map(|(_, def)| def);
+                self.copied(op, def, &[input], decision, None)?
             }
         };
         Ok((made, finish))
@@ -562,9 +562,10 @@ impl Divider<'_> {
     /// Elements of the own part of a table, and -0 for those of others, which changes no sum.
     fn lookup(&mut self, op: Op, operands: &[Value], axes: &[usize]) -> Result<Value, OpError> {
         let dim = usize::try_from(self.ir.int_of(op, "dim").unwrap_or(0)).unwrap_or(0);
-        let along = self.ir.is(op, &fusion::TAKE_ALONG);
-        let (table, index) = (operands[0], operands[1]);
-        let extent = |ir: &Ir| crate::rule::extent(ir, table, dim).unwrap_or(1) as i64;
+        let def = table::lookup(self.ir, op).ok_or_else(|| OpError::new("it looks nothing up"))?;
+        let along = table::looks_along(def);
+        let (rows, index) = (operands[0], operands[1]);
+        let extent = |ir: &Ir| crate::rule::extent(ir, rows, dim).unwrap_or(1) as i64;
         let own = extent(self.ir);
         let length = own.saturating_mul(self.mesh.parts(axes));
         let over = self.axes(axes);
@@ -588,11 +589,7 @@ impl Divider<'_> {
         let place = b.maximum(place, zero)?;
         let place = b.minimum(place, last)?;
         let clause = b.int("dim", dim as i64);
-        let def = match along {
-            true => &fusion::TAKE_ALONG,
-            false => &fusion::TAKE,
-        };
-        let made = b.value(def, &[table, place], &[clause])?;
+        let made = b.value(def, &[rows, place], &[clause])?;
         let inside = match along {
             true => inside,
             false => {
@@ -634,7 +631,7 @@ impl Divider<'_> {
         }
         Ok(results)
     }
-    /// What a device has of a value where it lies as an op needs it.
+    /// The value of a device that lies as an op needs it.
     fn need(&mut self, op: Op, whole: Value, layout: &Layout) -> Result<Value, OpError> {
         let copies = self.copies.get(&whole).map_or(&[][..], |copies| copies);
         let there = copies

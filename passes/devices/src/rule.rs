@@ -10,11 +10,12 @@
 //! floats of 32 bits and more are combined in their own type; a summand of a narrower float is one of f32 until all are together.
 
 use fuser_dialects::fusion::{self, maps};
-use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, IteratorKind};
 use fuser_ir::types::{DType, Extent};
 use fuser_ir::{Ir, Op, Value};
+
+use crate::table;
 
 /// The ways in which what devices hold becomes one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -41,7 +42,7 @@ impl Combine {
     }
 }
 
-/// What a device has of the results where a factor is cut.
+/// A kind of factor, by the results that a device has where it is cut.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A part.
@@ -55,7 +56,7 @@ pub enum Kind {
 /// An axis of an op's iteration space along which devices may share it.
 #[derive(Clone, Debug)]
 pub struct Factor {
-    /// What devices have then.
+    /// The results of a device where it is cut.
     pub kind: Kind,
     /// The extents of the axes that are cut, each of which parts must divide.
     pub extents: Vec<u64>,
@@ -64,7 +65,7 @@ pub struct Factor {
 /// The rule of an op.
 #[derive(Clone, Debug, Default)]
 pub struct Rule {
-    /// The factors.
+    /// The axes along which it may be cut.
     pub factors: Vec<Factor>,
     /// For each axis of each operand its factor; an axis without one is whole on each device.
     pub operands: Vec<Vec<Option<usize>>>,
@@ -95,7 +96,7 @@ impl Rule {
             rule.forget();
         }
         rule.linear = linear(ir, op);
-        if ir.is(op, &fusion::MEAN) {
+        if table::is_mean(ir, op) {
             rule.mean = mean_length(ir, op);
         }
         rule
@@ -172,7 +173,7 @@ impl Rule {
     }
     /// The table of a lookup, cut along the axis that is indexed.
     fn lookup(&mut self, ir: &Ir, op: Op) {
-        let takes = ir.is(op, &fusion::TAKE) || ir.is(op, &fusion::TAKE_ALONG);
+        let takes = table::lookup(ir, op).is_some();
         let dim = ir
             .int_of(op, "dim")
             .and_then(|dim| usize::try_from(dim).ok());
@@ -205,24 +206,14 @@ impl Rule {
             .and_then(|dim| usize::try_from(dim).ok());
         let all = || (0..64).collect();
         match class {
-            // What an element is depends on where it stands.
-            OpClass::Creation | OpClass::Composite if ir.is(op, &fusion::IOTA) => {
-                dim.into_iter().collect()
-            }
-            OpClass::Creation if ir.is(op, &fusion::CONSTANT) => match is_splat(ir, op) {
-                true => Vec::new(),
-                false => all(),
-            },
-            OpClass::Creation if ir.is(op, &fusion::FULL) => Vec::new(),
+            _ if table::is_placed(ir, op) => dim.into_iter().collect(),
+            OpClass::Creation if table::is_splat(ir, op) => Vec::new(),
             OpClass::Creation => all(),
-            _ if is_random(ir, op) => all(),
+            _ if table::is_drawn(ir, op) => all(),
             OpClass::Attention if ir.get_attr(op, "causal").is_some() => {
                 vec![rank.saturating_sub(2)]
             }
             OpClass::Scatter | OpClass::Sort | OpClass::Scan => dim.into_iter().collect(),
-            _ if ir.is(op, &fusion::ROLL) || ir.is(op, &fusion::ONE_HOT) => {
-                dim.into_iter().collect()
-            }
             // The places of results along space are whole.
             OpClass::Convolution => {
                 let front = fusion::convolution::front(ir, op);
@@ -308,32 +299,15 @@ pub fn elements(ir: &Ir, value: Value) -> u64 {
     stored.fold(1, u64::saturating_mul)
 }
 
-fn is_splat(ir: &Ir, op: Op) -> bool {
-    !matches!(
-        ir.attr_of(op, "value"),
-        Some(AttrKind::Dense { splat: false, .. })
-    )
-}
-
-fn is_random(ir: &Ir, op: Op) -> bool {
-    [&fusion::UNIFORM, &fusion::NORMAL, &fusion::BERNOULLI]
-        .into_iter()
-        .any(|def| ir.is(op, def))
-}
-
-/// How parts of a reduction become one; `None` where they cannot.
+/// The way in which parts of a reduction become one; `None` where they do not.
 fn partial(ir: &Ir, op: Op) -> Option<Combine> {
-    let is = |def| ir.is(op, def);
     match ir.def(op)?.class {
         OpClass::Convolution => Some(Combine::Sum),
         // A bias would be added by each device.
         OpClass::Contraction => (ir.operand_count(op) == 2).then_some(Combine::Sum),
-        _ if is(&fusion::SUM) => Some(Combine::Sum),
-        // The number of elements is known.
-        _ if is(&fusion::MEAN) => mean_length(ir, op).map(|_| Combine::Sum),
-        _ if is(&fusion::PROD) => Some(Combine::Prod),
-        _ if is(&fusion::MAX) => Some(Combine::Max),
-        _ if is(&fusion::MIN) => Some(Combine::Min),
+        // A sum is divided by a number that is known.
+        OpClass::Reduction if table::is_mean(ir, op) => mean_length(ir, op).map(|_| Combine::Sum),
+        OpClass::Reduction => table::reduction(ir, op).map(|(combine, _)| combine),
         _ => None,
     }
 }
@@ -346,48 +320,28 @@ fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
     lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
 }
 
-/// True if what devices have of a partial result is no summand of the result yet: it is f32 where the result is narrower, and a sum where it is a mean.
+/// True if parts of a partial result are no summands of the result yet: they are f32 where the result is narrower, and sums where it is a mean.
 pub fn is_pending(ir: &Ir, op: Op) -> bool {
     let narrow =
         |&value: &Value| matches!(ir.value_kind(value).dtype(), Some(DType::F16 | DType::BF16));
-    ir.is(op, &fusion::MEAN) || ir.results(op).iter().any(narrow)
+    table::is_mean(ir, op) || ir.results(op).iter().any(narrow)
 }
 
 /// The sets of operands in which an op is linear.
 fn linear(ir: &Ir, op: Op) -> Vec<Vec<usize>> {
-    let is = |list: &[&'static fuser_ir::def::OpDef]| list.iter().any(|def| ir.is(op, def));
-    let narrow = |value: Value| {
-        !ir.value_kind(value)
-            .dtype()
-            .is_some_and(|d| matches!(d, DType::F32 | DType::F64))
-    };
-    let values = ir.operands(op).chain(ir.results(op).iter().copied());
-    if values.into_iter().any(narrow) {
+    let wide = |value: Value| matches!(ir.value_kind(value).dtype(), Some(DType::F32 | DType::F64));
+    let mut values = ir.operands(op).chain(ir.results(op).iter().copied());
+    if !values.all(wide) {
         return Vec::new();
     }
-    if is(&[&fusion::ADD, &fusion::SUB]) {
-        return vec![vec![0, 1]];
-    }
-    if is(&[&fusion::MUL])
-        || ir
-            .def(op)
-            .is_some_and(|d| d.class == OpClass::Contraction && ir.operand_count(op) == 2)
-    {
+    let product = ir
+        .def(op)
+        .is_some_and(|def| def.class == OpClass::Contraction);
+    if product && ir.operand_count(op) == 2 {
         return vec![vec![0], vec![1]];
     }
-    let moves = [
-        &fusion::NEG,
-        &fusion::SUM,
-        &fusion::PERMUTE,
-        &fusion::RESHAPE,
-        &fusion::SQUEEZE,
-        &fusion::BROADCAST,
-        &fusion::EXPAND,
-        &fusion::DIV,
-        &fusion::SLICE,
-    ];
-    match is(&moves) {
-        true => vec![vec![0]],
-        false => Vec::new(),
-    }
+    table::linear(ir, op)
+        .iter()
+        .map(|set| set.to_vec())
+        .collect()
 }

@@ -231,7 +231,7 @@ fn cut(
     machine.slice(value, &starts, &shape, &steps)
 }
 
-/// What the parts of all devices are together.
+/// The tensor of which all devices hold parts.
 fn join(
     machine: &mut Machine<'_>,
     mesh: &Mesh,
@@ -277,7 +277,7 @@ fn join(
     last.ok_or_else(|| InterpError::invalid("there are no devices"))
 }
 
-/// What each device has after a collective, of what each held.
+/// The results of a collective on each device, of what each held.
 fn collective(
     machine: &mut Machine<'_>,
     ir: &Ir,
