@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
@@ -108,6 +109,10 @@ pub struct Config {
     pub explain: Vec<Question>,
     /// Threads.
     pub threads: Option<usize>,
+    /// Devices of the program, as ranks.
+    pub ranks: Option<usize>,
+    /// The time that a rank waits for another one.
+    pub rank_limit: Duration,
     /// Bytes of memory.
     pub memory: Option<u64>,
     /// Element operations at most.
@@ -153,6 +158,8 @@ impl Default for Config {
             reports: Vec::new(),
             explain: Vec::new(),
             threads: None,
+            ranks: None,
+            rank_limit: fuser_runtime::devices::DEFAULT_LIMIT,
             memory: None,
             operations: cost::MOST,
             repeat: 5,
@@ -416,6 +423,21 @@ static FLAGS: &[Flag] = &[
         set: |config, value| positive(value).map(|n| config.threads = Some(n)),
     },
     Flag {
+        names: &["ranks"],
+        value: Some("N"),
+        doc: "devices of a program for several, each a rank (as many as its mesh has)",
+        set: |config, value| positive(value).map(|n| config.ranks = Some(n)),
+    },
+    Flag {
+        names: &["rank-timeout"],
+        value: Some("SECONDS"),
+        doc: "the time after which a rank that waits for another one gives up (600)",
+        set: |config, value| {
+            config.rank_limit = seconds(value)?;
+            Ok(())
+        },
+    },
+    Flag {
         names: &["memory"],
         value: Some("BYTES"),
         doc: "memory that may be used (what is free); also 512MiB, 2GiB",
@@ -513,6 +535,13 @@ fn bytes(value: &str) -> Result<u64, String> {
     let count = count.and_then(Result::ok);
     let size = count.and_then(|count| count.checked_mul(1 << power));
     size.ok_or_else(|| format!("'{value}' is no number of bytes (1000000, 512MiB, 2GiB)"))
+}
+
+/// A time above 0.
+fn seconds(value: &str) -> Result<Duration, String> {
+    let seconds = value.parse::<f64>().ok().filter(|seconds| *seconds > 0.0);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    time.ok_or_else(|| format!("'{value}' is no number of seconds above 0"))
 }
 
 fn positive(value: &str) -> Result<usize, String> {

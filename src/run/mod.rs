@@ -8,6 +8,7 @@
 pub mod args;
 pub mod json;
 pub mod outputs;
+mod ranks;
 mod runner;
 pub mod table;
 
@@ -27,6 +28,7 @@ use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit, claims};
 use crate::tool::{self, Exit, Progress, load};
 use args::{Config, Device, Parsed, ReportForm};
+use ranks::Ranks;
 use runner::{Given, Runner};
 
 /// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
@@ -142,15 +144,30 @@ fn with_target(mut config: Config) -> Exit {
             usage(&["'--any-address' is for tensors of a GPU: give --device=cuda".into()])
         }
         _ => match claims::check(&config.claims()) {
-            Ok(()) => all(&config),
+            Ok(()) => on_ranks(&config),
             Err(message) => usage(&[message]),
         },
     }
 }
 
-fn all(config: &Config) -> Exit {
+/// Does the rest as one of several processes, where this is one.
+fn on_ranks(config: &Config) -> Exit {
+    if config.ranks.is_some() && config.device != Device::Cpu {
+        let device = config.device.name();
+        return usage(&[format!("'--ranks' is for --device=cpu, not for '{device}'")]);
+    }
+    match Ranks::join(config) {
+        Ok(mut ranks) => {
+            let exit = all(config, &mut ranks);
+            ranks.leave(exit)
+        }
+        Err(message) => usage(&[message]),
+    }
+}
+
+fn all(config: &Config, ranks: &mut Ranks) -> Exit {
     if std::path::Path::new(&config.file).is_dir() {
-        return folder(config);
+        return folder(config, ranks);
     }
     let text = match files::read(&config.file, Limit::default()) {
         Ok(text) => text,
@@ -172,13 +189,13 @@ fn all(config: &Config) -> Exit {
         Err(error) => return told(error),
     };
     tool::tell(&sources, warnings.items);
-    let done = work(&session, config, Subject::Program(&source));
+    let done = work(&session, config, ranks, Subject::Program(&source));
     let ir = source.parsed().map_or(&nothing, |loaded| &loaded.ir);
     end(&sources, ir, done)
 }
 
 /// Runs a folder of segments.
-fn folder(config: &Config) -> Exit {
+fn folder(config: &Config, ranks: &mut Ranks) -> Exit {
     for (given, flag) in [
         (!config.explain.is_empty(), "--explain"),
         (config.wants(ReportForm::Html), "--report=html"),
@@ -213,7 +230,7 @@ fn folder(config: &Config) -> Exit {
         return usage(&[message]);
     }
     tool::tell(&sources, parts.warnings.items.clone());
-    let done = work(&session, config, Subject::Parts(&parts));
+    let done = work(&session, config, ranks, Subject::Parts(&parts));
     end(&sources, &parts.original.ir, done)
 }
 
@@ -299,7 +316,12 @@ impl<E: Into<SessionError>> From<E> for Failure {
     }
 }
 
-fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit, Failure> {
+fn work(
+    session: &Session,
+    config: &Config,
+    ranks: &mut Ranks,
+    subject: Subject<'_>,
+) -> Result<Exit, Failure> {
     let signature = subject.signature();
     outputs::check_folder(config).map_err(Failure::File)?;
     claims::check(&outputs::claims(config, signature)).map_err(Failure::File)?;
@@ -314,9 +336,9 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
         }
     }
     let config = &with_gpu(config)?;
-    let mut runner = Runner::new(session, config);
+    let mut runner = Runner::new(session, config, ranks);
     let answers = match subject {
-        Subject::Program(source) if !config.explain.is_empty() => {
+        Subject::Program(source) if !config.explain.is_empty() && runner.is_first() => {
             let options = config.compile_options();
             session.explain(source.loaded()?, &inputs, &options, &config.explain)?
         }
@@ -325,6 +347,13 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
     let progress = Progress::start("fuser-run", "compiling and running");
     let how = (config.check, config.repeat);
     let (execution, inputs) = subject.execute(session, &mut runner, inputs, how)?;
+    let checks_whole = config.check && config.inputs.len() < specs.len();
+    if !runner.is_first() {
+        if checks_whole {
+            run_whole(session, &mut runner, config, subject, &inputs)?;
+        }
+        return Ok(Exit::Ok);
+    }
     progress.step("checking with the interpreter");
     let stage = config.stage("Check");
     let check = match config.check {
@@ -337,7 +366,7 @@ fn work(session: &Session, config: &Config, subject: Subject<'_>) -> Result<Exit
         false => None,
     };
     progress.step("checking with small whole numbers");
-    let whole = match config.check && config.inputs.len() < specs.len() {
+    let whole = match checks_whole {
         true => Some(check_whole(session, &mut runner, config, subject, &inputs)?),
         false => None,
     };
@@ -413,15 +442,26 @@ fn check_whole(
     subject: Subject<'_>,
     inputs: &Inputs,
 ) -> Result<Check, SessionError> {
+    let (execution, inputs) = run_whole(session, runner, config, subject, inputs)?;
+    let contracted = config.contracts();
+    let loaded = subject.loaded()?;
+    session.check_execution(loaded, &inputs, &execution, contracted, Yardstick::Bounds)
+}
+
+/// The run of that.
+fn run_whole(
+    session: &Session,
+    runner: &mut Runner<'_>,
+    config: &Config,
+    subject: Subject<'_>,
+    inputs: &Inputs,
+) -> Result<(Execution, Inputs), SessionError> {
     let signature = subject.signature();
     let extents = signature.extents.iter().cloned();
     let shapes = extents.zip(inputs.extents.iter().copied()).collect();
     let specs = config.whole_specs(signature);
     let inputs = session.resolve_for(signature, &specs, &shapes)?;
-    let (execution, inputs) = subject.execute(session, runner, inputs, (true, 1))?;
-    let contracted = config.contracts();
-    let loaded = subject.loaded()?;
-    session.check_execution(loaded, &inputs, &execution, contracted, Yardstick::Bounds)
+    subject.execute(session, runner, inputs, (true, 1))
 }
 
 /// The command line with the GPU opened, the machine's or a simulated one, and that as the target where no other is named.

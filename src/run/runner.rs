@@ -7,6 +7,7 @@ use fuser_passes::report::Report;
 use fuser_runtime::Inputs;
 
 use super::args::{Config, Device};
+use super::ranks::Ranks;
 use super::unsupported;
 use crate::session::{Execution, Loaded, Session, SessionError, Source};
 use std::sync::Arc;
@@ -51,6 +52,8 @@ impl<'a> Given<'a> {
 pub struct Runner<'a> {
     session: &'a Session,
     config: &'a Config,
+    #[cfg_attr(not(feature = "codegen"), allow(dead_code))]
+    ranks: &'a mut Ranks,
     /// By address and extents.
     #[cfg(feature = "codegen")]
     programs: BTreeMap<(usize, Vec<i64>), Compiled>,
@@ -66,13 +69,19 @@ enum Compiled {
 
 impl<'a> Runner<'a> {
     /// A runner that has no programs yet.
-    pub fn new(session: &'a Session, config: &'a Config) -> Self {
+    pub fn new(session: &'a Session, config: &'a Config, ranks: &'a mut Ranks) -> Self {
         Self {
             session,
             config,
+            ranks,
             #[cfg(feature = "codegen")]
             programs: BTreeMap::new(),
         }
+    }
+
+    /// True for the process that tells and writes.
+    pub fn is_first(&self) -> bool {
+        self.ranks.is_first()
     }
 
     /// Runs a program `repeats` times.
@@ -115,10 +124,17 @@ impl<'a> Runner<'a> {
     ) -> Result<Execution, SessionError> {
         let start = std::time::Instant::now();
         let session = self.session;
-        let program = self.program(given, inputs)?;
+        self.program(given, inputs)?;
         let made_ms = start.elapsed().as_secs_f64() * 1e3;
+        let (programs, ranks) = (&self.programs, &mut *self.ranks);
+        let (_, _, address) = given.origin();
+        let Some(program) = programs.get(&(address, inputs.extents.clone())) else {
+            return Err(unsupported(self.config.device));
+        };
         let mut done = match program {
-            Compiled::Cpu(program) => program.run(session, inputs, repeats)?,
+            Compiled::Cpu(program) => {
+                program.run_on(session, inputs, repeats, &mut ranks.devices())?
+            }
             #[cfg(feature = "cuda")]
             Compiled::Cuda(program) => program.run(session, inputs, repeats)?,
         };

@@ -45,6 +45,10 @@ fn headline(findings: &Findings<'_>) -> String {
     };
     let threads = findings.threads;
     let s = if threads == 1 { "" } else { "s" };
+    let ranks = match run.map_or(1, |run| run.ranks) {
+        1 => String::new(),
+        ranks => format!("{ranks} ranks, "),
+    };
     let compile = match findings.execution.compile_ms {
         0.0 => String::new(),
         ms => format!(", compiled in {ms:.1} ms"),
@@ -56,7 +60,7 @@ fn headline(findings: &Findings<'_>) -> String {
     let time = findings.execution.time_ms;
     let program = findings.program;
     format!(
-        "@{program}{extents} on {device}, {threads} thread{s}{compile}{version}, {time:.3} ms\n"
+        "@{program}{extents} on {device}, {ranks}{threads} thread{s}{compile}{version}, {time:.3} ms\n"
     )
 }
 

@@ -51,6 +51,8 @@
 
 pub mod check;
 pub mod cost;
+#[cfg(feature = "codegen")]
+pub mod devices;
 pub mod error;
 #[cfg(feature = "codegen")]
 pub mod program;
@@ -85,6 +87,8 @@ use crate::tool::load::Reader;
 use tensors::Held;
 
 pub use check::{Check, OutputCheck, Yardstick};
+#[cfg(feature = "codegen")]
+pub use devices::Devices;
 pub use error::SessionError;
 #[cfg(feature = "codegen")]
 pub use program::{Origin, Program};

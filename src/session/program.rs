@@ -30,7 +30,7 @@ use fuser_runtime::cuda::{CudaDevice, CudaExecutable, CudaProgram};
 use fuser_runtime::{CpuProgram, Executable, Explicit, Inputs, RuntimeError};
 
 use super::store::Store;
-use super::{Execution, Loaded, Result, Session, Source};
+use super::{Devices, Execution, Loaded, Result, Session, Source};
 use crate::compile::{self, Classes, CompileOptions, Compiled, Drawn, Loader, Versions};
 use crate::tool::load::Reader;
 
@@ -292,11 +292,22 @@ impl Program {
         Self::loaded_by(load, origin, options)
     }
 
-    /// Runs the program `repeats` times, after one run that is not timed.
+    /// Runs the program `repeats` times, after one run that is not timed. One for several devices runs on all, as threads of this process.
     pub fn run(&self, session: &Session, inputs: &Inputs, repeats: u32) -> Result<Execution> {
+        self.run_on(session, inputs, repeats, &mut Devices::default())
+    }
+
+    /// As [`run`](Self::run), on these devices.
+    pub fn run_on(
+        &self,
+        session: &Session,
+        inputs: &Inputs,
+        repeats: u32,
+        devices: &mut Devices<'_>,
+    ) -> Result<Execution> {
         let options = super::run_options(repeats);
         self.run_by(inputs, |program, extents| {
-            program.run(&session.runtime, &inputs.tensors, extents, &options)
+            devices.run(program, &session.runtime, inputs, extents, &options)
         })
     }
 

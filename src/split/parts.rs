@@ -405,6 +405,7 @@ impl Total {
             total_ms: self.time_ms,
             peak_bytes: self.peak,
             arena_bytes: self.arena,
+            ranks: 1,
             threads,
             extents,
             version: None,

@@ -59,7 +59,7 @@ pub enum CallError {
     Beyond { expected: usize, found: usize },
     /// Address 0 for a tensor that has elements.
     Null { operand: Operand },
-    /// A program of several devices that communicate, called on one.
+    /// A program of several devices, called on one.
     Devices { devices: usize },
 }
 

@@ -249,8 +249,7 @@ fn solo_engine<'a>(
     solo: &'a mut Solo,
 ) -> Result<Option<&'a mut dyn Engine>, MeshError> {
     match artifact.mesh.as_ref().map_or(1, |mesh| mesh.devices()) {
-        _ if !plan.communicates() => Ok(None),
-        1 => Ok(Some(solo)),
+        1 => Ok(plan.communicates().then_some(solo)),
         devices => Err(MeshError::NoEngine { devices }),
     }
 }
@@ -472,6 +471,7 @@ impl Run<'_> {
             peak_bytes: self.plan.input_bytes.saturating_add(allocated),
             arena_bytes: self.plan.arena_bytes as u64,
             threads: self.runtime.workers().count(),
+            ranks: 1,
             extents: names.zip(extents.iter().copied()).collect(),
             version: Some(self.version),
             gpu: None,

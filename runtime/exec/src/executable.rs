@@ -84,7 +84,7 @@ impl Executable {
         Ok(Executable {
             exchange: plan.exchange_memory(heap)?,
             seat,
-            devices: if plan.communicates() { devices } else { 1 },
+            devices,
             program,
             workers,
             addresses,

@@ -14,6 +14,8 @@ pub struct RunReport {
     pub arena_bytes: u64,
     /// Workers of a CPU, 0 for a GPU.
     pub threads: usize,
+    /// The devices that ran the program, each a rank; times and bytes of segments are those of the first one, memory is that of all.
+    pub ranks: usize,
     /// The named extents with their values.
     pub extents: Vec<(String, i64)>,
     /// The number of the version that ran, counted from 1, and how many there are: all of an artifact's, or those that are planned so

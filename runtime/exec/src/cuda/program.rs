@@ -152,6 +152,7 @@ impl CudaProgram {
             peak_bytes: run.bytes,
             arena_bytes: plan.arena_bytes as u64,
             threads: 0,
+            ranks: 1,
             version: Some(self.artifact.version_of(&plan.extents)),
             gpu: Some(GpuReport {
                 name: self.device.name()?,

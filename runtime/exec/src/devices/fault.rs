@@ -14,7 +14,8 @@ pub enum Fault {
     Elsewhere {
         rank: usize,
         expected: Tag,
-        found: Tag,
+        /// None where the engine does not know.
+        found: Option<Tag>,
     },
     /// A rank sends another number of bytes.
     Bytes {
@@ -57,11 +58,14 @@ impl fmt::Display for Fault {
                 found,
             } => {
                 let Tag { step, number } = expected;
-                write!(
-                    f,
-                    "rank {rank} is in another communication: in step {} there, number {}, in step {step} here, number {number}",
-                    found.step, found.number
-                )
+                let here = format!("in step {step} here, number {number}");
+                write!(f, "rank {rank} is in another communication: {here}")?;
+                match found {
+                    Some(Tag { step, number }) => {
+                        write!(f, ", in step {step} there, number {number}")
+                    }
+                    None => Ok(()),
+                }
             }
             Fault::Bytes {
                 rank,
@@ -133,7 +137,7 @@ impl fmt::Display for MeshError {
         match self {
             MeshError::NoEngine { devices } => write!(
                 f,
-                "the program is for {devices} devices that communicate, and runs on one here"
+                "the program is for {devices} devices, and runs on one here"
             ),
             MeshError::Ranks { devices, ranks } => {
                 write!(

@@ -209,7 +209,7 @@ impl Engine for Local {
                     () if found != tag => Some(Fault::Elsewhere {
                         rank,
                         expected: tag,
-                        found,
+                        found: Some(found),
                     }),
                     () if bytes != expected => Some(Fault::Bytes {
                         rank,

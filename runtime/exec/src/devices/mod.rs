@@ -11,6 +11,7 @@
 //! | `walk.rs` | the blocks of a tensor, whatever the order of its axes in memory |
 //! | `link.rs` | a rank's place in its groups; the comparison of programs before the first message |
 //! | `local.rs` | the engine whose ranks are threads of this process |
+//! | `mpi.rs` | the engine whose ranks are processes of an MPI job, with the feature `mpi` |
 //! | `run.rs` | a run on all devices of a mesh: inputs are cut, outputs joined |
 //!
 //! A rank never waits longer than its engine's limit, and none waits for one that has ended: what goes wrong on one rank is an error on every
@@ -22,6 +23,9 @@ mod fault;
 mod link;
 #[allow(unsafe_code)]
 mod local;
+#[cfg(feature = "mpi")]
+#[allow(unsafe_code)]
+mod mpi;
 #[allow(unsafe_code)]
 mod reduce;
 mod run;
@@ -33,6 +37,8 @@ pub use collective::Collective;
 pub use fault::{Communication, Fault, MeshError};
 pub(crate) use link::{Link, Seat};
 pub use local::{Local, MAX_LOCAL, local_ranks};
+#[cfg(feature = "mpi")]
+pub use mpi::Mpi;
 pub use run::{MeshRun, gather, part_of};
 
 use std::time::Duration;
