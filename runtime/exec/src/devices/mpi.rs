@@ -76,6 +76,18 @@ struct Waiting {
     bytes: usize,
 }
 
+/// The words of a rank that failed.
+#[derive(Clone)]
+struct Told {
+    rank: usize,
+    /// The rank that it waited for too long.
+    late: Option<usize>,
+    reason: String,
+}
+
+/// The bytes in a message of failure in the place of a rank, where none is late.
+const NOBODY: [u8; 4] = [0xff; 4];
+
 impl Mpi {
     /// Joins the job; ranks wait for each other no longer than `limit`. At most once in a process.
     pub fn start(limit: Duration) -> Result<Mpi, Fault> {
@@ -205,26 +217,28 @@ impl Mpi {
     }
 
     /// The failure of another rank, if one has told of it.
-    fn heard(&self) -> Result<Option<Fault>, Fault> {
-        let any = ffi_any_source();
-        let Some(waiting) = self.waiting(self.control, any)? else {
+    fn heard(&self) -> Result<Option<Told>, Fault> {
+        let Some(waiting) = self.waiting(self.control, any_source())? else {
             return Ok(None);
         };
-        let mut text = vec![0; waiting.bytes];
-        // SAFETY: the text outlives the request, which is waited for.
+        let mut bytes = vec![0; waiting.bytes];
+        // SAFETY: the bytes outlive the request, which is waited for.
         let mut request =
-            unsafe { self.receive(self.control, waiting.source, waiting.tag, &mut text)? };
+            unsafe { self.receive(self.control, waiting.source, waiting.tag, &mut bytes)? };
         while !self.is_done(&mut request)? {
             std::thread::yield_now();
         }
-        Ok(Some(Fault::Ended {
+        let (late, text) = bytes.split_first_chunk().unwrap_or((&NOBODY, &[]));
+        let late = (*late != NOBODY).then(|| u32::from_le_bytes(*late) as usize);
+        Ok(Some(Told {
             rank: waiting.source,
-            reason: String::from_utf8_lossy(&text).into_owned(),
+            late,
+            reason: String::from_utf8_lossy(text).into_owned(),
         }))
     }
 
-    /// Tells all others of a failure, once.
-    fn tell(&mut self, reason: &str) {
+    /// Tells all others of a failure, once: the rank that did not come, if that is it, and the reason.
+    fn tell(&mut self, late: Option<usize>, reason: &str) {
         if std::mem::replace(&mut self.failed, true) {
             return;
         }
@@ -232,8 +246,9 @@ impl Mpi {
         while !reason.is_char_boundary(end) {
             end -= 1;
         }
+        let late = late.map_or(NOBODY, |rank| (rank as u32).to_le_bytes());
         // The process ends soon: the library may read the text until then.
-        let text: &'static [u8] = reason.as_bytes()[..end].to_vec().leak();
+        let text: &'static [u8] = [&late[..], &reason.as_bytes()[..end]].concat().leak();
         let peers = (0..self.ranks).filter(|peer| *peer != self.rank);
         // SAFETY: the text lives as long as the process.
         let sent = peers.map(|peer| unsafe { self.send(self.control, peer, FAILURE, text) });
@@ -243,6 +258,40 @@ impl Mpi {
             sent.retain_mut(|request| matches!(self.is_done(request), Ok(false)));
             std::thread::sleep(NAP);
         }
+    }
+
+    /// The fault behind a rank that did not come: where that one tells that it waits itself, the one that it waits for, and so on.
+    fn behind(&self, late: usize) -> Fault {
+        let mut told: Vec<Option<Told>> = (0..self.ranks).map(|_| None).collect();
+        let since = Instant::now();
+        while since.elapsed() < LAST_WORDS {
+            match self.heard() {
+                Ok(Some(one)) => {
+                    let place = told.get_mut(one.rank);
+                    place
+                        .into_iter()
+                        .for_each(|place| *place = Some(one.clone()));
+                }
+                _ => std::thread::sleep(NAP),
+            }
+        }
+        let mut last = late;
+        for _ in 0..self.ranks {
+            match told.get(last).and_then(Option::as_ref) {
+                Some(Told {
+                    late: Some(next), ..
+                }) => last = *next,
+                Some(Told { rank, reason, .. }) => {
+                    return Fault::Ended {
+                        rank: *rank,
+                        reason: reason.clone(),
+                    };
+                }
+                None => break,
+            }
+        }
+        let limit = self.limit;
+        Fault::Late { rank: last, limit }
     }
 
     fn exchanged(&self, tag: Tag, blocks: &mut [Block<'_>]) -> Result<(), Fault> {
@@ -318,9 +367,9 @@ impl Mpi {
             }
             tests = tests.saturating_add(1);
             if tests.is_multiple_of(64)
-                && let Some(fault) = self.heard()?
+                && let Some(Told { rank, reason, .. }) = self.heard()?
             {
-                return Err(fault);
+                return Err(Fault::Ended { rank, reason });
             }
             if since.elapsed() >= self.limit {
                 let at = late.or_else(|| blocks.iter().position(|own| !own.send.is_empty()));
@@ -336,7 +385,7 @@ impl Mpi {
     }
 }
 
-fn ffi_any_source() -> c_int {
+fn any_source() -> c_int {
     // SAFETY: a constant of the library.
     unsafe { ffi::RSMPI_ANY_SOURCE }
 }
@@ -367,20 +416,24 @@ impl Engine for Mpi {
             // All others hear of it from that one.
             Err(Fault::Ended { .. }) => self.failed = true,
             // Here, as long as the blocks are there.
-            Err(fault) => self.tell(&fault.to_string()),
+            Err(fault @ Fault::Late { rank, .. }) => {
+                self.tell(Some(*rank), &fault.to_string());
+                return Err(self.behind(*rank));
+            }
+            Err(fault) => self.tell(None, &fault.to_string()),
         }
         done
     }
 
     fn fail(&mut self, reason: &str) {
-        self.tell(reason);
+        self.tell(None, reason);
     }
 }
 
 impl Drop for Mpi {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.tell("it panicked");
+            self.tell(None, "it panicked");
         }
         // SAFETY: the last calls of MPI; all requests are done, or the job is ended.
         unsafe {
