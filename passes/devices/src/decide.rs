@@ -29,7 +29,7 @@ pub const SUMMANDS: &str = "task.summands";
 /// Ways to lie that are kept at each op.
 const KEPT: usize = 64;
 
-/// Ratio of memory to links in speed: a link between devices is than their memory: NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM
+/// The memory of devices beside their links, in speed, of a CPU and a GPU: NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM
 /// (NVIDIA H100 datasheet); processes of one machine copy in memory.
 const SLOWER: [u64; 2] = [2, 8];
 
