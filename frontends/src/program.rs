@@ -103,6 +103,12 @@ pub struct Draft {
     /// Programs that others run, and the symbols that they have.
     programs: Vec<Op>,
     symbols: HashSet<String>,
+    /// The `task.mesh` of the module.
+    pub mesh: Option<Op>,
+    /// The ops that come next run on each device.
+    pub device: bool,
+    /// Shardings of arguments and of results, by their numbers.
+    pub shardings: [Vec<(usize, fuser_ir::AttrId)>; 2],
 }
 
 /// The region and the block of a program that is not the one that is being read.
@@ -146,6 +152,9 @@ impl Draft {
             block,
             programs: Vec::new(),
             symbols: HashSet::new(),
+            mesh: None,
+            device: false,
+            shardings: [Vec::new(), Vec::new()],
         })
     }
     /// The same, with nothing made and nothing found.
@@ -167,6 +176,9 @@ impl Draft {
             block,
             programs: Vec::new(),
             symbols: HashSet::new(),
+            mesh: None,
+            device: false,
+            shardings: [Vec::new(), Vec::new()],
         }
     }
     /// A builder at the end of the program.
@@ -260,6 +272,10 @@ impl Draft {
         let program = self.program(symbol, results, &[]);
         (self.body, self.block) = (outer.0, outer.1);
         let program = program?;
+        if self.device {
+            let unit = self.ir.attr(AttrKind::Unit);
+            self.ir.set_attr(program, task::mesh::DEVICE, unit);
+        }
         self.programs.push(program);
         Ok(program)
     }
@@ -482,6 +498,13 @@ impl Draft {
         let ir = &mut self.ir;
         let region = ir.new_region();
         let top = ir.append_block(region);
+        if let Some(mesh) = self.mesh {
+            ir.append_op(top, mesh);
+        }
+        let counts = [ir.args(self.block).len(), results.len()];
+        for ((list, marked), count) in task::marks::LISTS.iter().zip(&self.shardings).zip(counts) {
+            task::marks::put(ir, program, list, count, marked, task::mesh::MARK);
+        }
         ir.append_op(top, program);
         for &program in &self.programs {
             ir.append_op(top, program);

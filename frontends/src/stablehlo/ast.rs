@@ -60,7 +60,9 @@ pub enum Item {
     Parens(Vec<Param>),
     /// `{ ... }`
     Region(Vec<Block>),
-    /// `,`, and the types of a function's results.
+    /// `-> (tensor<4xf32> {k = 1})`: the types of a function's results, with their attributes.
+    Results(Vec<(Span, Vec<(Span, Attr)>)>),
+    /// `,`
     Mark,
 }
 
@@ -71,8 +73,8 @@ pub enum Param {
     Value(Span),
     /// `%x init: %y`
     Init(Span, Span),
-    /// `%x: tensor<f32> loc("x")`
-    Typed(Span, Span, Option<Loc>),
+    /// `%x: tensor<f32> {k = 1} loc("x")`
+    Typed(Span, Span, Vec<(Span, Attr)>, Option<Loc>),
     /// `%x = %y`
     Bound(Span, Span),
     /// `k = 2`

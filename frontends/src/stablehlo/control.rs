@@ -40,6 +40,9 @@ impl<'s> Importer<'s> {
         };
         let blocks: Vec<&'s Block> = op::blocks(op).collect();
         Some(match (name, blocks.as_slice(), operands.as_slice()) {
+            ("sdy.manual_computation", &[body], operands) if self.meshes.are_many() => {
+                self.on_each_device(op, body, operands, frame)
+            }
             (_, &[body], _) if on_one_device => {
                 let names = self.carried_names(op);
                 let operands = operands.into_iter().map(Some).collect();

@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 
 use fuser_dialects::{fusion, task};
 use fuser_ir::clone::Mapping;
-use fuser_ir::{AttrKind, Extent, Ir, Op, Value, describe};
+use fuser_ir::{AttrKind, DType, Extent, Ir, Op, Value, describe};
 
 use super::ast::{self, Block, Item, Param};
 use super::control::Results;
@@ -119,12 +119,12 @@ impl<'s> Importer<'s> {
         let mut builder = self.draft.builder();
         let made = builder.op(&task::LOOP, &looped.operands, &clauses)?;
         let mut results = self.draft.ir.results(made).to_vec().into_iter();
-        let whole = |&value: &Value| Ok(Some(self.whole(value, &mut results)?));
+        let whole = |&value: &Value| Ok(Some(self.joined(self.draft.dtype(value), &mut results)?));
         first.iter().map(whole).collect()
     }
 
     /// The parts by which a loop carries a value: a complex number by two.
-    fn parts(&mut self, value: Value) -> Made<Vec<Value>> {
+    pub(super) fn parts(&mut self, value: Value) -> Made<Vec<Value>> {
         if !self.draft.dtype(value).is_complex() {
             return Ok(vec![self.draft.stored(value)?]);
         }
@@ -134,15 +134,15 @@ impl<'s> Importer<'s> {
         });
         parts.into_iter().collect()
     }
-    /// The value of the element type of `like` that has the next ones as its parts.
-    fn whole(&mut self, like: Value, parts: &mut impl Iterator<Item = Value>) -> Made {
+    /// The value with elements of `dtype` that has the next ones as its parts.
+    pub(super) fn joined(&mut self, dtype: DType, parts: &mut impl Iterator<Item = Value>) -> Made {
         let mut part = || {
             parts
                 .next()
                 .ok_or_else(|| Fault::form("has too few values"))
         };
         let first = part()?;
-        match self.draft.dtype(like).is_complex() {
+        match dtype.is_complex() {
             true => {
                 let second = part()?;
                 self.draft.make(&fusion::COMPLEX, &[first, second])
@@ -190,7 +190,8 @@ impl<'s> Importer<'s> {
         let mut inside = HashMap::new();
         let mut own: Results = Vec::new();
         for (at, &value) in carried.values.iter().enumerate() {
-            let whole = self.whole(value, &mut arguments[at].iter().copied())?;
+            let dtype = self.draft.dtype(value);
+            let whole = self.joined(dtype, &mut arguments[at].iter().copied())?;
             match at < carried.own {
                 true => own.push(Some(whole)),
                 false => drop(inside.insert(value, whole)),

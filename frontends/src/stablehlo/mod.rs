@@ -6,6 +6,7 @@
 //! | `op.rs` | an op of the tree: operands, attributes, stated types |
 //! | `ops.rs` | the table of all ops |
 //! | `control.rs`, `loops.rs`, `calls.rs` | branches; loops; calls of what lies outside |
+//! | `devices.rs` | meshes, shardings, programs of each device, collectives |
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, `routine.rs`, ... | ops that are more than a row |
 //! | `export/` | a program to text |
 //!
@@ -17,6 +18,7 @@ mod bits;
 mod calls;
 mod control;
 mod convolution;
+mod devices;
 mod dot;
 mod export;
 mod index;
@@ -94,6 +96,8 @@ pub(crate) struct Importer<'s> {
     resources: HashMap<&'s str, &'s str>,
     /// The devices that the module states.
     devices: u64,
+    /// The meshes of the module.
+    meshes: devices::Meshes<'s>,
     /// The locations that aliases stand for, as far as they were asked for.
     places: HashMap<&'s str, Option<LocId>>,
     read: usize,
@@ -122,6 +126,7 @@ impl<'s> Importer<'s> {
             aliases: HashMap::new(),
             resources: HashMap::new(),
             devices: 1,
+            meshes: devices::Meshes::default(),
             places: HashMap::new(),
             read: 0,
         };
@@ -150,13 +155,14 @@ impl<'s> Importer<'s> {
                     importer.functions.insert(symbol, top);
                     importer.order.push(symbol);
                 }
-                _ if name == "sdy.mesh" => importer.mesh(top),
+                symbol if name == "sdy.mesh" => importer.mesh(top, symbol.unwrap_or("")),
                 _ => {
                     let fault = Fault::new(&UNSUPPORTED, "is no function");
                     importer.draft.tell(name, top.name, fault);
                 }
             }
         }
+        importer.join_meshes();
         importer
     }
     /// The text of a range.
@@ -183,28 +189,6 @@ impl<'s> Importer<'s> {
             found.find_map(op::atom).map(|span| self.text(span))
         };
         custom.or_else(generic).map(bare)
-    }
-    /// Refuses a mesh of several devices. On one every sharding says nothing.
-    fn mesh(&mut self, op: &ast::Op) {
-        let custom = op.items.iter().find_map(|item| match item {
-            Item::Named(_, Attr::Atom(span)) => Some(*span),
-            _ => None,
-        });
-        let generic = || op::attr(self.source, op, "mesh").and_then(op::atom);
-        let text = custom.or_else(generic).map_or("", |span| self.text(span));
-        let axes = text.split(']').next().unwrap_or("").split('=').skip(1);
-        let sizes = axes.map(|size| {
-            let end = size.find(|c: char| !c.is_ascii_digit());
-            size[..end.unwrap_or(size.len())].parse().unwrap_or(0)
-        });
-        let devices = sizes.fold(1, u64::saturating_mul);
-        if devices != 1 {
-            let symbol = self.symbol_of(op).unwrap_or("");
-            let text = format!("`@{symbol}` is a mesh of {devices} devices");
-            let fault = Fault::new(&UNSUPPORTED, text)
-                .help("a program runs on one device: lower it for a mesh of one, or for none");
-            self.draft.tell("sdy.mesh", op.name, fault);
-        }
     }
     /// The function `main`, or the only one.
     fn main(&self) -> Option<&'s str> {
@@ -238,6 +222,7 @@ impl<'s> Importer<'s> {
     /// Reads the public function; its results.
     fn program(&mut self, symbol: &'s str) -> Vec<Value> {
         let function = self.functions[symbol];
+        self.lay(function);
         let mut frame = Frame::default();
         for (name, ty, loc) in parameters(function) {
             let value = match self.tensor(ty) {
@@ -403,6 +388,11 @@ impl<'s> Importer<'s> {
         };
         let made = ops::make(self, meaning, &reading)?;
         self.stated(&reading.outputs, &made)?;
+        let mut made = made;
+        let lies = self.shardings_of(op::attr(self.source, op, "sdy.sharding"));
+        for (value, text) in made.iter_mut().zip(lies) {
+            *value = self.laid(*value, text)?;
+        }
         let made = made.into_iter();
         Ok(made.map(|value| Some(self.folded(value))).collect())
     }
@@ -630,7 +620,7 @@ fn parameters(function: &ast::Op) -> impl Iterator<Item = (Span, Span, Option<&L
     });
     let params = lists.take(1).flatten();
     let custom = params.filter_map(|param| match param {
-        Param::Typed(name, ty, loc) => Some((*name, *ty, loc.as_ref())),
+        Param::Typed(name, ty, _, loc) => Some((*name, *ty, loc.as_ref())),
         _ => None,
     });
     let generic = op::blocks(function).take(1).flat_map(|block| &block.args);

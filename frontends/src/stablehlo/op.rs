@@ -133,19 +133,22 @@ pub fn atom(attr: &Attr) -> Option<Span> {
 
 /// The attribute called `name`, wherever it stands: also inside of another, as `stride` in `window = {stride = [1]}`.
 pub fn attr<'s>(source: &str, op: &'s Op, name: &str) -> Option<&'s Attr> {
-    let is = |span: &Span| {
-        let text = source.get(span.start as usize..span.end as usize);
-        text.is_some_and(|text| text.trim_matches('"') == name)
-    };
-    let among = |entries: &'s [(Span, Attr)]| {
-        let found = entries.iter().find(|(key, _)| is(key));
-        found.map(|(_, attr)| attr)
-    };
     op.items.iter().find_map(|item| match item {
-        Item::Named(key, attr) if is(key) => Some(attr),
-        Item::Named(_, Attr::Dict(entries)) | Item::Dict(entries) => among(entries),
+        Item::Named(key, attr) if is(source, *key, name) => Some(attr),
+        Item::Named(_, Attr::Dict(entries)) | Item::Dict(entries) => entry(source, entries, name),
         _ => None,
     })
+}
+
+/// The attribute called `name` of a dictionary.
+pub fn entry<'s>(source: &str, entries: &'s [(Span, Attr)], name: &str) -> Option<&'s Attr> {
+    let found = entries.iter().find(|(key, _)| is(source, *key, name));
+    found.map(|(_, attr)| attr)
+}
+
+fn is(source: &str, key: Span, name: &str) -> bool {
+    let text = source.get(key.start as usize..key.end as usize);
+    text.is_some_and(|text| text.trim_matches('"') == name)
 }
 
 /// True if an op of this name ends a block.

@@ -12,8 +12,8 @@ use fuser_ir::{AttrKind, Value, float, parse};
 use super::ast::{Attr, Block, Item, Op};
 use super::op::Reading;
 use super::{
-    Importer, bits, convolution, dot, index, norm, random, reduce, routine, scatter, shape, sort,
-    special, window,
+    Importer, bits, convolution, devices, dot, index, norm, random, reduce, routine, scatter,
+    shape, sort, special, window,
 };
 use crate::codes::UNSUPPORTED;
 use crate::power::integer_power;
@@ -53,9 +53,9 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("acosh", Same(&fusion::ACOSH)),
     ("add", Logical(&fusion::ADD, &fusion::OR)),
     ("after_all", Refused(OUTSIDE)),
-    ("all_gather", By(collective)),
-    ("all_reduce", By(collective)),
-    ("all_to_all", By(collective)),
+    ("all_gather", By(devices::collective)),
+    ("all_reduce", By(devices::collective)),
+    ("all_to_all", By(devices::collective)),
     ("and", Same(&fusion::AND)),
     ("asin", Same(&fusion::ASIN)),
     ("asinh", Same(&fusion::ASINH)),
@@ -73,8 +73,8 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("ceil", Same(&fusion::CEIL)),
     ("cholesky", By(routine::cholesky)),
     ("clamp", By(clamp)),
-    ("collective_broadcast", By(collective)),
-    ("collective_permute", By(collective)),
+    ("collective_broadcast", By(devices::collective)),
+    ("collective_permute", By(devices::collective)),
     ("compare", By(compare)),
     ("complex", Same(&fusion::COMPLEX)),
     ("concatenate", By(shape::concatenate)),
@@ -140,7 +140,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("or", Same(&fusion::OR)),
     ("outfeed", Refused(OUTSIDE)),
     ("pad", By(shape::pad)),
-    ("partition_id", By(device)),
+    ("partition_id", By(devices::number)),
     ("polygamma", By(special::polygamma)),
     ("popcnt", By(bits::population)),
     ("power", By(power)),
@@ -153,10 +153,10 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("recv", Refused(OUTSIDE)),
     ("reduce", By(reduce::reduce)),
     ("reduce_precision", By(bits::reduce_precision)),
-    ("reduce_scatter", By(collective)),
+    ("reduce_scatter", By(devices::collective)),
     ("reduce_window", By(window::reduce_window)),
     ("remainder", Same(&fusion::REM)),
-    ("replica_id", By(device)),
+    ("replica_id", By(devices::number)),
     ("reshape", By(shape::reshape)),
     ("reverse", By(shape::reverse)),
     ("rng", Refused(RANDOM)),
@@ -201,7 +201,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("zeta", By(special::zeta)),
 ];
 
-/// Ops of Shardy, which say where elements lie; on one device each gives what it takes.
+/// Ops of Shardy, which say where elements lie: each gives what it takes.
 const SHARDINGS: &[&str] = &[
     "all_gather",
     "all_reduce",
@@ -211,9 +211,7 @@ const SHARDINGS: &[&str] = &[
     "propagation_barrier",
     "reduce_scatter",
     "replicated_to_unreduced",
-    "reshard",
     "sharded_to_unreduced",
-    "sharding_constraint",
     "sharding_group",
 ];
 static AS_IT_IS: Meaning = By(identity);
@@ -222,6 +220,8 @@ static AS_IT_IS: Meaning = By(identity);
 static OTHERS: &[(&str, Meaning)] = &[
     ("arith.constant", By(constant)),
     ("sdy.constant", By(constant)),
+    ("sdy.reshard", By(devices::constrained)),
+    ("sdy.sharding_constraint", By(devices::constrained)),
     ("tensor.cast", By(identity)),
     ("tensor.from_elements", By(shape::from_elements)),
 ];
@@ -803,34 +803,6 @@ fn is_pos_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 
 fn is_neg_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     is_number(im, r, f64::NEG_INFINITY)
-}
-
-/// An exchange between devices, which on one gives what it takes.
-fn collective(_: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    let groups = r.attr(&["replica_groups", "source_target_pairs"]);
-    let groups = groups
-        .and_then(super::op::atom)
-        .map_or("", |span| r.text(span));
-    match groups.trim_matches(|c| "dense<[]>".contains(c)) {
-        "0" | "0, 0" => Ok(r.operands.clone()),
-        _ => Err(several_devices()),
-    }
-}
-
-fn several_devices() -> Fault {
-    let text = "exchanges between devices, of which a program has one";
-    Fault::new(&UNSUPPORTED, text).help("lower the program for one device")
-}
-
-/// The number of this device: 0 where there is one.
-fn device(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
-    match im.devices {
-        1 => {
-            let ty = r.output()?;
-            one(im.draft.number(0.0, ty))
-        }
-        _ => Err(several_devices()),
-    }
 }
 
 fn is_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
