@@ -752,9 +752,10 @@ fn table(
     most: usize,
 ) -> Made<(Vec<i64>, usize)> {
     let form = || Fault::form(format!("`{name}` is no table of devices"));
-    let Some(span) = r.attr(&[name]).and_then(atom) else {
+    let Some(stated) = r.attr(&[name]) else {
         return Ok((Vec::new(), 0));
     };
+    let span = atom(stated).ok_or_else(form)?;
     let behind = r.source.get(span.end as usize..).unwrap_or("");
     let ty = behind.trim_start().strip_prefix(':').ok_or_else(form)?;
     let ty = ty.split_inclusive('>').next().ok_or_else(form)?;
@@ -853,7 +854,10 @@ fn grouped(mesh: &Mesh, members: &[i64], size: usize) -> Option<Vec<usize>> {
 /// Sources and targets, devices of the whole mesh.
 fn pairs(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<[i64; 2]>> {
     let devices = im.meshes.finest.devices();
-    let (members, _) = table(im, r, "source_target_pairs", 2 * devices as usize)?;
+    let (members, columns) = table(im, r, "source_target_pairs", 2 * devices as usize)?;
+    if !members.is_empty() && columns != 2 {
+        return Err(Fault::form("`source_target_pairs` has no pairs"));
+    }
     let pairs: Vec<[i64; 2]> = members
         .chunks_exact(2)
         .map(|pair| [pair[0], pair[1]])
