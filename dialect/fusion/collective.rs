@@ -222,16 +222,16 @@ fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         Err(fault) => return errors.push(fault),
     };
     let devices = mesh.parts(&over);
-    if let Some(pairs) = ir.i64s_of(op, "pairs") {
-        if let Some(text) = fault_of_pairs(pairs, devices) {
-            error(At::Clause("pairs"), text);
-        }
+    if let Some(pairs) = ir.i64s_of(op, "pairs")
+        && let Some(text) = fault_of_pairs(pairs, devices)
+    {
+        error(At::Clause("pairs"), text);
     }
-    if let Some(root) = ir.int_of(op, "root") {
-        if !(0..devices).contains(&root) {
-            let text = format!("is {root}, the group has {devices} devices");
-            error(At::Clause("root"), text);
-        }
+    if let Some(root) = ir.int_of(op, "root")
+        && !(0..devices).contains(&root)
+    {
+        let text = format!("is {root}, the group has {devices} devices");
+        error(At::Clause("root"), text);
     }
     let (Some(operand), Some(&result)) = (ir.operands(op).next(), ir.results(op).first()) else {
         return;
@@ -308,7 +308,7 @@ fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
 
 /// A mistake in pairs of sources and targets.
 fn fault_of_pairs(pairs: &[i64], devices: i64) -> Option<String> {
-    if pairs.len() % 2 != 0 {
+    if !pairs.len().is_multiple_of(2) {
         return Some("has a source without a target".into());
     }
     for (side, what) in ["source", "target"].iter().enumerate() {

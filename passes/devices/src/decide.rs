@@ -574,7 +574,7 @@ impl<'a> Walk<'a> {
             .map_or(8, |dtype| match dtype {
                 // Summands are of f32.
                 DType::BF16 | DType::F16 => 2,
-                dtype => u64::from(dtype.bytes()),
+                dtype => dtype.bytes(),
             });
         let before = lies.get(&value).map_or(1, |layout| {
             let cut: Vec<usize> = layout

@@ -684,7 +684,7 @@ impl Divider<'_> {
             .ir
             .value_kind(value)
             .dtype()
-            .map_or(1, |dtype| u64::from(dtype.bytes()));
+            .map_or(1, |dtype| dtype.bytes());
         let dims = self
             .ir
             .value_kind(value)

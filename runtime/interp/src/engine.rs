@@ -138,11 +138,11 @@ impl<'a> Engine<'a> {
     /// Executes a block as the root; the values that it ends with.
     pub fn run(&mut self, block: Block) -> Result<Vec<Tensor>> {
         self.enter(None, block, None);
-        self.to_the_end()?;
+        self.finish_run()?;
         Ok(self.take_returned())
     }
     /// Executes what has begun; other devices come to no collective.
-    fn to_the_end(&mut self) -> Result<()> {
+    fn finish_run(&mut self) -> Result<()> {
         while let Some(op) = self.go_on()? {
             self.alone(op).map_err(|e| e.at(op))?;
         }
@@ -178,7 +178,7 @@ impl<'a> Engine<'a> {
         if let Some(op) = self.waiting.take() {
             self.alone(op).map_err(|e| e.at(op))?;
         }
-        self.to_the_end()?;
+        self.finish_run()?;
         self.ir
             .results(op)
             .iter()

@@ -124,7 +124,7 @@ impl Call {
             OpClass::Collective => {
                 let name = ir.def(op)?.name;
                 let result = *ir.results(op).first()?;
-                let size = ir.value_kind(result).dtype()?.bytes() as u64;
+                let size = ir.value_kind(result).dtype()?.bytes();
                 let mesh = Mesh::of(ir, op)?;
                 let over = mesh::listed(ir, &mesh, op, "over").ok()?;
                 Some(Self::Collective {
