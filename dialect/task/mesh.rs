@@ -10,11 +10,11 @@
 //! of no tensor axis hold copies.
 
 use fuser_ir::attr::{AttrId, AttrKind};
-use fuser_ir::def::{At, OpError};
+use fuser_ir::def::{At, DTypes, OpError};
 use fuser_ir::types::{Extent, TypeId};
 use fuser_ir::{Ir, Op, describe, suggest};
 
-use super::ops::{MESH, PROGRAM};
+use super::ops::{DEVICES, MESH, PROGRAM, SHARD};
 use super::verify::{signature, strings};
 use super::{CALLEE, DEVICE_PROGRAM, MESH_FORM, SHARDING, calls, marks};
 
@@ -263,16 +263,41 @@ pub fn verify_mesh(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
+/// True if a program says how something lies on devices, and is not one of a device itself.
+pub fn is_divided(ir: &Ir, program: Op) -> bool {
+    if is_device_program(ir, program) {
+        return false;
+    }
+    let says = |op: Op| ir.is(op, &SHARD) || ir.is(op, &DEVICES);
+    let marked = |list: &&str| {
+        let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
+            return false;
+        };
+        (0..items.len()).any(|index| marks::has(ir, program, list, index, MARK))
+    };
+    marks::LISTS.iter().any(marked) || ir.children(program).into_iter().any(says)
+}
+
 /// The marks of shardings of a program fit its types.
 pub fn verify_marks(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
     let Some((inputs, results)) = signature(ir, program) else {
         return;
     };
+    let divided = is_divided(ir, program);
     for (list, what, types) in [
         (marks::LISTS[0], "argument", inputs),
         (marks::LISTS[1], "result", results),
     ] {
         for (index, &ty) in types.iter().enumerate() {
+            let dtype = ir.ty(ty).dtype();
+            if divided && dtype.is_some_and(|dtype| !DTypes::KERNEL.contains(dtype)) {
+                let text = format!(
+                    "{what} {index} is a `{}`, of which devices have no parts",
+                    describe::ty(ir, ty)
+                );
+                let help = "give complex numbers as `fusion.real` and `fusion.imag`, floats of 4 bits as wider ones";
+                errors.push(OpError::new(text).code(&SHARDING).help(help));
+            }
             let Some(attr) = marks::value(ir, program, list, index, MARK) else {
                 continue;
             };

@@ -1122,6 +1122,11 @@ const CASES: &[Case] = &[
         "task.program @f(%x: tensor<4xf32> {shard = [[\"x\"]]}) {\n  task.return\n}",
     ),
     (
+        "task.program",
+        "FIR0413",
+        "module {\n  task.mesh axes [\"x\"] sizes [2]\n  task.program @f(%x: tensor<4xf32> {shard = [[\"x\"]]}, %z: tensor<4xcomplex<f32>>) {\n    task.return\n  }\n}",
+    ),
+    (
         "task.devices",
         "FIR0412",
         "task.program @f(%x: tensor<4xf32>) {\n  %y = task.devices %x body @f in [[[]]] out [[[]]] : tensor<4xf32>\n  task.return\n}",

@@ -131,13 +131,14 @@ impl Variant {
     }
 }
 
-/// The passes that run on a program before `last`, by their names.
+/// The passes that run on a program of one device before `last`, by their names.
 fn passes_before(last: &str) -> Vec<&'static str> {
     let Ok(pipeline) = pipeline(&CompileOptions::default()) else {
         return Vec::new();
     };
     let steps = pipeline.passes();
     let names = steps.iter().map(|step| step.pass.name);
+    let names = names.skip_while(|name| *name != "partition").skip(1);
     names.take_while(|name| *name != last).collect()
 }
 

@@ -73,11 +73,23 @@ fn every_op_of_every_dialect_is_generated() {
     let registry = fuser_dialects::registry();
     let ops = registry.dialects().iter().flat_map(|dialect| dialect.ops);
     // A GPU's alone: random programs for GPUs have the one. Programs of loops are written by hand (lit-tests/run/loops.fir), those of routines
-    // as well (lit-tests/run/routines.fir, and why in src/generate/fusion/mod.rs). Convolutions have a test of their own (convolutions.rs).
-    let routines = fuser_dialects::fusion::ROUTINE_OPS;
-    let elsewhere = ["kernel.last", "task.loop", "fusion.convolution"];
+    // as well (lit-tests/run/routines.fir, and why in src/generate/fusion/mod.rs). Convolutions and meshes have tests of their own (convolutions.rs,
+    // devices.rs).
+    let listed = [
+        fuser_dialects::fusion::ROUTINE_OPS,
+        fuser_dialects::fusion::COLLECTIVE_OPS,
+    ];
+    let elsewhere = [
+        "kernel.last",
+        "task.loop",
+        "task.mesh",
+        "task.shard",
+        "task.devices",
+        "fusion.convolution",
+    ];
     let ops = ops.filter(|def| !elsewhere.contains(&def.name));
-    let ops = ops.filter(|def| !routines.iter().any(|routine| routine.name == def.name));
+    let listed = |name: &str| listed.into_iter().flatten().any(|def| def.name == name);
+    let ops = ops.filter(|def| !listed(def.name));
     let missing = stats.missing("op", ops.map(|def| def.name));
     assert_eq!(missing, Vec::<&str>::new(), "{stats}");
 }

@@ -150,8 +150,15 @@ fn product(
 pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> Made {
     let mut a = draft.computed(left.value)?;
     let mut b = draft.computed(right.value)?;
-    let left = Axes::new(draft, a, left.batch, left.terms)?;
-    let right = Axes::new(draft, b, right.batch, right.terms)?;
+    if left.terms.len() != right.terms.len() {
+        return Err(Fault::form("multiplies along axes of different extents"));
+    }
+    // Pairs of terms in the order of the right operand: weights stay as they lie.
+    let mut terms: Vec<(i64, i64)> = right.terms.into_iter().zip(left.terms).collect();
+    terms.sort_unstable();
+    let (right_terms, left_terms) = terms.into_iter().unzip();
+    let left = Axes::new(draft, a, left.batch, left_terms)?;
+    let right = Axes::new(draft, b, right.batch, right_terms)?;
     let equal = |x: &[i64], y: &[i64]| left.of(x) == right.of(y);
     if !equal(&left.batch, &right.batch) || !equal(&left.terms, &right.terms) {
         return Err(Fault::form("multiplies along axes of different extents"));

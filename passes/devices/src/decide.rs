@@ -1,6 +1,6 @@
 //! The decision about the cut of each op of a program over the devices, at the least time by the target's figures.
 //!
-//! One axis of the mesh after the other. Along one axis a value is whole on each device, cut along an axis of its own, or a summand; each op needs its
+//! One axis of the mesh after the other, twice where there are several. Along one axis a value is whole on each device, cut along an axis of its own, or a summand; each op needs its
 //! operands in one of these ways and makes its results in one, as its [`Rule`] says. What lies otherwise is moved, once for all that read it. The ops
 //! are walked in order; of the ways in which the values that are still read may lie, the best few are kept, each with its price. Arguments and results that
 //! the user has not said anything about are whole on each device, and whatever costs least.
@@ -28,6 +28,12 @@ pub const SUMMANDS: &str = "task.summands";
 
 /// Ways to lie that are kept at each op.
 const KEPT: usize = 64;
+
+/// Values of all ways that are kept, so that a program with many values that are still read is decided about in the same time for each op.
+const WORK: usize = 1 << 14;
+
+/// Times that each axis of a mesh of several is decided about.
+const ROUNDS: usize = 2;
 
 /// The memory of devices beside their links, in speed, of a CPU and a GPU. Open MPI 4.1.4 moves 1 MiB between two processes of one machine in 162 µs, 6 GB/s
 /// beside the 40 GB/s of the generic target; NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM (NVIDIA H100 datasheet).
@@ -113,9 +119,18 @@ pub fn decide(ir: &Ir, mesh: &Mesh, target: &Target, program: Op, body: Block) -
         };
         plan.ops.push((op, decision));
     }
-    for axis in 0..mesh.axes.len() {
-        if mesh.axes[axis].1 > 1 {
-            Walk::new(ir, mesh, target, program, axis).run(&mut plan, &mut lies);
+    let axes: Vec<usize> = (0..mesh.axes.len())
+        .filter(|&axis| mesh.axes[axis].1 > 1)
+        .collect();
+    // The first time an axis knows those before it, then all others.
+    let rounds = if axes.len() > 1 { ROUNDS } else { 1 };
+    for round in 0..rounds {
+        for &axis in &axes {
+            let walk = Walk::new(ir, mesh, target, program, axis);
+            if round > 0 {
+                walk.forget(&mut plan, &mut lies);
+            }
+            walk.run(&mut plan, &mut lies);
         }
     }
     // What the user says is said with an order of mesh axes.
@@ -172,6 +187,12 @@ fn listed(ir: &Ir, mesh: &Mesh, op: Op, name: &str) -> Option<Vec<Vec<usize>>> {
         names.iter().map(axis).collect()
     };
     lists.iter().map(one).collect()
+}
+
+/// Adds an axis to a list in ascending order: the first ones of the mesh are major.
+fn insert(axes: &mut Vec<usize>, axis: usize) {
+    axes.push(axis);
+    axes.sort_unstable();
 }
 
 /// A way in which the values that are still read lie.
@@ -326,7 +347,7 @@ impl<'a> Walk<'a> {
                 }
             }
             next.sort_by_key(|own| own.price);
-            next.truncate(KEPT);
+            next.truncate((WORK / count.max(1)).clamp(KEPT / 16, KEPT));
             kept = next;
             choices_of.push(choices);
         }
@@ -379,20 +400,47 @@ impl<'a> Walk<'a> {
                 lies.insert(value, layout.clone());
             }
             match choice.what {
-                What::Factor(factor) => decision.cut[factor].push(self.axis),
-                What::Summands(set) => decision.summands[set].push(self.axis),
+                What::Factor(factor) => insert(&mut decision.cut[factor], self.axis),
+                What::Summands(set) => insert(&mut decision.summands[set], self.axis),
                 What::Together => {}
             }
+        }
+    }
+    /// Takes away what was decided about this axis, but what the user says of arguments.
+    fn forget(&self, plan: &mut Plan, lies: &mut FxHashMap<Value, Layout>) {
+        for (op, decision) in &mut plan.ops {
+            let lists = decision.cut.iter_mut().chain(&mut decision.summands);
+            lists.for_each(|axes| axes.retain(|&axis| axis != self.axis));
+            let layouts = decision.needs.iter_mut().chain(&mut decision.makes);
+            layouts.for_each(|layout| self.lift(layout));
+            for (&value, layout) in self.ir.results(*op).iter().zip(&decision.makes) {
+                lies.insert(value, layout.clone());
+            }
+        }
+    }
+    /// Takes this axis out of a layout.
+    fn lift(&self, layout: &mut Layout) {
+        let dims = layout.dims.iter_mut();
+        dims.for_each(|axes| axes.retain(|&axis| axis != self.axis));
+        if let Some((axes, _)) = &mut layout.partial {
+            axes.retain(|&axis| axis != self.axis);
+        }
+        if layout
+            .partial
+            .as_ref()
+            .is_some_and(|(axes, _)| axes.is_empty())
+        {
+            layout.partial = None;
         }
     }
     fn put(&self, layout: &mut Layout, way: Way, combine: Combine) {
         match way {
             WHOLE => {}
             SUMMAND | PENDING => match &mut layout.partial {
-                Some((axes, _)) => axes.push(self.axis),
+                Some((axes, _)) => insert(axes, self.axis),
                 None => layout.partial = Some((vec![self.axis], combine)),
             },
-            cut => layout.dims[cut as usize - 1].push(self.axis),
+            cut => insert(&mut layout.dims[cut as usize - 1], self.axis),
         }
     }
     /// The part of a layout that concerns this axis.
@@ -437,17 +485,12 @@ impl<'a> Walk<'a> {
         };
         for (factor, own) in rule.factors.iter().enumerate() {
             let combine = match own.kind {
-                Kind::Parallel => None,
+                Kind::Parallel | Kind::Placed => None,
                 Kind::Partial(combine) => Some(combine),
                 Kind::Lookup => Some(Combine::Sum),
             };
             let fits = combine.is_none() || partial.is_none() || partial == combine;
-            // A table that is cut twice would need two numbers.
-            let once = own.kind != Kind::Lookup || decision.cut[factor].is_empty();
-            if !fits
-                || !once
-                || !rule.divides(factor, self.mesh.parts(&decision.cut[factor]) * self.parts)
-            {
+            if !fits || !rule.divides(factor, self.mesh.parts(&decision.cut[factor]) * self.parts) {
                 continue;
             }
             let made = |axes: &Vec<Option<usize>>| match combine {
@@ -565,7 +608,7 @@ impl<'a> Walk<'a> {
         }
         price
     }
-    /// The bytes that a device has of a value, as mesh axes before this one cut it.
+    /// The bytes that a device has of a value, as other mesh axes cut it.
     fn bytes(&self, value: Value, lies: &FxHashMap<Value, Layout>) -> u64 {
         let size = self
             .ir
@@ -582,7 +625,7 @@ impl<'a> Walk<'a> {
                 .iter()
                 .flatten()
                 .copied()
-                .filter(|&axis| axis < self.axis)
+                .filter(|&axis| axis != self.axis)
                 .collect();
             self.mesh.parts(&cut).max(1) as u64
         });

@@ -36,7 +36,6 @@ use rustc_hash::FxHashMap;
 use crate::decide::{CUT, Decision, SUMMANDS, decide};
 use crate::layout::{Layout, Move, moves, sent, traffic};
 use crate::rule::{Combine, Kind, is_pending};
-use crate::shard::is_global;
 use crate::table;
 
 /// `partition`
@@ -72,10 +71,14 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         return Ok(());
     };
     let target = targets::of(ctx);
+    let mut replaced = Vec::new();
     for program in programs {
-        if !is_global(ctx.ir, program) || is_whole(ctx.ir, program) {
+        if !mesh::is_divided(ctx.ir, program) || is_whole(ctx.ir, program) {
             continue;
         }
+        let run = ctx.ir.children(program).into_iter();
+        let run = run.filter(|&op| ctx.ir.is(op, &task::DEVICES));
+        replaced.extend(run.filter_map(|op| calls::callee(ctx.ir, op, "body")));
         let told = match divide(ctx.ir, &mesh, &target, program) {
             Ok(told) => told,
             Err((op, error)) => {
@@ -98,7 +101,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             ctx.remark(remark);
         }
     }
-    forget_unused(ctx.ir, module);
+    forget_unused(ctx.ir, module, &replaced);
     Ok(())
 }
 
@@ -115,10 +118,10 @@ fn is_whole(ir: &Ir, program: Op) -> bool {
     ir.is(run, &task::DEVICES) && same && ir.operands(end).eq(ir.results(run).iter().copied())
 }
 
-/// Erases the programs of devices that no program runs any more.
-fn forget_unused(ir: &mut Ir, module: Op) {
+/// Erases the programs that stand in others now, where nothing runs them any more.
+fn forget_unused(ir: &mut Ir, module: Op, replaced: &[Op]) {
     for program in calls::roots(ir, module) {
-        if mesh::is_device_program(ir, program) {
+        if replaced.contains(&program) {
             ir.erase(program);
         }
     }
@@ -210,12 +213,35 @@ fn divide(
         marks::remove(ir, local, list, mesh::MARK);
         marks::remove(ir, program, list, mesh::MARK);
     }
+    run_by_devices_alone(ir, program, local)?;
     let unit = ir.attr(AttrKind::Unit);
     for own in calls::reached(ir, ir.parent_op(local).unwrap_or(local), local) {
         ir.set_attr(own, mesh::DEVICE, unit);
     }
     run_on_devices(ir, mesh, program, symbol, &plan.args, &outputs, &results)?;
     Ok(told)
+}
+
+/// No program of one device runs what the loops of `local` run: it becomes one of several.
+fn run_by_devices_alone(ir: &Ir, program: Op, local: Op) -> Result<(), Fault> {
+    let module = ir.parent_op(local).unwrap_or(local);
+    let own = calls::reached(ir, module, local);
+    for other in calls::roots(ir, module) {
+        let divided =
+            other == program || mesh::is_divided(ir, other) || mesh::is_device_program(ir, other);
+        if divided || other == local {
+            continue;
+        }
+        let shared = calls::reached(ir, module, other)
+            .into_iter()
+            .find(|op| own.contains(op));
+        if let Some(shared) = shared {
+            let name = ir.symbol_name(shared).unwrap_or_default();
+            let text = format!("a program of one device runs `@{name}` as well");
+            return Err((program, OpError::new(text)));
+        }
+    }
+    Ok(())
 }
 
 /// Makes the body of a program a `task.devices`.
@@ -365,7 +391,7 @@ impl Divider<'_> {
             operands
         } else if self.ir.is(op, &task::DEVICES) {
             self.inlined(op, &operands)?
-        } else if let Some(axes) = looked_up(decision) {
+        } else if let Some(axes) = cut_along(decision, Kind::Lookup) {
             vec![self.lookup(op, &operands, &axes)?]
         } else {
             // Rounding changes no order.
@@ -376,6 +402,9 @@ impl Divider<'_> {
                 .into_iter()
                 .any(|(own, cut)| matches!(own.kind, Kind::Partial(_)) && !cut.is_empty());
             let pending = reduces && is_pending(self.ir, op) && decision.makes.iter().any(summed);
+            if let Some(axes) = cut_along(decision, Kind::Placed) {
+                operands[1] = self.shifted(op, operands[0], operands[1], &axes)?;
+            }
             if pending {
                 let (made, own) = self.pending(op, &operands, decision)?;
                 finish = Some(own);
@@ -610,6 +639,26 @@ impl Divider<'_> {
         };
         b.choose(inside, made, nothing)
     }
+    /// Indices into the whole tensor as those into a device's part of it; the indices of other parts are out of range.
+    fn shifted(
+        &mut self,
+        op: Op,
+        part: Value,
+        indices: Value,
+        axes: &[usize],
+    ) -> Result<Value, OpError> {
+        let dim = usize::try_from(self.ir.int_of(op, "dim").unwrap_or(0)).unwrap_or(0);
+        let own = crate::rule::extent(self.ir, part, dim).unwrap_or(0) as i64;
+        let over = self.axes(axes);
+        let mut b = Builder::before(self.ir, op);
+        let ty = b.ir.tensor(Vec::new(), DType::I64);
+        let number = b.value(&fusion::AXIS_INDEX, &[], &[over])?;
+        let number = b.cast(number, DType::I64)?;
+        let own = b.constant_int(own, ty)?;
+        let start = b.mul(number, own)?;
+        let indices = b.cast(indices, DType::I64)?;
+        b.sub(indices, start)
+    }
     /// The ops of the program that a `task.devices` runs.
     fn inlined(&mut self, op: Op, operands: &[Value]) -> Result<Vec<Value>, OpError> {
         let missing = || OpError::new("it runs no program");
@@ -813,6 +862,22 @@ impl Divider<'_> {
         step: &Move,
         combine: Combine,
     ) -> Result<Value, OpError> {
+        // Devices send what kernels know: parts of complex numbers, and floats of 4 bits as wider ones.
+        let dtype = self.ir.value_kind(value).dtype();
+        if dtype.is_some_and(DType::is_complex) && !matches!(step, Move::Slice(..)) {
+            let mut parts = [value; 2];
+            for (part, def) in parts.iter_mut().zip([&fusion::REAL, &fusion::IMAG]) {
+                let own = Builder::before(self.ir, op).unary(def, value)?;
+                *part = self.moved(op, whole, own, step, combine)?;
+            }
+            let [real, imaginary] = parts;
+            return Builder::before(self.ir, op).binary(&fusion::COMPLEX, real, imaginary);
+        }
+        if dtype == Some(DType::F4E2M1FN) {
+            let wide = Builder::before(self.ir, op).cast(value, DType::F16)?;
+            let made = self.moved(op, whole, wide, step, combine)?;
+            return Builder::before(self.ir, op).cast(made, DType::F4E2M1FN);
+        }
         let dims = self
             .ir
             .value_kind(value)
@@ -900,9 +965,9 @@ impl Divider<'_> {
     }
 }
 
-/// The mesh axes that cut a table along the axis that is indexed.
-fn looked_up(decision: &Decision) -> Option<Vec<usize>> {
+/// The mesh axes that cut the factor of a kind.
+fn cut_along(decision: &Decision, kind: Kind) -> Option<Vec<usize>> {
     let all = decision.rule.factors.iter().zip(&decision.cut);
-    let mut cut = all.filter(|(own, cut)| own.kind == Kind::Lookup && !cut.is_empty());
+    let mut cut = all.filter(|(own, cut)| own.kind == kind && !cut.is_empty());
     cut.next().map(|(_, cut)| cut.clone())
 }

@@ -51,6 +51,8 @@ pub enum Kind {
     Partial(Combine),
     /// The elements that are looked up in its own part of a table, and elsewhere what changes nothing when added.
     Lookup,
+    /// A part of a tensor into which elements are put at indices: those of other parts are out of range.
+    Placed,
 }
 
 /// An axis of an op's iteration space along which devices may share it.
@@ -169,6 +171,7 @@ impl Rule {
             }
         }
         self.lookup(ir, op);
+        self.placed(ir, op, class);
         Some(())
     }
     /// The table of a lookup, cut along the axis that is indexed.
@@ -194,6 +197,24 @@ impl Rule {
             self.operands[0][dim] = Some(self.factors.len());
             self.factors.push(Factor {
                 kind: Kind::Lookup,
+                extents: vec![length],
+            });
+        }
+    }
+    /// The tensor into which elements are put, cut along the axis that is indexed.
+    fn placed(&mut self, ir: &Ir, op: Op, class: OpClass) {
+        let dim = ir
+            .int_of(op, "dim")
+            .and_then(|dim| usize::try_from(dim).ok());
+        let dest = ir.operands(op).next();
+        let (OpClass::Scatter, Some(dim), Some(dest)) = (class, dim, dest) else {
+            return;
+        };
+        if let Some(length) = extent(ir, dest, dim) {
+            let number = Some(self.factors.len());
+            (self.operands[0][dim], self.results[0][dim]) = (number, number);
+            self.factors.push(Factor {
+                kind: Kind::Placed,
                 extents: vec![length],
             });
         }
@@ -307,7 +328,14 @@ fn partial(ir: &Ir, op: Op) -> Option<Combine> {
         OpClass::Contraction => (ir.operand_count(op) == 2).then_some(Combine::Sum),
         // A sum is divided by a number that is known.
         OpClass::Reduction if table::is_mean(ir, op) => mean_length(ir, op).map(|_| Combine::Sum),
-        OpClass::Reduction => table::reduction(ir, op).map(|(combine, _)| combine),
+        OpClass::Reduction => {
+            let complex = ir
+                .operands(op)
+                .any(|value| ir.value_kind(value).dtype().is_some_and(DType::is_complex));
+            let (combine, _) = table::reduction(ir, op)?;
+            // Products of complex numbers are none of parts.
+            (!complex || combine == Combine::Sum).then_some(combine)
+        }
         _ => None,
     }
 }

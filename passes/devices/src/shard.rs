@@ -9,9 +9,8 @@
 
 use fuser_analysis::targets;
 use fuser_dialects::task::mesh::{self, Mesh};
-use fuser_dialects::task::{self, marks};
 use fuser_ir::attr::{AttrId, AttrKind};
-use fuser_ir::{Diagnostics, Ir, Op};
+use fuser_ir::{Diagnostics, Ir};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
 use crate::decide::{CUT, SUMMANDS, decide};
@@ -40,21 +39,6 @@ pub static SHARD: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// True if a program says how something lies on devices, and is not one of a device itself.
-pub fn is_global(ir: &Ir, program: Op) -> bool {
-    if mesh::is_device_program(ir, program) {
-        return false;
-    }
-    let says = |op: Op| ir.is(op, &task::SHARD) || ir.is(op, &task::DEVICES);
-    let marked = |list: &&str| {
-        let Some(AttrKind::Array(items)) = ir.attr_of(program, list) else {
-            return false;
-        };
-        (0..items.len()).any(|index| marks::has(ir, program, list, index, mesh::MARK))
-    };
-    marks::LISTS.iter().any(marked) || ir.children(program).into_iter().any(says)
-}
-
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let program = ctx.op;
     if ctx.options.bool("forget") {
@@ -64,7 +48,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         }
         return Ok(());
     }
-    let Some(mesh) = Mesh::of(ctx.ir, program).filter(|_| is_global(ctx.ir, program)) else {
+    let Some(mesh) = Mesh::of(ctx.ir, program).filter(|_| mesh::is_divided(ctx.ir, program)) else {
         return Ok(());
     };
     let Some(body) = ctx.ir.body(program, 0) else {

@@ -386,7 +386,12 @@ fn the_maps_of_every_family_give_what_the_interpreter_gives() {
 #[test]
 fn every_op_has_maps() {
     let ends = |def: &OpDef| def.traits.contains(Traits::TERMINATOR);
-    for def in fusion::DIALECT.ops.iter().filter(|def| !ends(def)) {
+    // Elements of other devices have no place in an op's iteration space.
+    let others = |def: &OpDef| def.class == OpClass::Collective;
+    for def in fusion::DIALECT.ops {
+        if ends(def) || others(def) {
+            continue;
+        }
         assert!(def.maps.is_some(), "{} has no maps", def.name);
     }
 }
