@@ -865,12 +865,10 @@ impl Divider<'_> {
         // Devices send what kernels know: parts of complex numbers, and floats of 4 bits as wider ones.
         let dtype = self.ir.value_kind(value).dtype();
         if dtype.is_some_and(DType::is_complex) && !matches!(step, Move::Slice(..)) {
-            let mut parts = [value; 2];
-            for (part, def) in parts.iter_mut().zip([&fusion::REAL, &fusion::IMAG]) {
-                let own = Builder::before(self.ir, op).unary(def, value)?;
-                *part = self.moved(op, whole, own, step, combine)?;
-            }
-            let [real, imaginary] = parts;
+            let real = Builder::before(self.ir, op).unary(&fusion::REAL, value)?;
+            let real = self.moved(op, whole, real, step, combine)?;
+            let imaginary = Builder::before(self.ir, op).unary(&fusion::IMAG, value)?;
+            let imaginary = self.moved(op, whole, imaginary, step, combine)?;
             return Builder::before(self.ir, op).binary(&fusion::COMPLEX, real, imaginary);
         }
         if dtype == Some(DType::F4E2M1FN) {
