@@ -603,7 +603,7 @@ impl<'a> Walk<'a> {
             match step {
                 Move::Gather(..) => held = held.saturating_mul(self.parts as u64),
                 Move::Scatter(..) | Move::Slice(..) => held /= self.parts as u64,
-                Move::Reduce(_) | Move::Exchange(..) => {}
+                Move::Reduce(_) | Move::Exchange(..) | Move::Reorder(..) => {}
             }
         }
         price

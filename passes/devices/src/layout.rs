@@ -53,6 +53,8 @@ pub enum Move {
     Gather(usize, Vec<usize>),
     /// Parts along the first axis, cut by this mesh axis, become parts along the second one.
     Exchange(usize, usize, usize),
+    /// Parts along an axis change devices, so that the same mesh axes cut it in another order.
+    Reorder(usize, Vec<usize>, Vec<usize>),
     /// Each device takes its part along an axis.
     Slice(usize, Vec<usize>),
 }
@@ -85,6 +87,30 @@ pub fn moves(from: &Layout, to: &Layout) -> Vec<Move> {
     if !open.is_empty() {
         moves.push(Move::Reduce(std::mem::take(&mut open)));
         slices(&mut now, to, &open, &mut moves);
+    }
+    // Where all mesh axes stay, those that are missing come behind them.
+    for dim in 0..now.len() {
+        let stays = now[dim].iter().all(|axis| to.dims[dim].contains(axis));
+        let turned = common(&now[dim], &to.dims[dim]) < now[dim].len();
+        let cuts = |axis: &usize| now.iter().flatten().any(|own| own == axis);
+        let more = to.dims[dim].iter().filter(|axis| !cuts(axis));
+        let more: Vec<usize> = more.copied().collect();
+        if stays && turned && !more.is_empty() {
+            now[dim].extend(&more);
+            moves.push(Move::Slice(dim, more));
+        }
+    }
+    // Mesh axes that stay come first, so that the others can go.
+    for (dim, (now, to)) in now.iter_mut().zip(&to.dims).enumerate() {
+        let stay = to.iter().take_while(|axis| now.contains(axis));
+        let mut order: Vec<usize> = stay.copied().collect();
+        let rest = now.iter().filter(|axis| !order.contains(axis));
+        let rest: Vec<usize> = rest.copied().collect();
+        order.extend(rest);
+        if order != *now {
+            let before = std::mem::replace(now, order.clone());
+            moves.push(Move::Reorder(dim, before, order));
+        }
     }
     // What is cut otherwise is exchanged where it can be, else gathered.
     loop {
@@ -162,6 +188,7 @@ pub fn traffic(mesh: &Mesh, moves: &[Move], mut bytes: u64) -> Vec<(&'static str
                 all.push(("all_gather", bytes));
             }
             Move::Exchange(..) => all.push(("all_to_all", bytes)),
+            Move::Reorder(..) => all.push(("collective_permute", bytes)),
             Move::Slice(_, axes) => bytes /= parts(axes),
         }
     }
@@ -179,6 +206,7 @@ pub fn sent(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
         Move::Reduce(axes) => share(axes, bytes).saturating_mul(2),
         Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => share(&[*axis], bytes),
         Move::Gather(_, axes) => share(axes, bytes.saturating_mul(mesh.parts(axes).max(1) as u64)),
+        Move::Reorder(..) => bytes,
         Move::Slice(..) => 0,
     }
 }
@@ -236,6 +264,16 @@ mod tests {
                     assert_eq!(now.dims[*from].pop(), Some(*axis));
                     now.dims[*to].push(*axis);
                 }
+                Move::Reorder(dim, before, after) => {
+                    assert_eq!(now.dims[*dim], *before);
+                    let sorted = |list: &[usize]| {
+                        let mut list = list.to_vec();
+                        list.sort_unstable();
+                        list
+                    };
+                    assert_eq!(sorted(before), sorted(after));
+                    now.dims[*dim].clone_from(after);
+                }
                 Move::Slice(dim, axes) => {
                     assert!(
                         axes.iter()
@@ -267,6 +305,18 @@ mod tests {
                 assert_eq!(follow(&from, &steps), to, "{from:?} {steps:?}");
             }
         }
+    }
+    #[test]
+    fn an_axis_that_is_major_goes_without_the_others() {
+        let from = Layout::cut(vec![vec![0, 1]]);
+        let turn = Move::Reorder(0, vec![0, 1], vec![1, 0]);
+        let to = Layout::cut(vec![vec![1]]);
+        assert_eq!(moves(&from, &to), [turn.clone(), Move::Gather(0, vec![0])]);
+        let back = Layout::cut(vec![vec![1, 0]]);
+        assert_eq!(moves(&from, &back).first(), Some(&turn));
+        let major = Layout::cut(vec![vec![0]]);
+        let all = Layout::cut(vec![vec![1, 0]]);
+        assert_eq!(moves(&major, &all), [Move::Slice(0, vec![1]), turn]);
     }
     #[test]
     fn summands_are_scattered_where_parts_are_wanted() {

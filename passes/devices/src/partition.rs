@@ -837,6 +837,8 @@ impl Divider<'_> {
                     self.step(op, whole, value, &Move::Gather(*from, vec![*axis]), combine)?;
                 return self.step(op, whole, all, &Move::Slice(*to, vec![*axis]), combine);
             }
+            // Devices have the same of what is there once.
+            Move::Reorder(dim, ..) if repeats(*dim) => return Ok(value),
             Move::Slice(..) => return self.moved(op, whole, value, step, combine),
             _ if all.is_empty() => return self.moved(op, whole, value, step, combine),
             _ => {}
@@ -893,11 +895,18 @@ impl Divider<'_> {
             dims
         };
         let axes = match step {
-            Move::Reduce(axes) | Move::Gather(_, axes) | Move::Slice(_, axes) => axes.clone(),
+            Move::Reduce(axes)
+            | Move::Gather(_, axes)
+            | Move::Slice(_, axes)
+            | Move::Reorder(_, axes, _) => axes.clone(),
             Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => vec![*axis],
         };
         let parts = self.mesh.parts(&axes);
         let over = self.axes(&axes);
+        let pairs = match step {
+            Move::Reorder(_, before, after) => reordered(self.mesh, before, after),
+            _ => Vec::new(),
+        };
         let mut b = Builder::before(self.ir, op);
         let combine = b.word("combine", combine.word());
         let made = match *step {
@@ -930,6 +939,10 @@ impl Divider<'_> {
                 ];
                 b.value(&fusion::ALL_TO_ALL, &[value], &clauses)?
             }
+            Move::Reorder(..) => {
+                let pairs = b.ints("pairs", &pairs);
+                b.value(&fusion::COLLECTIVE_PERMUTE, &[value], &[over, pairs])?
+            }
             Move::Slice(dim, _) => {
                 let number = b.value(&fusion::AXIS_INDEX, &[], &[over])?;
                 let number = b.cast(number, DType::I64)?;
@@ -961,6 +974,24 @@ impl Divider<'_> {
         });
         Ok(made)
     }
+}
+
+/// Source and target of each part where mesh axes cut an axis in another order, as numbers in the first one.
+fn reordered(mesh: &Mesh, before: &[usize], after: &[usize]) -> Vec<i64> {
+    let own = Mesh {
+        axes: before.iter().map(|&axis| mesh.axes[axis].clone()).collect(),
+    };
+    let mut pairs = Vec::new();
+    for target in 0..own.devices() {
+        let place = own.place(target);
+        // The part that the device has then is that of the device which has this number now.
+        let part = after.iter().fold(0, |part, &axis| {
+            let at = before.iter().position(|&own| own == axis);
+            part * mesh.axes[axis].1 + at.map_or(0, |at| place[at])
+        });
+        pairs.extend([part, target]);
+    }
+    pairs
 }
 
 /// The mesh axes that cut the factor of a kind.
