@@ -18,8 +18,8 @@ use fuser_ir::{Block, DType, Ir, Op, Value};
 use fuser_target::Target;
 use rustc_hash::FxHashMap;
 
-use crate::layout::{Layout, Move, moves, sent};
-use crate::rule::{Combine, Kind, Rule, elements, is_pending};
+use crate::layout::{Layout, Move, held, moves, sent};
+use crate::rule::{Combine, Kind, MOST_AXES, Rule, elements, is_pending};
 
 /// The attribute of an op: for each factor of its rule the mesh axes that cut it.
 pub const CUT: &str = "task.cut";
@@ -316,7 +316,7 @@ impl<'a> Walk<'a> {
                     } else {
                         self.parts as u64
                     };
-                    after.price += own / parts;
+                    after.price = after.price.saturating_add(own / parts);
                     for ((&slot, need), &bytes) in slots.iter().zip(&choice.needs).zip(&bytes) {
                         let have = after.ways[slot];
                         let (way, price) = self.cheapest(have, *need, bytes);
@@ -452,7 +452,10 @@ impl<'a> Walk<'a> {
         {
             return SUMMAND;
         }
-        let cut = layout.dims.iter().position(|own| own.contains(&self.axis));
+        // Axes beyond those that have a bit of their own count as whole in prices.
+        let dims = layout.dims.iter().take(MOST_AXES);
+        let mut cut = dims.map(|own| own.contains(&self.axis));
+        let cut = cut.position(|own| own);
         cut.map_or(WHOLE, |dim| dim as Way + 1)
     }
     /// The ways to do an op.
@@ -526,7 +529,7 @@ impl<'a> Walk<'a> {
         }
         self.keep_written(op, decision, choices)
     }
-    /// Of the ways to do an op the one that its attributes say.
+    /// The way to do an op that its attributes say, of those that there are.
     fn keep_written(&self, op: Op, decision: &Decision, choices: Vec<Choice>) -> Vec<Choice> {
         let lists = [CUT, SUMMANDS].map(|name| listed(self.ir, self.mesh, op, name));
         if lists.iter().all(Option::is_none) {
@@ -590,21 +593,18 @@ impl<'a> Walk<'a> {
             }
             layout
         };
-        let mut held = match from {
+        let mut bytes = match from {
             WHOLE | SUMMAND | PENDING => bytes,
             _ => bytes / self.parts as u64,
         };
         let mut price = 0u64;
         for step in moves(&layout(from), &layout(to)) {
-            let sent = sent(&self.own, &step, held);
+            let sent = sent(&self.own, &step, bytes);
             if !matches!(step, Move::Slice(..)) {
-                price = price.saturating_add(self.start + sent.saturating_mul(self.link));
+                price =
+                    price.saturating_add(sent.saturating_mul(self.link).saturating_add(self.start));
             }
-            match step {
-                Move::Gather(..) => held = held.saturating_mul(self.parts as u64),
-                Move::Scatter(..) | Move::Slice(..) => held /= self.parts as u64,
-                Move::Reduce(_) | Move::Exchange(..) | Move::Reorder(..) => {}
-            }
+            bytes = held(&self.own, &step, bytes);
         }
         price
     }

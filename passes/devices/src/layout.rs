@@ -30,7 +30,7 @@ impl Layout {
             partial: None,
         }
     }
-    /// That of a sharding.
+    /// The layout that a sharding says.
     pub fn of(sharding: &Sharding) -> Self {
         Self::cut(sharding.dims.clone())
     }
@@ -172,27 +172,15 @@ fn slices(now: &mut [Vec<usize>], to: &Layout, open: &[usize], moves: &mut Vec<M
     }
 }
 
-/// The bytes that the results of moves have on one device: `bytes` is what it holds at first.
-pub fn traffic(mesh: &Mesh, moves: &[Move], mut bytes: u64) -> Vec<(&'static str, u64)> {
-    let mut all = Vec::new();
+/// The bytes of a value that a device holds after a move, of so many before.
+pub fn held(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     let parts = |axes: &[usize]| mesh.parts(axes).max(1) as u64;
-    for step in moves {
-        match step {
-            Move::Reduce(_) => all.push(("all_reduce", bytes)),
-            Move::Scatter(_, axis) => {
-                bytes /= parts(&[*axis]);
-                all.push(("reduce_scatter", bytes));
-            }
-            Move::Gather(_, axes) => {
-                bytes = bytes.saturating_mul(parts(axes));
-                all.push(("all_gather", bytes));
-            }
-            Move::Exchange(..) => all.push(("all_to_all", bytes)),
-            Move::Reorder(..) => all.push(("collective_permute", bytes)),
-            Move::Slice(_, axes) => bytes /= parts(axes),
-        }
+    match step {
+        Move::Reduce(_) | Move::Exchange(..) | Move::Reorder(..) => bytes,
+        Move::Scatter(_, axis) => bytes / parts(&[*axis]),
+        Move::Gather(_, axes) => bytes.saturating_mul(parts(axes)),
+        Move::Slice(_, axes) => bytes / parts(axes),
     }
-    all
 }
 
 /// The bytes that a device sends by way of its links for a move: rings of all devices of a group send what is not theirs once, and an

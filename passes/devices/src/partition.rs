@@ -34,7 +34,7 @@ use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef, place_of};
 use rustc_hash::FxHashMap;
 
 use crate::decide::{CUT, Decision, SUMMANDS, decide};
-use crate::layout::{Layout, Move, moves, sent, traffic};
+use crate::layout::{Layout, Move, held, moves, sent};
 use crate::rule::{Combine, Kind, is_pending};
 use crate::table;
 
@@ -694,9 +694,7 @@ impl Divider<'_> {
             let mut all = 0u64;
             for step in moves(&own.layout, layout) {
                 all = all.saturating_add(sent(self.mesh, &step, bytes));
-                bytes = traffic(self.mesh, std::slice::from_ref(&step), bytes)
-                    .last()
-                    .map_or(bytes, |last| last.1);
+                bytes = held(self.mesh, &step, bytes);
             }
             all
         };
@@ -747,12 +745,7 @@ impl Divider<'_> {
     }
     /// The value with `b` axes where the whole has some.
     fn repeated_as(&mut self, op: Op, value: Value, whole: Value) -> Result<Value, OpError> {
-        let dims = |ir: &Ir, value| {
-            ir.value_kind(value)
-                .as_tensor()
-                .map_or(Vec::new(), |t| t.dims.clone())
-        };
-        let (own, whole) = (dims(self.ir, value), dims(self.ir, whole));
+        let (own, whole) = (self.dims(value), self.dims(whole));
         let pairs = own.iter().zip(&whole).enumerate();
         let lost = pairs.filter(|(_, (own, whole))| {
             whole.broadcast && !own.broadcast && own.extent != Extent::Static(1)
@@ -807,11 +800,7 @@ impl Divider<'_> {
         step: &Move,
         combine: Combine,
     ) -> Result<Value, OpError> {
-        let mut dims = self
-            .ir
-            .value_kind(value)
-            .as_tensor()
-            .map_or(Vec::new(), |t| t.dims.clone());
+        let mut dims = self.dims(value);
         let repeats = |dim: usize| dims[dim].broadcast;
         let all: Vec<usize> = (0..dims.len()).filter(|&dim| repeats(dim)).collect();
         match step {
@@ -845,11 +834,7 @@ impl Divider<'_> {
         }
         let once = self.once(op, value, &all)?;
         let made = self.moved(op, whole, once, step, combine)?;
-        let mut own = self
-            .ir
-            .value_kind(made)
-            .as_tensor()
-            .map_or(Vec::new(), |t| t.dims.clone());
+        let mut own = self.dims(made);
         for dim in all {
             own[dim] = dims[dim];
         }
@@ -878,11 +863,7 @@ impl Divider<'_> {
             let made = self.moved(op, whole, wide, step, combine)?;
             return Builder::before(self.ir, op).cast(made, DType::F4E2M1FN);
         }
-        let dims = self
-            .ir
-            .value_kind(value)
-            .as_tensor()
-            .map_or(Vec::new(), |t| t.dims.clone());
+        let dims = self.dims(value);
         let resized = |dim: usize, more: i64, fewer: i64| {
             let mut dims = dims.clone();
             if let Some(Dim {

@@ -17,6 +17,9 @@ use fuser_ir::{Ir, Op, Value};
 
 use crate::table;
 
+/// The most axes of a tensor whose ops are cut.
+pub const MOST_AXES: usize = 60;
+
 /// The ways in which what devices hold becomes one value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub enum Combine {
@@ -93,7 +96,8 @@ impl Rule {
             },
             None => None,
         };
-        if cuttable.is_none() {
+        let ranks = rule.operands.iter().chain(&rule.results).map(Vec::len);
+        if cuttable.is_none() || ranks.max().unwrap_or(0) > MOST_AXES {
             rule.factors.clear();
             rule.forget();
         }

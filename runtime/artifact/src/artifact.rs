@@ -465,12 +465,12 @@ pub enum Collective {
     AllReduce(Combine),
     /// The operands of all, one behind the other along an axis.
     AllGather { dim: u32 },
-    /// Of what [`AllReduce`](Self::AllReduce) gives, cut along an axis, the part with the device's index.
+    /// The part with the device's index of what [`AllReduce`](Self::AllReduce) gives, cut along an axis.
     ReduceScatter { combine: Combine, dim: u32 },
     /// The operand is cut along `split`, and part `j` goes to device `j`; parts that arrive lie one behind the other along `concat`, in the
     /// order of those who sent them.
     AllToAll { split: u32, concat: u32 },
-    /// Of each pair the second device gets the operand of the first one; a device that gets none has zeros.
+    /// The second device of each pair gets the operand of the first one; a device that gets none has zeros.
     Permute { pairs: Vec<[u32; 2]> },
     /// The operand of one device.
     Broadcast { root: u32 },
