@@ -3,12 +3,13 @@
 
     python scripts/devices-beside-jax.py TOOLS [--only=TEXT] [--devices=2,4,8] [--keep=FOLDER]
 
-TOOLS is the folder of `fuser-translate` and `fuser-run`. Each program of `devices_beside_jax/` is lowered for meshes of 2, 4 and 8 devices with
+TOOLS is the folder of `fuser-translate`, `fuser-opt` and `fuser-run`. Each program of `devices_beside_jax/` is lowered for meshes of 2, 4 and 8 devices with
 stated shardings, compiled and run by XLA on as many host devices, and its text is imported and run. Each has inputs of small integers and
 random ones. A result of integers on which JAX agrees with itself in f64 is exact: it is the same, bit for bit. Others may be off by 1e-5 of their greatest element.
 
-The table says the bytes that collectives give each device beside those of XLA's, and how many there are. A collective of a loop counts once for XLA, and
-for each turn here. Exit status 1: a program is refused or off.
+The table says the bytes that a device sends for collectives, beside those of XLA's, and how many there are. Both are counted alike, on rings of the
+devices of a group: `all_reduce` sends 2 (n - 1) / n of its result, `all_gather` and `all_to_all` (n - 1) / n, `reduce_scatter` n - 1 times its result, the
+others their result. A collective of a loop counts once. Exit status 1: a program is refused or off.
 
 Needs jax 0.10.2; no test runs it.
 """
@@ -35,20 +36,50 @@ from jax.sharding import PartitionSpec as P
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from devices_beside_jax import programs
 
-KINDS = "all-reduce|all-gather|all-to-all|collective-permute|reduce-scatter|collective-broadcast"
-WIDTHS = {"pred": 1, "s8": 1, "u8": 1, "bf16": 2, "f16": 2, "s32": 4, "u32": 4, "f32": 4, "f64": 8, "s64": 8, "u64": 8}
+KINDS = "all.reduce|all.gather|all.to.all|collective.permute|reduce.scatter|collective.broadcast"
+WIDTHS = {"pred": 1, "i1": 1, "s8": 1, "u8": 1, "i8": 1, "bf16": 2, "f16": 2, "s32": 4, "u32": 4, "i32": 4, "f32": 4, "f64": 8, "s64": 8, "u64": 8, "i64": 8}
 OFF = 1e-5
+DIVIDE = "builtin.module(task.program(dce,label-patterns,shard),partition)"
+
+
+def sent(kind, devices, result):
+    """The bytes that a device of a ring sends for a collective of so many bytes of result."""
+    kind = kind.replace("-", "_")
+    others = devices - 1
+    share = {"all_reduce": 2 * others / devices, "all_gather": others / devices, "all_to_all": others / devices, "reduce_scatter": others}
+    return int(result * share.get(kind, 1))
 
 
 def communications(text):
-    """The bytes of each collective's result on a device, of XLA's text."""
+    """The bytes that a device sends for each collective of XLA's text."""
     found = []
     for line in text.splitlines():
-        op = re.match(rf"\s*(?:ROOT )?%\S+ = (.*?) (?:{KINDS})(?:-start)?\(", line)
+        op = re.match(rf"\s*(?:ROOT )?%\S+ = (.*?) ({KINDS})(?:-start)?\(", line)
         types = re.findall(r"(\w+)\[([\d,]*)\]", op[1]) if op else []
         extents = [(WIDTHS.get(ty, 0), [int(n) for n in dims.split(",") if n]) for ty, dims in types]
         if op:
-            found.append(sum(width * int(np.prod(dims)) for width, dims in extents))
+            result = sum(width * int(np.prod(dims)) for width, dims in extents)
+            listed = re.search(r"replica_groups=\{\{([\d,]*)\}", line)
+            groups = re.search(r"replica_groups=\[\d+,(\d+)\]", line)
+            named = re.search(r"replica_groups=mesh\[(.*?)\] \{(.*?)\}", line)
+            devices = len(listed[1].split(",")) if listed else int(groups[1]) if groups else 1
+            if named:
+                axes = dict((axis, int(size)) for axis, size in re.findall(r"('\w+')=(\d+)", named[1]))
+                parts = re.findall(r"('\w+')(?::\(\d+\)(\d+))?", named[2])
+                devices = int(np.prod([int(size or axes[axis]) for axis, size in parts]))
+            found.append(sent(op[2], devices, result))
+    return found
+
+
+def own_communications(text):
+    """The same of the text that `partition` makes."""
+    names, sizes = re.search(r"task\.mesh axes \[(.*?)\] sizes \[(.*?)\]", text).groups()
+    mesh = dict(zip(re.findall(r'"(.*?)"', names), (int(n) for n in sizes.split(","))))
+    found = []
+    for kind, axes, dims, dtype in re.findall(rf"fusion\.({KINDS}) .*?over \[(.*?)\].* : tensor<((?:b?\d+x)*)(\w+)>", text):
+        devices = int(np.prod([mesh[axis] for axis in re.findall(r'"(.*?)"', axes)]))
+        stored = [int(n) for n in dims.split("x") if n.isdigit()]
+        found.append(sent(kind, devices, WIDTHS[dtype] * int(np.prod(stored))))
     return found
 
 
@@ -107,8 +138,8 @@ def compared(folder, tools, wanted, exact):
     code, told, wrong = call(f"{tools}/fuser-run", str(fir), *inputs, *flags)
     if code != 0:
         return f"run: {first_error(wrong)}", []
-    rows = [line.split() for line in told.splitlines()]
-    sent = [int(row[5].replace(",", "")) for row in rows if row[1:2] == ["collective"]]
+    _, divided, _ = call(f"{tools}/fuser-opt", str(fir), f"--pass-pipeline={DIVIDE}")
+    ours = own_communications(divided)
     listed = told[told.index("\n  output"):].splitlines()[2:]
     seen = set()
     for at, (row, want) in enumerate(zip(listed, wanted)):
@@ -119,12 +150,12 @@ def compared(folder, tools, wanted, exact):
         if want.dtype == jnp.bfloat16:
             got, want = (a.view(ml_dtypes.bfloat16).astype(np.float32) for a in (got, want))
         if got.shape != want.shape or got.dtype != want.dtype:
-            return f"result {at} is {got.dtype}{got.shape}, not {want.dtype}{want.shape}", sent
+            return f"result {at} is {got.dtype}{got.shape}, not {want.dtype}{want.shape}", ours
         off = np.abs(got.astype(np.float64) - want.astype(np.float64)).max(initial=0.0)
         share = off / max(np.abs(want.astype(np.float64)).max(initial=0.0), 1e-30)
         if not np.array_equal(got, want) and (exact[at] or not share <= OFF):
-            return f"result {at} is off by {share:.1e}", sent
-    return None, sent
+            return f"result {at} is off by {share:.1e}", ours
+    return None, ours
 
 
 def main():
@@ -150,8 +181,8 @@ def main():
                 results["exact"] += sum(exact)
                 results["all"] += len(exact)
                 told = wrong or f"{sum(exact)} of {len(exact)} results exact"
-                sent = f"{sum(ours):>9} bytes in {len(ours):>2}, XLA {sum(theirs):>9} in {len(theirs):>2}"
-                print(f"{folder.name:42} {sent}  {told}", flush=True)
+                told_bytes = f"{sum(ours):>9} bytes in {len(ours):>2}, XLA {sum(theirs):>9} in {len(theirs):>2}"
+                print(f"{folder.name:42} {told_bytes}  {told}", flush=True)
     print(json.dumps(counts), json.dumps(results))
     sys.exit(1 if counts["off"] else 0)
 

@@ -2,7 +2,7 @@
 
 use fuser_dialects::fusion;
 use fuser_ir::Value;
-use fuser_ir::types::{Dim, Extent};
+use fuser_ir::types::{Dim, Extent, ExtentExpr};
 
 use super::Importer;
 use super::ast::{Attr, Item};
@@ -101,9 +101,46 @@ pub fn transpose(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
 /// `stablehlo.concatenate`
 pub fn concatenate(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let dim = r.int(&["dim", "dimension"])?;
+    if let Some((whole, shift)) = rolled(&im.draft, &r.operands, dim) {
+        let mut b = im.draft.builder();
+        let clauses = [b.int("dim", dim), b.int("shift", shift)];
+        return Ok(vec![b.value(&fusion::ROLL, &[whole], &clauses)?]);
+    }
     let mut b = im.draft.builder();
     let clause = [b.int("dim", dim)];
     Ok(vec![b.value(&fusion::CAT, &r.operands, &clause)?])
+}
+
+/// The tensor whose end and beginning along `dim` are put together, and by how much it moves: JAX writes `jnp.roll` so.
+fn rolled(draft: &Draft, parts: &[Value], dim: i64) -> Option<(Value, i64)> {
+    let &[end, beginning] = parts else {
+        return None;
+    };
+    let dim = usize::try_from(dim).ok()?;
+    let ir = &draft.ir;
+    let slice = |part: Value| {
+        let op = ir.def_op(part).filter(|&op| ir.is(op, &fusion::SLICE))?;
+        let strides = ir.i64s_of(op, "strides").unwrap_or(&[]);
+        let starts = ir.amounts_of(op, "starts")?;
+        let starts: Option<Vec<i64>> = starts.iter().map(ExtentExpr::as_constant).collect();
+        let starts = starts.filter(|_| strides.iter().all(|&step| step == 1))?;
+        Some((ir.operand(op, 0), *starts.get(dim)?))
+    };
+    let ((whole, start), (other, 0)) = (slice(end)?, slice(beginning)?) else {
+        return None;
+    };
+    let all = lengths(draft, whole);
+    let shift = all.get(dim)? - start;
+    // Parts as long as the whole along other axes begin where it does.
+    let is_part = |part: Value, length: i64| {
+        let mut wanted = all.clone();
+        wanted[dim] = length;
+        lengths(draft, part) == wanted
+    };
+    let complete = whole == other && is_part(end, shift) && is_part(beginning, start);
+    let known = all.iter().all(|&length| length > 0);
+    let nearer = if shift > start { -start } else { shift };
+    (complete && known).then_some((whole, nearer))
 }
 
 /// `stablehlo.reverse`

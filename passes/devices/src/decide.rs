@@ -1,14 +1,12 @@
 //! The decision about the cut of each op of a program over the devices, at the least time by the target's figures.
 //!
-//! One axis of the mesh after the other, twice where there are several. Along one axis a value is whole on each device, cut along an axis of its own, or a summand; each op needs its
-//! operands in one of these ways and makes its results in one, as its [`Rule`] says. What lies otherwise is moved, once for all that read it. The ops
-//! are walked in order; of the ways in which the values that are still read may lie, the best few are kept, each with its price. Arguments and results that
-//! the user has not said anything about are whole on each device, and whatever costs least.
+//! Each op needs its operands in some layout and makes its results in one, as its [`Rule`] says for each way to cut it along the axes of the mesh. What lies
+//! otherwise is moved, once for all that read it. The ops are walked in order; of the layouts in which the values that are still read may lie, the best sets are
+//! kept, each with its price. Axes of the mesh are decided about together, [`TOGETHER`] at a time. Arguments and results that the user has not said anything about
+//! are whole on each device, and whatever costs least.
 //!
-//! The price of an op is what it moves in memory or computes, whichever takes longer, divided by the devices that share it; that of a move is what a ring of
-//! devices sends, and a start.
-
-use std::collections::HashMap;
+//! The price of an op is what it moves in memory or computes, whichever takes longer, divided by the devices that share it; what ops of one kernel hand on is
+//! not moved. The price of a move is what a ring of devices sends, and the messages that wait for each other.
 
 use fuser_dialects::task::mesh::{self, Mesh, Sharding};
 use fuser_dialects::task::{self, marks, updates};
@@ -16,31 +14,35 @@ use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::def::OpClass;
 use fuser_ir::{Block, DType, Ir, Op, Value};
 use fuser_target::Target;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 
-use crate::layout::{Layout, Move, held, moves, sent};
-use crate::rule::{Combine, Kind, MOST_AXES, Rule, elements, is_pending};
+use crate::layout::{Layout, held, messages, moves, sent};
+use crate::rule::{Combine, Kind, Rule, elements, is_pending};
 
 /// The attribute of an op: for each factor of its rule the mesh axes that cut it.
 pub const CUT: &str = "task.cut";
 /// The attribute of an op: for each set of operands in which it is linear the mesh axes along which these are summands.
 pub const SUMMANDS: &str = "task.summands";
 
-/// Ways to lie that are kept at each op.
-const KEPT: usize = 64;
+/// The most sets of layouts that are kept at each op.
+const KEPT: usize = 256;
 
-/// Values of all ways that are kept, so that a program with many values that are still read is decided about in the same time for each op.
+/// Layouts, and steps to the next ones, of all sets that are kept: an op of a program with many values that are still read takes no longer.
 const WORK: usize = 1 << 14;
 
-/// Times that each axis of a mesh of several is decided about.
+/// Axes of the mesh that are decided about at once.
+const TOGETHER: usize = 3;
+
+/// Times that axes are decided about where there are more.
 const ROUNDS: usize = 2;
 
 /// The memory of devices beside their links, in speed, of a CPU and a GPU. Open MPI 4.1.4 moves 1 MiB between two processes of one machine in 162 µs, 6 GB/s
 /// beside the 40 GB/s of the generic target; NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM (NVIDIA H100 datasheet).
 const SLOWER: [u64; 2] = [6, 8];
 
-/// The start of a move, in nanoseconds, of a CPU and a GPU: of the order that Open MPI and NCCL take for few bytes.
-const START_NS: [u64; 2] = [500, 5_000];
+/// The time of a message beside its bytes, in nanoseconds, of a CPU and a GPU: of the order that Open MPI and NCCL take for few bytes.
+const MESSAGE_NS: [u64; 2] = [300, 1_000];
 
 /// The decision about one op.
 #[derive(Clone, Debug, Default)]
@@ -57,27 +59,32 @@ pub struct Decision {
     pub makes: Vec<Layout>,
 }
 
-/// A value's layout along one mesh axis: whole, cut along axis `d` as `d + 1`, or a summand.
-type Way = u32;
-const WHOLE: Way = 0;
-const SUMMAND: Way = 63;
-/// A summand of a value of which the result is made.
-const PENDING: Way = 62;
-
-/// A way to do an op along one mesh axis.
-#[derive(Clone, Debug)]
-struct Choice {
-    /// `None`: in any way but as a summand.
-    needs: Vec<Option<Way>>,
-    makes: Vec<Way>,
-    what: What,
-}
-
+/// The thing that an axis of the mesh does at an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum What {
-    Together,
+    /// All devices along it do the same.
+    Same,
+    /// It cuts this factor.
     Factor(usize),
+    /// The operands of this set are summands along it.
     Summands(usize),
+}
+
+/// A layout as it is known while ops are walked: its number among all.
+type Lies = u32;
+
+/// A way to do an op.
+#[derive(Clone, Debug)]
+struct Choice {
+    /// `None`: in any layout without summands.
+    needs: SmallVec<[Option<Lies>; 3]>,
+    makes: SmallVec<[Lies; 1]>,
+    /// What each axis of the mesh does.
+    what: SmallVec<[What; 2]>,
+    /// The devices that share it.
+    parts: u64,
+    /// The time in which neighbours send what it needs of them.
+    halos: u64,
 }
 
 /// The decisions about the ops of a program's body, in order.
@@ -86,6 +93,30 @@ pub struct Plan {
     pub ops: Vec<(Op, Decision)>,
     /// The layouts of arguments.
     pub args: Vec<Layout>,
+    /// The time that it takes.
+    pub price: Price,
+}
+
+/// A time, in femtoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+pub struct Price {
+    /// Of memory and arithmetic.
+    pub ops: u64,
+    /// Of links.
+    pub links: u64,
+}
+
+impl Price {
+    /// Both, one after the other.
+    pub fn all(self) -> u64 {
+        self.ops.saturating_add(self.links)
+    }
+    fn plus(self, other: Self) -> Self {
+        Self {
+            ops: self.ops.saturating_add(other.ops),
+            links: self.links.saturating_add(other.links),
+        }
+    }
 }
 
 /// The sharding that the mark of an argument or a result says.
@@ -96,55 +127,43 @@ pub fn marked(ir: &Ir, mesh: &Mesh, program: Op, list: &str, index: usize) -> Op
 
 /// Decides about the program with this body.
 pub fn decide(ir: &Ir, mesh: &Mesh, target: &Target, program: Op, body: Block) -> Plan {
-    let mut plan = Plan {
-        ops: Vec::new(),
-        args: Vec::new(),
-    };
-    let mut lies: FxHashMap<Value, Layout> = FxHashMap::default();
-    for (index, &arg) in ir.args(body).iter().enumerate() {
+    let marked = |(index, &arg): (usize, &Value)| {
         let own = marked(ir, mesh, program, marks::LISTS[0], index);
-        let own = own.map_or_else(|| Layout::whole(ir.rank(arg)), |own| Layout::of(&own));
-        lies.insert(arg, own.clone());
-        plan.args.push(own);
-    }
-    for op in ir.block_ops(body) {
-        let rule = Rule::of(ir, op);
-        let whole = |value: Value| Layout::whole(ir.rank(value));
-        let decision = Decision {
-            cut: vec![Vec::new(); rule.factors.len()],
-            summands: vec![Vec::new(); rule.linear.len()],
-            needs: ir.operands(op).map(whole).collect(),
-            makes: ir.results(op).iter().map(|&value| whole(value)).collect(),
-            rule,
-        };
-        plan.ops.push((op, decision));
-    }
+        own.map_or_else(|| Layout::whole(ir.rank(arg)), |own| Layout::of(&own))
+    };
+    let args = ir.args(body).iter().enumerate().map(marked).collect();
+    let ops: Vec<(Op, Rule)> = ir
+        .block_ops(body)
+        .map(|op| (op, Rule::of(ir, op)))
+        .collect();
+    let mut walk = Walk::new(ir, mesh, target, program, args);
+    let mut whats: Vec<SmallVec<[What; 2]>> =
+        vec![SmallVec::from_elem(What::Same, mesh.axes.len()); ops.len()];
     let axes: Vec<usize> = (0..mesh.axes.len())
         .filter(|&axis| mesh.axes[axis].1 > 1)
         .collect();
-    // The first time an axis knows those before it, then all others.
-    let rounds = if axes.len() > 1 { ROUNDS } else { 1 };
-    for round in 0..rounds {
-        for &axis in &axes {
-            let walk = Walk::new(ir, mesh, target, program, axis);
-            if round > 0 {
-                walk.forget(&mut plan, &mut lies);
-            }
-            walk.run(&mut plan, &mut lies);
+    // The first time axes know those before them, then all others.
+    let rounds = if axes.len() > TOGETHER { ROUNDS } else { 1 };
+    let (mut needs, mut price) = (Vec::new(), Price::default());
+    for _ in 0..rounds {
+        for open in axes.chunks(TOGETHER) {
+            open.iter().for_each(|&axis| walk.known[axis] = true);
+            (needs, price) = walk.run(&ops, &mut whats, open);
         }
     }
-    // What the user says is said with an order of mesh axes.
-    for (op, decision) in &mut plan.ops {
-        if let Some((needs, makes)) = said(ir, mesh, program, *op) {
-            for (own, said) in decision.needs.iter_mut().zip(needs) {
-                *own = said.unwrap_or_else(|| own.clone());
-            }
-            for (own, said) in decision.makes.iter_mut().zip(makes) {
-                *own = said;
-            }
-        }
+    if axes.is_empty() {
+        (needs, price) = walk.run(&ops, &mut whats, &[]);
     }
-    plan
+    let decided = ops.into_iter().zip(whats).zip(needs);
+    let decided = decided.map(|(((op, rule), what), needs)| {
+        let decision = walk.decision(op, rule, &what, needs);
+        (op, decision)
+    });
+    Plan {
+        ops: decided.collect(),
+        price,
+        args: walk.args,
+    }
 }
 
 /// The layouts of operands and results of an op that the user says something about.
@@ -189,466 +208,579 @@ fn listed(ir: &Ir, mesh: &Mesh, op: Op, name: &str) -> Option<Vec<Vec<usize>>> {
     lists.iter().map(one).collect()
 }
 
-/// Adds an axis to a list in ascending order: the first ones of the mesh are major.
-fn insert(axes: &mut Vec<usize>, axis: usize) {
-    axes.push(axis);
-    axes.sort_unstable();
-}
-
-/// A way in which the values that are still read lie.
+/// A set of layouts of the values that are still read.
 #[derive(Clone)]
 struct Kept {
-    /// For each place the ways in which its value is there, a bit each.
-    ways: Vec<u64>,
-    price: u64,
+    /// For each place the layouts in which its value is there.
+    lies: Vec<SmallVec<[Lies; 2]>>,
+    price: Price,
     trail: usize,
 }
 
-/// The walk over a program for one axis of the mesh.
+/// The walk over a program.
 struct Walk<'a> {
     ir: &'a Ir,
     mesh: &'a Mesh,
     program: Op,
-    axis: usize,
-    /// A mesh of this axis alone.
-    own: Mesh,
-    parts: i64,
-    /// Picoseconds for a byte of memory, a byte of a link, an operation; and for a start.
+    /// The layouts of arguments.
+    args: Vec<Layout>,
+    /// The axes of the mesh that are decided about, by now.
+    known: Vec<bool>,
+    /// All layouts met; the second is true of parts that are no summands of the value yet.
+    layouts: Vec<(Layout, bool)>,
+    numbers: FxHashMap<(Layout, bool), Lies>,
+    /// Moves from one layout to another: the share of a value's bytes that is sent, in parts of 2^32, and the messages that wait for each other.
+    moves: FxHashMap<(Lies, Lies), Option<(u64, u64)>>,
+    /// Femtoseconds for a byte of memory, a byte of a link, an operation; and for a message.
     memory: u64,
     link: u64,
     work: u64,
-    start: u64,
+    message: u64,
+}
+
+/// The operands and results of an op that a walk looks at.
+struct Step {
+    slots: SmallVec<[usize; 3]>,
+    bytes: SmallVec<[u64; 3]>,
+    /// Places whose values nothing else reads.
+    ended: SmallVec<[usize; 3]>,
+    made: SmallVec<[Option<usize>; 1]>,
+    time: u64,
 }
 
 impl<'a> Walk<'a> {
-    fn new(ir: &'a Ir, mesh: &'a Mesh, target: &Target, program: Op, axis: usize) -> Self {
-        let picoseconds = |per_us: u64| (1_000_000 / per_us.max(1)).max(1);
-        let memory = picoseconds(target.bytes_per_us);
+    fn new(ir: &'a Ir, mesh: &'a Mesh, target: &Target, program: Op, args: Vec<Layout>) -> Self {
+        let femtoseconds = |per_us: u64| (1_000_000_000 / per_us.max(1)).max(1);
+        let memory = femtoseconds(target.bytes_per_us);
         Self {
             ir,
             mesh,
             program,
-            axis,
-            own: Mesh {
-                axes: vec![mesh.axes[axis].clone()],
-            },
-            parts: mesh.axes[axis].1,
+            args,
+            known: vec![false; mesh.axes.len()],
+            layouts: Vec::new(),
+            numbers: FxHashMap::default(),
+            moves: FxHashMap::default(),
             memory,
             link: memory.saturating_mul(SLOWER[usize::from(target.is_gpu())]),
-            work: picoseconds(target.flops_per_us),
-            start: START_NS[usize::from(target.is_gpu())] * 1000,
+            work: femtoseconds(target.flops_per_us),
+            message: MESSAGE_NS[usize::from(target.is_gpu())] * 1_000_000,
         }
     }
-    fn run(&self, plan: &mut Plan, lies: &mut FxHashMap<Value, Layout>) {
+    /// The number of a layout, as far as its axes are known.
+    fn number(&mut self, mut layout: Layout, pending: bool) -> Lies {
+        let known = &self.known;
+        let keep = |axes: &mut Vec<usize>| axes.retain(|&axis| known[axis]);
+        layout.dims.iter_mut().for_each(keep);
+        if let Some((axes, _)) = &mut layout.partial {
+            keep(axes);
+        }
+        layout.partial = layout.partial.filter(|(axes, _)| !axes.is_empty());
+        let next = self.layouts.len() as Lies;
+        let pending = pending && layout.partial.is_some();
+        let number = *self
+            .numbers
+            .entry((layout.clone(), pending))
+            .or_insert(next);
+        if number == next {
+            self.layouts.push((layout, pending));
+        }
+        number
+    }
+    /// Decides what the axes `open` do at each op, beside what the others do; gives the layouts in which operands are needed, and the price.
+    fn run(
+        &mut self,
+        ops: &[(Op, Rule)],
+        whats: &mut [SmallVec<[What; 2]>],
+        open: &[usize],
+    ) -> (Vec<Vec<Layout>>, Price) {
         let ir = self.ir;
         let mut last: FxHashMap<Value, usize> = FxHashMap::default();
-        for (at, (op, _)) in plan.ops.iter().enumerate() {
-            for value in ir.operands(*op) {
-                last.insert(value, at);
+        for (at, (op, _)) in ops.iter().enumerate() {
+            last.extend(ir.operands(*op).map(|value| (value, at)));
+        }
+        let body = ir.body(self.program, 0);
+        let args = body.map_or(&[][..], |body| ir.args(body));
+        let mut places = Places::default();
+        let mut first = Vec::new();
+        for (&arg, layout) in args.iter().zip(self.args.clone()) {
+            let lies = self.number(layout, false);
+            if last.contains_key(&arg) {
+                places.take(arg);
+                first.push(SmallVec::from_elem(lies, 1));
             }
         }
-        // Places of values that are still read.
-        let mut places: FxHashMap<Value, usize> = FxHashMap::default();
-        let mut free: Vec<usize> = Vec::new();
-        let mut count = 0;
         let mut kept = vec![Kept {
-            ways: Vec::new(),
-            price: 0,
+            lies: first,
+            price: Price::default(),
             trail: usize::MAX,
         }];
         let mut trails: Vec<(usize, usize)> = Vec::new();
-        let mut choices_of: Vec<Vec<Choice>> = Vec::new();
-        for (&arg, layout) in ir
-            .body(self.program, 0)
-            .map_or(&[][..], |b| ir.args(b))
-            .iter()
-            .zip(&plan.args)
-        {
-            if last.contains_key(&arg) {
-                places.insert(arg, count);
-                count += 1;
-                kept[0].ways.push(1 << self.way(layout));
-            }
-        }
-        for (at, (op, decision)) in plan.ops.iter().enumerate() {
-            let choices = self.choices(*op, decision);
-            let operands: Vec<Value> = ir.operands(*op).collect();
-            let slots: Vec<usize> = operands.iter().map(|value| places[value]).collect();
-            let bytes: Vec<u64> = operands
-                .iter()
-                .map(|&value| self.bytes(value, lies))
-                .collect();
-            let own = self.price(*op, decision, lies);
-            let ended: Vec<usize> = operands
-                .iter()
-                .filter(|value| last[*value] == at)
-                .map(|value| places[value])
-                .collect();
-            for value in &operands {
-                if last[value] == at
-                    && let Some(place) = places.remove(value)
-                {
-                    free.push(place);
-                }
-            }
-            let made: Vec<Option<usize>> = ir
-                .results(*op)
-                .iter()
-                .map(|&value| {
-                    last.contains_key(&value).then(|| {
-                        let place = free.pop().unwrap_or_else(|| {
-                            count += 1;
-                            count - 1
-                        });
-                        places.insert(value, place);
-                        place
-                    })
-                })
-                .collect();
-            let mut next: Vec<Kept> = Vec::new();
-            let mut known: HashMap<Vec<u64>, usize> = HashMap::new();
-            for before in &kept {
+        let mut all: Vec<(Vec<Choice>, Step)> = Vec::with_capacity(ops.len());
+        for (at, (op, rule)) in ops.iter().enumerate() {
+            let choices = self.choices(*op, rule, &whats[at], open);
+            let step = self.step(
+                *op,
+                rule,
+                &mut places,
+                |value| last.get(&value) == Some(&at),
+                |value| last.contains_key(&value),
+            );
+            let count = places.count;
+            let mut next = Vec::with_capacity(kept.len() * choices.len());
+            for (before, state) in kept.iter().enumerate() {
                 for (number, choice) in choices.iter().enumerate() {
-                    let mut after = before.clone();
-                    after.ways.resize(count, 0);
-                    let parts = if choice.what == What::Together {
-                        1
-                    } else {
-                        self.parts as u64
-                    };
-                    after.price = after.price.saturating_add(own / parts);
-                    for ((&slot, need), &bytes) in slots.iter().zip(&choice.needs).zip(&bytes) {
-                        let have = after.ways[slot];
-                        let (way, price) = self.cheapest(have, *need, bytes);
-                        after.price = after.price.saturating_add(price);
-                        after.ways[slot] |= 1 << way;
-                    }
-                    for &slot in &ended {
-                        after.ways[slot] = 0;
-                    }
-                    for (slot, way) in made.iter().zip(&choice.makes) {
-                        if let Some(slot) = slot {
-                            after.ways[*slot] = 1 << way;
-                        }
-                    }
-                    let place = known.get(&after.ways).copied();
-                    if place.is_some_and(|place| next[place].price <= after.price) {
-                        continue;
-                    }
-                    after.trail = trails.len();
-                    trails.push((before.trail, number));
-                    match place {
-                        Some(place) => next[place] = after,
-                        None => {
-                            known.insert(after.ways.clone(), next.len());
-                            next.push(after);
-                        }
-                    }
+                    let price = state.price.plus(self.price(state, choice, &step));
+                    next.push((price.all(), before, number, price));
                 }
             }
-            next.sort_by_key(|own| own.price);
-            next.truncate((WORK / count.max(1)).clamp(KEPT / 16, KEPT));
-            kept = next;
-            choices_of.push(choices);
+            next.sort_unstable();
+            let most = (WORK / count.max(choices.len()).max(1)).clamp(KEPT / 16, KEPT);
+            let mut known = FxHashSet::default();
+            let mut after = Vec::new();
+            for (_, before, number, price) in next {
+                let lies = self.after(&kept[before], &choices[number], &step, count);
+                if known.insert(lies.clone()) {
+                    after.push(Kept {
+                        lies,
+                        price,
+                        trail: trails.len(),
+                    });
+                    trails.push((kept[before].trail, number));
+                }
+                if after.len() == most {
+                    break;
+                }
+            }
+            kept = after;
+            all.push((choices, step));
         }
         // The best one, from its end.
-        let mut trail = kept.first().map_or(usize::MAX, |best| best.trail);
-        let mut taken = vec![0; plan.ops.len()];
-        for at in (0..plan.ops.len()).rev() {
+        let best = kept.first();
+        let price = best.map_or(Price::default(), |best| best.price);
+        let mut trail = best.map_or(usize::MAX, |best| best.trail);
+        let mut taken = vec![0; ops.len()];
+        for at in (0..ops.len()).rev() {
             let Some(&(before, number)) = trails.get(trail) else {
                 break;
             };
-            taken[at] = number;
-            trail = before;
+            (taken[at], trail) = (number, before);
         }
-        // What it is, with the ways that were there.
-        let mut there: FxHashMap<Value, u64> = FxHashMap::default();
-        for (&arg, layout) in ir
-            .body(self.program, 0)
-            .map_or(&[][..], |b| ir.args(b))
-            .iter()
-            .zip(&plan.args)
-        {
-            there.insert(arg, 1 << self.way(layout));
+        // The same again, with the layouts that were there.
+        let mut there: FxHashMap<Value, SmallVec<[Lies; 2]>> = FxHashMap::default();
+        for (&arg, layout) in args.iter().zip(self.args.clone()) {
+            let lies = self.number(layout, false);
+            there.insert(arg, SmallVec::from_elem(lies, 1));
         }
-        for (at, (op, decision)) in plan.ops.iter_mut().enumerate() {
-            let choice = &choices_of[at][taken[at]];
-            for ((value, need), layout) in
-                ir.operands(*op).zip(&choice.needs).zip(&mut decision.needs)
-            {
-                let bytes = self.bytes(value, lies);
-                let have = there.entry(value).or_insert(1);
-                let (way, _) = self.cheapest(*have, *need, bytes);
-                *have |= 1 << way;
-                self.put(layout, way, Combine::Sum);
+        let mut needs = Vec::with_capacity(ops.len());
+        for (at, (op, _)) in ops.iter().enumerate() {
+            let (choices, step) = &all[at];
+            let choice = &choices[taken[at]];
+            whats[at].clone_from(&choice.what);
+            let mut own = Vec::with_capacity(choice.needs.len());
+            for ((value, need), bytes) in ir.operands(*op).zip(&choice.needs).zip(&step.bytes) {
+                let have = there.entry(value).or_default();
+                let (lies, _) = self.cheapest(have, *need, *bytes);
+                if !have.contains(&lies) {
+                    have.push(lies);
+                }
+                own.push(self.layouts[lies as usize].0.clone());
             }
-            let combine = match choice.what {
-                What::Factor(factor) => match decision.rule.factors[factor].kind {
-                    Kind::Partial(combine) => combine,
-                    _ => Combine::Sum,
-                },
-                _ => Combine::Sum,
-            };
-            for ((&value, way), layout) in ir
-                .results(*op)
-                .iter()
-                .zip(&choice.makes)
-                .zip(&mut decision.makes)
-            {
-                there.insert(value, 1 << way);
-                self.put(layout, *way, combine);
-                lies.insert(value, layout.clone());
-            }
-            match choice.what {
-                What::Factor(factor) => insert(&mut decision.cut[factor], self.axis),
-                What::Summands(set) => insert(&mut decision.summands[set], self.axis),
-                What::Together => {}
+            needs.push(own);
+            for (&value, &lies) in ir.results(*op).iter().zip(&choice.makes) {
+                there.insert(value, SmallVec::from_elem(lies, 1));
             }
         }
+        (needs, price)
     }
-    /// Takes away what was decided about this axis, but what the user says of arguments.
-    fn forget(&self, plan: &mut Plan, lies: &mut FxHashMap<Value, Layout>) {
-        for (op, decision) in &mut plan.ops {
-            let lists = decision.cut.iter_mut().chain(&mut decision.summands);
-            lists.for_each(|axes| axes.retain(|&axis| axis != self.axis));
-            let layouts = decision.needs.iter_mut().chain(&mut decision.makes);
-            layouts.for_each(|layout| self.lift(layout));
-            for (&value, layout) in self.ir.results(*op).iter().zip(&decision.makes) {
-                lies.insert(value, layout.clone());
-            }
-        }
-    }
-    /// Takes this axis out of a layout.
-    fn lift(&self, layout: &mut Layout) {
-        let dims = layout.dims.iter_mut();
-        dims.for_each(|axes| axes.retain(|&axis| axis != self.axis));
-        if let Some((axes, _)) = &mut layout.partial {
-            axes.retain(|&axis| axis != self.axis);
-        }
-        if layout
-            .partial
-            .as_ref()
-            .is_some_and(|(axes, _)| axes.is_empty())
-        {
-            layout.partial = None;
-        }
-    }
-    fn put(&self, layout: &mut Layout, way: Way, combine: Combine) {
-        match way {
-            WHOLE => {}
-            SUMMAND | PENDING => match &mut layout.partial {
-                Some((axes, _)) => insert(axes, self.axis),
-                None => layout.partial = Some((vec![self.axis], combine)),
-            },
-            cut => insert(&mut layout.dims[cut as usize - 1], self.axis),
-        }
-    }
-    /// The part of a layout that concerns this axis.
-    fn way(&self, layout: &Layout) -> Way {
-        if layout
-            .partial
-            .as_ref()
-            .is_some_and(|(axes, _)| axes.contains(&self.axis))
-        {
-            return SUMMAND;
-        }
-        // Axes beyond those that have a bit of their own count as whole in prices.
-        let dims = layout.dims.iter().take(MOST_AXES);
-        let mut cut = dims.map(|own| own.contains(&self.axis));
-        let cut = cut.position(|own| own);
-        cut.map_or(WHOLE, |dim| dim as Way + 1)
-    }
-    /// The ways to do an op.
-    fn choices(&self, op: Op, decision: &Decision) -> Vec<Choice> {
+    /// The values of an op and their places; those that it reads as the last one give theirs to results.
+    fn step(
+        &self,
+        op: Op,
+        rule: &Rule,
+        places: &mut Places,
+        is_last: impl Fn(Value) -> bool,
+        is_read: impl Fn(Value) -> bool,
+    ) -> Step {
         let ir = self.ir;
-        if let Some((needs, makes)) = said(ir, self.mesh, self.program, op) {
-            let way = |layout: Layout| self.way(&layout);
-            return vec![Choice {
-                needs: needs.into_iter().map(|own| own.map(way)).collect(),
-                makes: makes.into_iter().map(way).collect(),
-                what: What::Together,
-            }];
-        }
-        let rule = &decision.rule;
-        let together = Choice {
-            needs: vec![Some(WHOLE); rule.operands.len()],
-            makes: vec![WHOLE; rule.results.len()],
-            what: What::Together,
-        };
-        let mut choices = vec![together];
-        let partial = decision
-            .makes
-            .iter()
-            .find_map(|own| own.partial.as_ref())
-            .map(|(_, combine)| *combine);
-        let cut = |axes: &[Option<usize>], factor| {
-            axes.iter()
-                .position(|own| *own == Some(factor))
-                .map_or(WHOLE, |dim| dim as Way + 1)
-        };
-        for (factor, own) in rule.factors.iter().enumerate() {
-            let combine = match own.kind {
-                Kind::Parallel | Kind::Placed => None,
-                Kind::Partial(combine) => Some(combine),
-                Kind::Lookup => Some(Combine::Sum),
-            };
-            let fits = combine.is_none() || partial.is_none() || partial == combine;
-            if !fits || !rule.divides(factor, self.mesh.parts(&decision.cut[factor]) * self.parts) {
-                continue;
-            }
-            let made = |axes: &Vec<Option<usize>>| match combine {
-                Some(combine) if combine != Combine::Sum => PENDING,
-                Some(_) if own.kind != Kind::Lookup && is_pending(ir, op) => PENDING,
-                Some(_) => SUMMAND,
-                None => cut(axes, factor),
-            };
-            choices.push(Choice {
-                needs: rule
-                    .operands
-                    .iter()
-                    .map(|axes| Some(cut(axes, factor)))
-                    .collect(),
-                makes: rule.results.iter().map(made).collect(),
-                what: What::Factor(factor),
-            });
-        }
-        if partial.is_none_or(|own| own == Combine::Sum) {
-            for (set, operands) in rule.linear.iter().enumerate() {
-                let need = |index| match operands.contains(&index) {
-                    true => SUMMAND,
-                    false => WHOLE,
-                };
-                choices.push(Choice {
-                    needs: (0..rule.operands.len())
-                        .map(|index| Some(need(index)))
-                        .collect(),
-                    makes: vec![SUMMAND; rule.results.len()],
-                    what: What::Summands(set),
-                });
-            }
-        }
-        self.keep_written(op, decision, choices)
-    }
-    /// The way to do an op that its attributes say, of those that there are.
-    fn keep_written(&self, op: Op, decision: &Decision, choices: Vec<Choice>) -> Vec<Choice> {
-        let lists = [CUT, SUMMANDS].map(|name| listed(self.ir, self.mesh, op, name));
-        if lists.iter().all(Option::is_none) {
-            return choices;
-        }
-        let at = |list: &Option<Vec<Vec<usize>>>, count: usize| {
-            let list = list.as_ref().filter(|list| list.len() == count)?;
-            list.iter().position(|axes| axes.contains(&self.axis))
-        };
-        let what = match (
-            at(&lists[0], decision.cut.len()),
-            at(&lists[1], decision.summands.len()),
-        ) {
-            (Some(factor), _) => What::Factor(factor),
-            (None, Some(set)) => What::Summands(set),
-            (None, None) => What::Together,
-        };
-        let written: Vec<Choice> = choices
-            .iter()
-            .filter(|own| own.what == what)
-            .cloned()
-            .collect();
-        match written.is_empty() {
-            true => choices,
-            false => written,
+        let operands = || ir.operands(op);
+        let slots = operands().map(|value| places.of[&value]).collect();
+        let ended: SmallVec<[Value; 3]> = operands().filter(|&value| is_last(value)).collect();
+        let ended = ended.into_iter().filter_map(|value| places.give(value));
+        let ended = ended.collect();
+        let results = ir.results(op).iter();
+        Step {
+            slots,
+            bytes: operands().map(|value| bytes(ir, value)).collect(),
+            ended,
+            made: results
+                .map(|&value| is_read(value).then(|| places.take(value)))
+                .collect(),
+            time: self.time(op, rule),
         }
     }
-    /// The way of a value in which it is needed, and the price of making it lie so.
-    fn cheapest(&self, have: u64, need: Option<Way>, bytes: u64) -> (Way, u64) {
-        let ways = || (0..64).filter(move |way| have >> way & 1 == 1);
-        let from_all = |to: Way| {
-            ways()
-                .map(|from| self.conversion(from, to, bytes))
-                .min()
-                .unwrap_or(0)
+    /// The price of an op done so, with the moves of its operands.
+    fn price(&mut self, state: &Kept, choice: &Choice, step: &Step) -> Price {
+        let mut price = Price {
+            ops: step.time / choice.parts,
+            links: choice.halos,
         };
-        match need {
-            Some(way) => (way, from_all(way)),
-            None => {
-                let there = ways().find(|way| *way < PENDING);
-                there.map_or_else(|| (WHOLE, from_all(WHOLE)), |way| (way, 0))
+        for (index, (&slot, need)) in step.slots.iter().zip(&choice.needs).enumerate() {
+            let again = (0..index).any(|own| step.slots[own] == slot && choice.needs[own] == *need);
+            if !again {
+                let (_, moved) = self.cheapest(&state.lies[slot], *need, step.bytes[index]);
+                price.links = price.links.saturating_add(moved);
             }
-        }
-    }
-    /// The price of making a value of so many bytes lie otherwise.
-    fn conversion(&self, from: Way, to: Way, bytes: u64) -> u64 {
-        if from == to {
-            return 0;
-        }
-        if to >= PENDING {
-            // No value becomes a sum.
-            return 1 << 50;
-        }
-        let rank = PENDING as usize;
-        let layout = |way: Way| {
-            let mut layout = Layout::whole(rank);
-            match way {
-                WHOLE => {}
-                SUMMAND | PENDING => layout.partial = Some((vec![0], Combine::Sum)),
-                cut => layout.dims[cut as usize - 1].push(0),
-            }
-            layout
-        };
-        let mut bytes = match from {
-            WHOLE | SUMMAND | PENDING => bytes,
-            _ => bytes / self.parts as u64,
-        };
-        let mut price = 0u64;
-        for step in moves(&layout(from), &layout(to)) {
-            let sent = sent(&self.own, &step, bytes);
-            if !matches!(step, Move::Slice(..)) {
-                price =
-                    price.saturating_add(sent.saturating_mul(self.link).saturating_add(self.start));
-            }
-            bytes = held(&self.own, &step, bytes);
         }
         price
     }
-    /// The bytes that a device has of a value, as other mesh axes cut it.
-    fn bytes(&self, value: Value, lies: &FxHashMap<Value, Layout>) -> u64 {
-        let size = self
-            .ir
-            .value_kind(value)
-            .dtype()
-            .map_or(8, |dtype| match dtype {
-                // Summands are of f32.
-                DType::BF16 | DType::F16 => 2,
-                dtype => dtype.bytes(),
-            });
-        let before = lies.get(&value).map_or(1, |layout| {
-            let cut: Vec<usize> = layout
-                .dims
-                .iter()
-                .flatten()
-                .copied()
-                .filter(|&axis| axis != self.axis)
-                .collect();
-            self.mesh.parts(&cut).max(1) as u64
-        });
-        elements(self.ir, value).saturating_mul(size) / before
+    /// The layouts that are there after an op.
+    fn after(
+        &mut self,
+        state: &Kept,
+        choice: &Choice,
+        step: &Step,
+        count: usize,
+    ) -> Vec<SmallVec<[Lies; 2]>> {
+        let mut lies = state.lies.clone();
+        lies.resize(count, SmallVec::new());
+        for ((&slot, need), &bytes) in step.slots.iter().zip(&choice.needs).zip(&step.bytes) {
+            let (own, _) = self.cheapest(&lies[slot], *need, bytes);
+            if let Err(at) = lies[slot].binary_search(&own) {
+                lies[slot].insert(at, own);
+            }
+        }
+        step.ended.iter().for_each(|&slot| lies[slot].clear());
+        for (slot, &own) in step.made.iter().zip(&choice.makes) {
+            if let Some(slot) = *slot {
+                lies[slot] = SmallVec::from_elem(own, 1);
+            }
+        }
+        lies
     }
-    /// The time of an op that is not cut along this axis.
-    fn price(&self, op: Op, decision: &Decision, lies: &FxHashMap<Value, Layout>) -> u64 {
+    /// The ways to do an op, where other axes than `open` do what they did.
+    fn choices(&mut self, op: Op, rule: &Rule, what: &[What], open: &[usize]) -> Vec<Choice> {
+        if let Some((needs, makes)) = said(self.ir, self.mesh, self.program, op) {
+            let needs = needs.into_iter();
+            return vec![Choice {
+                needs: needs
+                    .map(|own| own.map(|own| self.number(own, false)))
+                    .collect(),
+                makes: makes
+                    .into_iter()
+                    .map(|own| self.number(own, false))
+                    .collect(),
+                what: SmallVec::from_slice(what),
+                parts: 1,
+                halos: 0,
+            }];
+        }
+        let mut all = vec![SmallVec::from_slice(what)];
+        for axis in open {
+            all.iter_mut().for_each(|own| own[*axis] = What::Same);
+        }
+        for &axis in open {
+            let written = self.written(op, rule, axis);
+            let more: Vec<SmallVec<[What; 2]>> = all
+                .iter()
+                .flat_map(|own| {
+                    let factors = (0..rule.factors.len()).map(What::Factor);
+                    let sets = (0..rule.linear.len()).map(What::Summands);
+                    let whats = [What::Same].into_iter().chain(factors).chain(sets);
+                    whats.map(move |what| {
+                        let mut own: SmallVec<[What; 2]> = own.clone();
+                        own[axis] = what;
+                        own
+                    })
+                })
+                .filter(|own| self.fits(rule, own))
+                .collect();
+            let is_written =
+                |own: &&SmallVec<[What; 2]>| written.is_none_or(|what| own[axis] == what);
+            let kept: Vec<SmallVec<[What; 2]>> = more.iter().filter(is_written).cloned().collect();
+            all = if kept.is_empty() { more } else { kept };
+        }
+        all.into_iter()
+            .map(|what| {
+                let (needs, makes) = self.layouts_of(rule, &what);
+                let pending = is_pending(self.ir, op) && !looks_up(rule, &what);
+                let pending = pending || combine_of(rule, &what) != Some(Combine::Sum);
+                let shares = |own: &(usize, &What)| *own.1 != What::Same;
+                let axes = what.iter().enumerate().filter(shares).map(|(axis, _)| axis);
+                let axes: SmallVec<[usize; 2]> = axes.collect();
+                let halos = self.halos(op, rule, &what, &needs);
+                Choice {
+                    needs: needs
+                        .into_iter()
+                        .map(|own| Some(self.number(own, false)))
+                        .collect(),
+                    makes: makes
+                        .into_iter()
+                        .map(|own| self.number(own, pending))
+                        .collect(),
+                    what,
+                    parts: self.mesh.parts(&axes).max(1) as u64,
+                    halos,
+                }
+            })
+            .collect()
+    }
+    /// The time in which neighbours send what lies at both ends of parts.
+    fn halos(&self, op: Op, rule: &Rule, what: &[What], needs: &[Layout]) -> u64 {
+        let mut time = 0u64;
+        for (factor, own) in rule.factors.iter().enumerate() {
+            let Kind::Halo(halo) = own.kind else { continue };
+            if !what.contains(&What::Factor(factor)) {
+                continue;
+            }
+            let whole = bytes(self.ir, self.ir.operand(op, 0));
+            let line = whole / own.extents[0].max(1);
+            // What other axes of the mesh cut is sent in parts as well.
+            let dims = needs[0].dims.iter().zip(&rule.operands[0]);
+            let others = dims.filter(|(_, own)| **own != Some(factor));
+            let others: Vec<usize> = others.flat_map(|(axes, _)| axes).copied().collect();
+            let sent =
+                line.saturating_mul(halo.elements()) / self.mesh.parts(&others).max(1) as u64;
+            let count = [halo.before, halo.behind]
+                .iter()
+                .filter(|own| **own > 0)
+                .count() as u64;
+            let own = sent
+                .saturating_mul(self.link)
+                .saturating_add(count * self.message);
+            time = time.saturating_add(own);
+        }
+        time
+    }
+    /// True if parts divide what is cut, and are combined in one way.
+    fn fits(&self, rule: &Rule, what: &[What]) -> bool {
+        let combines = what.iter().filter_map(|own| combine(rule, *own));
+        let mut combines = combines.collect::<SmallVec<[Combine; 2]>>();
+        combines.dedup();
+        let cut = |factor: usize| {
+            let axes = what.iter().enumerate();
+            let axes = axes.filter(|(_, own)| **own == What::Factor(factor));
+            let axes: SmallVec<[usize; 2]> = axes.map(|(axis, _)| axis).collect();
+            axes.is_empty() || rule.divides(factor, self.mesh.parts(&axes))
+        };
+        combines.len() < 2 && (0..rule.factors.len()).all(cut)
+    }
+    /// The layouts of operands and results of an op of which the axes of the mesh do so.
+    fn layouts_of(&self, rule: &Rule, what: &[What]) -> (Vec<Layout>, Vec<Layout>) {
+        let cut = |axes: &[Option<usize>]| {
+            let mut layout = Layout::whole(axes.len());
+            for (axis, own) in what.iter().enumerate() {
+                let dim = match *own {
+                    What::Factor(factor) => axes.iter().position(|own| *own == Some(factor)),
+                    _ => None,
+                };
+                if let Some(dim) = dim {
+                    layout.dims[dim].push(axis);
+                }
+            }
+            layout
+        };
+        let along = |wanted: &dyn Fn(What) -> bool| -> Vec<usize> {
+            let axes = what.iter().enumerate().filter(|(_, own)| wanted(**own));
+            axes.map(|(axis, _)| axis).collect()
+        };
+        let operands = rule.operands.iter().enumerate().map(|(index, axes)| {
+            let mut layout = cut(axes);
+            let summed = along(&|own| match own {
+                What::Summands(set) => rule.linear[set].contains(&index),
+                _ => false,
+            });
+            if !summed.is_empty() {
+                layout.partial = Some((summed, Combine::Sum));
+            }
+            layout
+        });
+        let results = rule.results.iter().map(|axes| {
+            let mut layout = cut(axes);
+            let open = along(&|own| combine(rule, own).is_some());
+            if let Some(combine) = combine_of(rule, what)
+                && !open.is_empty()
+            {
+                layout.partial = Some((open, combine));
+            }
+            layout
+        });
+        (operands.collect(), results.collect())
+    }
+    /// The decision about an op whose operands are needed so.
+    fn decision(&self, op: Op, rule: Rule, what: &[What], needs: Vec<Layout>) -> Decision {
+        let axes = |wanted: What| -> Vec<usize> {
+            let axes = what.iter().enumerate().filter(|(_, own)| **own == wanted);
+            axes.map(|(axis, _)| axis).collect()
+        };
+        let factors = (0..rule.factors.len()).map(|own| axes(What::Factor(own)));
+        let sets = (0..rule.linear.len()).map(|own| axes(What::Summands(own)));
+        let (cut, summands) = (factors.collect(), sets.collect());
+        let (needs, makes) = match said(self.ir, self.mesh, self.program, op) {
+            Some((said, makes)) => {
+                let needs = said.into_iter().zip(needs);
+                let needs = needs.map(|(said, own)| said.unwrap_or(own));
+                (needs.collect(), makes)
+            }
+            None => self.layouts_of(&rule, what),
+        };
+        Decision {
+            rule,
+            cut,
+            summands,
+            needs,
+            makes,
+        }
+    }
+    /// The thing that the attributes of an op say that an axis does, if they are there.
+    fn written(&self, op: Op, rule: &Rule, axis: usize) -> Option<What> {
+        let lists = [CUT, SUMMANDS].map(|name| listed(self.ir, self.mesh, op, name));
+        if lists.iter().all(Option::is_none) {
+            return None;
+        }
+        let at = |list: &Option<Vec<Vec<usize>>>, count: usize| {
+            let list = list.as_ref().filter(|list| list.len() == count)?;
+            list.iter().position(|axes| axes.contains(&axis))
+        };
+        let factor = at(&lists[0], rule.factors.len()).map(What::Factor);
+        let set = at(&lists[1], rule.linear.len()).map(What::Summands);
+        Some(factor.or(set).unwrap_or(What::Same))
+    }
+    /// The layout of a value in which it is needed, and the price of making it lie so.
+    fn cheapest(&mut self, have: &[Lies], need: Option<Lies>, bytes: u64) -> (Lies, u64) {
+        let need = need.or_else(|| {
+            let is_partial = |own: &Lies| self.layouts[*own as usize].0.partial.is_some();
+            have.iter().copied().find(|own| !is_partial(own))
+        });
+        let need = need.unwrap_or_else(|| {
+            let first = have
+                .first()
+                .map(|&own| self.layouts[own as usize].0.clone());
+            let dims = first.map_or(Vec::new(), |own| own.dims);
+            self.number(Layout::cut(dims), false)
+        });
+        let prices = have.iter().map(|&from| self.conversion(from, need, bytes));
+        (need, prices.min().unwrap_or(0))
+    }
+    /// The price of making a value of so many bytes lie otherwise.
+    fn conversion(&mut self, from: Lies, to: Lies, bytes: u64) -> u64 {
+        if from == to {
+            return 0;
+        }
+        let known = self.moves.get(&(from, to)).copied();
+        let known = known.unwrap_or_else(|| {
+            let found = self.moved(from, to);
+            self.moves.insert((from, to), found);
+            found
+        });
+        // No value becomes a sum.
+        known.map_or(1 << 60, |(share, count)| {
+            let sent = (u128::from(bytes) * u128::from(share) >> 32) as u64;
+            let sent = sent.saturating_mul(self.link);
+            sent.saturating_add(count.saturating_mul(self.message))
+        })
+    }
+    fn moved(&self, from: Lies, to: Lies) -> Option<(u64, u64)> {
+        let ((from, pending), (to, _)) = (&self.layouts[from as usize], &self.layouts[to as usize]);
+        let open = to.partial.iter().flat_map(|(axes, _)| axes);
+        let is_open = |axis: &usize| from.partial.iter().any(|(axes, _)| axes.contains(axis));
+        if to.partial.is_some() && *pending || !open.copied().all(|axis| is_open(&axis)) {
+            return None;
+        }
+        let cut: Vec<usize> = from.dims.iter().flatten().copied().collect();
+        let mut held_bytes = (1u64 << 32) / self.mesh.parts(&cut).max(1) as u64;
+        let (mut share, mut count) = (0u64, 0);
+        for step in moves(from, to) {
+            share = share.saturating_add(sent(self.mesh, &step, held_bytes));
+            count += messages(self.mesh, &step);
+            held_bytes = held(self.mesh, &step, held_bytes);
+        }
+        Some((share, count))
+    }
+    /// The time of an op that one device does alone.
+    fn time(&self, op: Op, rule: &Rule) -> u64 {
         let ir = self.ir;
-        let Some(def) = ir
-            .def(op)
-            .filter(|def| !matches!(def.class, OpClass::Control | OpClass::Structure))
+        let def = ir.def(op);
+        let Some(def) =
+            def.filter(|def| !matches!(def.class, OpClass::Control | OpClass::Structure))
         else {
             return 0;
         };
-        let values = ir.operands(op).chain(ir.results(op).iter().copied());
-        let bytes = values
-            .map(|value| self.bytes(value, lies))
-            .fold(0, u64::saturating_add);
-        let cut: Vec<usize> = decision.cut.iter().flatten().copied().collect();
-        let points = decision.rule.points / self.mesh.parts(&cut).max(1) as u64;
-        let work = points
-            .saturating_mul(u64::from(def.flops))
-            .saturating_mul(self.work);
+        // What one kernel computes and reads does not go through memory.
+        let joins = |other: Op| shares_kernels(ir, op) && shares_kernels(ir, other);
+        let loaded = ir
+            .operands(op)
+            .filter(|&value| !ir.def_op(value).is_some_and(joins));
+        let stored = ir.results(op).iter().copied();
+        let stored = stored.filter(|&value| !ir.users(value).all(joins));
+        let bytes = loaded.chain(stored).map(|value| bytes(ir, value));
+        let bytes = bytes.fold(0, u64::saturating_add);
+        let work = rule.points.saturating_mul(u64::from(def.flops));
+        let work = work.saturating_mul(self.work);
         bytes.saturating_mul(self.memory).max(work)
     }
+}
+
+/// The places of values that are still read, in sets of layouts.
+#[derive(Default)]
+struct Places {
+    of: FxHashMap<Value, usize>,
+    free: Vec<usize>,
+    count: usize,
+}
+
+impl Places {
+    fn take(&mut self, value: Value) -> usize {
+        let place = self.free.pop().unwrap_or(self.count);
+        self.count = self.count.max(place + 1);
+        self.of.insert(value, place);
+        place
+    }
+    fn give(&mut self, value: Value) -> Option<usize> {
+        let place = self.of.remove(&value)?;
+        self.free.push(place);
+        Some(place)
+    }
+}
+
+/// The way in which parts are combined where an axis of the mesh does this.
+fn combine(rule: &Rule, what: What) -> Option<Combine> {
+    match what {
+        What::Same => None,
+        What::Factor(factor) => match rule.factors[factor].kind {
+            Kind::Parallel | Kind::Placed | Kind::Halo(_) => None,
+            Kind::Partial(combine) => Some(combine),
+            Kind::Lookup => Some(Combine::Sum),
+        },
+        What::Summands(_) => Some(Combine::Sum),
+    }
+}
+
+/// The same of all axes.
+fn combine_of(rule: &Rule, what: &[What]) -> Option<Combine> {
+    what.iter().find_map(|&own| combine(rule, own))
+}
+
+/// True if an axis of the mesh cuts a table in which elements are looked up.
+fn looks_up(rule: &Rule, what: &[What]) -> bool {
+    what.iter().any(|own| match *own {
+        What::Factor(factor) => rule.factors[factor].kind == Kind::Lookup,
+        _ => false,
+    })
+}
+
+/// True if an op shares kernels with its neighbours.
+fn shares_kernels(ir: &Ir, op: Op) -> bool {
+    let class = ir.def(op).map(|def| def.class);
+    matches!(
+        class,
+        Some(OpClass::Elementwise | OpClass::Reduction | OpClass::Shape | OpClass::Creation)
+    )
+}
+
+/// The bytes of a whole value.
+fn bytes(ir: &Ir, value: Value) -> u64 {
+    let dtype = ir.value_kind(value).dtype();
+    let size = dtype.map_or(8, DType::bytes);
+    elements(ir, value).saturating_mul(size)
 }

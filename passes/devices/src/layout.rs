@@ -57,6 +57,8 @@ pub enum Move {
     Reorder(usize, Vec<usize>, Vec<usize>),
     /// Each device takes its part along an axis.
     Slice(usize, Vec<usize>),
+    /// Devices along these axes send what they have, by pairs of source and target: no step of [`moves`].
+    Pass(Vec<usize>, Vec<i64>),
 }
 
 /// The moves from `from` to `to`, which is partial along none but axes of `from`.
@@ -176,7 +178,7 @@ fn slices(now: &mut [Vec<usize>], to: &Layout, open: &[usize], moves: &mut Vec<M
 pub fn held(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     let parts = |axes: &[usize]| mesh.parts(axes).max(1) as u64;
     match step {
-        Move::Reduce(_) | Move::Exchange(..) | Move::Reorder(..) => bytes,
+        Move::Reduce(_) | Move::Exchange(..) | Move::Reorder(..) | Move::Pass(..) => bytes,
         Move::Scatter(_, axis) => bytes / parts(&[*axis]),
         Move::Gather(_, axes) => bytes.saturating_mul(parts(axes)),
         Move::Slice(_, axes) => bytes / parts(axes),
@@ -194,7 +196,21 @@ pub fn sent(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
         Move::Reduce(axes) => share(axes, bytes).saturating_mul(2),
         Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => share(&[*axis], bytes),
         Move::Gather(_, axes) => share(axes, bytes.saturating_mul(mesh.parts(axes).max(1) as u64)),
-        Move::Reorder(..) => bytes,
+        Move::Reorder(..) | Move::Pass(..) => bytes,
+        Move::Slice(..) => 0,
+    }
+}
+
+/// The messages that wait for each other in a move of few bytes: each one doubles the devices that have been heard of.
+pub fn messages(mesh: &Mesh, step: &Move) -> u64 {
+    let doublings = |axes: &[usize]| {
+        let devices = mesh.parts(axes).max(1) as u64;
+        u64::from(devices.next_power_of_two().ilog2())
+    };
+    match step {
+        Move::Reduce(axes) | Move::Gather(_, axes) => doublings(axes),
+        Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => doublings(&[*axis]),
+        Move::Reorder(..) | Move::Pass(..) => 1,
         Move::Slice(..) => 0,
     }
 }
@@ -262,6 +278,7 @@ mod tests {
                     assert_eq!(sorted(before), sorted(after));
                     now.dims[*dim].clone_from(after);
                 }
+                Move::Pass(..) => panic!("no layout changes"),
                 Move::Slice(dim, axes) => {
                     assert!(
                         axes.iter()

@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 
 use crate::decide::{CUT, Decision, SUMMANDS, decide};
 use crate::layout::{Layout, Move, held, moves, sent};
-use crate::rule::{Combine, Kind, is_pending};
+use crate::rule::{Combine, Halo, Kind, is_pending};
 use crate::table;
 
 /// `partition`
@@ -405,7 +405,13 @@ impl Divider<'_> {
             if let Some(axes) = cut_along(decision, Kind::Placed) {
                 operands[1] = self.shifted(op, operands[0], operands[1], &axes)?;
             }
-            if pending {
+            let halos = halos(decision);
+            for (dim, halo, axes) in &halos {
+                operands[0] = self.widened(op, whole[0], operands[0], *dim, *halo, axes)?;
+            }
+            if let (true, [(dim, halo, _)]) = (table::is_rolled(self.ir, op), halos.as_slice()) {
+                vec![self.line(op, operands[0], *dim, halo.behind, halo.elements())?]
+            } else if pending {
                 let (made, own) = self.pending(op, &operands, decision)?;
                 finish = Some(own);
                 made
@@ -466,8 +472,80 @@ impl Divider<'_> {
             self.ir.set_attr(new, "to", attr);
         }
         self.scale_shape(new, decision);
+        self.take_borders(new, decision);
         self.retype(new, decision)?;
         Ok(self.ir.results(new).to_vec())
+    }
+    /// A value with elements of its neighbours at both ends of an axis.
+    fn widened(
+        &mut self,
+        op: Op,
+        whole: Value,
+        value: Value,
+        dim: usize,
+        halo: Halo,
+        axes: &[usize],
+    ) -> Result<Value, OpError> {
+        let length = crate::rule::extent(self.ir, value, dim).unwrap_or(0);
+        let count = self.mesh.parts(axes);
+        let pairs = |up: bool| {
+            let firsts = 0..count - i64::from(!halo.wraps);
+            let pairs = firsts.map(|own| [own, (own + 1) % count]);
+            let turned = pairs.map(|[own, next]| if up { [own, next] } else { [next, own] });
+            turned.flatten().collect::<Vec<i64>>()
+        };
+        let mut parts = vec![value];
+        for (up, wanted) in [(true, halo.before), (false, halo.behind)] {
+            if wanted == 0 {
+                continue;
+            }
+            let start = if up { length - wanted } else { 0 };
+            let own = self.line(op, value, dim, start, length - wanted)?;
+            let pass = Move::Pass(axes.to_vec(), pairs(up));
+            let got = self.step(op, whole, own, &pass, Combine::Sum)?;
+            parts.insert(if up { 0 } else { parts.len() }, got);
+        }
+        if parts.len() == 1 {
+            return Ok(value);
+        }
+        let mut b = Builder::before(self.ir, op);
+        let clause = b.int("dim", dim as i64);
+        b.value(&fusion::CAT, &parts, &[clause])
+    }
+    /// The elements of a value along an axis from `start` on, but so many.
+    fn line(
+        &mut self,
+        op: Op,
+        value: Value,
+        dim: usize,
+        start: u64,
+        fewer: u64,
+    ) -> Result<Value, OpError> {
+        let mut dims = self.dims(value);
+        if let Extent::Static(extent) = &mut dims[dim].extent {
+            *extent = extent.saturating_sub(fewer);
+        }
+        let mut starts = vec![ExtentExpr::constant(0); dims.len()];
+        starts[dim] = ExtentExpr::constant(start as i64);
+        let mut b = Builder::before(self.ir, op);
+        let starts = b.amounts("starts", &starts);
+        let starts = starts.ok_or_else(|| OpError::new("a start is none"))?;
+        let clauses = [starts, b.shape("shape", &dims)];
+        b.value(&fusion::SLICE, &[value], &clauses)
+    }
+    /// The borders of a convolution: what neighbours sent stands in their place.
+    fn take_borders(&mut self, op: Op, decision: &Decision) {
+        let front = fusion::convolution::front(self.ir, op);
+        for (dim, ..) in halos(decision) {
+            for border in ["low", "high"] {
+                if let Some(list) = self.ir.i64s_of(op, border) {
+                    let mut list = list.to_vec();
+                    list[dim - front] = 0;
+                    let attr = self.ir.attr(AttrKind::I64Array(list));
+                    self.ir.set_attr(op, border, attr);
+                }
+            }
+        }
     }
     /// The clause that states extents of the result: those of a part.
     fn scale_shape(&mut self, op: Op, decision: &Decision) {
@@ -879,6 +957,7 @@ impl Divider<'_> {
             Move::Reduce(axes)
             | Move::Gather(_, axes)
             | Move::Slice(_, axes)
+            | Move::Pass(axes, _)
             | Move::Reorder(_, axes, _) => axes.clone(),
             Move::Scatter(_, axis) | Move::Exchange(_, _, axis) => vec![*axis],
         };
@@ -886,6 +965,7 @@ impl Divider<'_> {
         let over = self.axes(&axes);
         let pairs = match step {
             Move::Reorder(_, before, after) => reordered(self.mesh, before, after),
+            Move::Pass(_, pairs) => pairs.clone(),
             _ => Vec::new(),
         };
         let mut b = Builder::before(self.ir, op);
@@ -920,7 +1000,7 @@ impl Divider<'_> {
                 ];
                 b.value(&fusion::ALL_TO_ALL, &[value], &clauses)?
             }
-            Move::Reorder(..) => {
+            Move::Reorder(..) | Move::Pass(..) => {
                 let pairs = b.ints("pairs", &pairs);
                 b.value(&fusion::COLLECTIVE_PERMUTE, &[value], &[over, pairs])?
             }
@@ -973,6 +1053,21 @@ fn reordered(mesh: &Mesh, before: &[usize], after: &[usize]) -> Vec<i64> {
         pairs.extend([part, target]);
     }
     pairs
+}
+
+/// The axes of the first operand for which neighbours send elements, and the mesh axes that cut them.
+fn halos(decision: &Decision) -> Vec<(usize, Halo, Vec<usize>)> {
+    let all = decision.rule.factors.iter().zip(&decision.cut).enumerate();
+    let cut = all.filter(|(_, (_, cut))| !cut.is_empty());
+    let halos = cut.filter_map(|(number, (own, cut))| match own.kind {
+        Kind::Halo(halo) => {
+            let axes = decision.rule.operands.first()?;
+            let dim = axes.iter().position(|own| *own == Some(number))?;
+            Some((dim, halo, cut.clone()))
+        }
+        _ => None,
+    });
+    halos.collect()
 }
 
 /// The mesh axes that cut the factor of a kind.

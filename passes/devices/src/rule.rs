@@ -56,6 +56,26 @@ pub enum Kind {
     Lookup,
     /// A part of a tensor into which elements are put at indices: those of other parts are out of range.
     Placed,
+    /// A part, for which the first operand has elements of its neighbours at both ends.
+    Halo(Halo),
+}
+
+/// The elements of its neighbours that a device needs along an axis.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Halo {
+    /// Before its own.
+    pub before: u64,
+    /// Behind its own.
+    pub behind: u64,
+    /// True if the first device is a neighbour of the last one; else there is 0 beyond the ends.
+    pub wraps: bool,
+}
+
+impl Halo {
+    /// The elements at both ends.
+    pub fn elements(&self) -> u64 {
+        self.before + self.behind
+    }
 }
 
 /// An axis of an op's iteration space along which devices may share it.
@@ -176,6 +196,8 @@ impl Rule {
         }
         self.lookup(ir, op);
         self.placed(ir, op, class);
+        self.rolled(ir, op);
+        self.windows(ir, op, class);
         Some(())
     }
     /// The table of a lookup, cut along the axis that is indexed.
@@ -220,6 +242,75 @@ impl Rule {
             self.factors.push(Factor {
                 kind: Kind::Placed,
                 extents: vec![length],
+            });
+        }
+    }
+    /// The axis that is moved along itself by less than half of it.
+    fn rolled(&mut self, ir: &Ir, op: Op) {
+        if !table::is_rolled(ir, op) {
+            return;
+        }
+        let (Some(dim), Some(shift)) = (ir.int_of(op, "dim"), ir.int_of(op, "shift")) else {
+            return;
+        };
+        let by = shift.unsigned_abs();
+        let halo = match shift < 0 {
+            true => Halo {
+                before: 0,
+                behind: by,
+                wraps: true,
+            },
+            false => Halo {
+                before: by,
+                behind: 0,
+                wraps: true,
+            },
+        };
+        if let Ok(dim) = usize::try_from(dim) {
+            self.halo(ir, op, dim, halo);
+        }
+    }
+    /// The axes of space of a convolution, where each device has as many windows as its part has steps.
+    fn windows(&mut self, ir: &Ir, op: Op, class: OpClass) {
+        let windows = (class == OpClass::Convolution).then(|| fusion::convolution::windows(ir, op));
+        let Some(windows) = windows.flatten() else {
+            return;
+        };
+        let front = fusion::convolution::front(ir, op);
+        let kernel = ir.operand(op, 1);
+        for (dim, window) in (front..).zip(windows) {
+            let places = extent(ir, kernel, dim).and_then(|own| i64::try_from(own).ok());
+            let steps = extent(ir, ir.operand(op, 0), dim).zip(extent(ir, ir.result(op, 0), dim));
+            let even =
+                steps.is_some_and(|(from, to)| Some(from) == to.checked_mul(window.stride as u64));
+            let (Some(places @ 1..), true, 1, 0..) =
+                (places, even, window.base_dilation, window.low)
+            else {
+                continue;
+            };
+            let reach = (places - 1).saturating_mul(window.dilation);
+            let behind = reach - window.low - window.stride + 1;
+            let halo = Halo {
+                before: window.low.unsigned_abs(),
+                behind: behind.max(0).unsigned_abs(),
+                wraps: false,
+            };
+            self.halo(ir, op, dim, halo);
+        }
+    }
+    /// An axis of the first operand and the result, for which neighbours send elements.
+    fn halo(&mut self, ir: &Ir, op: Op, dim: usize, halo: Halo) {
+        let (from, to) = (ir.operand(op, 0), ir.result(op, 0));
+        let once = |value: Value| {
+            let tensor = ir.value_kind(value).as_tensor();
+            tensor.is_some_and(|own| own.dims.get(dim).is_some_and(|dim| !dim.broadcast))
+        };
+        if let (Some(x), Some(y), true) = (extent(ir, from, dim), extent(ir, to, dim), once(from)) {
+            let number = Some(self.factors.len());
+            (self.operands[0][dim], self.results[0][dim]) = (number, number);
+            self.factors.push(Factor {
+                kind: Kind::Halo(halo),
+                extents: vec![x, y],
             });
         }
     }
@@ -290,13 +381,17 @@ impl Rule {
         }
         Some(())
     }
-    /// True if a factor may be cut into so many parts.
+    /// True if a factor may be cut into so many parts; no halo is longer than a part.
     pub fn divides(&self, factor: usize, parts: i64) -> bool {
         let parts = parts.max(1) as u64;
-        self.factors[factor]
-            .extents
-            .iter()
-            .all(|extent| extent % parts == 0 && *extent > 0)
+        let factor = &self.factors[factor];
+        let least = match factor.kind {
+            Kind::Halo(halo) => halo.before.max(halo.behind).max(1),
+            _ => 1,
+        };
+        let mut extents = factor.extents.iter();
+        extents.all(|extent| extent % parts == 0 && *extent > 0)
+            && factor.extents[0] / parts >= least
     }
 }
 

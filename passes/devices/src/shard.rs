@@ -11,7 +11,7 @@ use fuser_analysis::targets;
 use fuser_dialects::task::mesh::{self, Mesh};
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Diagnostics, Ir};
-use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
+use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, Remark, RemarkKind, StatDef};
 
 use crate::decide::{CUT, SUMMANDS, decide};
 
@@ -31,10 +31,20 @@ pub static SHARD: PassDef = PassDef {
             doc: "take the decisions away instead",
         },
     ],
-    statistics: &[StatDef {
-        name: "cut",
-        doc: "ops that devices share",
-    }],
+    statistics: &[
+        StatDef {
+            name: "cut",
+            doc: "ops that devices share",
+        },
+        StatDef {
+            name: "time-ns",
+            doc: "nanoseconds on each device by the figures of the target",
+        },
+        StatDef {
+            name: "link-ns",
+            doc: "those of them on links",
+        },
+    ],
     run,
     ..PassDef::EMPTY
 };
@@ -66,7 +76,13 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
             }
         }
     }
+    let (time, links) = (plan.price.all() / 1_000_000, plan.price.links / 1_000_000);
+    let text = format!("takes {time} ns on each device, {links} of them on links");
+    let remark = Remark::new(RemarkKind::Analysis, "Devices", ctx.place(program), text);
+    ctx.remark(remark);
     ctx.count("cut", shared);
+    ctx.count("time-ns", time);
+    ctx.count("link-ns", links);
     Ok(())
 }
 

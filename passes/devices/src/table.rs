@@ -50,6 +50,11 @@ pub fn is_placed(ir: &Ir, op: Op) -> bool {
     of(ir, op, PLACED).is_some()
 }
 
+/// True if an axis moves along itself.
+pub fn is_rolled(ir: &Ir, op: Op) -> bool {
+    ir.is(op, &fusion::ROLL)
+}
+
 /// True if elements depend on their place in the whole tensor.
 pub fn is_drawn(ir: &Ir, op: Op) -> bool {
     of(ir, op, DRAWN).is_some()

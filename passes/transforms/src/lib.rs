@@ -94,7 +94,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a module of programs for several devices, before any other.
 macro_rules! devices {
     () => {
-        "task.program(label-patterns,shard),partition"
+        "task.program(dce,label-patterns,shard),partition"
     };
 }
 

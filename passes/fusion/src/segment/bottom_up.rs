@@ -16,7 +16,7 @@ use fuser_ir::{Ir, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::boundaries::is_alone;
-use super::candidates::{Candidate, Gain, Ties, gain};
+use super::candidates::{Candidate, Gain, Ties, Vain, gain};
 use super::graph::{Graph, Index};
 use super::order::{Conflict, GroupId, Order};
 use super::record::{Action, Record};
@@ -51,6 +51,8 @@ pub(super) struct BottomUp<'a> {
     pub(super) queue: BinaryHeap<Candidate>,
     /// The gain that each pair was last seen to have or is expected to; `None` where the cost model was not asked or gave none.
     pub(super) expected: FxHashMap<(GroupId, GroupId), Option<Gain>>,
+    /// The pairs that gained nothing. A group beside a hundred views would else be asked about with each of them after each merge.
+    pub(super) vain: FxHashMap<(GroupId, GroupId), Vain>,
     pub(super) ties: Ties,
     records: &'a mut Vec<Record>,
     /// Views that repeat values are merged first where groups are many.
@@ -94,6 +96,7 @@ impl<'a> BottomUp<'a> {
             axes,
             queue: BinaryHeap::new(),
             expected: FxHashMap::default(),
+            vain: FxHashMap::default(),
             ties: Ties::default(),
             records: &mut search.records,
             views,
@@ -218,6 +221,11 @@ impl<'a> BottomUp<'a> {
                     candidate.cost_result = Some(Box::new(cost_result));
                     self.queue.push(candidate);
                 } else {
+                    let vain = Vain {
+                        ops: self.size(a) + self.size(b),
+                        saved: candidate.saved,
+                    };
+                    self.vain.insert(candidate.pair, vain);
                     let (before, key) = (before.key(objective).0, after.key(objective).0);
                     let refusal = Refusal::NoGain { before, after: key };
                     self.refuse(&candidate, refusal, Some(after));
@@ -418,6 +426,7 @@ impl<'a> BottomUp<'a> {
                 rank: [0; 3],
                 pair,
                 versions,
+                saved: 0,
                 cost_result: Some(Box::new(cost_result)),
             })
     }

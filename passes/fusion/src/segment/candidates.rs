@@ -33,6 +33,8 @@ pub(super) struct Candidate {
     pub rank: [i64; 3],
     pub pair: (GroupId, GroupId),
     pub versions: (u32, u32),
+    /// Bytes of what the two share.
+    pub saved: u64,
     /// The cost model's answer, once it was asked.
     pub cost_result: Option<Box<CostResult>>,
 }
@@ -47,6 +49,15 @@ impl PartialOrd for Candidate {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
+}
+
+/// A pair that gained nothing when it was asked about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Vain {
+    /// Its ops then.
+    pub ops: usize,
+    /// Bytes of what the two shared.
+    pub saved: u64,
 }
 
 /// The order of merges of equal gain.
@@ -120,6 +131,9 @@ impl BottomUp<'_> {
                 continue;
             }
             let pair = (group.min(neighbour), group.max(neighbour));
+            if self.is_vain(pair, [Some(group), other], neighbour, saved) {
+                continue;
+            }
             let most = self.optimistic(pair, saved, objective);
             let parts = [group].into_iter().chain(other);
             let seen = parts.filter_map(|part| {
@@ -133,11 +147,40 @@ impl BottomUp<'_> {
                 _ => None,
             };
             self.expected.insert(pair, expected);
-            self.push(Action::Merge, pair, expected.unwrap_or(most));
+            self.push(Action::Merge, pair, expected.unwrap_or(most), saved);
         }
     }
+    /// True of a pair whose `parts` gained nothing with `neighbour`, as long as it is less than twice as large as then and shares no more.
+    fn is_vain(
+        &mut self,
+        pair: (GroupId, GroupId),
+        parts: [Option<GroupId>; 2],
+        neighbour: GroupId,
+        saved: u64,
+    ) -> bool {
+        let pairs = parts.into_iter().flatten();
+        let pairs = pairs.map(|part| (part.min(neighbour), part.max(neighbour)));
+        let met = pairs.filter(|pair| self.expected.contains_key(pair));
+        let vain = met.map(|pair| self.vain.get(&pair).copied());
+        let Some(vain) = vain.collect::<Option<Vec<Vain>>>() else {
+            return false;
+        };
+        let most = vain.iter().map(|own| own.ops).max().unwrap_or(0);
+        let shared = vain.iter().map(|own| own.saved);
+        let shared = shared.fold(0, u64::saturating_add);
+        let is_vain = self.size(pair.0) + self.size(pair.1) < 2 * most && saved <= shared;
+        if is_vain {
+            let own = Vain {
+                ops: most,
+                saved: shared,
+            };
+            self.vain.insert(pair, own);
+            self.expected.insert(pair, None);
+        }
+        is_vain
+    }
     /// Queues a pair under the gain that it could have.
-    pub fn push(&mut self, action: Action, (a, b): (GroupId, GroupId), gain: Gain) {
+    pub fn push(&mut self, action: Action, (a, b): (GroupId, GroupId), gain: Gain, saved: u64) {
         let version = |group: GroupId| self.states[group as usize].version;
         self.queue.push(Candidate {
             action,
@@ -145,6 +188,7 @@ impl BottomUp<'_> {
             rank: self.ties.rank(self.size(a) + self.size(b), a, b),
             pair: (a, b),
             versions: (version(a), version(b)),
+            saved,
             cost_result: None,
         });
     }

@@ -42,7 +42,7 @@ impl BottomUp<'_> {
         for pair in shapes.values().flat_map(|list| list.windows(2)) {
             let (a, b) = (pair[0], pair[1]);
             if self.is_unrelated(a, b) {
-                self.push(Action::Horizontal, (a, b), [1; 4]);
+                self.push(Action::Horizontal, (a, b), [1; 4], 0);
             }
         }
     }
