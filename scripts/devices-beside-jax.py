@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Programs of JAX for several devices, imported, divided, run on ranks of one process, and compared with what JAX computes.
 
-    python scripts/devices-beside-jax.py TOOLS [--only=TEXT] [--devices=2,4,8] [--keep=FOLDER]
+    python scripts/devices-beside-jax.py TOOLS [--only=TEXT] [--devices=2,4,8] [--keep=FOLDER] [--launcher='mpirun -n {devices}']
 
 TOOLS is the folder of `fuser-translate`, `fuser-opt` and `fuser-run`. Each program of `devices_beside_jax/` is lowered for meshes of 2, 4 and 8 devices with
 stated shardings, compiled and run by XLA on as many host devices, and its text is imported and run. Each has inputs of small integers and
-random ones. A result of integers on which JAX agrees with itself in f64 is exact: it is the same, bit for bit. Others may be off by 1e-5 of their greatest element.
+random ones. A launcher starts a process for each device, of tools that are built with the feature `mpi`. A result of integers on which JAX agrees with itself in f64 is exact: it is the same, bit for bit. Others may be off by 1e-5 of their greatest element.
 
 The table says the bytes that a device sends for collectives, beside those of XLA's, and how many there are. Both are counted alike, on rings of the
 devices of a group: `all_reduce` sends 2 (n - 1) / n of its result, `all_gather` and `all_to_all` (n - 1) / n, `reduce_scatter` n - 1 times its result, the
@@ -125,7 +125,7 @@ def first_error(told):
     return (errors or told.splitlines() or ["no message"])[0][:200]
 
 
-def compared(folder, tools, wanted, exact):
+def compared(folder, tools, launcher, wanted, exact):
     """Imports, runs and compares: what is off, and our communications."""
     fir, out = folder / "program.fir", folder / "out"
     code, _, told = call(f"{tools}/fuser-translate", "--import=stablehlo", str(folder / "program.mlir"), "-o", str(fir))
@@ -135,7 +135,7 @@ def compared(folder, tools, wanted, exact):
     names = re.findall(r"%([^\s:]+):", head)
     inputs = [f"--input={name}=@{folder}/in{at}.npy" for at, name in enumerate(names)]
     flags = [f"--entry={entry}", "--repeat=1", "--no-cache", "--threads=1", "--rank-timeout=120", f"--output-dir={out}"]
-    code, told, wrong = call(f"{tools}/fuser-run", str(fir), *inputs, *flags)
+    code, told, wrong = call(*launcher, f"{tools}/fuser-run", str(fir), *inputs, *flags)
     if code != 0:
         return f"run: {first_error(wrong)}", []
     _, divided, _ = call(f"{tools}/fuser-opt", str(fir), f"--pass-pipeline={DIVIDE}")
@@ -164,11 +164,13 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--devices", default="2,4,8")
     parser.add_argument("--keep")
+    parser.add_argument("--launcher", default="")
     options = parser.parse_args()
     root = Path(options.keep or tempfile.mkdtemp())
     counts = {"right": 0, "off": 0}
     results = {"exact": 0, "all": 0}
     for devices in (int(n) for n in options.devices.split(",")):
+        launcher = options.launcher.format(devices=devices).split()
         for name, (_, _, sizes) in programs.LIST.items():
             if options.only not in name or devices not in sizes:
                 continue
@@ -176,7 +178,7 @@ def main():
                 folder = root / f"{name}-{devices}-{mode}"
                 (folder / "out").mkdir(parents=True, exist_ok=True)
                 wanted, exact, theirs = lowered(name, devices, mode, folder)
-                wrong, ours = compared(folder, options.tools, wanted, exact)
+                wrong, ours = compared(folder, options.tools, launcher, wanted, exact)
                 counts["off" if wrong else "right"] += 1
                 results["exact"] += sum(exact)
                 results["all"] += len(exact)

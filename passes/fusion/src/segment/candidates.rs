@@ -20,6 +20,9 @@ const MAX_USERS: usize = 32;
 /// neighbour of the next.
 const MAX_WINDOWS: usize = 8;
 
+/// The ops of a pair below which it is asked about as often as one of its groups grows.
+const MIN_VAIN: usize = 64;
+
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
 pub(super) type Gain = [i128; 4];
 
@@ -150,7 +153,7 @@ impl BottomUp<'_> {
             self.push(Action::Merge, pair, expected.unwrap_or(most), saved);
         }
     }
-    /// True of a pair whose `parts` gained nothing with `neighbour`, as long as it is less than twice as large as then and shares no more.
+    /// True of a large pair whose `parts` gained nothing with `neighbour`, as long as it is less than twice as large as then and shares no more.
     fn is_vain(
         &mut self,
         pair: (GroupId, GroupId),
@@ -168,7 +171,9 @@ impl BottomUp<'_> {
         let most = vain.iter().map(|own| own.ops).max().unwrap_or(0);
         let shared = vain.iter().map(|own| own.saved);
         let shared = shared.fold(0, u64::saturating_add);
-        let is_vain = self.size(pair.0) + self.size(pair.1) < 2 * most && saved <= shared;
+        let few = most < MIN_VAIN;
+        let ops = self.size(pair.0) + self.size(pair.1);
+        let is_vain = !few && ops < 2 * most && saved <= shared;
         if is_vain {
             let own = Vain {
                 ops: most,
