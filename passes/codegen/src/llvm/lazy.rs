@@ -4,6 +4,7 @@
 
 use std::error::Error;
 use std::ffi::c_void;
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::UNIX_EPOCH;
@@ -77,7 +78,7 @@ pub(super) use stubs;
 /// The paths that were known when this crate was built: the library that its build made, LLVM's own.
 const PLACES: [Option<&str>; 2] = [option_env!("FUSER_OWN_LLVM"), option_env!("FUSER_LLVM")];
 
-/// Path, size and time of the first of [`PLACES`] that is there, or of the library beside the program.
+/// Path, size and time of the first of [`PLACES`] that is there, or of the library that was installed with the program.
 pub(super) fn stamp() -> Option<String> {
     let file_of = |place: &str| Some((place.to_owned(), std::fs::metadata(place).ok()?));
     let known = PLACES.into_iter().flatten().find_map(file_of);
@@ -97,22 +98,31 @@ pub(super) fn load() -> Result<(), CodegenError> {
     library.as_ref().map(|_| ()).map_err(CodegenError::clone)
 }
 
-/// The library that the build made, in the folder of the program or library that holds this code: so a package for Python has it.
+/// The library that the build made, where it was installed with the program or library that holds this code.
 fn beside() -> Option<String> {
-    let here = own_file()?;
-    let place = std::path::Path::new(&here).with_file_name("libfuser-llvm.so");
-    place.exists().then(|| place.to_string_lossy().into_owned())
+    let place = installed(own_file()?.parent()?)?;
+    Some(place.to_string_lossy().into_owned())
 }
 
-/// The file that the code at hand was loaded from, as the system's loader knows it.
-fn own_file() -> Option<String> {
+/// The library in `folder`, where a package for Python has it, or in `../lib/fuser`, where one for Debian has it.
+fn installed(folder: &Path) -> Option<PathBuf> {
+    let places = ["libfuser-llvm.so", "../lib/fuser/libfuser-llvm.so"];
+    let mut places = places.into_iter().map(|place| folder.join(place));
+    places.find(|place| place.exists())
+}
+
+/// The file that the code at hand was loaded from. The system's loader knows a library by its path, and a program by what the shell was given.
+fn own_file() -> Option<PathBuf> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the loader writes the structure, and gives 0 where it knows nothing; the name is its own, and ends with a zero.
-    unsafe {
+    let name = unsafe {
         let known = libc::dladdr(own_file as *const c_void, found.as_mut_ptr());
         let name = found.assume_init().dli_fname;
-        let name = (known != 0 && !name.is_null()).then(|| std::ffi::CStr::from_ptr(name))?;
-        Some(name.to_str().ok()?.to_owned())
+        (known != 0 && !name.is_null()).then(|| std::ffi::CStr::from_ptr(name).to_owned())?
+    };
+    match name.to_str().ok()? {
+        path if path.contains('/') => std::fs::canonicalize(path).ok(),
+        _ => std::env::current_exe().ok(),
     }
 }
 
@@ -191,6 +201,24 @@ mod tests {
             return eprintln!("unsupported: no static archives of LLVM");
         };
         fill(&open([place].into_iter()).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn an_installed_library_is_found_in_either_place() {
+        let root = tempfile::tempdir().unwrap();
+        let (bin, lib) = (root.path().join("bin"), root.path().join("lib/fuser"));
+        let library = |folder: &Path| std::fs::write(folder.join("libfuser-llvm.so"), "").unwrap();
+        std::fs::create_dir_all(&bin).unwrap();
+        std::fs::create_dir_all(&lib).unwrap();
+        assert_eq!(installed(&bin), None);
+        library(&lib);
+        assert_eq!(
+            installed(&bin),
+            Some(bin.join("../lib/fuser/libfuser-llvm.so"))
+        );
+        library(&bin);
+        assert_eq!(installed(&bin), Some(bin.join("libfuser-llvm.so")));
+        assert!(own_file().unwrap().is_absolute());
     }
 
     #[test]

@@ -6,8 +6,8 @@
 //!
 //! Elsewhere than on Linux on x86-64 and AArch64 LLVM is linked as usual and [`load`] has nothing to do.
 //!
-//! Knows three places: the library that the build of this crate linked from LLVM's archives, which is loaded in a quarter of the time; the path that
-//! `llvm-config` gave then; the names that the system's loader searches for.
+//! Knows four places: the library that the build of this crate linked from LLVM's archives, which is loaded in a quarter of the time; the path that
+//! `llvm-config` gave then; that library where it was installed with the program; the names that the system's loader searches for.
 
 use crate::error::CodegenError;
 
