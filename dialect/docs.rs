@@ -54,12 +54,17 @@ fn operands(page: &mut String, op: &OpDef) {
     *page += "\n| operand | type | |\n|---|---|---|\n";
     for o in op.operands {
         let many = if o.variadic { "..." } else { "" };
-        let ty = describe::constraint(o.ty);
+        let ty = cell(&describe::constraint(o.ty));
         line(
             page,
             format_args!("| `{}`{many} | {ty} | {} |", o.name, o.doc),
         );
     }
+}
+
+/// Text of a cell in which `complex<f32>` is no HTML.
+fn cell(text: &str) -> String {
+    text.replace('<', "\\<")
 }
 
 fn clauses(page: &mut String, op: &OpDef) {
@@ -110,7 +115,7 @@ fn results(page: &mut String, op: &OpDef) {
     *page += "\n| result | type | |\n|---|---|---|\n";
     for r in op.results {
         let many = if r.variadic { "..." } else { "" };
-        let ty = describe::constraint(r.ty);
+        let ty = cell(&describe::constraint(r.ty));
         line(
             page,
             format_args!("| `{}`{many} | {ty} | {} |", r.name, r.doc),
