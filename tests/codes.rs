@@ -109,3 +109,42 @@ fn each_command_gives_the_code_that_it_explains() {
     assert!(wrong.is_empty(), "{wrong}");
     assert!(ran > 20, "{ran} examples ran");
 }
+
+/// The page of all codes: a table, and what `explain` prints of each.
+fn page() -> String {
+    let mut page = String::from(
+        "# Error codes\n\n\
+         <!-- Written from the tables of codes; `FUSER_UPDATE_DOCS=1 cargo test -p fuser --test main codes` writes it anew. -->\n\n\
+         Each diagnostic has a code. `fuser-opt explain CODE` prints what stands here, and `fuser-opt explain` the list.\n\n\
+         | code | |\n|---|---|\n",
+    );
+    let mut sections = String::new();
+    for code in codes() {
+        let text = explain(&code);
+        let (title, rest) = text.split_once("\n\n").unwrap();
+        let title = title.trim_start_matches(&code).trim_start_matches(": ");
+        let shown = title.replace('|', "\\|").replace('<', "\\<");
+        page += &format!("| [{code}](#{}) | {shown} |\n", code.to_lowercase());
+        let (explanation, example) = rest.split_once("\nExample:\n\n").unwrap_or((rest, ""));
+        sections += &format!("\n## {code}\n\n**{shown}.** {}\n", explanation.trim_end());
+        if !example.is_empty() {
+            let lines = example.lines().map(|l| l.strip_prefix("    ").unwrap_or(l));
+            let example = lines.collect::<Vec<_>>().join("\n");
+            sections += &format!("\n```text\n{}\n```\n", example.trim_end());
+        }
+    }
+    page + &sections
+}
+
+/// The codes of code generation are part of the page: a build without it has no page to compare.
+#[test]
+#[cfg(feature = "codegen")]
+fn the_page_is_what_explain_prints() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/codes.md");
+    let page = page();
+    if std::env::var_os("FUSER_UPDATE_DOCS").is_some() {
+        fs::write(&path, &page).unwrap();
+    }
+    let same = fs::read_to_string(&path).is_ok_and(|kept| kept == page);
+    assert!(same, "{}: run with FUSER_UPDATE_DOCS=1", path.display());
+}

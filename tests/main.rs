@@ -1,5 +1,6 @@
 //! The library and the tools as a whole: sessions, passes on random programs, command lines, examples of codes.
 
+mod book;
 mod codes;
 mod command_lines;
 mod determinism;
@@ -17,3 +18,4 @@ mod remat;
 mod reports;
 mod session;
 mod updates;
+mod workflows;

@@ -3,8 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Folders that hold nothing of ours, unless they are crates; hidden folders other than `.ci` are left out as well.
+/// Folders that hold nothing of ours, unless they are crates; hidden folders other than [`HIDDEN`] are left out as well.
 const SKIPPED: [&str; 2] = ["target", "node_modules"];
+
+/// Hidden folders of ours.
+const HIDDEN: [&str; 2] = [".ci", ".github"];
 
 /// Extensions of files with text that people write. `Cargo.lock` is written by cargo.
 const TEXT: [&str; 13] = [
@@ -64,7 +67,7 @@ fn is_ours(directory: &Path) -> bool {
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let is_crate = directory.join("Cargo.toml").exists();
     let is_skipped = SKIPPED.contains(&name.as_ref()) && !is_crate;
-    name == ".ci" || !(name.starts_with('.') || is_skipped)
+    HIDDEN.contains(&name.as_ref()) || !(name.starts_with('.') || is_skipped)
 }
 
 fn relative(path: &Path) -> String {
