@@ -2,6 +2,7 @@
 
 mod codes;
 mod command_lines;
+mod completion;
 mod determinism;
 #[path = "fuser_run/main.rs"]
 mod fuser_run;
