@@ -66,7 +66,12 @@ fn bash_completes_flags_passes_options_values_and_files() {
     let (opt, run, translate, reduce) = (0, 1, 2, 3);
     assert_eq!(
         answers(opt, "--seg"),
-        ["--segment", "--segment-report", "--segments-from="].map(str::to_owned)
+        [
+            "--segments-from=",
+            "--segment-report=",
+            "--segment",
+            "--segment-report"
+        ]
     );
     assert_eq!(answers(opt, "--canon"), ["--canonicalize"]);
     assert_eq!(answers(opt, "--segment=search="), ["greedy", "exact"]);

@@ -117,7 +117,10 @@ fn a_profile_has_the_spread_of_each_kernel() {
     let output = run(&folder, args);
     let told = String::from_utf8(output.stdout).unwrap();
     assert!(output.status.success(), "{told}");
-    assert!(told.contains("min ms  p90 ms  p99 ms  of copy\n"), "{told}");
+    assert!(
+        told.contains("min ms  p90 ms  p99 ms  of copy  does\n"),
+        "{told}"
+    );
     assert!(told.contains("\n  20 runs\n"), "{told}");
     let report = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
     let report: serde_json::Value = serde_json::from_str(&report).unwrap();
