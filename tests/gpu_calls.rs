@@ -487,6 +487,7 @@ fn one_step(dtype: DType, steps: Vec<Step>, kernels: Vec<KernelCode>) -> Artifac
     });
     artifact.segments.push(SegmentInfo {
         name: "s0".to_string(),
+        label: String::new(),
         kind: SegmentKind::Kernel,
         ops: 1,
         sweeps: 1,

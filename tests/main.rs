@@ -3,6 +3,7 @@
 mod book;
 mod codes;
 mod command_lines;
+mod completion;
 mod determinism;
 #[path = "fuser_run/main.rs"]
 mod fuser_run;

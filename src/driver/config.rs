@@ -7,6 +7,7 @@ use fuser_ir::limits::Limits as SourceLimits;
 use fuser_pass::{Limits, PipelineDef};
 
 use crate::compile::Target;
+pub use crate::tool::color::Color;
 pub use crate::tool::explain::STDERR;
 use crate::tool::files::claims::Claim;
 use crate::tool::target::Wanted;
@@ -61,18 +62,6 @@ pub enum Expect {
     All,
     /// Unexpected ones are fine.
     OnlyExpected,
-}
-
-/// `--color`
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Color {
-    /// On a terminal.
-    #[default]
-    Auto,
-    /// Always.
-    Always,
-    /// Never.
-    Never,
 }
 
 /// The passes that a `--print-ir-*` flag selects.

@@ -9,9 +9,45 @@ use serde_json::{Value, json};
 use super::codes;
 use super::config::Format;
 use super::flags::{self, Flag, Group, Takes};
+use crate::tool::manual::{Manual, Row, Value as Taken};
 
 /// Columns before the text of a flag.
 const INDENT: usize = 34;
+
+/// The tool for shells and for `man`.
+pub fn manual() -> Manual {
+    let rows = flags::all().filter(|flag| !flag.hidden).map(|flag| Row {
+        names: std::iter::once(flag.name)
+            .chain(
+                flag.aliases
+                    .iter()
+                    .copied()
+                    .filter(|name| !name.starts_with("mlir-")),
+            )
+            .collect(),
+        value: match flag.takes {
+            Takes::Switch => Taken::Nothing,
+            Takes::Value(what) => Taken::Needed(what),
+            Takes::Maybe(what) => Taken::Optional(what),
+        },
+        doc: flag.doc,
+        heading: flag.group.title(),
+    });
+    let mut rows: Vec<Row> = rows.collect();
+    let place = |row: &Row| Group::ALL.iter().position(|g| g.title() == row.heading);
+    rows.sort_by_key(place);
+    let shown = fuser_passes::PASSES.iter().filter(|pass| !pass.hidden);
+    Manual {
+        tool: "fuser-opt",
+        usage: "[flags] [passes] [FILE]",
+        summary: "run passes on a tensor program and print it",
+        about: "Reads a .fir program, runs passes in the order given, prints the result to stdout. Everything else goes to stderr.\n\n\
+                'fuser-opt help NAME' tells about a pass, a flag or an op, 'fuser-opt explain CODE' about a diagnostic.",
+        flags: rows,
+        passes: shown.copied().collect(),
+        exit: "0 done, 1 diagnostics, 2 wrong usage, 3 internal error.",
+    }
+}
 
 /// `--help`
 pub fn help(catalog: &Catalog<'_>, all: bool) -> String {

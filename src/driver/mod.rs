@@ -39,10 +39,11 @@ use fuser_pass::context::EmittedFile;
 
 use chunk::{Compiler, Input, Outcome};
 use compare::Comparison;
-use config::{Action, Color, Config, DiagnosticsFormat, Format, RemarkFormat, STDERR};
+use config::{Action, Config, DiagnosticsFormat, Format, RemarkFormat, STDERR};
 use source::{Functions, Sources};
 
 use crate::explorer;
+use crate::tool::color;
 use crate::tool::explain;
 use crate::tool::files::{self, Limit, Stream, claims};
 use crate::tool::load::{self, Reader};
@@ -61,7 +62,11 @@ pub fn run(args: &[String]) -> Exit {
         pipelines: fuser_passes::PIPELINES,
         anchors: &anchors,
     };
-    match args::parse(args, &catalog) {
+    let parsed = args::parse(args, &catalog);
+    if let Ok(config) = &parsed {
+        color::choose(config.color);
+    }
+    match parsed {
         Err(errors) => usage(&errors),
         Ok(config) => match &config.action {
             Some(Action::PrintTarget) => print_target(&config, &registry),
@@ -256,15 +261,10 @@ struct Teller<'a> {
 
 impl<'a> Teller<'a> {
     fn new(config: &'a Config, registry: &Arc<Registry>) -> Self {
-        let color = match config.color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => tool::color(),
-        };
         Self {
             config,
             options: RenderOptions {
-                color,
+                color: color::on_stderr(),
                 ..RenderOptions::default()
             },
             shown: 0,
@@ -463,7 +463,7 @@ impl Session<'_> {
                     explorer::DOT => self.dot(),
                     kind => explain::content(&self.files, kind),
                 };
-                files::write(path, &content)
+                explain::write(path, &content)
             }
             _ => Ok(()),
         };

@@ -12,6 +12,7 @@ use super::compare::Comparison;
 use super::config::{Config, Requested, Selection};
 use super::source::Sources;
 use crate::compile::{self, Target};
+use crate::tool::explain;
 use crate::tool::files::{self, Limit};
 
 /// The pipeline used by `--pipeline-to` where no other is given.
@@ -169,7 +170,7 @@ fn about_segments(config: &Config) -> Option<&'static str> {
         (config.compare.is_some(), "compare-segmentations"),
         (wants("explain-pair"), "explain=%a,%b"),
         (wants("explain-json"), "explain=json"),
-        (wants("explain"), "explain"),
+        (wants("explain") || wants(explain::BRIEF), "explain"),
     ];
     flags
         .into_iter()

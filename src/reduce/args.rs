@@ -6,6 +6,8 @@ use fuser_ir::suggest::nearest;
 
 use super::strategy::{self, STRATEGIES, Strategy};
 use crate::tool;
+use crate::tool::color;
+use crate::tool::manual::{Manual, Row};
 
 /// Tests at most, unless `--max-steps` says otherwise: a day at one test per second.
 const MAX_STEPS: u64 = 100_000;
@@ -125,6 +127,7 @@ static FLAGS: &[Flag] = &[
         a.quiet = true;
         Ok(())
     }),
+    flag!(["color"] Some("auto|always|never"), color::DOC, |_, v| color::parse(v).map(color::choose)),
     flag!(["list-strategies"] None, "print what each strategy does", |a, _| print(a, Print::Strategies)),
     flag!(["version"] None, "print the version", |a, _| print(a, Print::Version)),
     flag!(["h", "help"] None, "print this", |a, _| print(a, Print::Help)),
@@ -258,20 +261,38 @@ fn dashed(name: &str) -> String {
     format!("{dashes}{name}")
 }
 
+/// The tool for shells and for `man`.
+pub fn manual() -> Manual {
+    let rows = FLAGS.iter();
+    Manual {
+        tool: "fuser-reduce",
+        usage: "--test=CMD [flags] FILE.fir",
+        summary: "make a tensor program smaller while it stays interesting",
+        about: ABOUT,
+        flags: rows
+            .map(|f| Row::new(f.names, f.value.unwrap_or(""), f.doc))
+            .collect(),
+        passes: Vec::new(),
+        exit: EXIT,
+    }
+}
+
+/// The tool's purpose.
+const ABOUT: &str = "Makes a program smaller while a test says that it is still interesting.";
+/// What its exit statuses mean.
+const EXIT: &str =
+    "0 done, 1 the input is not interesting or no program, 2 wrong usage, 3 a bug of ours.";
+
 /// `--help`
 pub fn help() -> String {
-    let mut text = String::from(
-        "Makes a program smaller while a test says that it is still interesting.\n\n\
-         Usage: fuser-reduce --test=CMD x.fir [-o out.fir]\n\n",
-    );
+    let mut text = format!("{ABOUT}\n\nUsage: fuser-reduce --test=CMD x.fir [-o out.fir]\n\n");
     for flag in FLAGS {
         let names: Vec<String> = flag.names.iter().map(|n| dashed(n)).collect();
         let value = flag.value.map_or(String::new(), |v| format!("={v}"));
         let left = format!("{}{value}", names.join(", "));
         text.push_str(&format!("  {left:<22} {}\n", flag.doc));
     }
-    text.push_str("\nExit status: 0 done, 1 the input is not interesting or no program, 2 wrong usage, 3 a bug of ours.\n");
-    text
+    text + &format!("\nExit status: {EXIT}\n")
 }
 
 /// `--list-strategies`

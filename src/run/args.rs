@@ -10,13 +10,16 @@ use std::time::Duration;
 use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
+use super::profile;
 use crate::compile::{CompileOptions, Target};
 use crate::driver::timing::{Clock, Form};
 use crate::session::{Signature, cost};
 use crate::tool;
 use crate::tool::cache::{self, Disk};
-use crate::tool::explain::{Question, STDERR};
+use crate::tool::color;
+use crate::tool::explain::Question;
 use crate::tool::files::claims::Claim;
+use crate::tool::manual::{Manual, Row};
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
@@ -99,10 +102,16 @@ pub struct Config {
     pub any_address: bool,
     /// Inputs by name.
     pub inputs: BTreeMap<String, InputSpec>,
+    /// The folder or archive of those that are not named.
+    pub arrays: Option<PathBuf>,
     /// Seed of the inputs that nothing is said about.
     pub seed: u64,
     /// Folder for the outputs.
     pub output_dir: Option<PathBuf>,
+    /// Archive for the outputs.
+    pub output: Option<PathBuf>,
+    /// The results that are printed.
+    pub print: Vec<String>,
     /// Files for the report, each with its form; `-` is stdout.
     pub reports: Vec<(ReportForm, String)>,
     /// The questions about what is decided.
@@ -119,6 +128,8 @@ pub struct Config {
     pub operations: u64,
     /// Timed executions.
     pub repeat: u32,
+    /// Executions whose spread is told.
+    pub profile: Option<u32>,
     /// Passes instead of the usual ones.
     pub passes: Option<String>,
     /// The target as the command line states it.
@@ -153,8 +164,11 @@ impl Default for Config {
             executors: String::new(),
             any_address: false,
             inputs: BTreeMap::new(),
+            arrays: None,
             seed: 0,
             output_dir: None,
+            output: None,
+            print: Vec::new(),
             reports: Vec::new(),
             explain: Vec::new(),
             threads: None,
@@ -163,6 +177,7 @@ impl Default for Config {
             memory: None,
             operations: cost::MOST,
             repeat: 5,
+            profile: None,
             passes: None,
             wanted: Wanted::default(),
             target: Target::default(),
@@ -189,7 +204,7 @@ impl Config {
                 .map(|file| Claim::read("--target-file", file)),
         );
         for (name, spec) in &self.inputs {
-            if let InputSpec::File(path) = spec {
+            if let Some(path) = spec.file() {
                 claims.push(Claim::read(format!("input `{name}`"), path));
             }
         }
@@ -366,8 +381,8 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["input"],
-        value: Some("NAME=SPEC"),
-        doc: "an input: @file.npy, random:seed=7, uniform:lo=0,hi=2, normal, ints:-8..8, zeros, ones, full:2.5, iota",
+        value: Some("NAME=SPEC|@FILE.npz|@DIR"),
+        doc: "an input: @file.npy, random:seed=7, uniform:lo=0,hi=2, normal, ints:-8..8, zeros, ones, full:2.5, iota; or all that are not so named, from an archive or from a folder of NAME.npy",
         set: input,
     },
     Flag {
@@ -395,6 +410,29 @@ static FLAGS: &[Flag] = &[
         },
     },
     Flag {
+        names: &["o", "output"],
+        value: Some("FILE.npz"),
+        doc: "write all outputs to an archive, as numpy.savez does",
+        set: |config, value| {
+            config.output = Some(value.into());
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["print"],
+        value: Some("%a,%b"),
+        doc: "print these results: type and elements, the ends of large ones; may be given several times",
+        set: |config, value| {
+            let names = value.split(',').map(|n| n.trim().trim_start_matches('%'));
+            let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
+            if names.is_empty() {
+                return Err("needs the name of a result".into());
+            }
+            config.print.extend(names.into_iter().map(str::to_owned));
+            Ok(())
+        },
+    },
+    Flag {
         names: &["report"],
         value: Some("json:FILE|html:FILE|dot:FILE|perfetto:FILE"),
         doc: "write bytes, times and the check as JSON (docs/report-schema.md); the same with the graph, the decisions and all passes as one page to look at (docs/explorer.md); the segments as a graph of Graphviz; a timeline for Perfetto",
@@ -402,9 +440,18 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["explain"],
-        value: Some("[FILE|json:FILE|%a,%b]"),
-        doc: "why segments are what they are in this run, to stderr or FILE ('-': stdout); as data; why two values are in different ones",
-        set: explain,
+        value: Some("[all|FILE|json:FILE|%a,%b]"),
+        doc: tool::explain::DOC,
+        set: |config, value| {
+            config.explain.push(Question::parse(value)?);
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["color"],
+        value: Some("[auto|always|never]"),
+        doc: color::DOC,
+        set: |_, value| color::parse(value).map(color::choose),
     },
     Flag {
         names: &["timing"],
@@ -456,6 +503,19 @@ static FLAGS: &[Flag] = &[
         set: |config, value| {
             let repeat = positive(value)?;
             config.repeat = u32::try_from(repeat).map_err(|_| "is too large".to_string())?;
+            Ok(())
+        },
+    },
+    Flag {
+        names: &["profile"],
+        value: Some("[N]"),
+        doc: "instead of --repeat: N timed executions (100, less where they take over 10 s), and of each kernel the shortest time, the median, the 90th and the 99th percentile, and how many times a copy of its bytes that is",
+        set: |config, value| {
+            let runs = match value {
+                "" => profile::RUNS,
+                value => u32::try_from(positive(value)?).map_err(|_| "is too large".to_string())?,
+            };
+            config.profile = Some(runs);
             Ok(())
         },
     },
@@ -550,21 +610,21 @@ fn positive(value: &str) -> Result<usize, String> {
 }
 
 fn input(config: &mut Config, value: &str) -> Result<(), String> {
+    if let Some(path) = value.strip_prefix('@').filter(|path| !path.is_empty()) {
+        return match config.arrays.replace(path.into()) {
+            Some(_) => Err("one archive or folder at a time".into()),
+            None => Ok(()),
+        };
+    }
     let (name, spec) = value
         .split_once('=')
-        .ok_or_else(|| format!("'{value}' is not of the form NAME=SPEC"))?;
+        .ok_or_else(|| format!("'{value}' is not of the form NAME=SPEC, @FILE.npz or @DIR"))?;
     let name = name.trim().trim_start_matches('%');
     let spec = spec.parse().map_err(|e| format!("input `{name}`: {e}"))?;
     match config.inputs.insert(name.to_string(), spec) {
         Some(_) => Err(format!("input `{name}` is given twice")),
         None => Ok(()),
     }
-}
-
-fn explain(config: &mut Config, value: &str) -> Result<(), String> {
-    let value = if value.is_empty() { STDERR } else { value };
-    config.explain.push(Question::parse(value)?);
-    Ok(())
 }
 
 fn report(config: &mut Config, value: &str) -> Result<(), String> {
@@ -663,6 +723,7 @@ const COMPILED: &[&str] = &[
     "executors",
     "threads",
     "repeat",
+    "profile",
     "passes",
     "no-cache",
     "cache-dir",
@@ -676,6 +737,9 @@ fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
         told.extend(idle.map(|name| {
             format!("--{name} does not go with --device=interp, which runs the text as it is, once, on one thread")
         }));
+    }
+    if config.profile.is_some() && given.contains(&"repeat") {
+        told.push("--profile=N and --repeat=N both say how often it is timed: give one".into());
     }
     if config.wanted_cache.off && config.wanted_cache.folder.is_some() {
         told.push("--no-cache keeps nothing, --cache-dir says where: give one".into());
@@ -693,18 +757,39 @@ pub fn has(name: &str) -> bool {
     FLAGS.iter().any(|f| f.names.contains(&name))
 }
 
+/// The tool for shells and for `man`.
+pub fn manual() -> Manual {
+    let rows = FLAGS
+        .iter()
+        .map(|f| Row::new(f.names, f.value.unwrap_or(""), f.doc));
+    let last = [
+        Row::new(&["h", "help"], "", "print all flags"),
+        Row::new(&["version"], "", "print the version"),
+    ];
+    Manual {
+        tool: "fuser-run",
+        usage: "[flags] FILE.fir|DIR",
+        summary: "compile and run a tensor program",
+        about: ABOUT,
+        flags: rows.chain(last).collect(),
+        passes: Vec::new(),
+        exit: EXIT,
+    }
+}
+
+/// The tool's purpose.
+const ABOUT: &str = "Compiles a program, or the folder that fuser-translate --split-segments wrote, and runs it, on inputs from files or made up, and prints what each kernel moved and took.";
+/// What its exit statuses mean.
+const EXIT: &str = "0 done; 1 the program or an input is wrong, or a check failed; 2 the command line is wrong; 3 a bug in Fuser; 4 nothing failed, and an output is not checked.";
+
 fn help() -> String {
-    let mut text = String::from(
-        "usage: fuser-run FILE.fir|DIR [flags]\n\n\
-         Compiles a program, or the folder that fuser-translate --split-segments wrote, and runs it, on inputs from files or made up, and prints what each kernel moved and took.\n\n",
-    );
+    let mut text = format!("usage: fuser-run FILE.fir|DIR [flags]\n\n{ABOUT}\n\n");
     for flag in FLAGS {
         let names: Vec<String> = flag.names.iter().map(|n| spelled(n)).collect();
         let value = flag.value.map_or(String::new(), |v| format!("={v}"));
         text += &format!("  {}{value}\n      {}\n", names.join(", "), flag.doc);
     }
-    text + "  --help, --version\n\nExit codes: 0 done; 1 the program or an input is wrong, or a check failed; 2 the command \
-            line is wrong; 3 a bug in Fuser.\n"
+    text + &format!("  --help, --version\n\nExit codes: {EXIT}\n")
 }
 
 fn spelled(name: &str) -> String {
@@ -826,7 +911,7 @@ mod tests {
         );
         assert_eq!(
             errors("a --input x"),
-            "--input: 'x' is not of the form NAME=SPEC"
+            "--input: 'x' is not of the form NAME=SPEC, @FILE.npz or @DIR"
         );
         assert_eq!(
             errors("a --input x=ones --input x=zeros"),

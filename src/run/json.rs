@@ -5,6 +5,7 @@ use fuser_runtime::{LaunchReport, SegmentReport};
 use serde_json::{Map, Value, json};
 
 use super::Findings;
+use super::profile::Spread;
 use crate::session::{Check, OutputCheck};
 
 /// The report.
@@ -63,6 +64,9 @@ fn add_run(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
                 fields.insert("simulator".into(), counts);
             }
         }
+        if findings.config.profile.is_some() {
+            fields.insert("profile".into(), spread(&run.samples_ms));
+        }
         if let Some((version, versions)) = run.version {
             fields.insert("version".into(), json!(version));
             fields.insert("versions".into(), json!(versions));
@@ -117,6 +121,10 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
             ..
         } = run.segments[index];
         segment.insert("time_ms".into(), number(time_ms));
+        if findings.config.profile.is_some() {
+            let samples = &run.segments[index].samples_ms;
+            segment.insert("profile".into(), spread(samples));
+        }
         if run.gpu.is_some() && time_ms > 0.0 {
             let rate = (read_bytes + write_bytes) as f64 / (time_ms * 1e6);
             segment.insert("gb_per_s".into(), number(rate));
@@ -125,6 +133,20 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
             segment.insert("copy_ms".into(), number(copy.time_ms));
         }
     }
+}
+
+/// Percentiles of the times of all runs.
+fn spread(samples: &[f64]) -> Value {
+    let spread = Spread::of(samples);
+    spread.map_or(Value::Null, |spread| {
+        json!({
+            "runs": spread.runs,
+            "min_ms": number(spread.min),
+            "median_ms": number(spread.median),
+            "p90_ms": number(spread.p90),
+            "p99_ms": number(spread.p99),
+        })
+    })
 }
 
 /// The values that were freed behind a segment of a folder.

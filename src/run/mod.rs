@@ -1,18 +1,23 @@
 //! `fuser-run`: compiles and runs a program, or a folder of its segments, and checks it.
 //!
 //! Reading order: `args` (what the command line says), this file (the order of things), `table` (for people), `json` (for
-//! programs), `outputs` (files).
+//! programs), `elements` (of results), `inputs` and `outputs` (files), `profile` (times of many runs).
 //!
 //! Results go to stdout, everything else to stderr. Files are written after all else has worked, each whole or not at all.
 
 pub mod args;
+pub mod elements;
+mod inputs;
 pub mod json;
 pub mod outputs;
+pub mod profile;
 mod ranks;
 mod runner;
 pub mod table;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use fuser_interp::compare::Status;
 use fuser_ir::source::SourceMap;
@@ -26,7 +31,7 @@ use crate::session::{
 };
 use crate::split::{Parts, Text};
 use crate::tool::files::{self, Limit, claims};
-use crate::tool::{self, Exit, Progress, load};
+use crate::tool::{self, Exit, Progress, color, explain, load};
 use args::{Config, Device, Parsed, ReportForm};
 use ranks::Ranks;
 use runner::{Given, Runner};
@@ -60,6 +65,8 @@ pub struct Findings<'a> {
     pub threads: usize,
     /// The parts, where a folder of segments was run.
     pub parts: Option<&'a Parts>,
+    /// The positions of the results that are printed.
+    pub printed: Vec<usize>,
     /// The program's text and what passes did to it, where a page is asked for.
     pub record: Option<(&'a Source, Value)>,
 }
@@ -323,6 +330,8 @@ fn work(
     subject: Subject<'_>,
 ) -> Result<Exit, Failure> {
     let signature = subject.signature();
+    let config = &inputs::with_arrays(config, signature)?;
+    let printed = printed(config, subject)?;
     outputs::check_folder(config).map_err(Failure::File)?;
     claims::check(&outputs::claims(config, signature)).map_err(Failure::File)?;
     let specs = config.specs(signature);
@@ -345,7 +354,22 @@ fn work(
         _ => Vec::new(),
     };
     let progress = Progress::start("fuser-run", "compiling and running");
-    let how = (config.check, config.repeat);
+    let mut inputs = inputs;
+    let mut repeats = config.repeat;
+    if let Some(runs) = config.profile {
+        // One run tells how many there is time for; the ranks of a program would not all tell the same.
+        let (once, back) = subject.execute(session, &mut runner, inputs, (true, 1))?;
+        progress.step("running");
+        inputs = back;
+        repeats = match once.run.is_some_and(|run| run.ranks > 1) {
+            true => runs,
+            false => profile::affordable(runs, once.time_ms),
+        };
+        progress.takes(Duration::from_secs_f64(
+            once.time_ms * f64::from(repeats) / 1e3,
+        ));
+    }
+    let how = (config.check, repeats);
     let (execution, inputs) = subject.execute(session, &mut runner, inputs, how)?;
     let checks_whole = config.check && config.inputs.len() < specs.len();
     if !runner.is_first() {
@@ -360,7 +384,8 @@ fn work(
         true => {
             let loaded = subject.loaded()?;
             let contracted = config.contracts();
-            let sharp = Yardstick::Sharp;
+            let tell = |drawn, all| progress.of(u64::from(drawn), u64::from(all));
+            let sharp = Yardstick::Sharp(&tell);
             Some(session.check_execution(loaded, &inputs, &execution, contracted, sharp)?)
         }
         false => None,
@@ -405,20 +430,67 @@ fn work(
             Subject::Program(_) => None,
             Subject::Parts(parts) => Some(parts),
         },
+        printed,
         record,
     };
     let stage = config.stage("Output");
     for (question, answer) in config.explain.iter().zip(&answers) {
-        files::write(&question.path, answer).map_err(Failure::File)?;
+        explain::write(&question.path, answer).map_err(Failure::File)?;
     }
     outputs::write(&findings).map_err(Failure::File)?;
-    files::write("-", &table::render(&findings)).map_err(Failure::File)?;
+    let table = table::render(&findings);
+    let table = match color::on_stdout() {
+        true => color::painted(&table),
+        false => table,
+    };
+    files::write("-", &table).map_err(Failure::File)?;
     drop(stage);
     config.tell_timing().map_err(Failure::File)?;
     Ok(match findings.status() {
         Some(Status::Failed) => Exit::Diagnostics,
         Some(Status::NotChecked) => Exit::NotChecked,
         Some(Status::Ok) | None => Exit::Ok,
+    })
+}
+
+/// The positions of the results that `--print` names.
+fn printed(config: &Config, subject: Subject<'_>) -> Result<Vec<usize>, SessionError> {
+    let names = &subject.signature().output_names;
+    let find = |wanted: &String| {
+        let found = names.iter().position(|name| name == wanted);
+        found.map_or_else(|| Err(no_result(wanted, subject)), Ok)
+    };
+    config.print.iter().map(find).collect()
+}
+
+fn no_result(wanted: &str, subject: Subject<'_>) -> SessionError {
+    let names = &subject.signature().output_names;
+    let message = format!("no result is called '%{wanted}'");
+    let error = Diagnostic::error(
+        &crate::session::error::RESULT,
+        fuser_ir::Place::Unknown,
+        message,
+    );
+    let near = fuser_ir::suggest::nearest(wanted, names.iter().map(String::as_str));
+    let inside = subject.loaded().is_ok_and(|loaded| {
+        let ops = loaded.ir.walk(loaded.program).into_iter();
+        let mut values = ops.flat_map(|op| loaded.ir.results(op));
+        values.any(|&value| loaded.ir.value_name(value) == Some(wanted))
+    });
+    let all = || {
+        names
+            .iter()
+            .map(|name| format!("%{name}"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    crate::session::error::one(match near {
+        _ if inside => error.help(format!(
+            "'%{wanted}' is a value inside of the program, and results alone are kept ({}): return it to print it",
+            all()
+        )),
+        Some(near) => error.help(format!("did you mean '%{near}'?")),
+        None => error.help(format!("the results are {}", all())),
     })
 }
 
@@ -502,17 +574,27 @@ fn copies(
         .iter()
         .map(|s| (s.read_bytes + s.write_bytes).max(0) as u64);
     let moved: Vec<u64> = moved.collect();
-    let copy = |bytes: u64| copy_time(session, config, bytes);
+    let mut known = BTreeMap::new();
+    // Segments that move as much have one copy.
+    let mut copy = |bytes: u64| {
+        let timed = known.entry(bytes);
+        *timed.or_insert_with(|| copy_time(session, config, bytes))
+    };
     let total = copy(moved.iter().sum());
+    let most = match config.profile {
+        Some(_) => usize::MAX,
+        None => TIMED_SEGMENTS,
+    };
     let each = moved
         .iter()
         .enumerate()
         .map(|(i, bytes)| match moved.len() {
             1 => total,
-            _ if i < TIMED_SEGMENTS && *bytes > 0 => copy(*bytes),
+            _ if i < most && *bytes > 0 => copy(*bytes),
             _ => None,
         });
-    Ok((total, each.collect()))
+    let each = each.collect();
+    Ok((total, each))
 }
 
 /// The time of copying so many bytes where the program runs; none where there is too little memory.

@@ -1,9 +1,12 @@
-//! Files that a run leaves: outputs as `.npy`, the report as JSON.
+//! Files that a run leaves: outputs as `.npy` or in a `.npz`, the report as JSON.
 //!
 //! Outputs get their names when all of them are whole, all or none: a run that fails leaves nothing half written. Each has a
 //! name of its own, also where a file system takes `A` for `a`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
+
+use fuser_runtime::npz;
 
 use super::Findings;
 use super::args::{Config, ReportForm};
@@ -29,6 +32,9 @@ pub fn check_folder(config: &Config) -> Result<(), String> {
 /// The files of the command line, with those of the outputs.
 pub fn claims(config: &Config, signature: &Signature) -> Vec<Claim> {
     let mut claims = config.claims();
+    if let Some(archive) = &config.output {
+        claims.push(Claim::written("--output", archive));
+    }
     let Some(folder) = &config.output_dir else {
         return claims;
     };
@@ -58,6 +64,10 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
         }
         None => None,
     };
+    let archived = match &findings.config.output {
+        Some(archive) => Some(archive_of(archive, &names, findings)?),
+        None => None,
+    };
     for (form, path) in &findings.config.reports {
         let report = super::json::render(findings);
         let text = match form {
@@ -68,13 +78,31 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
         };
         files::write(path, &text)?;
     }
-    staged.map_or(Ok(()), |staging| staging.publish(&names, None))
+    staged.map_or(Ok(()), |staging| staging.publish(&names, None))?;
+    archived.map_or(Ok(()), |(staging, name)| staging.publish(&[name], None))
+}
+
+/// All outputs in one archive, on its way.
+fn archive_of(
+    archive: &Path,
+    names: &[String],
+    findings: &Findings<'_>,
+) -> Result<(Staging, String), String> {
+    let name = archive.file_name().map(|name| name.to_string_lossy());
+    let name = name.ok_or_else(|| format!("cannot write to '{}'", archive.display()))?;
+    let folder = archive.parent().filter(|path| !path.as_os_str().is_empty());
+    let staging = Staging::new(folder.unwrap_or(Path::new(".")))?;
+    let outputs = findings.execution.outputs.iter();
+    staging.write(0, &name, |out| {
+        npz::write(out, names.iter().map(String::as_str).zip(outputs))
+    })?;
+    Ok((staging, name.into_owned()))
 }
 
 /// `NAME.npy` for each output, in which `%` and two digits stand for a character that is not `A-Z a-z 0-9 _ - .`, or for a
 /// dot at the beginning. A name that an output before it has, whatever the case, or that is too long, gets `@` and its
 /// position; no other has an `@`.
-fn file_names(outputs: &[String]) -> Vec<String> {
+pub fn file_names(outputs: &[String]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let named = outputs.iter().enumerate().map(|(position, output)| {
         let mut name = escaped(output);

@@ -3,7 +3,8 @@
 use fuser_interp::compare::{Report, Status, Worst};
 use fuser_runtime::{CopyTime, GpuReport, LaunchReport, RunReport, SegmentReport};
 
-use super::Findings;
+use super::profile::Spread;
+use super::{Findings, elements};
 use crate::session::{Check, OutputCheck};
 use crate::split::Parts;
 
@@ -21,6 +22,11 @@ pub fn render(findings: &Findings<'_>) -> String {
         Some(check) => text += &checks(findings, check),
         None => text += &outputs(findings),
     }
+    let names = &findings.signature.output_names;
+    let results = names.iter().zip(&findings.execution.outputs);
+    let results: Vec<_> = results.collect();
+    let printed = findings.printed.iter().filter_map(|at| results.get(*at));
+    text.extend(printed.map(|(name, tensor)| elements::text(name, tensor)));
     text
 }
 
@@ -87,7 +93,10 @@ fn of_parts(findings: &Findings<'_>, parts: &Parts) -> String {
     )
 }
 
-/// Rows padded to columns: the first column to the left, the others to the right.
+/// The head of the column that says in words what a kernel does.
+const DOES: &str = "does";
+
+/// Rows padded to columns: the first column, and what kernels do, to the left, the others to the right.
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {
@@ -97,11 +106,18 @@ fn columns(rows: &[Vec<String>]) -> String {
             .max()
     };
     let widths: Vec<usize> = (0..count).map(|c| width(c).unwrap_or(0)).collect();
+    let left = |c| {
+        c == 0
+            || rows
+                .first()
+                .and_then(|head| head.get(c))
+                .is_some_and(|h| h == DOES)
+    };
     let mut text = String::new();
     for row in rows {
         let cells = row.iter().zip(&widths).enumerate();
         let cells = cells.map(|(c, (cell, width))| match c {
-            0 => format!("{cell:<width$}"),
+            c if left(c) => format!("{cell:<width$}"),
             _ => format!("{cell:>width$}"),
         });
         let line = cells.collect::<Vec<_>>().join("  ");
@@ -115,8 +131,18 @@ fn kernels(findings: &Findings<'_>, run: &RunReport) -> String {
         "kernel", "kind", "ops", "sweeps", "reads", "writes", "ms", "GB/s", "copy ms",
     ];
     let mut rows = vec![head.map(String::from).to_vec()];
+    let profiles = findings.config.profile.is_some();
+    if profiles {
+        rows[0].extend(SPREAD_HEAD.map(String::from));
+    }
+    rows[0].push(DOES.into());
     for (segment, copy) in run.segments.iter().zip(&findings.segment_copies) {
-        rows.push(kernel(segment, copy.as_ref()));
+        let mut row = kernel(segment, copy.as_ref());
+        if profiles {
+            row.extend(spread(&segment.samples_ms, copy.as_ref()));
+        }
+        row.push(segment.label.clone());
+        rows.push(row);
     }
     let read: i64 = run.segments.iter().map(|s| s.read_bytes).sum();
     let written: i64 = run.segments.iter().map(|s| s.write_bytes).sum();
@@ -129,12 +155,34 @@ fn kernels(findings: &Findings<'_>, run: &RunReport) -> String {
         ops.to_string(),
         sweeps.to_string(),
     ];
-    rows.push(total.into_iter().chain(moved).collect());
+    let mut total: Vec<String> = total.into_iter().chain(moved).collect();
+    if profiles {
+        total.extend(spread(&run.samples_ms, findings.copy.as_ref()));
+    }
+    rows.push(total);
     let compared = findings.copy.filter(|c| c.time_ms > 0.0).map(|copy| {
         let ratio = run.total_ms / copy.time_ms;
         format!("  {ratio:.2} times a copy of the same bytes\n")
     });
-    columns(&rows) + &compared.unwrap_or_default()
+    let runs = match profiles {
+        true => format!("  {} runs\n", run.samples_ms.len()),
+        false => String::new(),
+    };
+    columns(&rows) + &compared.unwrap_or_default() + &runs
+}
+
+/// The columns of `--profile`; the column `ms` before them is the median.
+const SPREAD_HEAD: [&str; 4] = ["min ms", "p90 ms", "p99 ms", "of copy"];
+
+/// The spread of times, and the median in times of a copy.
+fn spread(samples: &[f64], copy: Option<&CopyTime>) -> [String; 4] {
+    let Some(spread) = Spread::of(samples) else {
+        return SPREAD_HEAD.map(|_| "-".into());
+    };
+    let copy = copy.filter(|copy| copy.time_ms > 0.0);
+    let ratio = copy.map(|copy| format!("{:.2}", spread.median / copy.time_ms));
+    let [min, p90, p99] = [spread.min, spread.p90, spread.p99].map(|ms| format!("{ms:.3}"));
+    [min, p90, p99, ratio.unwrap_or("-".into())]
 }
 
 /// The launches on a GPU.

@@ -50,6 +50,15 @@ fuser_ir::codes! {
          %a = kernel.load %x, %i : f32\n  \
          kernel.store %a, %y, %i\n\
          }";
+    /// A result that there is not.
+    RESULT = "FIR1008", "no result has this name",
+        "`--print` shows results of the program, by the names that it returns them under. A value inside of the program is in no memory \
+         when the run is over: return it to print it.",
+        "$ fuser-run x.fir --print=%z\n\
+         task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  \
+         %y = fusion.exp %x\n  \
+         task.return %y\n\
+         }";
     /// The run failed in some other way.
     RUN = "FIR1007", "the program cannot be run",
         "The artifact, its code or its plan was refused, or what was asked of the machine: a number of threads, a grid.",

@@ -240,7 +240,14 @@ impl Session {
         let options = self.options(loaded, inputs, bounded());
         let subject = subject(loaded, &given.tensors, &options);
         let names = &loaded.signature.output_names;
-        check::outputs(heap, names, outputs, expected, subject, Yardstick::Sharp)
+        check::outputs(
+            heap,
+            names,
+            outputs,
+            expected,
+            subject,
+            Yardstick::Sharp(&|_, _| ()),
+        )
     }
     /// The program's results by the interpreter; the copies of its inputs are gone.
     fn interpreted(&self, loaded: &Loaded, inputs: &Inputs, how: Options) -> Result<Held> {
@@ -254,7 +261,12 @@ impl Session {
     }
     /// Compares outputs with the reference's, and with samples where bounds say too little (docs/checking.md).
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
-        self.compared(loaded, inputs, outputs, (bounded(), Yardstick::Sharp))
+        self.compared(
+            loaded,
+            inputs,
+            outputs,
+            (bounded(), Yardstick::Sharp(&|_, _| ())),
+        )
     }
     /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off, and where the
     /// code is `contracted`, as its target asks, by that of products that are a part of sums.
@@ -264,7 +276,7 @@ impl Session {
         inputs: &Inputs,
         execution: &Execution,
         contracted: bool,
-        yardstick: Yardstick,
+        yardstick: Yardstick<'_>,
     ) -> Result<Check> {
         let reference = Options {
             tensor_cores: execution.used_tensor_cores(),
@@ -278,7 +290,7 @@ impl Session {
         loaded: &Loaded,
         inputs: &Inputs,
         outputs: &[HostTensor],
-        (reference, yardstick): (Options, Yardstick),
+        (reference, yardstick): (Options, Yardstick<'_>),
     ) -> Result<Check> {
         let heap = self.runtime.heap();
         let given = Held::copies(heap, &inputs.tensors)?;
@@ -618,7 +630,11 @@ fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionErr
     let RuntimeError::Npy(error) = error else {
         return error.into();
     };
-    let is_file = |spec: &InputSpec| matches!(spec, InputSpec::File(path) if *path == error.path);
+    let is_file = |spec: &InputSpec| match spec {
+        InputSpec::File(path) => *path == error.path,
+        InputSpec::Member { archive, name } => archive.join(name) == error.path,
+        InputSpec::Generate(_) => false,
+    };
     let input = specs.iter().find(|(_, spec)| is_file(spec));
     match input.map(|(name, _)| name.clone()) {
         Some(input) => SessionError::File { input, error },

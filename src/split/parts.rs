@@ -361,6 +361,8 @@ struct Total {
     peak: u64,
     arena: u64,
     segments: Vec<fuser_runtime::SegmentReport>,
+    /// Of each repetition, over the parts.
+    samples: Vec<f64>,
     interpreted: bool,
     gpu: Option<GpuReport>,
 }
@@ -379,6 +381,9 @@ impl Total {
             return;
         };
         self.live(table, run.peak_bytes);
+        self.samples.resize(run.samples_ms.len(), 0.0);
+        let samples = self.samples.iter_mut().zip(&run.samples_ms);
+        samples.for_each(|(sum, ms)| *sum += ms);
         self.arena = self.arena.max(run.arena_bytes);
         if let Some(mut gpu) = run.gpu.clone() {
             for launch in &mut gpu.launches {
@@ -403,6 +408,7 @@ impl Total {
         let report = RunReport {
             segments: self.segments,
             total_ms: self.time_ms,
+            samples_ms: self.samples,
             peak_bytes: self.peak,
             arena_bytes: self.arena,
             ranks: 1,

@@ -4,10 +4,26 @@
 
 use fuser_pass::Instrument;
 use fuser_pass::context::EmittedFile;
-use fuser_passes::{EXPLAIN_EARLIER, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST};
+use fuser_passes::{
+    EXPLAIN_EARLIER, EXPLAIN_ENTRIES, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST,
+    ExplainEntry,
+};
+
+use super::{color, files};
+
+/// The values of `--explain`.
+pub const VALUE: &str = "all|FILE|json:FILE|%a,%b";
+/// Its line of help.
+pub const DOC: &str = "why segments are what they are, the most bytes lost first, in 40 lines; all of it, to stderr or FILE ('-': stdout), which has a dot or a slash in its name; as data; why two values are in different segments";
 
 /// The path of an answer where no file is named.
 pub const STDERR: &str = "/dev/stderr";
+
+/// The kind of an answer in at most [`MOST_LINES`] lines.
+pub const BRIEF: &str = "explain-brief";
+
+/// Lines of an explanation on a terminal: about as many as it shows at once.
+const MOST_LINES: usize = 40;
 
 /// The kinds whose content is JSON.
 const JSON_KINDS: [&str; 2] = ["segment-report", "explain-json"];
@@ -24,13 +40,18 @@ pub struct Question {
 }
 
 impl Question {
-    /// Reads `FILE`, `json:FILE` or `%a,%b`. A question about values has a `%` or a comma; the path of a file a dot or a slash.
+    /// Reads nothing, `all`, `FILE`, `json:FILE` or `%a,%b`. A question about values has a `%` or a comma; the path of a file a dot or a slash.
     pub fn parse(value: &str) -> Result<Self, String> {
         let about = |kind, path: &str, pair: Option<String>| Self {
             kind,
             path: path.to_owned(),
             pair,
         };
+        match value {
+            "" => return Ok(about(BRIEF, STDERR, None)),
+            "all" => return Ok(about("explain", STDERR, None)),
+            _ => {}
+        }
         if let Some(path) = value.strip_prefix("json:") {
             return Ok(about("explain-json", path, None));
         }
@@ -47,7 +68,7 @@ impl Question {
         match value == "-" || value.contains(['.', '/']) {
             true => Ok(about("explain", value, None)),
             false => Err(format!(
-                "'{value}' is neither two values nor a file: '%a,%b' asks why two values are apart, './{value}' is a file"
+                "'{value}' is neither 'all' nor two values nor a file: '%a,%b' asks why two values are apart, './{value}' is a file"
             )),
         }
     }
@@ -61,13 +82,39 @@ pub struct Files {
 
 impl Instrument for Files {
     fn wants_file(&self, kind: &str) -> bool {
-        self.kinds.contains(&kind)
+        self.kinds.contains(&kind) || (kind == "explain" && self.kinds.contains(&BRIEF))
     }
 }
 
 /// The content of this kind: the last about each program, before an explanation in words the decisions of earlier passes and
 /// behind it the changes that later passes made; an array if there are several programs.
 pub fn content(files: &[EmittedFile], kind: &str) -> String {
+    if kind == BRIEF {
+        return brief(files);
+    }
+    let last = last(files, kind);
+    match last.as_slice() {
+        [] => String::new(),
+        [one] => with_later(files, one),
+        several if JSON_KINDS.contains(&kind) => {
+            let texts: Vec<String> = several.iter().map(|f| with_later(files, f)).collect();
+            let texts: Vec<&str> = texts.iter().map(|t| t.trim_end()).collect();
+            format!("[{}]\n", texts.join(",\n"))
+        }
+        several => several.iter().map(|f| f.content.as_str()).collect(),
+    }
+}
+
+/// Writes an answer; to a terminal in color.
+pub fn write(path: &str, answer: &str) -> Result<(), String> {
+    match path {
+        STDERR if color::on_stderr() => files::write(path, &color::painted(answer)),
+        path => files::write(path, answer),
+    }
+}
+
+/// The files that [`content`] is made of.
+fn last<'a>(files: &'a [EmittedFile], kind: &str) -> Vec<&'a EmittedFile> {
     let mut last: Vec<&EmittedFile> = Vec::new();
     let explains = matches!(kind, "explain" | "explain-pair");
     for file in files {
@@ -84,16 +131,98 @@ pub fn content(files: &[EmittedFile], kind: &str) -> String {
             last.push(file);
         }
     }
-    match last.as_slice() {
-        [] => String::new(),
-        [one] => with_later(files, one),
-        several if JSON_KINDS.contains(&kind) => {
-            let texts: Vec<String> = several.iter().map(|f| with_later(files, f)).collect();
-            let texts: Vec<&str> = texts.iter().map(|t| t.trim_end()).collect();
-            format!("[{}]\n", texts.join(",\n"))
-        }
-        several => several.iter().map(|f| f.content.as_str()).collect(),
+    last
+}
+
+/// An explanation of at most [`MOST_LINES`] lines: the whole where that is no longer, else the entries that lose the most bytes.
+fn brief(files: &[EmittedFile]) -> String {
+    let whole = content(files, "explain");
+    if whole.lines().count() <= MOST_LINES {
+        return whole;
     }
+    let groups = groups(files);
+    let entries = groups.iter().enumerate();
+    let entries = entries.flat_map(|(group, own)| own.entries.iter().map(move |e| (group, e)));
+    let mut entries: Vec<(usize, &ExplainEntry)> = entries.collect();
+    entries.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.lost));
+    // One line is for the count of those that are left out.
+    let (mut room, mut shown) = (MOST_LINES - 1, Vec::new());
+    for &(group, entry) in &entries {
+        let first = shown.iter().all(|(known, _)| *known != group);
+        let head = if first {
+            groups[group].head.as_str()
+        } else {
+            ""
+        };
+        let lines = head.lines().chain(entry.text.lines()).count();
+        if lines > room {
+            break;
+        }
+        room -= lines;
+        shown.push((group, entry));
+    }
+    let left = &entries[shown.len()..];
+    let lost = left
+        .iter()
+        .fold(0u64, |sum, (_, entry)| sum.saturating_add(entry.lost));
+    let mut text = String::new();
+    for (group, own) in groups.iter().enumerate() {
+        let mut own_shown = shown.iter().filter(|(of, _)| *of == group).peekable();
+        if own_shown.peek().is_some() {
+            text += &own.head;
+        }
+        text.extend(own_shown.map(|(_, entry)| entry.text.as_str()));
+    }
+    let count = left.len();
+    format!("{text}{count} more, which lose {lost} bytes: --explain=all shows all in run order\n")
+}
+
+/// The explanation of one program.
+#[derive(Default)]
+struct Group {
+    function: Option<String>,
+    /// The facts that all rests on, and what it comes to.
+    head: String,
+    entries: Vec<ExplainEntry>,
+}
+
+/// The explanations of all programs; what earlier passes decided stands in the one of the program that they ran on.
+fn groups(files: &[EmittedFile]) -> Vec<Group> {
+    let last = last(files, "explain");
+    let mut groups: Vec<Group> = Vec::new();
+    for file in &last {
+        let known = groups.iter().position(|g| g.function == file.function);
+        let at = known.unwrap_or_else(|| {
+            groups.push(Group {
+                function: file.function.clone(),
+                ..Group::default()
+            });
+            groups.len() - 1
+        });
+        let same = |f: &&EmittedFile| f.kind == EXPLAIN_ENTRIES && f.function == file.function;
+        let listed = files.iter().rfind(same).filter(|_| file.kind == "explain");
+        let listed = listed.and_then(|f| serde_json::from_str(&f.content).ok());
+        let mut entries: Vec<ExplainEntry> = listed.unwrap_or_else(|| {
+            let lines = file.content.lines();
+            let lines = lines.map(|line| ExplainEntry {
+                lost: 0,
+                text: format!("{line}\n"),
+            });
+            lines.collect()
+        });
+        // The first line on what a later pass changed is about all of it, too.
+        if file.kind != EXPLAIN_EARLIER && !entries.is_empty() {
+            groups[at].head += &entries.remove(0).text;
+        }
+        groups[at].entries.extend(entries);
+    }
+    if groups.len() > 1 {
+        for group in &mut groups {
+            let name = group.function.as_deref().unwrap_or_default();
+            group.head = format!("@{name} {}", group.head);
+        }
+    }
+    groups
 }
 
 /// A file's content; an explanation as data with what passes after it changed.

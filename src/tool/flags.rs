@@ -62,9 +62,9 @@ static MEANT: &[Row] = &[
         "passes before scheduling are '--passes=canonicalize,segment'",
     ),
     (
-        &["o", "output", "outputs", "save"],
+        &["outputs", "save"],
         &[RUN],
-        "'--output-dir=DIR' writes the outputs, '--report=json:FILE' a report",
+        "'--output=FILE.npz' and '--output-dir=DIR' write the outputs, '--report=json:FILE' a report",
     ),
     (
         &[
@@ -104,7 +104,7 @@ static MEANT: &[Row] = &[
             "n",
         ],
         &[RUN],
-        "'--repeat=N' says how often it is timed",
+        "'--repeat=N' says how often it is timed, '--profile' shows how times spread",
     ),
     (
         &["verify", "compare", "validate", "test"],

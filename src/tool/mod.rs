@@ -2,10 +2,11 @@
 //! statuses.
 //!
 //! `files` reads and writes, `explain` puts together what passes leave, `load` makes modules, `foreign` knows texts of other systems, `flags`
-//! what is said wrong, `target` finds the target, `cache` keeps kernels, `gpu` is the simulated GPU; this file reports mistakes and holds the
+//! what is said wrong, `target` finds the target, `cache` keeps kernels, `color` knows terminals, `manual` writes completions and manual pages, `gpu` is the simulated GPU; this file reports mistakes and holds the
 //! exit statuses. Results go to stdout, everything else to stderr.
 
 pub mod cache;
+pub mod color;
 pub mod explain;
 pub mod files;
 pub mod flags;
@@ -13,12 +14,12 @@ pub mod foreign;
 pub mod gpu;
 mod limits;
 pub mod load;
+pub mod manual;
 mod progress;
 pub mod target;
 
 pub use progress::Progress;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use fuser_ir::render::{RenderOptions, render};
@@ -33,6 +34,9 @@ pub fn main(tool: &str, run: fn(&[String]) -> Exit) -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
     limits::large_files_are_errors();
+    if let Some(exit) = manual::answer(tool, &args) {
+        return ExitCode::from(exit as u8);
+    }
     if limits::stack().is_some_and(|bytes| bytes >= STACK_BYTES as u64) {
         return ExitCode::from(run(&args) as u8);
     }
@@ -145,15 +149,10 @@ pub fn guarded(work: impl FnOnce() -> Exit) -> Exit {
     })
 }
 
-/// True if stderr is a terminal and its user likes color.
-pub fn color() -> bool {
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
-}
-
 /// Tells diagnostics as text; the exit code that they mean.
 pub fn tell(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
     let options = RenderOptions {
-        color: color(),
+        color: color::on_stderr(),
         ..RenderOptions::default()
     };
     let list = Diagnostics { items: list };

@@ -2,8 +2,10 @@
 //! silence.
 //!
 //! ```text
-//! fuser-run: checking with the interpreter, 12 s
+//! fuser-run: checking with the interpreter, 12 s, 3 of 8, about 20 s left
 //! ```
+//!
+//! The time left is told where the amount of work is known: by its parts that are done, or by the time that it takes.
 //!
 //! It appears after [`PATIENCE`], is written over while the work goes on, and is gone when the [`Progress`] is dropped, before
 //! anything else is written. Nothing is written where stderr is no terminal.
@@ -35,6 +37,36 @@ struct Line {
 struct State {
     step: String,
     done: bool,
+    began: Option<Instant>,
+    /// The parts that are done, and all.
+    parts: Option<(u64, u64)>,
+    /// The time that all of it takes.
+    takes: Option<Duration>,
+}
+
+impl State {
+    fn begin(&mut self, step: &str) {
+        *self = Self {
+            step: step.to_owned(),
+            began: Some(Instant::now()),
+            ..Self::default()
+        };
+    }
+    /// What is known of the rest: `, 3 of 8, about 20 s left`.
+    fn rest(&self) -> String {
+        let since = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+        let parts = self.parts.filter(|(done, all)| done <= all);
+        let takes = match parts {
+            Some((done @ 1.., all)) => Some(since.mul_f64(all as f64 / done as f64)),
+            _ => self.takes,
+        };
+        let parts = parts.map_or(String::new(), |(done, all)| format!(", {done} of {all}"));
+        let left = takes.map_or(String::new(), |takes| {
+            let left = takes.saturating_sub(since).as_secs_f64().ceil();
+            format!(", about {left} s left")
+        });
+        parts + &left
+    }
 }
 
 impl Progress {
@@ -56,7 +88,7 @@ impl Progress {
         step: &str,
     ) -> Self {
         let line = Arc::new(Line::default());
-        line.state().step = step.to_owned();
+        line.state().begin(step);
         let shared = line.clone();
         let thread = std::thread::Builder::new();
         let thread = thread.spawn(move || shared.tell(out, times, tool));
@@ -68,7 +100,24 @@ impl Progress {
     /// Sets the step that the line names from now on.
     pub fn step(&self, step: &str) {
         if let Some((line, _)) = &self.line {
-            step.clone_into(&mut line.state().step);
+            line.state().begin(step);
+        }
+    }
+    /// Tells how many equal parts of the step are done, and of how many.
+    pub fn of(&self, done: u64, all: u64) {
+        if let Some((line, _)) = &self.line {
+            let mut state = line.state();
+            if state.parts.is_none() {
+                state.began = Some(Instant::now());
+            }
+            state.parts = Some((done, all));
+        }
+    }
+    /// Tells how long the step takes, from now on.
+    pub fn takes(&self, time: Duration) {
+        if let Some((line, _)) = &self.line {
+            let mut state = line.state();
+            (state.began, state.takes) = (Some(Instant::now()), Some(time));
         }
     }
 }
@@ -100,9 +149,10 @@ impl Line {
             let (state, _) = waited.unwrap_or_else(|broken| broken.into_inner());
             let text = match state.done {
                 false => format!(
-                    "{EMPTY_LINE}{tool}: {}, {} s",
+                    "{EMPTY_LINE}{tool}: {}, {} s{}",
                     state.step,
-                    start.elapsed().as_secs()
+                    start.elapsed().as_secs(),
+                    state.rest()
                 ),
                 true if wait == patience => return,
                 true => EMPTY_LINE.to_owned(),
@@ -156,6 +206,38 @@ mod tests {
         assert!(lines.iter().any(|line| line.contains("tool: two, ")));
         drop(progress);
         assert_eq!(lines.iter().last().unwrap(), EMPTY_LINE);
+    }
+
+    #[test]
+    fn the_rest_is_told_where_the_amount_of_work_is_known() {
+        let rest = |since: u64, parts, takes| {
+            State {
+                began: Instant::now().checked_sub(Duration::from_secs(since)),
+                parts,
+                takes,
+                ..State::default()
+            }
+            .rest()
+        };
+        assert_eq!(rest(10, None, None), "");
+        assert_eq!(rest(10, Some((0, 8)), None), ", 0 of 8");
+        assert_eq!(rest(10, Some((2, 8)), None), ", 2 of 8, about 30 s left");
+        assert_eq!(
+            rest(4, None, Some(Duration::from_secs(9))),
+            ", about 5 s left"
+        );
+        assert_eq!(
+            rest(9, None, Some(Duration::from_secs(4))),
+            ", about 0 s left"
+        );
+        let (progress, lines) = progress(Duration::ZERO);
+        progress.of(1, 4);
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.contains("tool: one, 0 s, 1 of 4, about "))
+        );
+        drop(progress);
     }
 
     #[test]

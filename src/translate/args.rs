@@ -9,7 +9,9 @@ use fuser_ir::suggest::nearest;
 use crate::compile::Target;
 use crate::tool;
 use crate::tool::cache;
+use crate::tool::color;
 use crate::tool::files::claims::Claim;
+use crate::tool::manual::{Manual, Row};
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
@@ -177,6 +179,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
         "DIR",
         "write each segment as a program of its own into DIR, with map.json, instead of anything else (docs/segmentation.md)",
     ),
+    ("color", color::VALUE, color::DOC),
     ("help", "", "this text; also -h"),
     ("version", "", "the version"),
 ];
@@ -399,6 +402,10 @@ fn config(
             "entry" => config.entry = Some(value),
             "passes" => config.passes = Some(value),
             "split-segments" => config.split = Some(value),
+            "color" => match color::parse(&value) {
+                Ok(color) => color::choose(color),
+                Err(message) => errors.push(format!("--color: {message}")),
+            },
             "no-cache" => config.cache.off = true,
             "cache-dir" => config.cache.folder = Some(value.into()),
             _ => {}
@@ -421,6 +428,25 @@ fn config(
 fn near(value: &str, names: &[&str]) -> String {
     let near = nearest(value, names.iter().copied());
     near.map_or(String::new(), |n| format!("; did you mean '{n}'?"))
+}
+
+/// The tool for shells and for `man`.
+pub fn manual() -> Manual {
+    let letters = ["o", "e", "h"];
+    let row = |(name, takes, doc): &(&'static str, &'static str, &'static str)| {
+        let letter = letters.into_iter().filter(|letter| full(letter) == *name);
+        let names: Vec<&str> = letter.chain([*name]).collect();
+        Row::new(&names, takes, doc)
+    };
+    Manual {
+        tool: "fuser-translate",
+        usage: "[flags] FILE.fir",
+        summary: "print what a tensor program becomes",
+        about: "Writes a program as something else: kernels, LLVM IR, assembly, PTX, an artifact, the text of another system, or its segments as programs of their own.",
+        flags: FLAGS.iter().map(row).collect(),
+        passes: Vec::new(),
+        exit: "0 done, 1 diagnostics or a file that cannot be read or written, 2 wrong usage, 3 an internal error.",
+    }
 }
 
 fn help() -> String {

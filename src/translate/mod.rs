@@ -6,7 +6,7 @@
 mod args;
 mod folder;
 
-pub use args::has;
+pub use args::{has, manual};
 
 use std::path::Path;
 

@@ -5,6 +5,7 @@ mod explorer;
 mod files;
 mod parts;
 mod processors;
+mod results;
 mod schema;
 
 use std::path::Path;

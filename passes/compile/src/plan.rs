@@ -524,6 +524,7 @@ impl Planner<'_> {
         let bytes = |list: &[SegmentValue]| SizeExpr::sum(list.iter().map(|v| v.bytes.clone()));
         self.artifact.segments.push(SegmentInfo {
             name: format!("launch_{}", self.segment),
+            label: String::new(),
             kind: SegmentKind::Kernel,
             ops: 1,
             sweeps: 1,
@@ -1052,6 +1053,7 @@ impl Planner<'_> {
         };
         self.artifact.segments.push(SegmentInfo {
             name: format!("copy_{name}"),
+            label: String::new(),
             kind: SegmentKind::Copy,
             ops: 0,
             sweeps: 0,

@@ -75,6 +75,7 @@ fn renamed(
 ) -> SegmentInfo {
     let mut info = first.clone();
     info.name = segment_name(ir, segment);
+    info.label = report::label(ir, segment);
     for (crossing, value) in info.values.iter_mut().zip(values) {
         crossing.name = value_name(ir, value);
     }
@@ -141,6 +142,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
     }
     let info = SegmentInfo {
         name: segment_name(ir, segment),
+        label: report::label(ir, segment),
         kind,
         ops: count_ops(ir, segment),
         sweeps: sweeps.len() as u32,

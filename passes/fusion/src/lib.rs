@@ -15,6 +15,18 @@ pub mod remat;
 pub mod report;
 pub mod segment;
 
+/// The kind of file that has an explanation as a list of [`ExplainEntry`], in JSON; the first is about all of it.
+pub const EXPLAIN_ENTRIES: &str = "explain-entries";
+
+/// A part of an explanation that can be left out by itself.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+pub struct ExplainEntry {
+    /// Bytes that are moved and need not be.
+    pub lost: u64,
+    /// One or two lines.
+    pub text: String,
+}
+
 /// The kind of file in which a pass tells what it changed of segments that were explained before it.
 pub const EXPLAIN_LATER: &str = "explain-later";
 /// The same as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation leaves empty.

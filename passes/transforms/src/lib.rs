@@ -10,8 +10,8 @@ pub mod test_passes;
 pub use fuser_analysis::{axes, cost, executors, targets};
 pub use fuser_devices::{partition, shard};
 pub use fuser_fusion::{
-    EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, boundary_patterns, remat, report,
-    segment,
+    EXPLAIN_ENTRIES, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, ExplainEntry,
+    boundary_patterns, remat, report, segment,
 };
 pub use fuser_lowering::{
     form, form_clusters, keep_in_registers, lower, merge_kernels, peel_rows, place_barriers,

@@ -593,6 +593,9 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentInfo {
     pub name: String,
+    /// The ops that say the most of what it computes, and the number of its name; empty where nobody told.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub label: String,
     pub kind: SegmentKind,
     /// The number of ops of the program that it computes.
     pub ops: u32,

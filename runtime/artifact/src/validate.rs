@@ -752,6 +752,7 @@ pub(crate) mod tests {
         ];
         artifact.segments.push(SegmentInfo {
             name: "s0".to_string(),
+            label: String::new(),
             kind: SegmentKind::Kernel,
             ops: 3,
             sweeps: 1,

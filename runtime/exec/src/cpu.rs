@@ -468,6 +468,7 @@ impl Run<'_> {
         RunReport {
             segments,
             total_ms,
+            samples_ms: samples.iter().map(|times| times.total).collect(),
             peak_bytes: self.plan.input_bytes.saturating_add(allocated),
             arena_bytes: self.plan.arena_bytes as u64,
             threads: self.runtime.workers().count(),

@@ -269,6 +269,7 @@ fn empty_artifact(symbols: &[&str]) -> Artifact {
         .collect();
     artifact.segments.push(SegmentInfo {
         name: "s0".to_string(),
+        label: String::new(),
         kind: SegmentKind::Kernel,
         ops: 2,
         sweeps: 1,

@@ -38,6 +38,23 @@ pub fn to_int(dtype: DType, bytes: &[u8]) -> Option<i128> {
     }
 }
 
+/// The element in the fewest digits that read back as it; of a complex number both parts.
+pub fn text(dtype: DType, bytes: &[u8]) -> Option<String> {
+    Some(match dtype.kind() {
+        Kind::Truth => (to_int(dtype, bytes)? != 0).to_string(),
+        Kind::Signed | Kind::Unsigned => to_int(dtype, bytes)?.to_string(),
+        Kind::Complex => {
+            let (real, imaginary) = bytes.split_at_checked(dtype.part().bytes())?;
+            let imaginary = text(dtype.part(), imaginary)?;
+            let sign = if imaginary.starts_with('-') { "" } else { "+" };
+            format!("{}{sign}{imaginary}j", text(dtype.part(), real)?)
+        }
+        Kind::Float if dtype == DType::F64 => format!("{:?}", to_f64(dtype, bytes)?),
+        // All others are values of f32.
+        Kind::Float => format!("{:?}", to_f64(dtype, bytes)? as f32),
+    })
+}
+
 /// The bytes of an element, in an array of the widest type's size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Encoded {

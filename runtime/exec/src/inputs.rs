@@ -7,9 +7,9 @@ use fuser_artifact::TensorSpec;
 use crate::bind::{self, Explicit, Given};
 use crate::error::RuntimeError;
 use crate::memory::Heap;
-use crate::npy;
 use crate::spec::{Generator, InputSpec};
 use crate::tensor::{Axis, HostTensor};
+use crate::{npy, npz};
 
 /// Inputs that are ready to run with.
 #[derive(Debug)]
@@ -89,12 +89,19 @@ fn read_file(
     tensor: &TensorSpec,
     specs: &BTreeMap<String, InputSpec>,
 ) -> Result<Option<File>, RuntimeError> {
-    let Some(InputSpec::File(path)) = specs.get(&tensor.name) else {
-        return Ok(None);
+    let (path, read) = match specs.get(&tensor.name) {
+        Some(InputSpec::File(path)) => (path.clone(), npy::read(path, tensor.dtype, heap)),
+        Some(InputSpec::Member { archive, name }) => {
+            let read = npz::read(archive, name, tensor.dtype, heap);
+            (archive.join(name), read)
+        }
+        Some(InputSpec::Generate(_)) | None => return Ok(None),
     };
     let name = path.display().to_string();
-    let tensor = npy::read(path, tensor.dtype, heap)?;
-    Ok(Some(File { name, tensor }))
+    Ok(Some(File {
+        name,
+        tensor: read?,
+    }))
 }
 
 fn generate(

@@ -39,6 +39,7 @@ mod load;
 pub mod memory;
 pub mod npy;
 mod npy_header;
+pub mod npz;
 pub mod plan;
 #[allow(unsafe_code)]
 mod product;

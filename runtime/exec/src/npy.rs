@@ -67,6 +67,8 @@ pub enum NpyProblem {
         dtype: DType,
         byte: u8,
     },
+    /// An archive that is none, or has no such member.
+    Archive(String),
     Tensor(TensorError),
 }
 
@@ -116,6 +118,7 @@ impl fmt::Display for NpyProblem {
                     "a byte {byte:#04x}, where each holds one element of {dtype} in its low bits"
                 )
             }
+            NpyProblem::Archive(error) => write!(f, "not a .npz archive: {error}"),
             NpyProblem::Tensor(error) => error.fmt(f),
         }
     }
@@ -135,17 +138,36 @@ impl From<TensorError> for NpyProblem {
 
 /// Reads a tensor of this element type; the shape is what the file says.
 pub fn read(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyError> {
-    read_problem(path, dtype, heap).map_err(|problem| NpyError {
+    let read = || {
+        let file = open(path)?;
+        let length = file.metadata()?.len();
+        read_from(BufReader::new(file), length, dtype, heap)
+    };
+    read().map_err(|problem| NpyError {
         path: path.to_path_buf(),
         problem,
     })
 }
 
-fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
-    if dtype.per_byte() == 1 {
-        return read_whole(path, dtype, dtype, heap);
+/// Opens a regular file.
+pub(crate) fn open(path: &Path) -> Result<File, NpyProblem> {
+    match std::fs::metadata(path)?.is_file() {
+        true => Ok(File::open(path)?),
+        false => Err(NpyProblem::NotRegular),
     }
-    let codes = read_whole(path, dtype, DType::U8, heap)?;
+}
+
+/// Reads a tensor of this element type from contents of `length` bytes.
+pub(crate) fn read_from(
+    reader: impl Read,
+    length: u64,
+    dtype: DType,
+    heap: &Heap,
+) -> Result<HostTensor, NpyProblem> {
+    if dtype.per_byte() == 1 {
+        return read_whole(reader, length, [dtype; 2], heap);
+    }
+    let codes = read_whole(reader, length, [dtype, DType::U8], heap)?;
     let whole = |byte: &&u8| small::part(dtype, **byte, 0) != **byte;
     match codes.bytes().iter().find(whole) {
         Some(&byte) => Err(NpyProblem::Code { dtype, byte }),
@@ -154,13 +176,12 @@ fn read_problem(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, Np
 }
 
 /// Reads elements of type `of`, each as one of type `dtype`, which takes whole bytes.
-fn read_whole(path: &Path, of: DType, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyProblem> {
-    if !std::fs::metadata(path)?.is_file() {
-        return Err(NpyProblem::NotRegular);
-    }
-    let file = File::open(path)?;
-    let length = file.metadata()?.len();
-    let mut reader = BufReader::new(file);
+fn read_whole(
+    mut reader: impl Read,
+    length: u64,
+    [of, dtype]: [DType; 2],
+    heap: &Heap,
+) -> Result<HostTensor, NpyProblem> {
     let (header, data_start) = read_header(&mut reader)?;
     let found = header.shape.len();
     if found > MAX_RANK {
@@ -174,16 +195,20 @@ fn read_whole(path: &Path, of: DType, dtype: DType, heap: &Heap) -> Result<HostT
         .collect();
     let expected = stored_bytes(dtype, &axes)? as u64;
     let found = length.saturating_sub(data_start);
+    let wrong = |found| NpyProblem::DataLength {
+        shape: Shape(&axes).to_string(),
+        expected,
+        found,
+    };
     if expected != found {
-        let shape = Shape(&axes).to_string();
-        return Err(NpyProblem::DataLength {
-            shape,
-            expected,
-            found,
-        });
+        return Err(wrong(found));
     }
     let mut tensor = HostTensor::zeros(heap, dtype, &axes)?;
     reader.read_exact(tensor.bytes_mut())?;
+    // What is compressed may be longer than it is said to be; its sum is compared at the end.
+    if reader.read(&mut [0])? != 0 {
+        return Err(wrong(found.saturating_add(1)));
+    }
     normalise(&mut tensor, header.big_endian);
     if header.fortran_order && axes.len() > 1 {
         return Ok(from_fortran(&tensor, heap)?);
@@ -288,6 +313,14 @@ pub fn write(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
         true => out.write_all(tensor.bytes()),
         false => write_in_full(out, tensor),
     }
+}
+
+/// The bytes that [`write`] writes, at most.
+pub(crate) fn length(tensor: &HostTensor) -> u64 {
+    let elements = tensor.extents().into_iter().map(|extent| extent as u64);
+    let elements = elements.fold(1, u64::saturating_mul);
+    let bytes = elements.saturating_mul(tensor.dtype().bytes() as u64);
+    bytes.saturating_add(MAX_HEADER as u64)
 }
 
 /// Writes every element in row-major order, as often as its broadcast axes repeat it.

@@ -8,6 +8,8 @@ pub struct RunReport {
     pub segments: Vec<SegmentReport>,
     /// All steps, from the first to the last; the median over the repetitions.
     pub total_ms: f64,
+    /// The same of each repetition.
+    pub samples_ms: Vec<f64>,
     /// Memory at its peak: inputs, outputs, temporaries and scratch, as planned.
     pub peak_bytes: u64,
     /// The part of it that temporaries share.
@@ -65,6 +67,8 @@ pub struct LaunchReport {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentReport {
     pub name: String,
+    /// The ops that say the most of what it computes, and the number of its name; empty where nobody told.
+    pub label: String,
     pub kind: SegmentKind,
     pub ops: u32,
     pub sweeps: u32,
@@ -73,6 +77,8 @@ pub struct SegmentReport {
     pub values: Vec<ValueReport>,
     /// All steps of the segment together; the median over the repetitions.
     pub time_ms: f64,
+    /// The same of each repetition.
+    pub samples_ms: Vec<f64>,
 }
 
 /// A value that crosses a segment's boundary.
@@ -114,8 +120,10 @@ pub(crate) fn summarise(
         let times = samples
             .iter()
             .filter_map(|times| times.segments.get(index).copied());
+        let samples_ms: Vec<f64> = times.collect();
         SegmentReport {
-            time_ms: median(times.collect()),
+            time_ms: median(samples_ms.clone()),
+            samples_ms,
             ..segment.clone()
         }
     });
@@ -146,6 +154,7 @@ mod tests {
     fn times_of_a_segment_add_up_within_a_run_and_take_the_median_over_runs() {
         let segment = SegmentReport {
             name: "s".to_string(),
+            label: String::new(),
             kind: SegmentKind::Kernel,
             ops: 1,
             sweeps: 1,
@@ -153,6 +162,7 @@ mod tests {
             write_bytes: 0,
             values: Vec::new(),
             time_ms: 0.0,
+            samples_ms: Vec::new(),
         };
         let samples: Vec<Times> = [1.0, 2.0, 9.0]
             .iter()
@@ -167,5 +177,6 @@ mod tests {
             .collect();
         let (segments, total) = summarise(&[segment], &samples);
         assert_eq!((segments[0].time_ms, total), (3.0, 2.0));
+        assert_eq!(segments[0].samples_ms, [2.0, 3.0, 10.0]);
     }
 }

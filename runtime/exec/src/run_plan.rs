@@ -777,6 +777,7 @@ impl Planner<'_> {
         });
         Ok(SegmentReport {
             name: segment.name.clone(),
+            label: segment.label.clone(),
             kind: segment.kind,
             ops: segment.ops,
             sweeps: segment.sweeps,
@@ -784,6 +785,7 @@ impl Planner<'_> {
             write_bytes: self.value(&segment.write_bytes)?,
             values: values.collect::<Result<_, PlanError>>()?,
             time_ms: 0.0,
+            samples_ms: Vec::new(),
         })
     }
 }

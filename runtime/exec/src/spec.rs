@@ -11,7 +11,7 @@
 //! | `iota` | 0, 1, 2, ... |
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use fuser_artifact::DType;
@@ -24,7 +24,22 @@ pub const DEFAULT_MAGNITUDE: i128 = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub enum InputSpec {
     File(PathBuf),
+    /// A member of a `.npz` archive.
+    Member {
+        archive: PathBuf,
+        name: String,
+    },
     Generate(Generator),
+}
+
+impl InputSpec {
+    /// The file that holds the elements, if one does.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            InputSpec::File(path) | InputSpec::Member { archive: path, .. } => Some(path),
+            InputSpec::Generate(_) => None,
+        }
+    }
 }
 
 /// A rule that makes elements up.

@@ -324,6 +324,19 @@ impl HostTensor {
         Some(small::part(self.dtype, *byte, at % shared))
     }
 
+    /// The element at an index, in the fewest digits that read back as it; `None` where there is none.
+    pub fn element_text(&self, index: &[usize]) -> Option<String> {
+        let inside = index.iter().zip(&self.axes).all(|(i, a)| *i < a.extent);
+        let steps = self.strides();
+        let at = index.iter().zip(&steps).map(|(i, step)| i * step).sum();
+        let size = self.dtype.bytes();
+        match self.dtype.per_byte() {
+            _ if !inside || index.len() != self.axes.len() => None,
+            1 => element::text(self.dtype, self.data.get(at * size..(at + 1) * size)?),
+            _ => element::text(self.dtype, &[self.code(at)?]),
+        }
+    }
+
     /// The stored elements as `f64`, row-major.
     pub fn values(&self) -> impl Iterator<Item = f64> + '_ {
         let size = self.dtype.bytes();

@@ -128,6 +128,7 @@ fn program(last: u32) -> Artifact {
     });
     artifact.segments.push(SegmentInfo {
         name: "s0".to_string(),
+        label: String::new(),
         kind: SegmentKind::Collective,
         ops: 6,
         sweeps: 0,

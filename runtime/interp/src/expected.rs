@@ -82,6 +82,15 @@ impl Expected {
     }
     /// Judges results: one report for each.
     pub fn judge(&mut self, subject: Subject<'_>, actual: &[Tensor]) -> Vec<Report> {
+        self.judge_telling(subject, actual, &|_, _| ())
+    }
+    /// The same; `tell` hears how many samples are drawn, and of how many.
+    pub fn judge_telling(
+        &mut self,
+        subject: Subject<'_>,
+        actual: &[Tensor],
+        tell: &dyn Fn(u32, u32),
+    ) -> Vec<Report> {
         let pairs = || self.values.iter().zip(actual);
         let reports: Vec<Report> = pairs().map(|(e, a)| compare::compare(a, e)).collect();
         if self.values.iter().all(compare::is_tight) {
@@ -89,7 +98,7 @@ impl Expected {
         }
         self.factor = subject.factor();
         for stage in STAGES {
-            self.draw(subject, stage);
+            self.draw(subject, stage, tell);
             let reports = self.compared(actual, STAGES[STAGES.len() - 1]);
             if reports.iter().all(|report| report.suspects == 0) {
                 return reports;
@@ -127,7 +136,7 @@ impl Expected {
         .collect()
     }
     /// Draws samples until there are `count`, as far as limits allow.
-    fn draw(&mut self, subject: Subject<'_>, count: u32) {
+    fn draw(&mut self, subject: Subject<'_>, count: u32, tell: &dyn Fn(u32, u32)) {
         if self.spreads.len() < self.values.len() {
             match self.values.iter().map(Spread::of).collect() {
                 Some(spreads) => self.spreads = spreads,
@@ -136,6 +145,7 @@ impl Expected {
             self.note(subject);
         }
         while self.samples < count && !self.ended {
+            tell(self.samples, count);
             let wanted = (count - self.samples).min(subject.options.threads.max(1) as u32);
             let drawn = self.together(subject, wanted);
             // Too little memory for several at a time may do for one.

@@ -8,8 +8,7 @@ use fuser_ir::suggest::nearest;
 use fuser_pass::RemarkKind;
 
 use super::config::{
-    Action, Color, Config, DiagnosticsFormat, Expect, Format, RemarkFormat, SPLIT_MARKER, STDERR,
-    Selection,
+    Action, Config, DiagnosticsFormat, Expect, Format, RemarkFormat, SPLIT_MARKER, Selection,
 };
 
 mod debugging;

@@ -1,7 +1,8 @@
 //! Flags: diagnostics, timing, statistics, remarks, reports.
 
 use super::*;
-use crate::tool::explain::Question;
+use crate::tool::color;
+use crate::tool::explain::{self, Question};
 use Group as G;
 use Takes::{Maybe, Switch, Value};
 
@@ -26,18 +27,11 @@ pub static FLAGS: &[Flag] = &[
     flag(
         "color",
         &[],
-        Maybe("auto|always|never"),
+        Maybe(color::VALUE),
         G::Diagnostics,
-        "color (default: on a terminal)",
+        color::DOC,
         |c, v| {
-            let words = [
-                ("auto", Color::Auto),
-                ("always", Color::Always),
-                ("true", Color::Always),
-                ("never", Color::Never),
-                ("false", Color::Never),
-            ];
-            c.color = one_of(v.or(Some("always")), &words)?;
+            c.color = one_of(v.or(Some("always")), &color::WORDS)?;
             Ok(())
         },
     ),
@@ -267,10 +261,10 @@ pub static FLAGS: &[Flag] = &[
     flag(
         "explain",
         &[],
-        Maybe("FILE|json:FILE|%a,%b"),
+        Maybe(explain::VALUE),
         G::Reports,
-        "why segments are what they are, to stderr or FILE ('-': stdout), which has a dot or a slash in its name; as data; why two values are in different segments",
-        |c, v| explain(c, v.unwrap_or(STDERR)),
+        explain::DOC,
+        |c, v| explain(c, v.unwrap_or_default()),
     ),
     flag(
         "compare-segmentations",

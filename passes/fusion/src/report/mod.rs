@@ -16,6 +16,7 @@
 //!
 //! Never needs data, never edits the IR.
 
+mod label;
 mod quantity;
 mod segment_report;
 
@@ -31,6 +32,7 @@ use fuser_ir::{AttrKind, Extent, Ir, Op, Sym, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
+pub use label::label;
 pub use quantity::Quantity;
 pub use segment_report::{SEGMENT_REPORT, emit};
 
@@ -58,6 +60,8 @@ pub struct Report {
 pub struct SegmentReport {
     /// Its symbol.
     pub name: String,
+    /// The same in words: its ops that say the most, and its number.
+    pub label: String,
     /// `kernel`, `view`, ...
     pub kind: String,
     /// Its ops, each by the name of its first result.
@@ -155,6 +159,7 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
     let written = writes.iter().map(|v| value("write", *v, bytes(v)));
     SegmentReport {
         name: symbol(ir, segment),
+        label: label(ir, segment),
         kind,
         ops: leaf_names(ir, segment),
         sweeps,

@@ -149,6 +149,7 @@ impl CudaProgram {
         Ok(RunReport {
             segments,
             total_ms,
+            samples_ms: times.iter().map(|times| times.total).collect(),
             peak_bytes: run.bytes,
             arena_bytes: plan.arena_bytes as u64,
             threads: 0,

@@ -163,6 +163,7 @@ fn program(
     (artifact.inputs, artifact.outputs, artifact.steps) = (inputs, outputs, steps);
     artifact.segments.push(SegmentInfo {
         name: "s0".to_string(),
+        label: String::new(),
         kind: SegmentKind::Collective,
         ops: 1,
         sweeps: 0,

@@ -27,7 +27,7 @@ use serde_json::Value as Json;
 
 use super::bottom_up::opaque_cost;
 use super::boundaries::words;
-use super::graph::{Graph, Index};
+use super::graph::{Edge, Graph, Index};
 use super::record::Record;
 use crate::planner::{CostResult, Planner};
 
@@ -74,6 +74,9 @@ struct SegmentNote {
     refused: Vec<Reason>,
     /// The reason that the model has no plan.
     no_plan: Option<Reason>,
+    /// Bytes moved beyond each input and each output once.
+    #[serde(skip)]
+    again: u64,
 }
 
 /// A price.
@@ -205,6 +208,8 @@ pub(super) fn emit(
     }
     let all = drawn.explanation(premise, records);
     ctx.emit_file("explain", text::render(&all));
+    let entries = serde_json::to_string(&text::entries(&all)).unwrap_or_default();
+    ctx.emit_file(crate::EXPLAIN_ENTRIES, entries);
     // Serializing plain strings and numbers cannot fail.
     let json = serde_json::to_string_pretty(&all).unwrap_or_default();
     ctx.emit_file("explain-json", json + "\n");
@@ -382,7 +387,21 @@ impl Drawn {
             call: self.call(group),
             refused: rejected.iter().map(|r| self.reason(r)).collect(),
             no_plan: cost_result.err().map(|r| self.reason(r)),
+            again: cost_result.map_or(0, |v| moved(&v.cost).saturating_sub(self.least(group))),
         }
+    }
+    /// The bytes of a group's inputs and outputs, each once.
+    fn least(&self, group: usize) -> u64 {
+        let home = |op: Index| self.home[op as usize] == Some(group);
+        let crosses = |edge: &&Edge| {
+            let (inside, outside) = (edge.users.iter().any(|&u| home(u)), edge.escapes);
+            match edge.producer.is_some_and(home) {
+                true => outside || edge.users.iter().any(|&u| !home(u)),
+                false => inside,
+            }
+        };
+        let edges = self.graph.edges.iter().filter(crosses);
+        edges.fold(0, |sum, edge| sum.saturating_add(edge.bytes))
     }
     /// The sentence about the call that a segment is.
     fn call(&self, group: usize) -> Option<String> {
@@ -603,6 +622,12 @@ fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
     let ops = ir.walk(segment).into_iter();
     ops.filter(|&op| !structure(op) && !lambda::is_inside(ir, op))
         .collect()
+}
+
+/// All bytes that a price counts.
+fn moved(cost: &Cost) -> u64 {
+    let outer = cost.read_bytes.saturating_add(cost.write_bytes);
+    outer.saturating_add(cost.workspace_bytes)
 }
 
 fn note(cost: &Cost) -> CostNote {

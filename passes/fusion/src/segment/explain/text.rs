@@ -3,39 +3,95 @@
 use std::fmt::Write;
 
 use super::{CostNote, CutNote, Explanation, Premise, Reason, SegmentNote, Why};
+use crate::ExplainEntry;
+
+/// Values of a cut that its entry names.
+const NAMED_VALUES: usize = 3;
 
 /// The facts that decisions rest on; the segments with their price; for each cut between two, what crosses it and why they are not one; then all
 /// decisions.
 pub(super) fn render(all: &Explanation) -> String {
-    let mut text = premise(&Premise {
-        target: all.target.clone(),
-        extents: all.extents.clone(),
-        assumed: all.assumed.clone(),
-    });
+    let mut text = head(all);
     for segment in &all.segments {
         text += &self::segment(segment);
     }
     for cut in &all.cuts {
         text += &self::cut(cut);
     }
+    text += &total(all);
+    for record in &all.records {
+        let _ = writeln!(text, "decided: {}", record.text);
+    }
+    text
+}
+
+/// The same as entries of one or two lines, the first of which is about all of it; each has the bytes that it loses: those of a cut, and those
+/// that a segment moves more than once.
+pub(super) fn entries(all: &Explanation) -> Vec<ExplainEntry> {
+    let entry = |lost, text| ExplainEntry { lost, text };
+    let head = format!("{}; {}", head(all).trim_end(), total(all));
+    let cuts = all.cuts.iter().map(|cut| entry(cut.bytes, short(cut)));
+    let segments = all.segments.iter().map(|note| {
+        let text = segment(note);
+        let mut lines = text.lines().take(2).map(str::to_owned);
+        let mut told = lines.next().unwrap_or_default();
+        if note.again > 0 {
+            let _ = write!(told, ", {} bytes more than once", note.again);
+        }
+        let rest = lines.next().map_or(String::new(), |line| line + "\n");
+        entry(note.again, format!("{told}\n{rest}"))
+    });
+    let records = all.records.iter();
+    let records = records.map(|record| entry(0, format!("decided: {}\n", record.text)));
+    let first = std::iter::once(entry(0, head));
+    first.chain(cuts).chain(segments).chain(records).collect()
+}
+
+fn head(all: &Explanation) -> String {
+    premise(&Premise {
+        target: all.target.clone(),
+        extents: all.extents.clone(),
+        assumed: all.assumed.clone(),
+    })
+}
+
+/// `total: 128 bytes in 2 kernels, 0 workspace, 2 launches`
+fn total(all: &Explanation) -> String {
     let total = &all.total;
     let calls = all.segments.iter().filter(|s| s.call.is_some()).count() as u64;
     let calls = match calls {
         0 => String::new(),
         calls => format!(" and {}", count(calls, "call")),
     };
-    let _ = writeln!(
-        text,
-        "total: {} bytes in {}{calls}, {} workspace, {}",
+    format!(
+        "total: {} bytes in {}{calls}, {} workspace, {}\n",
         total.read_bytes.saturating_add(total.write_bytes),
         count(total.kernels, "kernel"),
         total.workspace_bytes,
         count(total.launches, "launch")
-    );
-    for record in &all.records {
-        let _ = writeln!(text, "decided: {}", record.text);
+    )
+}
+
+/// A cut with the largest of its values and the reason that decides.
+fn short(cut: &CutNote) -> String {
+    let mut values = cut.values.clone();
+    values.sort_by_key(|value| std::cmp::Reverse(value.bytes));
+    let more = values.len().saturating_sub(NAMED_VALUES);
+    values.truncate(NAMED_VALUES);
+    if let Some(last) = values.last_mut().filter(|_| more > 0) {
+        let _ = write!(last.name, " and {more} more");
     }
-    text
+    let text = crossing(&CutNote {
+        values,
+        ..cut.clone()
+    });
+    // A path through others is a line before the reason, where no boundary is one.
+    let at = match cut.why.boundaries.is_empty() {
+        true => usize::from(!cut.why.through.is_empty()),
+        false => 0,
+    };
+    let why = cut.why.words.get(at);
+    text + &why.map_or(String::new(), |line| format!("  {line}\n"))
 }
 
 /// `for target 'generic' (assumed: no --target), B = 64, S = 1024 (assumed: no --shape)`

@@ -1,0 +1,63 @@
+//! Names of segments that say what they compute: `exp_sum_div_3` for `@s3`.
+//!
+//! Up to three ops tell, those that say the most, in the order of the program; the number is that of the segment's name. Such a name is for
+//! reports: a symbol of the IR stays as it is, and two segments may compute the same.
+
+use fuser_ir::def::OpClass;
+use fuser_ir::{Ir, Op};
+
+use super::{leaves, symbol};
+
+/// Ops in a label.
+const MOST_OPS: usize = 3;
+
+/// Elementwise ops that nearly every kernel has.
+const COMMON: [&str; 6] = ["add", "sub", "mul", "div", "neg", "select"];
+
+/// The label of a segment; its name where it has no ops.
+pub fn label(ir: &Ir, segment: Op) -> String {
+    let mut told: Vec<(u8, &str)> = Vec::new();
+    for op in leaves(ir, segment) {
+        let name = ir.name(op);
+        let name = name.split_once('.').map_or(name, |(_, short)| short);
+        let known = told.iter().any(|(_, known)| *known == name);
+        if !known && let Some(weight) = weight(ir, op, name) {
+            told.push((weight, name));
+        }
+    }
+    let mut by_weight = told.clone();
+    by_weight.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+    // What only moves elements tells something where nothing else does.
+    let most = by_weight.first().map_or(0, |(weight, _)| *weight);
+    by_weight.retain(|(weight, _)| *weight > 0 || most == 0);
+    by_weight.truncate(MOST_OPS);
+    told.retain(|one| by_weight.contains(one));
+    let symbol = symbol(ir, segment);
+    let number = symbol.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let mut words: Vec<&str> = told.into_iter().map(|(_, name)| name).collect();
+    if words.is_empty() {
+        return symbol;
+    }
+    words.extend(Some(number).filter(|number| !number.is_empty()));
+    words.join("_")
+}
+
+/// The share that an op has in what a kernel is; none for an op that is no part of it.
+fn weight(ir: &Ir, op: Op, name: &str) -> Option<u8> {
+    Some(match ir.def(op)?.class {
+        OpClass::Contraction
+        | OpClass::Convolution
+        | OpClass::Attention
+        | OpClass::Scatter
+        | OpClass::Sort
+        | OpClass::Routine
+        | OpClass::Collective
+        | OpClass::Control => 3,
+        OpClass::Reduction | OpClass::Scan | OpClass::Composite => 2,
+        OpClass::Elementwise if name == "cast" => 0,
+        OpClass::Elementwise if COMMON.contains(&name) => 1,
+        OpClass::Elementwise => 2,
+        OpClass::Shape => 0,
+        OpClass::Creation | OpClass::Structure | OpClass::Memory => return None,
+    })
+}

@@ -1,0 +1,186 @@
+//! Scripts by which shells complete the arguments of a tool.
+
+use super::{Manual, Offers, Value, dashed};
+
+/// The shells that there are scripts for.
+pub const SHELLS: [&str; 3] = ["bash", "zsh", "fish"];
+
+/// The script for a shell.
+///
+/// # Errors
+/// A shell that there is none for.
+pub fn script(manual: &Manual, shell: &str) -> Result<String, String> {
+    match shell {
+        "bash" => Ok(bash(manual)),
+        "zsh" => Ok(zsh(manual)),
+        "fish" => Ok(fish(manual)),
+        _ => Err(format!(
+            "there is no completion for '{shell}' (expected {})",
+            SHELLS.join(", ")
+        )),
+    }
+}
+
+/// A flag as shells see it: its spelling, the values to offer, and where these may stand.
+struct Entry {
+    name: &'static str,
+    value: Value,
+    offers: Offers,
+    doc: &'static str,
+}
+
+fn entries(manual: &Manual) -> Vec<Entry> {
+    let flags = manual.flags.iter().flat_map(|row| {
+        row.names.iter().map(|&name| Entry {
+            name,
+            value: row.value,
+            offers: Offers::of(row.value),
+            doc: row.doc,
+        })
+    });
+    let passes = manual.passes.iter().map(|pass| Entry {
+        name: pass.name,
+        value: match pass.options.is_empty() {
+            true => Value::Nothing,
+            false => Value::Optional("OPTION=VALUE"),
+        },
+        offers: Offers::of_pass(pass),
+        doc: pass.summary,
+    });
+    flags.chain(passes).collect()
+}
+
+/// Text in single quotes of a shell.
+fn single(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// The body that does not depend on the tool. The word under the cursor is what follows the last blank: bash has it cut at `=` and `:`, so
+/// that what it has before them is cut from each answer.
+const BASH: &str = r#"    local line="${COMP_LINE:0:COMP_POINT}" word flag value words="" files=1
+    word="${line##*[[:blank:]]}"
+    local prev="${line%"$word"}"
+    prev="${prev%"${prev##*[![:blank:]]}"}"
+    prev="${prev##*[[:blank:]]}"
+    COMPREPLY=()
+    if [[ $word == -*=* ]]; then
+        flag="${word%%=*}" value="${word#*=}"
+        value="${value#[\"\']}"
+    elif [[ $word == -* ]]; then
+        flag="" value="$word" files=""
+        words="$flags"
+    elif [[ " $needs " == *" $prev "* ]]; then
+        flag="$prev" value="$word"
+    else
+        flag="" value="$word"
+    fi
+    flag="${flag/#--/-}"
+"#;
+const BASH_END: &str = r#"    if [[ -n $words ]]; then
+        local IFS=$' \t\n'
+        mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
+    fi
+    if [[ -n $files && ${#COMPREPLY[@]} -eq 0 ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "$value")
+        compopt -o filenames 2>/dev/null
+    fi
+    local head="${value%"${value##*["$COMP_WORDBREAKS"]}"}"
+    COMPREPLY=("${COMPREPLY[@]#"$head"}")
+    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[=:] ]]; then
+        compopt -o nospace 2>/dev/null
+    fi
+}
+"#;
+
+fn bash(manual: &Manual) -> String {
+    let function = format!("_{}", manual.tool.replace('-', "_"));
+    let all = entries(manual);
+    let shown = |entry: &Entry| match (entry.value, entry.name.len()) {
+        (Value::Needed(_), 2..) => format!("{}=", dashed(entry.name)),
+        _ => dashed(entry.name),
+    };
+    let flags: Vec<String> = all.iter().map(shown).collect();
+    let needs = all.iter().filter(|e| matches!(e.value, Value::Needed(_)));
+    let needs = needs.flat_map(|e| [format!("-{}", e.name), format!("--{}", e.name)]);
+    let needs: Vec<String> = needs.collect();
+    let mut cases = String::new();
+    for entry in &all {
+        let (words, files) = (entry.offers.words.join(" "), entry.offers.files);
+        let files = if files { "1" } else { "\"\"" };
+        cases += &format!(
+            "        -{}) words={} files={files} ;;\n",
+            entry.name,
+            single(&words)
+        );
+    }
+    format!(
+        "# Completion of {tool} for bash: source this file, or put it into a folder of bash-completion.\n\
+         {function}() {{\n    local flags={} needs={}\n{BASH}    case \"$flag\" in\n{cases}    esac\n{BASH_END}\
+         complete -F {function} {tool}\n",
+        single(&flags.join(" ")),
+        single(&needs.join(" ")),
+        tool = manual.tool,
+    )
+}
+
+fn zsh(manual: &Manual) -> String {
+    let mut text = format!(
+        "#compdef {}\n# Completion for zsh: put this file into a folder of $fpath, as _{}.\n_arguments \\\n",
+        manual.tool, manual.tool
+    );
+    for entry in entries(manual) {
+        let escape = |text: &str| {
+            let text = text.replace('\\', "\\\\").replace('[', "\\[");
+            text.replace(']', "\\]").replace(':', "\\:")
+        };
+        let action = match (&entry.offers.words[..], entry.offers.files) {
+            ([], true) => "_files".to_owned(),
+            ([], false) => " ".to_owned(),
+            (words, _) => {
+                let words: Vec<String> = words.iter().map(|word| escape(word)).collect();
+                format!("({})", words.join(" "))
+            }
+        };
+        let (sign, value) = match entry.value {
+            Value::Nothing => ("", String::new()),
+            Value::Needed(_) if entry.name.len() == 1 => ("", format!(":value:{action}")),
+            Value::Needed(_) => ("=", format!(":value:{action}")),
+            Value::Optional(_) => ("=-", format!("::value:{action}")),
+        };
+        let flag = format!(
+            "*{}{sign}[{}]{value}",
+            dashed(entry.name),
+            escape(entry.doc)
+        );
+        text += &format!("  {} \\\n", single(&flag));
+    }
+    text + "  '*:file:_files'\n"
+}
+
+fn fish(manual: &Manual) -> String {
+    let mut text = format!("# Completion of {} for fish.\n", manual.tool);
+    for entry in entries(manual) {
+        let kind = if entry.name.len() == 1 { "s" } else { "l" };
+        let values = match (&entry.offers.words[..], entry.offers.files) {
+            _ if entry.value == Value::Nothing => String::new(),
+            ([], false) => " -x".into(),
+            ([], true) => " -r".into(),
+            (words, files) => {
+                let only = if files { "r" } else { "x" };
+                format!(" -{only} -a {}", single(&words.join(" ")))
+            }
+        };
+        // An optional value needs no argument.
+        let values = match entry.value {
+            Value::Optional(_) => values.replacen(" -x", "", 1).replacen(" -r", "", 1),
+            _ => values,
+        };
+        text += &format!(
+            "complete -c {} -{kind} {}{values} -d {}\n",
+            manual.tool,
+            single(entry.name),
+            single(&entry.doc.replace('\\', "\\\\"))
+        );
+    }
+    text
+}
