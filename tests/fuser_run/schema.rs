@@ -83,7 +83,7 @@ fn segment_report() -> Value {
     json!({
         "program": "f",
         "segments": [{
-            "name": "s0", "kind": "kernel", "ops": ["%y"], "sweeps": 1, "read_bytes": "2048*B", "write_bytes": 4,
+            "name": "s0", "label": "exp", "kind": "kernel", "ops": ["%y"], "sweeps": 1, "read_bytes": "2048*B", "write_bytes": 4,
             "values": [{ "name": "%x", "access": "read", "bytes": "2048*B" }],
         }],
         "crossing": [{ "value": "%h", "from": "s0", "to": "s1", "bytes": 4 }],
