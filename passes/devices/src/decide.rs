@@ -675,7 +675,7 @@ impl<'a> Walk<'a> {
         });
         // No value becomes a sum.
         known.map_or(1 << 60, |(share, count)| {
-            let sent = (u128::from(bytes) * u128::from(share) >> 32) as u64;
+            let sent = ((u128::from(bytes) * u128::from(share)) >> 32) as u64;
             let sent = sent.saturating_mul(self.link);
             sent.saturating_add(count.saturating_mul(self.message))
         })
