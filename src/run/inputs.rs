@@ -76,7 +76,9 @@ pub fn with_arrays(config: &Config, signature: &Signature) -> Result<Config, Ses
             "input `{name}`: there is no '{file}' in '{}'",
             path.display()
         );
+        // Of a short name every other one is near.
         let near = nearest(file, left.iter().map(|file| file.as_str()));
+        let near = near.filter(|_| name.chars().count() > 2);
         return Err(advised(
             message,
             near.map(|n| format!("did you mean '{n}'?")),

@@ -52,9 +52,8 @@ impl State {
             ..Self::default()
         };
     }
-    /// What is known of the rest: `, 3 of 8, about 20 s left`.
-    fn rest(&self) -> String {
-        let since = self.began.map_or(Duration::ZERO, |began| began.elapsed());
+    /// The text about the rest, where so much time has passed: `, 3 of 8, about 20 s left`.
+    fn rest(&self, since: Duration) -> String {
         let parts = self.parts.filter(|(done, all)| done <= all);
         let takes = match parts {
             Some((done @ 1.., all)) => Some(since.mul_f64(all as f64 / done as f64)),
@@ -152,7 +151,7 @@ impl Line {
                     "{EMPTY_LINE}{tool}: {}, {} s{}",
                     state.step,
                     start.elapsed().as_secs(),
-                    state.rest()
+                    state.rest(state.began.map_or(Duration::ZERO, |began| began.elapsed()))
                 ),
                 true if wait == patience => return,
                 true => EMPTY_LINE.to_owned(),
@@ -211,13 +210,12 @@ mod tests {
     #[test]
     fn the_rest_is_told_where_the_amount_of_work_is_known() {
         let rest = |since: u64, parts, takes| {
-            State {
-                began: Instant::now().checked_sub(Duration::from_secs(since)),
+            let state = State {
                 parts,
                 takes,
                 ..State::default()
-            }
-            .rest()
+            };
+            state.rest(Duration::from_secs(since))
         };
         assert_eq!(rest(10, None, None), "");
         assert_eq!(rest(10, Some((0, 8)), None), ", 0 of 8");
