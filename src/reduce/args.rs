@@ -279,7 +279,7 @@ pub fn manual() -> Manual {
 
 /// The tool's purpose.
 const ABOUT: &str = "Makes a program smaller while a test says that it is still interesting.";
-/// What its exit statuses mean.
+/// The meaning of its exit statuses.
 const EXIT: &str =
     "0 done, 1 the input is not interesting or no program, 2 wrong usage, 3 a bug of ours.";
 

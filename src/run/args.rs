@@ -779,7 +779,7 @@ pub fn manual() -> Manual {
 
 /// The tool's purpose.
 const ABOUT: &str = "Compiles a program, or the folder that fuser-translate --split-segments wrote, and runs it, on inputs from files or made up, and prints what each kernel moved and took.";
-/// What its exit statuses mean.
+/// The meaning of its exit statuses.
 const EXIT: &str = "0 done; 1 the program or an input is wrong, or a check failed; 2 the command line is wrong; 3 a bug in Fuser; 4 nothing failed, and an output is not checked.";
 
 fn help() -> String {

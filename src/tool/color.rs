@@ -4,7 +4,7 @@
 //! ([`painted`]): heads bold, what failed red, what holds green.
 
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::OnceLock;
 
 /// The value of `--color`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -31,12 +31,12 @@ pub const VALUE: &str = "auto|always|never";
 /// The line of help.
 pub const DOC: &str = "color (default: on a terminal, unless NO_COLOR is set)";
 
-/// The choice of this process: it has one command line.
-static CHOSEN: AtomicU8 = AtomicU8::new(Color::Auto as u8);
+/// The choice of this process, made once: it has one command line.
+static CHOSEN: OnceLock<Color> = OnceLock::new();
 
-/// Takes what the command line says.
+/// Takes what the command line says; of several the first counts.
 pub fn choose(color: Color) {
-    CHOSEN.store(color as u8, Ordering::Relaxed);
+    let _ = CHOSEN.set(color);
 }
 
 /// The color that a value of the flag names.
@@ -58,11 +58,13 @@ pub fn on_stdout() -> bool {
 }
 
 fn wanted(terminal: bool) -> bool {
-    match CHOSEN.load(Ordering::Relaxed) {
-        chosen if chosen == Color::Always as u8 => true,
-        chosen if chosen == Color::Never as u8 => false,
+    match CHOSEN.get().copied().unwrap_or_default() {
+        Color::Always => true,
+        Color::Never => false,
         // https://no-color.org
-        _ => terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()),
+        Color::Auto => {
+            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
     }
 }
 

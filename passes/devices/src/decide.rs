@@ -79,7 +79,7 @@ struct Choice {
     /// `None`: in any layout without summands.
     needs: SmallVec<[Option<Lies>; 3]>,
     makes: SmallVec<[Lies; 1]>,
-    /// What each axis of the mesh does.
+    /// The part of each axis of the mesh.
     what: SmallVec<[What; 2]>,
     /// The devices that share it.
     parts: u64,

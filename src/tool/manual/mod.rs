@@ -1,4 +1,4 @@
-//! What is made of the tables of flags for shells and for `man`: `TOOL completions bash|zsh|fish`, `TOOL man`.
+//! Completions and manual pages, made of the tables of flags: `TOOL completions bash|zsh|fish`, `TOOL man`.
 //!
 //! Each tool states its flags as rows; `complete` writes them for shells, `page` as a manual page. Passes of `fuser-opt` are flags, too, with
 //! their options as values. Nothing here knows a flag by name.
@@ -68,7 +68,7 @@ pub struct Manual {
     pub flags: Vec<Row>,
     /// Passes that are flags.
     pub passes: Vec<&'static PassDef>,
-    /// What its exit statuses mean.
+    /// The meaning of its exit statuses.
     pub exit: &'static str,
 }
 
