@@ -219,9 +219,14 @@ fn read_whole(
 /// The header, and where the data begin.
 fn read_header(reader: &mut impl Read) -> Result<(Header, u64), NpyProblem> {
     let mut start = [0u8; 8];
-    let whole = reader.read_exact(&mut start);
+    match reader.read_exact(&mut start) {
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            return Err(NpyProblem::NotNpy);
+        }
+        read => read?,
+    }
     let [magic @ .., major, minor] = start;
-    if whole.is_err() || magic != *MAGIC {
+    if magic != *MAGIC {
         return Err(NpyProblem::NotNpy);
     }
     let (length, prefix) = match (major, minor) {
