@@ -82,17 +82,11 @@ fn a_member_takes_no_more_than_it_says_and_than_there_is() {
         message(&bomb),
         "too little memory: needs 4194304 bytes, limit 65536"
     );
-    // A length that does not fit the header of the array.
-    let expected = "64 bytes of data, expected 4194304 for shape 1048576";
-    assert_eq!(message(&lying(bomb, 128 + 64)), expected);
-    // One that does, with bytes behind it, or before its end.
-    let longer = message(&lying(compressed(4, 1 << 20), 128 + 16));
-    assert!(
-        ["17 bytes of data, expected 16", "Invalid checksum"]
-            .iter()
-            .any(|t| longer.contains(t)),
-        "{longer}"
-    );
+    // A member that unpacks to more than it says, whether that fits the header of the array or not.
+    let larger = "File is larger than its declared uncompressed size";
+    assert_eq!(message(&lying(bomb, 128 + 64)), larger);
+    assert_eq!(message(&lying(compressed(4, 1 << 20), 128 + 16)), larger);
+    // One that unpacks to less.
     let shorter = message(&lying(compressed(4, 0), 128 + 20));
     assert_eq!(shorter, "20 bytes of data, expected 16 for shape 4");
 }
