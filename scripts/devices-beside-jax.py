@@ -134,7 +134,7 @@ def compared(folder, tools, launcher, wanted, exact):
     entry, head = re.search(r"task\.program @(jit_\w+)\((.*?)\) ->", fir.read_text()).groups()
     names = re.findall(r"%([^\s:]+):", head)
     inputs = [f"--input={name}=@{folder}/in{at}.npy" for at, name in enumerate(names)]
-    flags = [f"--entry={entry}", "--repeat=1", "--no-cache", "--threads=1", "--rank-timeout=120", f"--output-dir={out}"]
+    flags = [f"--entry={entry}", "--repeat=1", "--no-cache", "--threads=1", "--color=never", "--rank-timeout=120", f"--output-dir={out}"]
     code, told, wrong = call(*launcher, f"{tools}/fuser-run", str(fir), *inputs, *flags)
     if code != 0:
         return f"run: {first_error(wrong)}", []

@@ -31,6 +31,9 @@ pub const VALUE: &str = "auto|always|never";
 /// The line of help.
 pub const DOC: &str = "color (default: on a terminal, unless NO_COLOR is set)";
 
+/// Set for what Open MPI starts. Its stdout is a terminal of `mpirun` (4.1.4), wherever that writes to.
+const RANK: &str = "OMPI_COMM_WORLD_RANK";
+
 /// The choice of this process, made once: it has one command line.
 static CHOSEN: OnceLock<Color> = OnceLock::new();
 
@@ -63,7 +66,8 @@ fn wanted(terminal: bool) -> bool {
         Color::Never => false,
         // https://no-color.org
         Color::Auto => {
-            terminal && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            terminal && !unwanted && std::env::var_os(RANK).is_none()
         }
     }
 }
