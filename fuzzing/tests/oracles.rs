@@ -63,8 +63,9 @@ fn check(tier: Tier) -> Stats {
 
 /// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results,
 /// `use-multiples` does nothing where nothing is known of named extents, as here, `peel-rows` nothing to rows of which a thread has few elements,
-/// `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids` nothing to fewer iterations than a launch has blocks, `move-repeats` to few programs,
-/// and `update-in-place` nothing without loops and arguments that are overwritten, `shard` and `partition` nothing without a mesh. They have tests of their own.
+/// `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids` nothing to fewer iterations than a launch has blocks. `move-repeats` applies to few
+/// programs once dead ops are gone. `update-in-place` does nothing without loops and overwritten arguments, `shard` and `partition` nothing without a mesh. All
+/// have tests of their own.
 const RARE: [&str; 9] = [
     "shard",
     "partition",

@@ -361,7 +361,7 @@ struct Total {
     peak: u64,
     arena: u64,
     segments: Vec<fuser_runtime::SegmentReport>,
-    /// Of each repetition, over the parts.
+    /// Milliseconds of each repetition, summed over the parts.
     samples: Vec<f64>,
     interpreted: bool,
     gpu: Option<GpuReport>,

@@ -100,9 +100,9 @@ pub struct Plan {
 /// A time, in femtoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub struct Price {
-    /// Of memory and arithmetic.
+    /// Time of memory and arithmetic.
     pub ops: u64,
-    /// Of links.
+    /// Time of links.
     pub links: u64,
 }
 
@@ -756,7 +756,7 @@ fn combine(rule: &Rule, what: What) -> Option<Combine> {
     }
 }
 
-/// The same of all axes.
+/// The way in which parts are combined where axes of the mesh do these things.
 fn combine_of(rule: &Rule, what: &[What]) -> Option<Combine> {
     what.iter().find_map(|&own| combine(rule, own))
 }

@@ -312,6 +312,27 @@ mod tests {
         }
     }
     #[test]
+    fn messages_double_the_devices_that_know() {
+        let mesh = |devices: i64| Mesh {
+            axes: vec![("x".into(), devices)],
+        };
+        for (devices, expected) in [(1, 0), (2, 1), (3, 2), (8, 3), (9, 4)] {
+            for step in [
+                Move::Reduce(vec![0]),
+                Move::Gather(0, vec![0]),
+                Move::Scatter(0, 0),
+            ] {
+                assert_eq!(
+                    messages(&mesh(devices), &step),
+                    expected,
+                    "{step:?} of {devices}"
+                );
+            }
+        }
+        assert_eq!(messages(&mesh(8), &Move::Pass(vec![0], vec![0, 1])), 1);
+        assert_eq!(messages(&mesh(8), &Move::Slice(0, vec![0])), 0);
+    }
+    #[test]
     fn an_axis_that_is_major_goes_without_the_others() {
         let from = Layout::cut(vec![vec![0, 1]]);
         let turn = Move::Reorder(0, vec![0, 1], vec![1, 0]);

@@ -8,7 +8,7 @@ pub struct RunReport {
     pub segments: Vec<SegmentReport>,
     /// All steps, from the first to the last; the median over the repetitions.
     pub total_ms: f64,
-    /// The same of each repetition.
+    /// Milliseconds of each repetition.
     pub samples_ms: Vec<f64>,
     /// Memory at its peak: inputs, outputs, temporaries and scratch, as planned.
     pub peak_bytes: u64,
@@ -77,7 +77,7 @@ pub struct SegmentReport {
     pub values: Vec<ValueReport>,
     /// All steps of the segment together; the median over the repetitions.
     pub time_ms: f64,
-    /// The same of each repetition.
+    /// Milliseconds of each repetition.
     pub samples_ms: Vec<f64>,
 }
 

@@ -84,7 +84,7 @@ impl Expected {
     pub fn judge(&mut self, subject: Subject<'_>, actual: &[Tensor]) -> Vec<Report> {
         self.judge_telling(subject, actual, &|_, _| ())
     }
-    /// The same; `tell` hears how many samples are drawn, and of how many.
+    /// Judges results, as `judge` does; `tell` hears how many samples are drawn, and of how many.
     pub fn judge_telling(
         &mut self,
         subject: Subject<'_>,

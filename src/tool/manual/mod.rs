@@ -109,7 +109,7 @@ struct Offers {
 }
 
 impl Offers {
-    /// Those of a value as help shows it: `auto|always|never`, `FILE|json:FILE`, `N`.
+    /// Words of a value as help shows it: `auto|always|never`, `FILE|json:FILE`, `N`.
     fn of(value: Value) -> Self {
         let (Value::Needed(text) | Value::Optional(text)) = value else {
             return Self::default();
@@ -126,7 +126,7 @@ impl Offers {
         }
         offers
     }
-    /// Those of a pass: its options, with their values where these are known.
+    /// Options of a pass, with their values where these are known.
     fn of_pass(pass: &PassDef) -> Self {
         let mut words = Vec::new();
         for option in pass.options {

@@ -3,6 +3,7 @@
 //! Up to three ops tell, those that say the most, in the order of the program; the number is that of the segment's name. Such a name is for
 //! reports: a symbol of the IR stays as it is, and two segments may compute the same.
 
+use fuser_analysis::cost::is_call;
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op};
 
@@ -12,7 +13,7 @@ use super::{leaves, symbol};
 const MOST_OPS: usize = 3;
 
 /// Elementwise ops that nearly every kernel has.
-const COMMON: [&str; 6] = ["add", "sub", "mul", "div", "neg", "select"];
+const COMMON: [&str; 6] = ["add", "sub", "mul", "div", "neg", "where"];
 
 /// The label of a segment; its name where it has no ops.
 pub fn label(ir: &Ir, segment: Op) -> String {
@@ -45,19 +46,12 @@ pub fn label(ir: &Ir, segment: Op) -> String {
 /// The share that an op has in what a kernel is; none for an op that is no part of it.
 fn weight(ir: &Ir, op: Op, name: &str) -> Option<u8> {
     Some(match ir.def(op)?.class {
-        OpClass::Contraction
-        | OpClass::Convolution
-        | OpClass::Attention
-        | OpClass::Scatter
-        | OpClass::Sort
-        | OpClass::Routine
-        | OpClass::Collective
-        | OpClass::Control => 3,
+        _ if is_call(ir, op) => 3,
         OpClass::Reduction | OpClass::Scan | OpClass::Composite => 2,
         OpClass::Elementwise if name == "cast" => 0,
         OpClass::Elementwise if COMMON.contains(&name) => 1,
         OpClass::Elementwise => 2,
         OpClass::Shape => 0,
-        OpClass::Creation | OpClass::Structure | OpClass::Memory => return None,
+        _ => return None,
     })
 }

@@ -60,7 +60,7 @@ pub struct Report {
 pub struct SegmentReport {
     /// Its symbol.
     pub name: String,
-    /// The same in words: its ops that say the most, and its number.
+    /// Label: its ops that say the most, and its number.
     pub label: String,
     /// `kernel`, `view`, ...
     pub kind: String,

@@ -25,8 +25,8 @@ pub(super) fn render(all: &Explanation) -> String {
     text
 }
 
-/// The same as entries of one or two lines, the first of which is about all of it; each has the bytes that it loses: those of a cut, and those
-/// that a segment moves more than once.
+/// Entries of one or two lines: the first is about the whole program, the others about a cut or a segment each. A cut loses the bytes that
+/// cross it, a segment those that it moves more than once.
 pub(super) fn entries(all: &Explanation) -> Vec<ExplainEntry> {
     let entry = |lost, text| ExplainEntry { lost, text };
     let head = format!("{}; {}", head(all).trim_end(), total(all));
