@@ -34,4 +34,9 @@ if [ -n "$chromium" ] && command -v npm > /dev/null; then
 else
   echo 'skipped: npm or Chromium not found; the explorer is not opened in a browser'
 fi
+if [ -n "$chromium" ] && command -v npm > /dev/null && rustup target add wasm32-wasip1 2> /dev/null; then
+  FUSER_CHROMIUM=$chromium scripts/playground.sh --test || failed+=(playground)
+else
+  echo 'skipped: npm, Chromium or the target wasm32-wasip1 not found; the playground is not opened in a browser'
+fi
 [ "${#failed[@]}" = 0 ] || { echo "FAILED: ${failed[*]}"; exit 1; }

@@ -6,6 +6,7 @@
 //! analysis  text     -> ops, diagnostics       the parser and the verifier, as fuser-opt has them
 //! index     text     -> names, scopes          from the parser's tokens, whatever is broken
 //! costs     text     -> segments, bytes        the passes and the report, on a thread of its own
+//! session   the same for hosts without threads
 //! ```
 //!
 //! `hover`, `navigate`, `outline`, `format`, `semantic`, `complete`, `actions` and `hints` answer requests, each from
@@ -28,12 +29,15 @@ mod navigate;
 mod outline;
 mod semantic;
 pub mod server;
+mod session;
 pub mod text;
 pub mod wire;
 
 use std::io::{self, BufReader, BufWriter, Write};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::thread;
+
+pub use session::Session;
 
 use costs::Found;
 use server::Server;

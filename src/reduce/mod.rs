@@ -119,11 +119,11 @@ fn reduce(arguments: &Arguments) -> Result<Exit, String> {
     Ok(status(&outcome))
 }
 
-/// Set by Ctrl-C and by a request to end; a second one ends the process at once.
+/// Set by Ctrl-C and by a request to end, where the system has signals; a second one ends the process at once.
 fn interrupt_flag() -> Result<Arc<AtomicBool>, String> {
-    use signal_hook::consts::{SIGINT, SIGTERM};
     let interrupt = Arc::new(AtomicBool::new(false));
-    for signal in [SIGINT, SIGTERM] {
+    #[cfg(unix)]
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         // In this order: at the first signal the flag is not set yet, and nothing ends.
         let registered = [
             signal_hook::flag::register_conditional_shutdown(

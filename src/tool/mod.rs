@@ -30,22 +30,24 @@ use fuser_ir::{Diagnostic, Diagnostics};
 const STACK_BYTES: usize = 8 << 20;
 
 /// Runs `tool` on the arguments of the process; on a thread with a stack of its own, where the process has a small one.
-pub fn main(tool: &str, run: fn(&[String]) -> Exit) -> ExitCode {
+pub fn main(tool: &'static str, work: fn(&[String]) -> Exit) -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
     limits::large_files_are_errors();
-    if let Some(exit) = manual::answer(tool, &args) {
-        return ExitCode::from(exit as u8);
-    }
     if limits::stack().is_some_and(|bytes| bytes >= STACK_BYTES as u64) {
-        return ExitCode::from(run(&args) as u8);
+        return ExitCode::from(run(tool, &args, work) as u8);
     }
     let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-    let exit = match thread.spawn(move || run(&args)) {
+    let exit = match thread.spawn(move || run(tool, &args, work)) {
         Ok(work) => work.join().unwrap_or(Exit::Internal),
         Err(error) => complain(tool, &format!("cannot start a thread: {error}")),
     };
     ExitCode::from(exit as u8)
+}
+
+/// Runs `tool` on arguments, where they do not ask for its manual.
+pub fn run(tool: &str, args: &[String], work: fn(&[String]) -> Exit) -> Exit {
+    manual::answer(tool, args).unwrap_or_else(|| work(args))
 }
 
 /// The exit status of a run, worst last.

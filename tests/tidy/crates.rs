@@ -142,6 +142,7 @@ const MAY_USE: [(&str, &[&str]); 26] = [
             "fuser",
         ],
     ),
+    ("fuser-playground", &["fuser-lsp", "fuser"]),
     ("fuser-fuzz", &["fuser-fuzzing"]),
     ("fuser-python", &["fuser"]),
     ("fuser-c", &["fuser"]),

@@ -4,7 +4,7 @@
 //! file inside, and the next run that writes beside it removes those that are marked and that nobody holds. Never removes folders of a living
 //! run, nor what bears no mark, whatever its name. On a file system without locks nothing is removed.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -47,19 +47,16 @@ impl Write for Temporary {
     }
 }
 
-/// A new file in a folder of its own in `beside`.
-pub fn file(beside: &Path, permissions: Permissions) -> io::Result<Temporary> {
+/// A new file of this mode, where files have one, in a folder of its own in `beside`.
+pub fn file(beside: &Path, mode: u32) -> io::Result<Temporary> {
     let (made, lock) = folder(beside)?;
     let path = made.path().join("new");
     let mut options = File::options();
     options.write(true).create_new(true);
     #[cfg(unix)]
-    {
-        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        options.mode(permissions.mode());
-    }
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, mode);
     #[cfg(not(unix))]
-    let _ = permissions;
+    let _ = mode;
     Ok(Temporary {
         file: options.open(&path)?,
         path,
@@ -179,8 +176,7 @@ mod tests {
                 .create(path(".fuser-begun0.tmp"))
                 .unwrap();
         }
-        let plain = std::fs::metadata(path("x.tmp")).unwrap().permissions();
-        let alive = file(at.path(), plain).unwrap();
+        let alive = file(at.path(), 0o644).unwrap();
         let (folder, _lock) = folder(at.path()).unwrap();
         sweep(at.path());
         let left = std::fs::read_dir(at.path()).unwrap();
@@ -195,11 +191,10 @@ mod tests {
     #[test]
     fn writers_and_sweepers_do_not_meet() {
         let at = tempfile::tempdir().unwrap();
-        let plain = std::fs::metadata(at.path()).unwrap().permissions();
         let work = |number: usize| {
             for round in 0..200 {
                 sweep(at.path());
-                let file = file(at.path(), plain.clone()).unwrap();
+                let file = file(at.path(), 0o644).unwrap();
                 let name = at.path().join(format!("{number}-{round}"));
                 file.persist(&name).unwrap();
             }

@@ -48,7 +48,7 @@ impl Writer {
         if self.swept.insert(folder.to_owned()) {
             temporary::sweep(folder);
         }
-        temporary::file(folder, permissions(&path))
+        temporary::file(folder, mode(&path))
     }
 }
 
@@ -168,10 +168,12 @@ impl fmt::Write for Stream {
     }
 }
 
-/// Those of the file that is replaced, else what a new file has; the user's mask takes its part of both.
-#[cfg(unix)]
-fn permissions(path: &Path) -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt;
-    let old = std::fs::metadata(path).map(|m| m.permissions());
-    old.unwrap_or_else(|_| std::fs::Permissions::from_mode(0o666))
+/// The mode of the file that is replaced, else of a new file; the user's mask takes its part of both.
+fn mode(path: &Path) -> u32 {
+    #[cfg(unix)]
+    if let Ok(old) = std::fs::metadata(path) {
+        return std::os::unix::fs::MetadataExt::mode(&old);
+    }
+    let _ = path;
+    0o666
 }
