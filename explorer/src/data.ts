@@ -11,6 +11,8 @@ export interface ValueUse {
 
 export interface SegmentReport {
   name: string;
+  /** What it computes, as a name: `exp_sum_div_3`. */
+  label: string;
   kind: string;
   ops: string[];
   sweeps: number;

@@ -222,7 +222,11 @@ export class GraphView {
     const attributes = item.node >= 0 ? (this.model.graph.nodes[item.node].attributes ?? "") : "";
     const parts = [item.label, item.kind === "op" ? attributes : item.kind, this.model.summary(item)];
     if (segment) {
-      parts.push(`reads ${exact(segment.read_bytes)} bytes`, `writes ${exact(segment.write_bytes)} bytes`);
+      parts.push(
+        segment.label,
+        `reads ${exact(segment.read_bytes)} bytes`,
+        `writes ${exact(segment.write_bytes)} bytes`,
+      );
       if (segment.time_ms !== undefined) parts.push(ms(segment.time_ms));
     }
     return parts.filter(Boolean).join(", ");

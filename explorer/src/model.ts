@@ -283,6 +283,7 @@ export class Model {
           : [];
     const lines = [item.segment ? `${item.segment.kind} · ${summary}` : summary];
     if (segments.length === 0 || item.segment?.kind === "view") return lines;
+    if (item.segment) lines.unshift(item.segment.label);
     const bytes = (field: "read_bytes" | "write_bytes"): string => short(sum(segments.map((one) => one[field])));
     lines.push(`r ${bytes("read_bytes")} · w ${bytes("write_bytes")}`);
     const times = segments.map((one) => one.time_ms).filter((time) => time !== undefined);

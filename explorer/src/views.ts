@@ -91,6 +91,7 @@ export function kernels(page: Page): HTMLElement {
   const columns: Column[] = [
     ["#", (_, at) => at, true],
     ["segment", (one) => one.name, false],
+    ["does", (one) => one.label, false],
     ["kind", (one) => one.kind, false],
     ["ops", (one) => one.ops.length, true],
     ["sweeps", (one) => one.sweeps, true],
@@ -135,6 +136,8 @@ export function kernels(page: Page): HTMLElement {
             return h("td", { class: "number" }, at);
           case "segment":
             return h("td", {}, segmentLink(page, one.name));
+          case "does":
+            return h("td", { "data-field": "label" }, cropped(one.label, 60));
           case "kind":
             return h("td", {}, h("span", { class: `badge ${one.kind}` }, one.kind));
           case "ops":
@@ -811,6 +814,7 @@ function aboutSegment(page: Page, segment: SegmentReport): HTMLElement {
     "div",
     {},
     list([
+      ["does", segment.label],
       ["bytes read", amount(segment.read_bytes, "read_bytes")],
       ["bytes written", amount(segment.write_bytes, "write_bytes")],
       ["sweeps", exact(segment.sweeps)],

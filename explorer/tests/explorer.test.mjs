@@ -34,9 +34,22 @@ function large(ops) {
   const lines = ["task.program @large(%x0: tensor<64x32xf32>) -> tensor<64x32xf32> {"];
   const blocks = Math.ceil(ops / 10);
   for (let i = 0; i < blocks; i++) {
-    lines.push(`  %a${i} = fusion.exp %x${i}`, `  %s${i} = fusion.sum %a${i} dims [1]`, `  %b${i} = fusion.broadcast %s${i} dims [0] shape [64, 32]`);
-    lines.push(`  %d${i} = fusion.div %a${i}, %b${i}`, `  %e${i} = fusion.tanh %d${i}`, `  %f${i} = fusion.mul %e${i}, %a${i}`, `  %g${i} = fusion.sub %f${i}, %d${i}`);
-    lines.push(`  %h${i} = fusion.abs %g${i}`, `  %i${i} = fusion.add %h${i}, %e${i}`, `  %x${i + 1} = fusion.segment_set %i${i}`);
+    lines.push(
+      `  %a${i} = fusion.exp %x${i}`,
+      `  %s${i} = fusion.sum %a${i} dims [1]`,
+      `  %b${i} = fusion.broadcast %s${i} dims [0] shape [64, 32]`,
+    );
+    lines.push(
+      `  %d${i} = fusion.div %a${i}, %b${i}`,
+      `  %e${i} = fusion.tanh %d${i}`,
+      `  %f${i} = fusion.mul %e${i}, %a${i}`,
+      `  %g${i} = fusion.sub %f${i}, %d${i}`,
+    );
+    lines.push(
+      `  %h${i} = fusion.abs %g${i}`,
+      `  %i${i} = fusion.add %h${i}, %e${i}`,
+      `  %x${i + 1} = fusion.segment_set %i${i}`,
+    );
   }
   return [...lines, `  task.return %x${blocks}`, "}", ""].join("\n");
 }
@@ -52,17 +65,31 @@ let browser;
 before(async () => {
   assert.ok(executablePath, "no Chromium");
   browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
-  tool("fuser-run", [join(root, "examples/softmax.fir"), "--repeat=1", `--report=html:${at("softmax.html")}`, `--report=json:${at("softmax.json")}`]);
+  tool("fuser-run", [
+    join(root, "examples/softmax.fir"),
+    "--repeat=1",
+    `--report=html:${at("softmax.html")}`,
+    `--report=json:${at("softmax.json")}`,
+  ]);
   const passes = ["--preseg", "--segment", "--remat", "--schedule", "-o", "/dev/null"];
   const models = join(root, "examples/models");
-  tool("fuser-opt", [join(models, "gpt2_block_backward.fir"), ...passes, `--report=html:${at("block.html")}`, `--report=json:${at("block.json")}`, `--explain=json:${at("explain.json")}`]);
+  tool("fuser-opt", [
+    join(models, "gpt2_block_backward.fir"),
+    ...passes,
+    `--report=html:${at("block.html")}`,
+    `--report=json:${at("block.json")}`,
+    `--explain=json:${at("explain.json")}`,
+  ]);
   writeFileSync(at("large.fir"), large(15_000));
   tool("fuser-opt", ["large.fir", "--segment", "-o", "/dev/null", `--report=html:${at("large.html")}`]);
   tool("fuser-opt", ["large.fir", "--cse", "-o", "/dev/null", `--report=html:${at("flat.html")}`]);
   writeFileSync(at("wide.fir"), wide(30));
   tool("fuser-opt", ["wide.fir", "--segment", "-o", "/dev/null", `--report=html:${at("wide.html")}`]);
   const name = "</script><img src=x onerror=hit()>";
-  writeFileSync(at("hostile.fir"), `task.program @"${name}"(%x: f32) -> f32 {\n  %y = fusion.exp %x loc("${name}":1:1)\n  task.return %y\n}\n`);
+  writeFileSync(
+    at("hostile.fir"),
+    `task.program @"${name}"(%x: f32) -> f32 {\n  %y = fusion.exp %x loc("${name}":1:1)\n  task.return %y\n}\n`,
+  );
   tool("fuser-opt", ["hostile.fir", "--segment", "-o", "/dev/null", `--report=html:${at("hostile.html")}`]);
 });
 after(() => browser?.close());
@@ -72,7 +99,13 @@ async function open(name, options = {}) {
   const faults = [];
   page.on("pageerror", (error) => faults.push(error.message));
   page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
-  page.on("request", (request) => request.url().startsWith("file:") || request.url().startsWith("data:") || faults.push(`asks for ${request.url()}`));
+  page.on(
+    "request",
+    (request) =>
+      request.url().startsWith("file:") ||
+      request.url().startsWith("data:") ||
+      faults.push(`asks for ${request.url()}`),
+  );
   const start = Date.now();
   await page.goto(`file://${at(name)}`);
   await page.waitForSelector(".card");
@@ -87,8 +120,12 @@ test("a run shows the numbers of its report", async () => {
   const { page, faults } = await open("softmax.html");
   const report = json("softmax.json");
   const field = async (name) => Number(await page.locator(`.side [data-field="${name}"]`).getAttribute("data-value"));
-  for (const name of ["read_bytes", "write_bytes", "total_bytes", "crossing_bytes", "peak_bytes"]) assert.equal(await field(name), report[name], name);
-  await page.locator(card("@s0")).first().click({ position: { x: 60, y: 12 } });
+  for (const name of ["read_bytes", "write_bytes", "total_bytes", "crossing_bytes", "peak_bytes"])
+    assert.equal(await field(name), report[name], name);
+  await page
+    .locator(card("@s0"))
+    .first()
+    .click({ position: { x: 60, y: 12 } });
   for (const name of ["read_bytes", "write_bytes"]) assert.equal(await field(name), report.segments[0][name], name);
   assert.equal(await page.title(), "@softmax · Fuser");
   assert.deepEqual(faults, []);
@@ -100,19 +137,34 @@ test("tables, wires and decisions have the numbers of the reports", async () => 
   await page.keyboard.press("2");
   for (const segment of report.segments) {
     const row = page.locator(`tr[data-segment="${segment.name}"]`);
-    for (const name of ["read_bytes", "write_bytes"]) assert.equal(await row.locator(`[data-field="${name}"]`).getAttribute("data-value"), String(segment[name]));
+    assert.equal(await row.locator('[data-field="label"]').textContent(), segment.label);
+    for (const name of ["read_bytes", "write_bytes"])
+      assert.equal(await row.locator(`[data-field="${name}"]`).getAttribute("data-value"), String(segment[name]));
   }
   await page.keyboard.press("3");
-  const shown = await page.locator("article[data-cut]").evaluateAll((list) => list.map((one) => [one.dataset.cut, Number(one.dataset.bytes)]));
-  const expected = explain.cuts.map((cut) => [`${cut.from} ${cut.to}`, cut.bytes]).sort((a, b) => b[1] - a[1]).slice(0, 100);
+  const shown = await page
+    .locator("article[data-cut]")
+    .evaluateAll((list) => list.map((one) => [one.dataset.cut, Number(one.dataset.bytes)]));
+  const expected = explain.cuts
+    .map((cut) => [`${cut.from} ${cut.to}`, cut.bytes])
+    .sort((a, b) => b[1] - a[1])
+    .slice(0, 100);
   assert.deepEqual(shown, expected);
   await page.keyboard.press("1");
-  const wires = await page.locator(".wire[data-bytes]").evaluateAll((list) => list.map((one) => ({
-    from: document.getElementById(`item-${one.dataset.from}`).dataset.label, to: document.getElementById(`item-${one.dataset.to}`).dataset.label, bytes: Number(one.dataset.bytes),
-  })));
+  const wires = await page.locator(".wire[data-bytes]").evaluateAll((list) =>
+    list.map((one) => ({
+      from: document.getElementById(`item-${one.dataset.from}`).dataset.label,
+      to: document.getElementById(`item-${one.dataset.to}`).dataset.label,
+      bytes: Number(one.dataset.bytes),
+    })),
+  );
   for (const wire of wires.filter((one) => /^@\w+$/.test(one.from) && /^@\w+$/.test(one.to))) {
     const crossing = report.crossing.filter((one) => `@${one.from}` === wire.from && `@${one.to}` === wire.to);
-    assert.equal(wire.bytes, crossing.reduce((sum, one) => sum + one.bytes, 0), `${wire.from} ${wire.to}`);
+    assert.equal(
+      wire.bytes,
+      crossing.reduce((sum, one) => sum + one.bytes, 0),
+      `${wire.from} ${wire.to}`,
+    );
   }
   assert.deepEqual(faults, []);
 });
@@ -120,7 +172,10 @@ test("tables, wires and decisions have the numbers of the reports", async () => 
 test("levels fold and unfold, by mouse and by keys", async () => {
   const { page, faults } = await open("softmax.html");
   const all = await cards(page);
-  await page.locator(`${card("@s0")} .fold`).first().click();
+  await page
+    .locator(`${card("@s0")} .fold`)
+    .first()
+    .click();
   assert.ok((await cards(page)) < all);
   await page.locator("svg.graph").focus();
   await page.keyboard.press("Enter");
@@ -210,31 +265,48 @@ test("boxes of one level do not overlap", async () => {
   for (const name of ["softmax.html", "block.html", "large.html", "wide.html"]) {
     const { page } = await open(name);
     const overlaps = await page.evaluate(() => {
-      const boxes = [...document.querySelectorAll(".card:not(.open)")].map((one) => [one.dataset.label, one.querySelector(".frame").getBoundingClientRect()]);
+      const boxes = [...document.querySelectorAll(".card:not(.open)")].map((one) => [
+        one.dataset.label,
+        one.querySelector(".frame").getBoundingClientRect(),
+      ]);
       const found = [];
-      boxes.forEach(([a, x], i) => boxes.slice(i + 1).forEach(([b, y]) => {
-        if (x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1) found.push(`${a}, ${b}`);
-      }));
+      boxes.forEach(([a, x], i) =>
+        boxes.slice(i + 1).forEach(([b, y]) => {
+          if (x.left < y.right - 1 && y.left < x.right - 1 && x.top < y.bottom - 1 && y.top < x.bottom - 1)
+            found.push(`${a}, ${b}`);
+        }),
+      );
       return found;
     });
     assert.deepEqual(overlaps, [], name);
     // A label stays in its box.
-    const wide = await page.evaluate(() => [...document.querySelectorAll(".card")].flatMap((one) => {
-      const frame = one.querySelector(".frame").getBoundingClientRect();
-      return [...one.querySelectorAll(":scope > text")].filter((text) => text.getBoundingClientRect().right > frame.right + 1).map((text) => text.textContent);
-    }));
+    const wide = await page.evaluate(() =>
+      [...document.querySelectorAll(".card")].flatMap((one) => {
+        const frame = one.querySelector(".frame").getBoundingClientRect();
+        return [...one.querySelectorAll(":scope > text")]
+          .filter((text) => text.getBoundingClientRect().right > frame.right + 1)
+          .map((text) => text.textContent);
+      }),
+    );
     assert.deepEqual(wide, [], name);
-    const crossed = await page.evaluate(() => [...document.querySelectorAll(".card.open")].filter((one) => {
-      const [label, facts] = [...one.querySelectorAll(":scope > text")].map((text) => text.getBoundingClientRect());
-      return facts && facts.left < label.right;
-    }).map((one) => one.dataset.label));
+    const crossed = await page.evaluate(() =>
+      [...document.querySelectorAll(".card.open")]
+        .filter((one) => {
+          const [label, facts] = [...one.querySelectorAll(":scope > text")].map((text) => text.getBoundingClientRect());
+          return facts && facts.left < label.right;
+        })
+        .map((one) => one.dataset.label),
+    );
     assert.deepEqual(crossed, [], name);
   }
 });
 
 /** The contrast of two colours as WCAG has it. */
 function contrast(a, b) {
-  const light = ([r, g, bl]) => [r, g, bl].map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4)).reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const light = ([r, g, bl]) =>
+    [r, g, bl]
+      .map((c) => (c / 255 <= 0.03928 ? c / 255 / 12.92 : ((c / 255 + 0.055) / 1.055) ** 2.4))
+      .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const [x, y] = [light(a), light(b)].sort((p, q) => q - p);
   return (x + 0.05) / (y + 0.05);
 }
@@ -242,29 +314,54 @@ function contrast(a, b) {
 test("dark and light have the contrast of AA", async () => {
   for (const colorScheme of ["light", "dark"]) {
     const { page } = await open("block.html", { colorScheme });
-    const colour = (name) => page.evaluate((variable) => {
-      const probe = document.body.appendChild(document.createElement("i"));
-      probe.style.color = `var(${variable})`;
-      const found = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number).slice(0, 3);
-      probe.remove();
-      return found;
-    }, name);
-    const grounds = ["ground", "panel", "raised", "kernel", "library", "copy", "view", "loop", "pointwise", "reduce", "shape", "product", "cast", "constant"];
+    const colour = (name) =>
+      page.evaluate((variable) => {
+        const probe = document.body.appendChild(document.createElement("i"));
+        probe.style.color = `var(${variable})`;
+        const found = getComputedStyle(probe)
+          .color.match(/[\d.]+/g)
+          .map(Number)
+          .slice(0, 3);
+        probe.remove();
+        return found;
+      }, name);
+    const grounds = [
+      "ground",
+      "panel",
+      "raised",
+      "kernel",
+      "library",
+      "copy",
+      "view",
+      "loop",
+      "pointwise",
+      "reduce",
+      "shape",
+      "product",
+      "cast",
+      "constant",
+    ];
     for (const ground of grounds) {
       for (const text of ["text", "muted"]) {
         const found = contrast(await colour(`--${text}`), await colour(`--${ground}`));
         assert.ok(found >= 4.5, `${colorScheme}: ${text} on ${ground}: ${found.toFixed(2)}`);
       }
     }
-    for (const ground of ["added", "removed", "mark"]) assert.ok(contrast(await colour("--text"), await colour(`--${ground}`)) >= 4.5, ground);
-    for (const ground of ["ground", "panel"]) assert.ok(contrast(await colour("--accent"), await colour(`--${ground}`)) >= 4.5, ground);
+    for (const ground of ["added", "removed", "mark"])
+      assert.ok(contrast(await colour("--text"), await colour(`--${ground}`)) >= 4.5, ground);
+    for (const ground of ["ground", "panel"])
+      assert.ok(contrast(await colour("--accent"), await colour(`--${ground}`)) >= 4.5, ground);
     const bright = (await colour("--ground"))[0];
     assert.ok(colorScheme === "dark" ? bright < 60 : bright > 200);
     await page.evaluate(axe.source);
     for (const key of ["1", "2", "3", "4", "5", "6"]) {
       await page.keyboard.press(key);
       const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa"] }));
-      assert.deepEqual(violations.map((one) => `${one.id}: ${one.nodes[0].html}`), [], `${colorScheme}, view ${key}`);
+      assert.deepEqual(
+        violations.map((one) => `${one.id}: ${one.nodes[0].html}`),
+        [],
+        `${colorScheme}, view ${key}`,
+      );
     }
     await page.close();
   }

@@ -103,6 +103,7 @@ fn lines(segment: &Value) -> Vec<String> {
         ),
     ];
     if segment["kind"] != "view" {
+        lines.insert(1, word(&segment["label"]).to_owned());
         let [reads, writes] = ["read_bytes", "write_bytes"].map(|field| count(&segment[field]));
         lines.push(format!("reads {reads}, writes {writes}"));
     }
@@ -152,7 +153,7 @@ mod tests {
         let report = json!({
             "program": "f\"x",
             "segments": [
-                { "name": "s0", "kind": "kernel", "ops": ["%a"], "read_bytes": 65536, "write_bytes": 4,
+                { "name": "s0", "label": "exp_0", "kind": "kernel", "ops": ["%a"], "read_bytes": 65536, "write_bytes": 4,
                   "values": [{ "name": "%x", "access": "read", "bytes": 65536 }] },
                 { "name": "s1", "kind": "view", "ops": ["%b", "%c"], "values": [{ "name": "%a", "access": "read", "bytes": 4 }] },
             ],
@@ -161,7 +162,7 @@ mod tests {
         let text = dot(&report);
         for line in [
             "label=\"@f\\\"x\";",
-            "\"0 s0\" [label=\"@s0\\nkernel, 1 op\\nreads 65,536, writes 4\", fillcolor=\"#e3edfb\"];",
+            "\"0 s0\" [label=\"@s0\\nexp_0\\nkernel, 1 op\\nreads 65,536, writes 4\", fillcolor=\"#e3edfb\"];",
             "\"0 s1\" [label=\"@s1\\nview, 2 ops\", fillcolor=\"#eceef1\"];",
             "\"0 in %x\" -> \"0 s0\" [label=\"65,536\", penwidth=2];",
             "\"0 s0\" -> \"0 s1\" [label=\"%a\\n4*B\", penwidth=1];",

@@ -15,7 +15,7 @@ use serde_json::Value;
 use crate::{Violation, assert_none, files, source};
 
 /// For each crate the crates of this workspace that it may use, in tests as well.
-const MAY_USE: [(&str, &[&str]); 26] = [
+const MAY_USE: [(&str, &[&str]); 27] = [
     ("fuser-ir", &["fuser-testing"]),
     ("fuser-target", &[]),
     ("fuser-artifact", &[]),

@@ -15,8 +15,9 @@ import {
 interface Exports {
   memory: WebAssembly.Memory;
   tool(): number;
-  messages(): number;
-  costs(): number;
+  session(): number;
+  messages(session: number): number;
+  costs(session: number): number;
 }
 
 /** Everything that a run leaves. */
@@ -76,6 +77,8 @@ export class Process {
   private readonly errors = new Bytes();
   private readonly root = new Map<string, Inode>([["dev", new Directory([["null", new Nothing()]])]]);
   private readonly exports: Exports;
+  /** The language server's session, where one has begun. */
+  private session: number | undefined;
 
   constructor(module: WebAssembly.Module, args: string[] = [], files: Record<string, string> = {}) {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
@@ -128,13 +131,13 @@ export class Process {
   answer(bytes: Uint8Array): Uint8Array {
     this.input.file.data = bytes;
     this.input.file_pos = 0n;
-    this.exports.messages();
+    this.exports.messages((this.session ??= this.exports.session()));
     return this.output.take();
   }
 
   /** Lets the language server find the bytes of segments; the bytes that it sends. */
   costs(): Uint8Array {
-    this.exports.costs();
+    this.exports.costs((this.session ??= this.exports.session()));
     return this.output.take();
   }
 }
