@@ -31,6 +31,7 @@ mod caller;
 #[cfg(feature = "codegen")]
 mod compiled;
 mod error;
+#[cfg(feature = "codegen")]
 mod layout;
 mod segments;
 mod tensor;
@@ -47,7 +48,9 @@ use fuser_runtime::RuntimeConfig;
 
 use crate::compile::CompileOptions;
 use crate::explorer;
-use crate::session::{Loaded, Session, SessionError, Signature};
+#[cfg(feature = "codegen")]
+use crate::session::SessionError;
+use crate::session::{Loaded, Session, Signature};
 use crate::tool::load::Reader;
 
 #[cfg(feature = "codegen")]
@@ -58,6 +61,7 @@ pub use fuser_frontends::nvfuser::op_names as nvfuser_ops;
 pub use fuser_ir::def::{ClauseKind, OpDef};
 pub use fuser_runtime::memory::{Memory, Raw};
 pub use fuser_runtime::{Axis, Heap, RuntimeError, element};
+#[cfg(feature = "codegen")]
 pub use layout::Layout;
 pub use segments::{Drawing, SplitProgram, WhatIf};
 pub use tensor::{Element, Tensor};

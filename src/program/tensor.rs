@@ -111,6 +111,7 @@ impl Tensor {
     }
 
     /// The tensor with its elements row-major, given the strides in which they lie, in elements.
+    #[cfg(feature = "codegen")]
     pub(super) fn row_major(self, heap: &Heap, strides: &[usize]) -> Result<Self> {
         let size = self.dtype.bytes();
         let mut expected = 1;

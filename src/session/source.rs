@@ -137,6 +137,7 @@ impl Source {
     }
 
     /// Text that differs where programs differ.
+    #[cfg(feature = "codegen")]
     pub(super) fn identity(&self) -> String {
         identity(self.entry.as_deref(), &self.text)
     }

@@ -498,12 +498,14 @@ struct Sides<'a, T, O> {
 #[derive(Clone, Copy, Debug)]
 enum Spread<'a> {
     /// So far apart each.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     Even(usize),
     /// In runs.
     Runs(&'a [Run], usize),
 }
 
 impl Spread<'_> {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
     fn from(self, first: usize) -> (usize, Self) {
         match self {
             Spread::Even(stride) => (first * stride, self),

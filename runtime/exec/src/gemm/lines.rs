@@ -364,6 +364,7 @@ pub enum Factor<'a, T> {
     Windows(Windows<'a, T>),
 }
 
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 impl<T: Copy + Default> Factor<'_, T> {
     /// Its lines and terms.
     pub fn size(&self) -> [usize; 2] {
