@@ -38,7 +38,7 @@ enum Step {
     Leave,
 }
 
-/// The attributes that say where an op came from, and nothing of what it is.
+/// The attributes that record the origin of an op. They have no influence on its meaning.
 pub const ORIGINS: [&str; 3] = ["sym_name", positions::POSITION, labels::LABEL];
 
 /// The form of `root`, without the attributes that are called `without`.
@@ -46,7 +46,8 @@ pub fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
     form_and_inputs(ir, root, without).0
 }
 
-/// The same, and the values from outside by first use: those of ops of one form stand for each other.
+/// The form of `root`, and the values that it uses from outside, in the order of first use. Ops of equal form have
+/// corresponding inputs at equal positions.
 pub fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>) {
     let (mut form, mut inputs) = (Form::new(), Vec::new());
     let mut numbers = Numbers::default();

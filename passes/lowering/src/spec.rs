@@ -52,7 +52,7 @@ pub struct SweepSpec {
     pub partials: i64,
     /// Threads per worker (GPU); 1 on a CPU.
     pub threads: i64,
-    /// Groups of a worker's threads, each of which takes indices of the grid of its own.
+    /// The number of thread groups of a worker. Each group takes its own indices of the grid.
     pub groups: i64,
 }
 
@@ -61,7 +61,7 @@ pub struct SweepSpec {
 pub enum Along {
     /// It does not vary.
     Constant,
-    /// It varies; neighbours are this many stored elements apart (in the value's own dense storage).
+    /// The value varies: neighbors are this many elements apart in its own dense storage.
     Stride(ExtentExpr),
 }
 
@@ -179,8 +179,8 @@ impl SweepSpec {
     pub fn grid_count(&self) -> usize {
         self.loops.iter().filter(|l| l.role == Role::Grid).count()
     }
-    /// The place among the outer loops that stands before exactly those called `names`. Workers share the loops of the grid
-    /// as one, so that there is no place between them.
+    /// The position among the outer loops directly before the loops `names`. Workers share the grid loops as one loop,
+    /// so there is no position between these.
     pub fn place_before(&self, names: &[String]) -> Result<usize, SpecError> {
         let order = self.outer();
         let place = order.len().checked_sub(names.len());
@@ -209,8 +209,8 @@ impl SweepSpec {
     pub fn loop_of(&self, axis: AxisId) -> Option<usize> {
         self.loops.iter().position(|l| l.axes.contains(&axis))
     }
-    /// The variation of `value` along loop axis `index`; `None` where the axes that are walked as one are not adjacent
-    /// in it, or a stride is not known.
+    /// The variation of `value` along loop axis `index`. `None` if a stride is unknown, or if the collapsed axes are
+    /// not adjacent in the value.
     pub fn along(&self, axes: &Axes, value: Value, index: usize) -> Option<Along> {
         let parts = &self.loops[index].axes;
         let stored = axes.strides(value);

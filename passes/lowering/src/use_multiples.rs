@@ -1,20 +1,4 @@
-//! Named extents that are known to be multiples of a power of two.
-//!
-//! Rows whose length is a multiple of a vector's lanes begin where vectors do and end with one: no load comes apart, and no
-//! loop is left over. The pass writes what is known into the kernels, as a mask, and folds what follows from it.
-//!
-//! ```text
-//! %rest = fusion.rem %N, 8                                   %mask = fusion.constant value -16
-//! %whole = fusion.sub %N, %rest                              %n = fusion.and %N, %mask
-//! kernel.for 0, %whole, 8 { ... }                       =>   kernel.for 0, %n, 8 { ... }
-//! %s = kernel.for %whole, %N, 1, %zero { ... }               %zero, in the place of %s
-//! ```
-//!
-//! An extent that lies in a range is held to it as well, `fusion.minimum` and `fusion.maximum`, so that thread loops along it are known to
-//! have few rounds and can be written out.
-//!
-//! Never assumes anything that its options do not say: a kernel means the same as before for the extents that the option allows, and
-//! nothing for others, so that whoever gives one must not launch it for these.
+//! Uses named extents that are known to be multiples of a power of two, or to lie in a range.
 
 use fuser_analysis::targets::{self, MULTIPLES, UNKNOWN_OPTION};
 use fuser_dialects::kernel::bounds::multiple_of;

@@ -72,7 +72,7 @@ pub struct OpenLoop {
     pub args: Vec<Value>,
 }
 
-/// A part of a range that is walked alike: vectors of one width, or what is left over of all, one by one.
+/// A part of a range with one vector width: full vectors, or the remainder in single elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     /// Its first index.
@@ -81,7 +81,7 @@ pub struct Interval {
     pub to: Idx,
     /// Lanes of a step; `None` for single elements.
     pub lanes: Option<u64>,
-    /// True for one vector, of which the lanes count that lie before the end.
+    /// True for one masked vector: only its lanes before `to` are active.
     pub some: bool,
 }
 
@@ -292,7 +292,7 @@ impl KernelBuilder<'_> {
         let sum = self.add(a, less);
         self.div(sum, b)
     }
-    /// The value of an extent polynomial; `None` where a name is no parameter of the kernel.
+    /// The value of an extent polynomial; `None` if it uses a name that is no parameter of the kernel.
     pub fn extent(&mut self, expr: &ExtentExpr) -> Option<Idx> {
         let mut sum = Idx::ZERO;
         for (names, coefficient) in &expr.terms {
@@ -377,8 +377,8 @@ impl KernelBuilder<'_> {
         let next = body(self, open.iv, &open.args)?;
         Ok(self.close_loop(open, &next, map, combine))
     }
-    /// Cuts `from..to` into as many whole vectors as there are and the rest. An interval that is known to be empty is left out. A rest
-    /// of known length that one thread walks is cut into shorter vectors first.
+    /// Splits `from..to` into full vectors and a remainder. Intervals known to be empty are omitted. A remainder of
+    /// known length is split into shorter vectors first, unless threads share it.
     pub fn intervals(
         &mut self,
         from: Idx,
@@ -410,8 +410,8 @@ impl KernelBuilder<'_> {
         list.retain(|s| s.from != s.to);
         list
     }
-    /// Cuts `from..to` into as many whole vectors as there are and one of which some lanes count; what is known to be one shorter vector stays
-    /// that. One that is known to be empty is left out.
+    /// Splits `from..to` into full vectors and one masked tail vector. A tail whose known length fits shorter vectors
+    /// uses those instead. Intervals known to be empty are omitted.
     pub fn masked_intervals(&mut self, from: Idx, to: Idx, lanes: u64) -> SmallVec<[Interval; 2]> {
         let count = self.sub(to, from);
         let rest = self.rem(count, Idx::Const(lanes as i64));
@@ -441,7 +441,8 @@ impl KernelBuilder<'_> {
     pub fn close_if(&mut self, open: OpenIf, condition: Value) {
         self.close_body(&kernel::IF, open, SmallVec::from_slice(&[condition]));
     }
-    /// Closes a body that runs in the last of `count` grid iterations that come here with the same `at`, which is one of `places`.
+    /// Closes a body that runs only in the last of `count` grid iterations to arrive with the same `at`. Values of `at`
+    /// are less than `places`.
     pub fn close_last(&mut self, open: OpenIf, [at, places, count]: [Idx; 3]) {
         let outer = std::mem::replace(&mut self.block, open.outer);
         let operands = [at, places, count].map(|idx| self.index(idx));
@@ -531,7 +532,7 @@ impl KernelBuilder<'_> {
     pub fn load(&mut self, memory: Value, at: Idx, lanes: Option<u64>) -> Value {
         self.load_strided(memory, at, lanes, 1)
     }
-    /// Loads one element, or `lanes` of which each lies `stride` elements behind the one before.
+    /// Loads one element, or `lanes` elements at a distance of `stride` elements.
     pub fn load_strided(
         &mut self,
         memory: Value,
@@ -550,7 +551,7 @@ impl KernelBuilder<'_> {
         let apart = (vector && stride != 1).then(|| ("stride", self.ir.int_attr(stride)));
         apart.into_iter().collect()
     }
-    /// Loads the lanes from `first` to `end` of those that begin at element `at`; the others are those of `fill`.
+    /// Loads a vector at element `at` with only the lanes `first..end` active; the other lanes come from `fill`.
     pub fn load_within(
         &mut self,
         memory: Value,
@@ -577,7 +578,7 @@ impl KernelBuilder<'_> {
     pub fn store(&mut self, value: Value, memory: Value, at: Idx) {
         self.store_strided(value, memory, at, 1);
     }
-    /// Stores a scalar, or a vector to elements of which each lies `stride` behind the one before.
+    /// Stores a scalar, or the lanes of a vector at a distance of `stride` elements.
     pub fn store_strided(&mut self, value: Value, memory: Value, at: Idx, stride: i64) {
         let at = self.index(at);
         let vector = self.is_vector(value);
@@ -659,8 +660,9 @@ pub fn widths(most: u64, shorter: bool) -> impl Iterator<Item = u64> {
     std::iter::successors(Some(most), next)
 }
 
-/// A size that keeps the allocation after it from lying a multiple of 4 KiB behind this one: processors compare loads with
-/// earlier stores by the low twelve bits of the address, and equal rows of two such buffers would wait for each other.
+/// Pads a size that is a multiple of 4 KiB, so that the next allocation starts at another page offset. Processors
+/// compare loads with earlier stores by the low 12 bits of the address. Without padding, equal rows of two such buffers
+/// would stall on each other.
 fn staggered(size: Idx, dtype: DType) -> Idx {
     const PAGE: i64 = 4096;
     const SHIFT: i64 = 192;

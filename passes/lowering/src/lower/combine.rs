@@ -23,7 +23,7 @@ pub enum Combine {
     MaxNum,
     /// Minimum of what is not NaN.
     MinNum,
-    /// The one behind; this number where there is none. Not commutative: elements come in their order.
+    /// The later value; the payload number stands for an absent one. Not commutative: elements are combined in order.
     Last(AttrId),
 }
 
@@ -92,8 +92,8 @@ impl Combine {
             _ => dtype.compute(),
         }
     }
-    /// An element that keeps every bit of the other, in the accumulator type of `dtype`: what scans begin with. The neutral element
-    /// `+0` of a sum does not keep `-0`.
+    /// The initial value of a scan: combining it with an element leaves every bit of that element unchanged. It has the
+    /// accumulator type of `dtype`. The neutral element `+0` of a sum would not preserve `-0`.
     pub fn start(self, k: &mut KernelBuilder, dtype: DType) -> Value {
         let acc = self.accumulator(dtype);
         match self {

@@ -278,7 +278,7 @@ impl Nest {
     }
 }
 
-/// The loop of the nest from which on every loop is reduced, if the reduced loops are the innermost ones.
+/// The depth of the first reduced loop of a nest, if all loops from there inward are reduced.
 pub(super) fn carried_from(loops: &[usize], reduced: &[usize]) -> Option<usize> {
     if reduced.is_empty() {
         return None;

@@ -97,7 +97,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Forgets the values of the last step, but not what was made before the loops. A copy of a step takes the memory of the others.
+    /// Discards the values of the previous step and keeps those computed before the loops. Copies of a step reuse
+    /// the memory of the other copies.
     pub(super) fn begin_step(&mut self) {
         self.scalars.clone_from(&self.outside.scalars);
         self.resident.clone_from(&self.outside.resident);

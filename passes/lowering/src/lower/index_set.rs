@@ -155,7 +155,8 @@ impl<'a> SweepLowering<'a> {
         let inside = self.k.max(inside, Idx::ZERO);
         self.k.min(inside, count)
     }
-    /// Runs `body`, which emits one of `copies` copies of what it emits, where the guards of `range` are known.
+    /// Runs `body` with the guards of `range` known. `copies` is the number of copies in which the split emits this
+    /// code.
     pub(super) fn within<T>(
         &mut self,
         range: &Range,
@@ -232,7 +233,8 @@ impl<'a> SweepLowering<'a> {
     }
 }
 
-/// Puts a cut among others, which are in order, unless it lies outside of them; false where nobody knows its place.
+/// Inserts a cut into the sorted list `cuts`, unless it lies outside of their range. Returns false if its position is
+/// unknown.
 fn place(cuts: &mut Vec<ExtentExpr>, cut: &ExtentExpr) -> bool {
     let mut at = 0;
     for (n, other) in cuts.iter().enumerate() {

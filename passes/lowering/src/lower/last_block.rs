@@ -39,9 +39,10 @@ struct CombiningTile {
     memory: Value,
 }
 
-/// The grid loops of a sweep with sums over the grid: those that none varies along, and the others.
+/// The grid loops of a sweep that has sums over the grid: `shared` loops are reduced by every sum, `own` loops index
+/// some sum.
 pub(super) struct GridLoops {
-    /// The blocks of a group that puts its partial results together, where there are such groups.
+    /// The number of blocks in a group, where groups combine partial results before the last block does.
     group: Option<i64>,
     shared: Vec<usize>,
     own: Vec<usize>,
@@ -67,7 +68,7 @@ impl GridLoops {
             own,
         }
     }
-    /// Those of which a block has one index, in two: the ones that a sum varies along, and the ones that it does not.
+    /// Splits the `own` loops into those that a sum varies along and those that it does not.
     fn split(&self, varies: &[usize]) -> (Vec<usize>, Vec<usize>) {
         self.own.iter().partition(|l| varies.contains(l))
     }
@@ -75,12 +76,13 @@ impl GridLoops {
     pub(super) fn complete(&self, spec: &SweepSpec) -> bool {
         blocks_of_place(spec) == 1 && self.mixed.is_empty()
     }
-    /// Groups of blocks that put their partial results together before those of all are.
+    /// The number of block groups that combine partial results before the last block does.
     fn number_of_groups(&self, spec: &SweepSpec) -> i64 {
         self.group.map_or(0, |group| blocks_of_place(spec) / group)
     }
-    /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along, and
-    /// behind them one for each group of blocks. `None` where their number is no polynomial of extents.
+    /// The minimum number of partial results per element of a sum: one for each block of a place and each index of the
+    /// loops along which only other sums vary. One row for each group of blocks follows. `None` if the number is not a
+    /// polynomial of extents.
     pub(super) fn rows(&self, spec: &SweepSpec, varies: &[usize]) -> Option<ExtentExpr> {
         let shares = ExtentExpr::constant(blocks_of_place(spec) + self.number_of_groups(spec));
         let (_, along) = self.split(varies);
@@ -111,7 +113,7 @@ pub(super) fn blocks_of_place(spec: &SweepSpec) -> i64 {
 /// Sums that vary along the same grid loops.
 struct Together {
     kept: Vec<usize>,
-    /// Loops of which blocks have one index, along which the sums do not vary.
+    /// Loops of which each block has one index, and along which these sums do not vary.
     along: Vec<usize>,
     /// The places, and the blocks of each.
     places: Idx,
@@ -254,7 +256,7 @@ impl SweepLowering<'_> {
         }
         list
     }
-    /// Runs `body` where none of some loops is empty that others have a step of nevertheless.
+    /// Runs `body` unless one of the loops `some` is empty while other sums still iterate over it.
     fn unless_empty(
         &mut self,
         loops: &GridLoops,
@@ -321,7 +323,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The elements of complete sums from their copies, and what phases behind them compute: a thread an element.
+    /// Combines the copies of complete sums and runs the phases that depend on them: one thread for each element.
     fn finish_share(&mut self, sums: &[Accumulator]) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
         let sizes = sums.first().map(|sum| self.sizes_of(sum));
@@ -330,7 +332,8 @@ impl SweepLowering<'_> {
             s.finish(sums, values, &behind, ivs)
         })
     }
-    /// Stores what the copies of a sum are together, to memory from an element on: a thread an element.
+    /// Combines the copies of a sum and stores the results to `memory` from element `first` on: one thread for each
+    /// element.
     fn flush_copies(
         &mut self,
         sum: &Accumulator,
@@ -416,7 +419,8 @@ impl SweepLowering<'_> {
             self.k.mul(all, self.extent[axis])
         })
     }
-    /// The work of the last block of a group: the partial results of its blocks together, in a row behind those of all blocks.
+    /// Emits the work of the last block of a group: it combines the partial results of the group's blocks. The result
+    /// goes to a row after those of all blocks.
     fn emit_group(
         &mut self,
         sums: &[Accumulator],
@@ -492,7 +496,7 @@ impl SweepLowering<'_> {
     pub(super) fn is_after(&self, phase: usize) -> bool {
         self.flat.after.get(phase).copied().unwrap_or(false)
     }
-    /// The phases that run when some sums are complete. Each that needs one of them must need no other.
+    /// The phases that run once `sums` are complete. A phase that depends on one of them must depend on no other sum.
     fn behind(&self, sums: &[Accumulator]) -> Result<Vec<usize>, Unsupported> {
         let (mut phases, all) = (Vec::new(), 0..self.flat.after.len());
         for phase in all.filter(|&p| self.is_after(p)) {
@@ -642,7 +646,7 @@ impl SweepLowering<'_> {
             })
         })
     }
-    /// The rows of each element, no more than there are warps, put together by a warp.
+    /// Combines the rows of each element by one warp; there are at most as many rows as warps.
     fn combine_by_warps(
         &mut self,
         sums: &[Accumulator],
@@ -662,7 +666,7 @@ impl SweepLowering<'_> {
             })
         })
     }
-    /// A tile for each sum, of so many elements; those of other sums are taken again.
+    /// Returns a tile of `size` elements for each sum. Tiles of earlier sums are reused.
     fn combining_tiles(
         &mut self,
         sums: &[Accumulator],

@@ -30,8 +30,8 @@ use super::last_block::{GridLoops, blocks_of_place};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
-/// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
-/// combines, several for what it scans.
+/// Shared memory that the threads of a block need in addition to the kernel's allocations. Each warp has one partial
+/// result per combined value of a loop, and several per scanned value.
 fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();
@@ -59,7 +59,7 @@ pub(crate) fn shared_memory(ir: &Ir, func: Op, threads: i64) -> Option<u64> {
     })
 }
 
-/// Bytes that an allocation of known size takes, to where the next one begins.
+/// Bytes from the start of an allocation of known size to the start of the next one.
 fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
     let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
         return None;
@@ -79,7 +79,8 @@ pub const SCRATCH_ALIGN: u64 = 64;
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
 
-/// A sweep that was lowered, and stands no more: the launches in its place, each of a kernel of its own, and what stands for its results.
+/// The replacement of a lowered sweep, which has been erased: the launches, each of a kernel of its own, and the values
+/// that replace its results.
 pub struct Launches {
     launches: Vec<Op>,
     results: Vec<Value>,
@@ -91,8 +92,8 @@ impl Launches {
         self.launches.len()
     }
 
-    /// Replaces `sweep`, which has the form of the one that was lowered, by launches of the same kernels. `map` gives what stands for that one's
-    /// inputs. Launches stand in the order of the program, so what they read is what it was.
+    /// Replaces `sweep`, which has the form of the lowered one, by launches of the same kernels. `map` maps the inputs
+    /// of the lowered sweep to those of `sweep`. Launches keep the program order, so they read unchanged memory.
     pub fn repeat(&self, ir: &mut Ir, sweep: Op, mut map: Mapping) {
         let (loc, names) = (ir.op_loc(sweep), yielded(ir, sweep));
         for &launch in &self.launches {
@@ -111,7 +112,7 @@ fn yielded(ir: &Ir, sweep: Op) -> Vec<Value> {
     end.map_or_else(Vec::new, |end| ir.operands(end).collect())
 }
 
-/// Replaces `sweep` by what stands for its results, which take the names of what it yields.
+/// Replaces the results of `sweep` by `results`, which take the names of the values in `yielded`, and erases it.
 fn replace(ir: &mut Ir, sweep: Op, results: &[Value], yielded: &[Value]) {
     for (index, (&result, &value)) in results.iter().zip(yielded).enumerate() {
         let name = ir.value_name_sym(value);

@@ -23,7 +23,8 @@ use super::effects::{Effect, Nest};
 use super::prefetch::LINE;
 use super::sweep::{SweepLowering, Unsupported};
 
-/// The fewest vectors of a row that begins at a line: beside as many the short steps do not count.
+/// The minimum number of vectors in a row for line alignment to pay: beside so many, the cost of the short steps is
+/// small.
 const LEAST: i64 = 12;
 
 /// A row of which vectors begin at lines.
@@ -35,7 +36,7 @@ pub(super) struct ByLines {
 }
 
 impl SweepLowering<'_> {
-    /// The row `from..to` by lines; `None` where it is walked from its start.
+    /// The intervals of the row `from..to`, aligned to cache lines; `None` if it is walked from its start.
     pub(super) fn by_lines(
         &mut self,
         nest: &Nest,
@@ -80,7 +81,8 @@ impl SweepLowering<'_> {
         self.short_steps(&mut parts, [end, to], lanes, masked);
         Ok(Some(ByLines { parts, stored }))
     }
-    /// The results that a nest stores in whole lines, and whose rows begin alike; none where it does anything else.
+    /// The results that a nest stores in whole cache lines and whose rows start alike. Empty if the nest has any other
+    /// effect.
     fn whole_lines(&self, nest: &Nest, lanes: u64) -> Vec<Value> {
         let stored = nest.effects.iter().map(|effect| match effect {
             Effect::Store(value) => Some(*value),
@@ -97,7 +99,8 @@ impl SweepLowering<'_> {
         }
         stored
     }
-    /// Appends what walks `from..to`, which is shorter than a vector, in one of which some lanes count, or in shorter ones and one by one.
+    /// Appends the intervals of `from..to`, which is shorter than a vector: one masked vector, or shorter vectors and
+    /// single elements.
     fn short_steps(
         &mut self,
         list: &mut SmallVec<[Interval; 2]>,

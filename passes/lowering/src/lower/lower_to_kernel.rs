@@ -155,7 +155,7 @@ fn lower(
     }
 }
 
-/// The first op of a sweep that reads or makes elements that kernels do not know, with their type.
+/// The first op of a sweep with an operand or a result of a type that kernels do not support, and that type.
 fn foreign_op(ctx: &PassContext<'_>, sweep: Op) -> Option<(Op, DType)> {
     let ir = &*ctx.ir;
     let foreign = |value| {

@@ -1,8 +1,8 @@
 //! Lowers the phases of a step: nests of tile loops, one for each set of loops that some effect of the phase needs.
 //!
-//! The innermost loop runs in vectors where every access along it is contiguous; what is left over is one vector of which some lanes count, where
-//! the processor has those (`masks`), else it runs in shorter ones, then one by one. See
-//! `effects.rs` for what nests are for, `pure.rs` and `reduce.rs` for what stands in them.
+//! The innermost loop is vectorized where every access along it is contiguous. Its remainder is one masked vector on
+//! processors with `masks`; elsewhere it runs in shorter vectors, then in single elements. `effects.rs` describes the
+//! nests; `pure.rs` and `reduce.rs` emit their bodies.
 
 use fuser_ir::{DType, Value};
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ impl SweepLowering<'_> {
         }
         self.store_inputs_yielded()
     }
-    /// A sweep may yield a value that it did not compute; nothing to do but refuse.
+    /// Refuses a sweep that yields a value which it did not compute.
     pub(super) fn store_inputs_yielded(&mut self) -> Result<(), Unsupported> {
         let foreign = self
             .flat
@@ -92,7 +92,7 @@ impl SweepLowering<'_> {
         let innermost = loops.last().is_some_and(|last| r.inner.contains(last));
         self.target.is_gpu() && innermost && carried_from(loops, &r.inner).is_none()
     }
-    /// Gives up the memory of what no phase from `phase` on reads, for what it keeps.
+    /// Frees the memory of values that no phase from `phase` on reads, so that later values can reuse it.
     fn release(&mut self, phase: usize) {
         let outside = &self.outside;
         let over = |value: &Value| {

@@ -19,7 +19,7 @@ use super::sweep::SweepLowering;
 const REACH: usize = 8;
 
 impl SweepLowering<'_> {
-    /// Tells of the function of one operand that was made for `op` that this is nonpositive, where it is.
+    /// Marks the function `made`, emitted for the unary op `op`, if its operand is known to be nonpositive.
     pub(super) fn note_nonpositive(&mut self, op: Op, made: Op) {
         let ir = self.ir();
         let function = ir.has(op, Traits::APPROXIMATE) && ir.operand_count(op) == 1;

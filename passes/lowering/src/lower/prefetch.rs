@@ -25,7 +25,7 @@ impl SweepLowering<'_> {
         let single = |v: Value| !self.varies(v).into_iter().any(inner);
         results.all(|&v| !outputs.contains(&v) || single(v))
     }
-    /// Begins a phase that may ask: notes what its first vector loop that walks whole rows asks for.
+    /// Begins a phase that may prefetch: selects the inputs that its first vector loop over whole rows prefetches.
     pub(super) fn look_ahead(&mut self) {
         let order = self.outer_order();
         let Some(&next) = order.last() else {

@@ -10,9 +10,10 @@ use super::combine::Combine;
 use super::effects::{Nest, Reduction};
 use super::sweep::{SweepLowering, Unsupported};
 
-/// The vectors that a short loop accumulates into side by side: as many additions are under way as one takes cycles.
+/// The number of independent accumulators of a short loop: about the latency of an addition in cycles, so that
+/// additions overlap.
 const CHAINS: usize = 4;
-/// The most operations of a loop that waits for its sums rather than for these.
+/// The largest loop body, in operations, whose time is bound by the latency of its sums and not by its own work.
 const SHORT_BODY: u32 = 8;
 
 impl SweepLowering<'_> {
@@ -41,7 +42,7 @@ impl SweepLowering<'_> {
         list.retain(|(from, to, _)| from != to);
         list
     }
-    /// The results of reductions whose chains stand one behind the other, put together in pairs.
+    /// Combines the accumulators of interleaved reduction chains in pairs until one is left for each reduction.
     pub(super) fn join_chains(&mut self, inner: &[Reduction], mut ends: Vec<Value>) -> Vec<Value> {
         while ends.len() > inner.len() {
             let (first, second) = ends.split_at(ends.len() / 2);
@@ -161,7 +162,8 @@ impl SweepLowering<'_> {
             Ok(())
         })
     }
-    /// The loops inside an accumulator's life along which its operand does not vary: each index would count it again.
+    /// The loops inside the accumulator's scope along which its operand is constant. Each iteration of such a loop
+    /// would add the operand again.
     fn added_again(&self, at: usize) -> Result<Vec<usize>, Unsupported> {
         let acc = &self.accumulators[at];
         let order = self.outer_order();

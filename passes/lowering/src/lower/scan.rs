@@ -39,7 +39,7 @@ pub(super) struct Scan {
     pub(super) way: Way,
     /// The loop axis that it walks in order.
     pub(super) axis: usize,
-    /// The loop of the nest that hands on its result so far; `None`: memory does.
+    /// The loop of the nest that carries the running result; `None` if memory carries it.
     carried_by: Option<usize>,
     /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be put together.
     pub(super) shared: bool,
@@ -70,12 +70,12 @@ impl SweepLowering<'_> {
         let named = Combine::of_scan(self.ir(), op).map(Way::Named);
         named.or_else(lambda)
     }
-    /// True if `op` puts the elements along a loop axis together by code that takes them one by one.
+    /// True if `op` scans along the loop axis `axis` with a function that takes one element at a time.
     pub(super) fn is_one_by_one(&self, op: Op, axis: usize) -> bool {
         let along = self.axes.scanned(op).and_then(|a| self.spec.loop_of(a)) == Some(axis);
         along && Combine::of_scan(self.ir(), op).is_none()
     }
-    /// The accumulators with which a scan begins, in the types in which they are handed on.
+    /// The initial accumulators of a scan, in the types in which they are carried.
     fn starts(&mut self, op: Op, way: Way) -> Vec<Value> {
         let dtypes = self.accumulator_types(op);
         match way {
@@ -216,7 +216,8 @@ impl SweepLowering<'_> {
         });
         types.collect()
     }
-    /// Before the loop at `depth`: what it hands on is what the steps before it gave.
+    /// Sets the carried values of the scans before the loop at `depth`: the results of the earlier steps, or the
+    /// initial values.
     pub(super) fn load_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
             let values = match &scan.memory {
@@ -232,7 +233,7 @@ impl SweepLowering<'_> {
             self.carries.insert(scan.op, carried);
         }
     }
-    /// After the loop at `depth`: what it handed on last is for the next step.
+    /// Stores the final carried values of the loop at `depth` for the next step.
     pub(super) fn store_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
             let last = self.carries.remove(&scan.op);
@@ -246,7 +247,7 @@ impl SweepLowering<'_> {
             }
         }
     }
-    /// A loop of a nest that carries the values `inits` and, behind them, what its scans hand on.
+    /// Emits a loop of a nest that carries the values `inits`, followed by the running results of its scans.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scanning_loop(
         &mut self,
@@ -292,7 +293,7 @@ impl SweepLowering<'_> {
             values = rest;
         }
     }
-    /// The results of a scan at the current point, from what was handed on, which they become.
+    /// Emits a scan at the current point: returns its results and updates the carried values.
     pub(super) fn emit_scan(
         &mut self,
         scan: &Scan,
@@ -359,7 +360,7 @@ impl SweepLowering<'_> {
             .map(|(value, dtype)| self.k.cast(value, dtype))
             .collect())
     }
-    /// The values that a scan hands on after elements, from those that it handed on before them.
+    /// Combines the carried values of a scan with `elements` and returns the new carried values.
     fn put_together(
         &mut self,
         op: Op,
@@ -403,7 +404,7 @@ impl SweepLowering<'_> {
         }
         Vec::new()
     }
-    /// The results of a scan along an axis of extent 1: the one element put together with what it begins with.
+    /// The results of a scan along an axis of extent 1: the element combined with the initial value.
     pub(super) fn emit_single_scan(&mut self, op: Op, elements: Vec<Value>) -> Vec<Value> {
         // A named scan gives its first element, bit for bit.
         let Some(Way::Lambda) = self.scan_way(op) else {
@@ -414,7 +415,7 @@ impl SweepLowering<'_> {
         let pairs = after.into_iter().zip(self.accumulator_types(op));
         pairs.map(|(v, dtype)| self.k.cast(v, dtype)).collect()
     }
-    /// The lanes of a vector put together one after the other, from `before` on; each keeps what it gave.
+    /// Scans the lanes of a vector in order, starting from `before`; each lane holds the result up to itself.
     fn scan_lanes(
         &mut self,
         combine: Combine,

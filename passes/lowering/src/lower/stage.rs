@@ -83,7 +83,7 @@ impl SweepLowering<'_> {
         }
         across
     }
-    /// True for a step of a lambda, which takes elements one by one in any case.
+    /// True if a lambda computes the value. Lambdas take one element at a time in any case.
     fn is_of_lambda(&self, value: Value) -> bool {
         let by = self.ir().def_op(value);
         by.is_some_and(|op| lambda::has_lambda(self.ir(), op))
@@ -126,7 +126,7 @@ impl SweepLowering<'_> {
             s.store_level(kept, rest, inner, ivs)
         })
     }
-    /// Stores a tile in squares that are transposed in registers, and element by element what these leave over.
+    /// Stores a tile in square blocks that are transposed in registers, and its remainder element by element.
     fn store_squares(
         &mut self,
         (value, resident): (Value, &Resident),
@@ -187,7 +187,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The loop along which the only load of a window is contiguous, if it is not along the lanes.
+    /// The loop along which the only load of a window is contiguous, if that is not the vectorized loop.
     fn window_crossing(&self, op: Op, loops: &[usize], last: usize) -> Option<usize> {
         let inner = *self.spec.loops[last].axes.last()?;
         let window = self.window(op).filter(|w| w.is_plain())?;
@@ -225,8 +225,8 @@ impl SweepLowering<'_> {
         }
         bytes.is_some_and(|bytes| bytes <= MAX_STAGE_BYTES)
     }
-    /// True where what lies along another axis is read along that one: in vectors, or by the threads of a GPU, one beside the other. A nest that
-    /// is known to be empty reads nothing.
+    /// True if values contiguous along another axis are staged: the target has vectors, or threads that read
+    /// neighboring elements. A nest known to be empty stages nothing.
     fn may_stage(&self, loops: &[usize]) -> bool {
         let empty = loops.iter().any(|&l| self.inner_size(l).is(0));
         !empty && (self.lanes().is_some() || self.target.is_gpu())
@@ -317,13 +317,13 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The rows of a square that is transposed in a CPU's registers: as many as a register has elements.
+    /// The side of a square block that is transposed in a CPU's registers: the number of elements in a register.
     fn square_side(&self, resident: &Resident, lanes: Option<u64>) -> Option<i64> {
         let room = self.target.vector_bytes / resident.dtype.bytes().max(1);
         let side = lanes.filter(|_| !self.target.is_gpu())?.min(room);
         (side > 1 && side.is_power_of_two()).then_some(side as i64)
     }
-    /// Stages the last two loops of the nest in squares, and in single rows what these leave over.
+    /// Stages the last two loops of the nest in square blocks, and the remainder in single rows.
     fn stage_squares(
         &mut self,
         value: Value,

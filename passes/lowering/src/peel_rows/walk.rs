@@ -32,7 +32,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// The loop `op`, if it is long and vectors can do what it does.
+    /// Reads the loop `op`; `None` unless it is long and its body has a vector form.
     pub(super) fn of(ir: &Ir, op: Op, threads: i64) -> Option<Walk> {
         let spread = ir.is(op, &kernel::FOR) && kernel::verify::mapping(ir, op) == "thread";
         let constants = spread.then(|| [0, 2].map(|n| literal(ir, ir.operand(op, n))));
@@ -78,7 +78,8 @@ impl Walk {
             place: place.clone(),
         })
     }
-    /// Marks the stores to a result that the kernel touches nowhere else: both loops that this one becomes make them, each of its own elements.
+    /// Marks the stores to results that the kernel accesses nowhere else. After the split, each of the two loops stores
+    /// its own elements.
     pub(super) fn mark_once(&self, ir: &mut Ir) {
         let stores: Vec<Op> = ir
             .walk(self.op)
@@ -93,7 +94,7 @@ impl Walk {
             }
         }
     }
-    /// Notes what an op of the body becomes; nothing where it can be no vector.
+    /// Records the vector form of an op of the body; `None` if it has none.
     fn note(&mut self, ir: &Ir, body: Block, op: Op) -> Option<()> {
         let (&iv, carried) = ir.args(body).split_first()?;
         if ir.is(op, &kernel::YIELD) {
@@ -125,7 +126,8 @@ impl Walk {
         }
         alike.then_some(())
     }
-    /// True if what the op gives, stores or puts together is another for each element; nothing where it can be no vector.
+    /// True if the result, stored value or combined value of `op` differs between elements; `None` if `op` has no
+    /// vector form.
     fn becomes_wide(&mut self, ir: &Ir, iv: Value, op: Op) -> Option<bool> {
         let any_wide = ir.operands(op).any(|value| self.wide.contains(&value));
         if ir.is(op, &kernel::LOAD) {
@@ -182,7 +184,8 @@ impl Walk {
         }
         Some(true)
     }
-    /// True if an op of two operands makes the value that is carried on from the one that is carried and from what an iteration gives, and nothing else uses these.
+    /// True if `next` combines the carried value `own` with a value of the iteration by a binary op, and neither has
+    /// another use.
     fn combines(&self, ir: &Ir, (body, next): (Block, Value), own: Value) -> Option<bool> {
         let by = ir.def_op(next)?;
         let inside = ir.parent_block(by) == Some(body) && ir.operand_count(by) == 2;

@@ -1,28 +1,30 @@
-//! A place is what one iteration of a thread loop touches: an index that follows from the induction variable, and a width.
+//! A place is the set of elements accessed by one iteration of a thread loop: an index derived from the induction
+//! variable, and a width.
 //!
-//! Two places are apart, which is to say that no thread touches in one what another touches in the other, if they are computed
-//! alike in loops that are spread alike: then the same thread does. Or if the index tells the thread. In both of
-//!
+//! Two places are *apart* if no element is accessed by different threads through them. This holds if both are computed
+//! alike in equally distributed loops, since one thread then makes both accesses. It also holds if the index determines
+//! the thread. In both of
 //! ```text
 //! kernel.for 0, %n, 4 map "thread" { ... kernel.store %v, %t, (%row * %n + %i) : vector<4xf32> }
 //! kernel.for 0, %n, 4 map "thread" { ... kernel.load %t, (%other * %n + %j) : vector<4xf32> }
 //! ```
 //!
-//! an iteration touches a *cell* of 4 elements, and the cells of a row lie within `%n` elements, so that the remainder of an element by
-//! `%n` names the iteration, whatever the rows are. Cells of a loop that begins where the other one ends do not meet:
+//! an iteration accesses a *cell* of 4 elements, and the cells of a row lie within `%n` elements. The remainder of an
+//! element's number by `%n` therefore identifies the iteration, whatever the rows are. Cells of a loop that starts at
+//! the end of another loop are disjoint from its cells:
 //!
 //! ```text
 //! kernel.for 0, %whole, 4 map "thread"  { ... }   // %whole = %n - %n % 4
 //! kernel.for %whole, %n, 1 map "thread" { ... }
 //! ```
 //!
-//! In general the indices are `m * i + rest`: what two rests differ by is less than a cell of `m` times the step, or a multiple of something
-//! that all cells fit into. Loops around an access may have gone on since: what changes with them is another integer then. "No" is always a
-//! safe answer.
+//! In general the indices are `m * i + rest`. The rests must differ by less than a cell of `m` times the step, or by a
+//! multiple of a product that contains all cells. Enclosing loops may have advanced between the two accesses, so values
+//! that they change count as different unknowns. "No" is always a safe answer.
 //!
-//! Outside of thread loops a place is what an iteration of the loop around touches, whichever thread does: apart from what later ones touch, where
-//! a cell is no more than a step of the index. So what the first iteration of a loop touches is apart from what later ones of another loop do that
-//! begins and steps alike.
+//! Outside of thread loops, a place is the set of elements that one iteration of the enclosing loop accesses, in any
+//! thread. It is apart from the places of later iterations if a cell is no longer than a step of the index. The first
+//! iteration of a loop is likewise apart from later iterations of another loop with equal start and step.
 
 use fuser_dialects::kernel::bounds::multiple;
 use fuser_dialects::kernel::{self, rounds};
@@ -55,7 +57,7 @@ struct Place {
     stride: i64,
     /// False where only some of the elements are touched.
     whole: bool,
-    /// The index and the bounds of the loop as sums, where they are such.
+    /// The index and the loop bounds as sums; `None` if they are not sums.
     linear: Option<Linear>,
 }
 
@@ -70,14 +72,14 @@ struct Linear {
     step: i64,
     /// True if the step divides the range.
     whole: bool,
-    /// True if the first value is no less than 0, where there is one.
+    /// True if the loop's first induction value is known to be at least 0.
     from_zero: bool,
     /// Sums that the end is no greater than.
     limits: Vec<Sum>,
 }
 
 impl Linear {
-    /// The sums that hold where this is compared to a place with other values of some unknowns.
+    /// The sums for a comparison with a place in which the unknowns selected by `differs` have other values.
     fn elsewhere(&self, differs: impl Fn(Value) -> bool) -> Linear {
         let limits = self.limits.iter().map(|sum| sum.elsewhere(&differs));
         Linear {
@@ -122,7 +124,7 @@ impl<'a> Places<'a> {
         });
         known.map_or_else(|| self.note(place), |known| known as Id)
     }
-    /// The place that the load or store `op` touches, which stands in a loop that all threads run, if it does.
+    /// The place that the load or store `op` accesses, if its innermost loop runs in all threads.
     pub fn outside(&mut self, op: Op) -> Option<Id> {
         let ancestors = std::iter::successors(self.ir.parent_op(op), |&op| self.ir.parent_op(op));
         let around = ancestors
@@ -232,8 +234,8 @@ impl<'a> Places<'a> {
             && [0, 2].into_iter().all(header)
             && self.alike(a.index, b.index, own)
     }
-    /// True if two values are computed alike, of two that stand for each other. Values that differ between two places, as
-    /// other induction variables do, are not.
+    /// True if two values are computed alike, where the pair `own` counts as equal. Values that differ between two
+    /// places, such as other induction variables, are never alike.
     fn alike(&self, a: Value, b: Value, own: [Option<Value>; 2]) -> bool {
         let ir = self.ir;
         let mut pending = vec![(a, b)];
@@ -356,8 +358,8 @@ impl<'a> Places<'a> {
             && in_cells(two, &b, two_reaches)
             && window.is_none_or(|window| fit(a, &b, &window))
     }
-    /// The difference of two rests: a multiple of a product, or of nothing where there is none, and what each side then
-    /// has at most. Terms below `times` multiples count as the latter, as far as they have bounds.
+    /// The difference of two rests, as a common factor (`None` if every term is bounded) and the maximum of the bounded
+    /// terms on each side. A term counts as bounded if its factor is less than `times` and its unknown has a bound.
     fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<Window>, [i64; 2])> {
         let mut difference = a.plus(b, -1)?;
         let constant = difference.take_constant();

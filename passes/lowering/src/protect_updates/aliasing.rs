@@ -25,7 +25,7 @@ use crate::spec::{Along, Role, SweepSpec};
 #[derive(Debug, Default)]
 pub struct Aliasing {
     copy: Option<Ir>,
-    /// The ops of the sweeps asked about so far, which have lost their phases in the copy.
+    /// For each queried sweep, its ops without phases in the copy.
     flat: FxHashMap<Op, Vec<(Op, usize)>>,
 }
 

@@ -63,7 +63,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
 /// The reason that a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conflict {
-    /// No sweep and no scatter makes it: it is another argument, or the program is not scheduled.
+    /// Neither a sweep nor a scatter computes the result: it is another argument, or the program is not scheduled.
     NotMade,
     /// It overwrites another argument already.
     Taken,
@@ -168,7 +168,7 @@ struct Decider {
     position: Vec<usize>,
     /// The values that have a place already.
     written: FxHashMap<Value, usize>,
-    /// For the op that writes in place: the ops that must have run before it.
+    /// For each op that writes in place, the ops that must run before it.
     follows: FxHashMap<usize, BTreeSet<usize>>,
     moved: u64,
 }

@@ -131,7 +131,7 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     (index < ir.operand_count(end)).then(|| ir.operand(end, index))
 }
 
-/// The sweep or the call of `segment` that makes its result `value`, and which of its results that is.
+/// The sweep or call inside `segment` that computes its result `value`, and the index of the result there.
 pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     let index = ir.results(segment).iter().position(|&r| r == value)?;
     let inner = yielded(ir, segment, index)?;

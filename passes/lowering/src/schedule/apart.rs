@@ -21,7 +21,7 @@ use fuser_ir::{Ir, Op, Place, Value};
 use fuser_pass::place_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// True if a pass drew the segment of its own accord: it stands nowhere in a text.
+/// True if a pass created the segment: its location is unknown because it appears in no source text.
 pub fn is_drawn(ir: &Ir, segment: Op) -> bool {
     place_of(ir, segment) == Place::Unknown
 }
@@ -81,7 +81,7 @@ fn is_inner_constant(ir: &Ir, op: Op) -> bool {
     creates && ir.operand_count(op) == 0 && ir.results(op).iter().all(single)
 }
 
-/// Copies those of `shared` that `ops` use before the first of them; gives all of them in order.
+/// Copies the ops of `shared` that `ops` use to before their first use; returns all ops in order.
 fn give_constants(ir: &mut Ir, ops: &[Op], shared: &[Op]) -> Vec<Op> {
     let shared: FxHashSet<Op> = shared.iter().copied().collect();
     let mut copies: FxHashMap<Op, Op> = FxHashMap::default();

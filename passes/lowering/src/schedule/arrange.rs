@@ -13,7 +13,7 @@ use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops};
 use crate::spec::{LoopAxis, Role};
 
-/// One sweep to be: ops by phase, and roles by axis of the segment.
+/// A future sweep: its ops by phase, and the roles of the segment's axes.
 struct Walk {
     phases: Vec<Vec<Op>>,
     roles: Vec<(AxisId, Role)>,
@@ -23,11 +23,11 @@ struct Walk {
     narrow: Option<u64>,
     /// The axis along which its lanes run, where the plan chose it.
     lanes: Option<AxisId>,
-    /// Phases of its steps; those behind them are what the last block of a GPU computes of its sums.
+    /// The number of phases inside its steps. Later phases run in the last block of a GPU, on complete sums.
     inside: usize,
     /// True if it comes after the loops of a sweep.
     epilogue: bool,
-    /// The ops whose results it writes: others that compute them on the way have copies.
+    /// The ops whose results it writes. Other sweeps that need these ops as intermediates have copies.
     writes: FxHashSet<Op>,
 }
 
@@ -108,7 +108,7 @@ fn summed(axes: &Axes, walk: &Walk, loops: &Loops) -> Vec<usize> {
     summed.map(|(n, _)| n).collect()
 }
 
-/// Moves hoisted ops before the others of their walk, whose phases are returned: what is left of them.
+/// Moves hoisted ops before the other ops of their walk and returns the remaining phases.
 fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
     let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
     let mut phases = walk.phases[..walk.inside].to_vec();
@@ -145,7 +145,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     walks
 }
 
-/// The walk of `ops` behind a sweep. What it computes for itself alone is not its own to write.
+/// The walk of the epilogue `ops` after a sweep. Its intermediate values are not among its writes.
 fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
     let unwalked = |op: Op| ir.results(op).iter().any(|&v| axes.is_unwalked(v));
     let constant = |op: Op| ir.operand_count(op) == 0 && space(ir, op, axes).is_empty();
@@ -222,7 +222,7 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value
     original
 }
 
-/// Removes ops that no walk has: nothing that leaves the segment depends on them, and they may stand before what they use.
+/// Removes ops that belong to no walk. No output of the segment depends on them, and they may precede their operands.
 fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
     let placed = walks.iter().flat_map(|w| w.phases.iter().flatten());
     let placed: FxHashSet<Op> = placed.copied().collect();
@@ -270,7 +270,7 @@ fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(),
 /// The axes of a segment, and the values whose copies are not among theirs.
 type Whole<'a> = (&'a Axes, &'a FxHashMap<Value, Value>);
 
-/// Chooses the loops of a walk whose ops stand in place, and what runs before them.
+/// Chooses the loops of a walk whose ops are in place, and the values to hoist before them.
 fn choose(
     ir: &Ir,
     segment: Op,

@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::loops::Loops;
 use crate::spec::{LoopAxis, Role};
 
-/// Steps below which a kept value would not be read often enough to pay for being written.
+/// The minimum number of steps for hoisting: with fewer, a kept value is read too rarely to repay its store.
 const FEW_STEPS: u64 = 4;
 
 /// A phase that runs before loops that do not change its values.
@@ -69,9 +69,10 @@ pub struct Candidates<'a> {
 /// An op that the innermost loops do not change.
 #[derive(Clone, Copy)]
 struct Invariant {
-    /// The outermost place where it can stand: loops from there on do not change it.
+    /// The outermost position at which the op can stand. The loops from there inward do not change it.
     place: usize,
-    /// Operations that an element of its result takes, from what lies in memory. Shared operands count once for each use.
+    /// The operations per element of its result, counted from values in memory. Shared operands count once for each
+    /// use.
     work: u32,
     /// True if something in memory is read for it alone: where it is kept, it is read instead.
     instead: bool,
@@ -131,7 +132,7 @@ impl Candidates<'_> {
         let extent = self.bindings.eval(&axis.extent);
         extent.div_ceil(axis.tile.max(1) as u64)
     }
-    /// The outermost place of `op` and the work behind it; `None` where it can stand only inside all loops.
+    /// The outermost position of `op` and the work up to it; `None` if it can stand only inside all loops.
     fn invariant(
         &self,
         op: Op,
@@ -212,8 +213,8 @@ impl Candidates<'_> {
         };
         Some(inner.fold(dtype.bytes(), |n, l| n.saturating_mul(size(l))))
     }
-    /// The values worth keeping: those that an op inside all loops reads and that take more work than a load, or any where a CPU saves
-    /// another load by this one. As many as fit, the most work first.
+    /// The values worth keeping, the most expensive first, as many as fit. A value qualifies if an op inside all loops
+    /// reads it and it costs more than a load. On a CPU a value also qualifies if loading it replaces another load.
     fn kept(&self, found: &FxHashMap<Op, Invariant>, inside: &FxHashSet<Op>) -> Vec<Kept> {
         let mut list = Vec::new();
         for op in self.ops {

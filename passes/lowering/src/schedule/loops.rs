@@ -1,9 +1,13 @@
-//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else; the
-//! figures that they go by are the target's.
+//! The choice of loops for one sweep: order, tiles, vector width. The heuristics live in this file; their figures come
+//! from the target.
 //!
-//! Given the axes of a sweep and their roles in the plan (which axes are resident is the plan's decision, because bytes
-//! depend on it), this file decides what costs no bytes: which axis the lanes run along, which axes are walked as one loop,
-//! how a long axis is cut into tiles, how many partial sums there are.
+//! The plan decides the roles of axes, including which axes are resident, because the bytes depend on them. This file
+//! makes the choices that cost no bytes:
+//!
+//! - the axis of the lanes,
+//! - the axes that are collapsed into one loop,
+//! - the tile size of a long axis,
+//! - the number of partial sums.
 //!
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
@@ -50,7 +54,7 @@ pub struct Loops {
     pub loops: Vec<LoopAxis>,
     /// Lanes.
     pub vector: u64,
-    /// Workers that each make a partial result, 0 where nothing accumulates over the grid.
+    /// The number of workers with a partial result of their own; 0 if nothing accumulates over the grid.
     pub partials: i64,
     /// Threads per worker.
     pub threads: i64,
@@ -121,7 +125,7 @@ impl Draft<'_> {
         let free = self.most_contiguous(&ordered.collect::<Vec<_>>());
         free.or_else(|| self.most_contiguous(&[]))
     }
-    /// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.
+    /// The axis along which the most bytes of memory are contiguous, ignoring the axes `except`.
     fn most_contiguous(&self, except: &[AxisId]) -> Option<AxisId> {
         let last = |value: Value| {
             let axes = self.axes.stored(value).filter(|a| !except.contains(a));
@@ -172,8 +176,9 @@ impl Draft<'_> {
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
     }
-    /// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. An
-    /// `inner` value, which the loops compute and no memory has, has both or neither.
+    /// Groups of axes that are collapsed into one loop. Their axes are adjacent in all memory and all sums, have one
+    /// role, are reduced by the same ops, and are not scanned. An `inner` value, which the loops compute and no memory
+    /// holds, has all axes of a group or none.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
         let computed = self.ops.iter().copied();
         let computed = computed.filter(|&op| self.axes.reduced(op).is_empty());
@@ -230,7 +235,7 @@ impl Draft<'_> {
                 .all(|&op| self.axes.window_joins(op, before, axis))
             && !self.ops.iter().any(indexed)
     }
-    /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
+    /// Tiles the loop along the lanes, and the loops along which other memory is contiguous.
     fn cut(
         &self,
         loops: &mut [LoopAxis],
@@ -300,8 +305,9 @@ impl Draft<'_> {
             rows.tile = count(target.shared_rows);
         }
     }
-    /// Gives a step several short rows where something ends along the lanes. What a row computes waits for its own sums, and a processor that
-    /// looks a hundred instructions ahead finds little of the next row behind them: here it finds the same phase of that row.
+    /// Gives a step several short rows if a reduction ends along the lanes. A row's epilogue waits for its own sums,
+    /// and the next row lies beyond the processor's window of about a hundred instructions. With several rows in a
+    /// step, the same phase of the next row overlaps with that wait.
     fn alternate_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;

@@ -15,7 +15,7 @@ use crate::lower::combine::Combine;
 /// The most elements of a row: with them, sums of indices are in range.
 const MOST: i64 = 1 << 40;
 
-/// A loop over rows, whose rows do not depend on each other but for what they put together.
+/// A loop over rows that are independent except for the values that they combine.
 pub(super) struct Rows {
     pub(super) op: Op,
     /// Its induction variable.
@@ -36,11 +36,12 @@ pub(super) struct Rows {
     pub(super) kept: Vec<Kept>,
     /// The loads of each column's value in memory that the loop only reads, by that memory.
     pub(super) read: BTreeMap<Value, Vec<Op>>,
-    /// The loops before that fill memory in which each row has elements of its own.
+    /// The earlier loops that fill memory in which each row has separate elements.
     pub(super) fills: Vec<Fill>,
 }
 
-/// A thread loop that fills memory, with as many elements of each row as the loop over rows has, one row behind the other.
+/// A thread loop that fills memory with a constant. The memory holds the rows one after the other, each as long as a
+/// row of the loop over rows.
 pub(super) struct Fill {
     pub(super) op: Op,
     pub(super) memory: Value,
@@ -128,7 +129,7 @@ impl Rows {
     pub(super) fn lanes(&self) -> Option<u64> {
         (self.step > 1).then_some(self.step.unsigned_abs())
     }
-    /// Notes what the loop keeps; nothing if a row may depend on another in another way.
+    /// Records the memory that the loop accumulates into; `None` if rows may depend on each other in another way.
     fn note(&mut self, ir: &Ir, variables: &[(Value, i64)]) -> Option<()> {
         let ops = ir.walk(self.op);
         let is = |op: Op, def| ir.is(op, def);
@@ -189,7 +190,7 @@ impl Rows {
         }
         Some(())
     }
-    /// The loop that fills `memory`, if it stands before this one and does nothing else.
+    /// The loop that fills `memory`, if it precedes this loop and has no other effect.
     fn filled(&self, ir: &Ir, memory: Value) -> Option<Fill> {
         let mut outside = ir.users(memory).filter(|&user| !self.holds(ir, user));
         let before = outside.find_map(|user| {
@@ -232,7 +233,8 @@ impl Rows {
     fn holds(&self, ir: &Ir, op: Op) -> bool {
         std::iter::successors(Some(op), |&op| ir.parent_op(op)).any(|op| op == self.op)
     }
-    /// The place of an access in the loop; nothing where it depends on what the loop computes but for its induction variables.
+    /// The place of an access in the loop; `None` if it depends on values computed in the loop other than induction
+    /// variables.
     fn place(&self, ir: &Ir, index: Value, variables: &[(Value, i64)]) -> Option<Place> {
         let mut place = Place {
             factors: vec![0; variables.len()],
@@ -299,7 +301,7 @@ impl Rows {
 }
 
 impl Place {
-    /// True if rows of `length` elements lie one behind the other, from the beginning of memory on.
+    /// True if rows of `length` elements lie one after the other from the start of the memory.
     fn is_row_by_row(&self, length: i64) -> bool {
         let [row, others @ .., column] = &self.factors[..] else {
             return false;
