@@ -74,7 +74,7 @@ pub enum BindError {
         extent: String,
         claims: Box<[Claim; 2]>,
     },
-    /// An axis whose extent is no single name is not what it should be.
+    /// An axis whose extent is an expression, not a single name, has the wrong length.
     Extent {
         input: Input,
         axis: usize,
@@ -216,7 +216,7 @@ impl fmt::Display for BindError {
 
 impl std::error::Error for BindError {}
 
-/// The values of `extents`, in their order. `given[i]` is the tensor given for `tensors[i]`, if any.
+/// The values of `extents`, in order. `given[i]` is the tensor given for `tensors[i]`, if any.
 pub fn bind(
     extents: &[String],
     tensors: &[TensorSpec],
@@ -367,7 +367,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// An expression as a line over the one name in it that has no value; `None` where it is none.
+    /// Rewrites an expression as a linear function of its only unknown extent; `None` if it has none, several, or is
+    /// not linear.
     fn line(&self, expr: &SizeExpr) -> Option<Line> {
         let extent = |op: &SizeOp| match *op {
             SizeOp::Extent(index) => Some(index as usize),
@@ -440,7 +441,7 @@ struct Line {
 }
 
 impl Line {
-    /// The value of the extent for which the line is `length`; `None` where none is.
+    /// The extent for which the function has the value `length`; `None` if no such extent exists.
     fn at(&self, length: usize) -> Option<i64> {
         let over = i64::try_from(length).ok()?.checked_sub(self.base)?;
         (over >= 0 && over % self.slope == 0).then(|| over / self.slope)

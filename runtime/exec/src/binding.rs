@@ -125,7 +125,7 @@ pub(crate) struct Binding {
     pub plan: RunPlan,
     /// The bytes of the inputs and of the outputs.
     pub bytes: [Vec<usize>; 2],
-    /// The bytes of an element of each, of complex ones those of a part.
+    /// The bytes of an element of each input and output; for complex types, the bytes of one part.
     pub elements: [Vec<usize>; 2],
     /// The buffers that are the caller's memory.
     pub borrowed: Vec<(usize, Operand)>,
@@ -142,7 +142,7 @@ pub(crate) struct Binding {
 }
 
 impl Binding {
-    /// Binds an artifact, of all versions, to extents, all of which are given by name, for so many workers.
+    /// Binds an artifact with all its versions to `extents`, which names every extent, for `workers` workers.
     pub fn new(
         whole: &Artifact,
         extents: &Explicit,
@@ -202,7 +202,7 @@ impl Binding {
         }
     }
 
-    /// For each output, true if it is memory that a kernel stores by whole lines.
+    /// For each output, true if a kernel stores its memory in whole cache lines.
     fn line_outputs(&self, artifact: &Artifact) -> Vec<bool> {
         let mut lines = vec![false; artifact.outputs.len()];
         let steps = self.plan.steps.iter().filter_map(|(_, step)| match step {

@@ -1,11 +1,12 @@
 //! Runs artifacts on the CPU.
 //!
-//! A launch's grid is cut into ranges, which the workers take one after the other. The ABI makes the result independent of
-//! where the cuts are, and so of the number of threads.
+//! The grid of a launch is split into ranges, which the workers take one after the other. The ABI makes the result
+//! independent of the split, and therefore of the number of threads.
 //!
-//! [`CpuProgram::run`] borrows its inputs and leaves them as they are: an output that updates an input is made from a copy, and
-//! one that is a view of an input, or of another output, is handed out as a tensor of its own. [`CpuProgram::update`] takes
-//! its inputs: what updates one, or is a view of one, is that very memory, and nothing is copied.
+//! [`CpuProgram::run`] borrows its inputs and leaves them unchanged: an output that updates an input is computed in a
+//! copy. An output that is a view of an input or of another output is returned as a separate tensor.
+//! [`CpuProgram::update`] consumes its inputs: an output that updates an input, or is a view of one, is the input's own
+//! memory, without a copy.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -105,7 +106,8 @@ impl CpuProgram {
         &self.artifact
     }
 
-    /// Runs the program. `inputs` are in the artifact's order; `explicit` gives extents that no input's shape gives.
+    /// Runs the program. `inputs` are in the artifact's order; `explicit` gives the extents that no input shape
+    /// determines.
     pub fn run(
         &self,
         runtime: &Runtime,
@@ -242,7 +244,7 @@ impl CpuProgram {
     }
 }
 
-/// The engine of a program that runs without others, where it needs one: that of its only device.
+/// The engine of a program that runs on a single device; `None` if the program never communicates.
 fn solo_engine<'a>(
     artifact: &Artifact,
     plan: &RunPlan,
@@ -342,7 +344,7 @@ impl Run<'_> {
         Ok([first, self.guarded(second, Order::Backward, link)?])
     }
 
-    /// Compares the outputs of the guarded runs with each other and with those of the lean run.
+    /// Compares the outputs of the two guarded runs with each other and with the outputs of the lean run.
     fn compare(&self, guarded: &[Frame; 2], lean: &Frame) -> Result<(), CheckError> {
         for ((output, bytes), axes) in self.output_sizes().zip(&self.plan.outputs) {
             // Beside a broadcast axis of extent 0 elements are stored that no index reads: nobody need write them.

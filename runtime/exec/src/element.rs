@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use crate::small;
 
-/// The element as `f64`, of a complex number its real part. Exact but for integers beyond 2^53, which round.
+/// The element as `f64`; for a complex number, its real part. Exact except for integers beyond 2^53, which round.
 pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
     match dtype {
         DType::C64 | DType::C128 if bytes.len() != dtype.bytes() => None,

@@ -112,7 +112,8 @@ pub struct StepName {
     /// Its place among the steps, counted from 1, and how many there are.
     pub number: usize,
     pub steps: usize,
-    /// Blocks, threads of each, and bytes of shared memory that the launch gives each; all 0 where nothing is launched.
+    /// The number of blocks, the threads of a block, and the dynamic shared memory of a block; all 0 if nothing is
+    /// launched.
     pub grid: i64,
     pub block: u32,
     pub shared_bytes: u32,

@@ -111,8 +111,8 @@ impl Executable {
         &self.binding.bytes[1]
     }
 
-    /// The multiple at which the memory of an output begins: [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN) where kernels store
-    /// whole lines of the cache past it, else the size of an element.
+    /// The alignment of an output's memory: [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN) if kernels write it
+    /// with non-temporal stores of whole cache lines, else the size of an element.
     pub fn output_align(&self, output: usize) -> usize {
         match self.binding.lines.get(output) {
             Some(false) => self.binding.elements[1][output],
@@ -120,7 +120,7 @@ impl Executable {
         }
     }
 
-    /// For each output the input that it overwrites, if any: the two may be the same memory.
+    /// For each output, the input that it overwrites, if any: the two may be the same memory.
     pub fn overwrites(&self) -> &[Option<usize>] {
         &self.binding.overwrites
     }
@@ -145,8 +145,8 @@ impl Executable {
         Ok(())
     }
 
-    /// As [`run`](Self::run), a device's part of a program, where others run theirs: `engine`, the same in all runs, tells which one this is. The first run
-    /// compares the programs of all. An error ends all.
+    /// Runs as [`run`](Self::run) does, but one device's part of a program. `engine` connects it to the other parts,
+    /// and must be the same in all runs. The first run compares the programs of all devices. An error ends all parts.
     pub fn run_on(
         &mut self,
         engine: &mut dyn Engine,
@@ -193,16 +193,16 @@ impl Executable {
         }
     }
 
-    /// As [`run`](Self::run), on addresses. An output may be the memory of the input that it [overwrites](Self::overwrites): then nothing is
-    /// copied, and the input is gone.
+    /// Runs as [`run`](Self::run) does, on addresses. An output may be the memory of the input that it
+    /// [overwrites](Self::overwrites). Then nothing is copied, and the input's contents are lost.
     ///
     /// # Errors
-    /// Another number of addresses, or ones that are not aligned; null for a tensor that has elements.
+    /// A wrong number of addresses, or unaligned ones; null for a tensor that has elements.
     ///
     /// # Safety
-    /// Each address is good for the bytes that [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) say. Nobody
-    /// writes to the inputs meanwhile, and nobody else uses the outputs. Outputs overlap nothing but the one input that they overwrite, and
-    /// that only as a whole.
+    /// Each address is good for [`input_bytes`](Self::input_bytes) or [`output_bytes`](Self::output_bytes) bytes.
+    /// During the call nobody writes to the inputs, and nobody else uses the outputs. An output overlaps nothing except
+    /// the input that it overwrites, and that input exactly.
     pub unsafe fn run_at(
         &mut self,
         inputs: &[*const u8],

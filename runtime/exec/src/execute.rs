@@ -68,7 +68,7 @@ pub(crate) struct Machine<'a> {
     pub order: Order,
 }
 
-/// The order in which a launch's grid is cut up and run. The result must not depend on it.
+/// The order in which the ranges of a launch's grid run. The result must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Ranges that the workers take one after the other.
@@ -77,10 +77,10 @@ pub(crate) enum Order {
     Backward,
 }
 
-/// Most ranges of a backward walk: enough to be small, few enough to be quick.
+/// The maximum number of ranges in a backward run: enough for small ranges, few enough for speed.
 const MAX_BACKWARD: i64 = 1 << 16;
 
-/// The state between steps, with room for what they need: where it is made for their plan, no step allocates anything.
+/// The state between steps. It is allocated for a plan in advance, so that no step allocates.
 pub(crate) struct Cursor {
     /// The addresses of a launch.
     pointers: Vec<Address>,
@@ -103,8 +103,8 @@ impl Cursor {
 }
 
 impl Machine<'_> {
-    /// Does the step of number `at`; gives the number of the next one. Only a communication fails, and one with no link to others moves nothing:
-    /// who runs a program that communicates gives one.
+    /// Runs step number `at` and returns the number of the next step. Only a communication can fail. Without a link it
+    /// moves no data, so callers of a communicating program must pass one.
     pub fn step(
         &self,
         at: usize,
@@ -342,7 +342,7 @@ pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
 }
 
 /// # Safety
-/// Both addresses are good for `bytes` bytes, which do not overlap, and nobody else uses those at `to`.
+/// Both addresses are good for `bytes` bytes. The two ranges do not overlap, and nobody else uses the destination.
 pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
     let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
     workers.for_each_chunk(chunks, effort(bytes), &move |_, begin, end| {

@@ -19,7 +19,7 @@ const CANARY: u8 = 0xc5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Lean,
-    /// As lean, and inputs that are updated are written to: nobody else may hold them.
+    /// As `Lean`, except that updated inputs are written in place: nobody else may hold them.
     Updating,
     Guarded {
         pattern: u8,

@@ -1,8 +1,8 @@
 //! Aligned memory under a limit.
 //!
-//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes or to a page, counts the bytes in use and refuses requests that would
-//! go over its limit. A refusal is a [`MemoryError`] with its numbers: nothing here aborts. The bytes come from a
-//! [`MemorySource`], so that tests can let the n-th request fail.
+//! A [`Heap`] allocates zeroed [`Memory`], aligned to 64 bytes or to a page. It counts the bytes in use and refuses
+//! requests beyond its limit. A refusal is a [`MemoryError`] with its numbers: no allocation aborts the process. The
+//! bytes come from a [`MemorySource`], so that tests can let the n-th request fail.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -80,8 +80,8 @@ fn layout(bytes: usize) -> Option<Layout> {
     Layout::from_size_align(bytes, align).ok()
 }
 
-/// Asks the system for huge pages below a block that nobody has touched, where it spans some: a tenth of the time of a kernel
-/// that moves much memory goes into small ones. A system that has none goes on as before.
+/// Requests huge pages for an untouched block that spans at least one: with small pages, a kernel that moves much
+/// memory loses a tenth of its time. On systems without huge pages the request has no effect.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
     const HUGE_PAGE: usize = 2 << 20;
@@ -360,7 +360,7 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// The memory that the system could give now, where it says so (Linux: `MemAvailable`).
+/// The memory that the system has available; `None` if it does not say (Linux: `MemAvailable`).
 pub fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     parse_available(&text)

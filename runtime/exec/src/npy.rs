@@ -175,7 +175,7 @@ pub(crate) fn read_from(
     }
 }
 
-/// Reads elements of type `of`, each as one of type `dtype`, which takes whole bytes.
+/// Reads elements of type `of` and stores each as `dtype`, whose elements take whole bytes.
 fn read_whole(
     mut reader: impl Read,
     length: u64,
@@ -289,7 +289,7 @@ fn normalise(tensor: &mut HostTensor, big_endian: bool) {
     }
 }
 
-/// The same tensor in row-major order, from one whose first axis varies fastest.
+/// Converts a tensor whose first axis varies fastest to row-major order.
 fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorError> {
     let mut result = HostTensor::zeros(heap, tensor.dtype(), tensor.axes())?;
     let size = tensor.dtype().bytes();

@@ -26,7 +26,7 @@ pub struct Arena {
     pub bytes: usize,
 }
 
-/// Places all; `None` if the sum of the sizes does not fit the address space.
+/// Assigns an offset to each lifetime; `None` if the sum of the sizes exceeds the address space.
 pub fn place(lifetimes: &[Lifetime]) -> Option<Arena> {
     let sizes: Vec<usize> = lifetimes
         .iter()
@@ -58,7 +58,7 @@ pub fn padded(bytes: usize) -> Option<usize> {
     bytes.checked_next_multiple_of(BUFFER_ALIGN)
 }
 
-/// Within a step, all that begin come before all that end: both are live in it.
+/// The order of events within a step: beginnings precede ends, since both buffers are live in that step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Begin,
@@ -70,7 +70,7 @@ struct Event {
     index: usize,
 }
 
-/// The beginnings and ends of lifetimes, in order of time; of those that begin together, the largest first.
+/// The beginnings and ends of lifetimes, by time. Among simultaneous beginnings, the largest comes first.
 fn events(lifetimes: &[Lifetime]) -> Vec<Event> {
     let mut events = Vec::with_capacity(lifetimes.len() * 2);
     for (index, life) in lifetimes.iter().enumerate() {
@@ -102,7 +102,7 @@ impl Space {
         offset
     }
 
-    /// Makes the free block at the arena's end, which may be empty, as large as `size`.
+    /// Grows the free block at the arena's end, which may be empty, to `size` bytes.
     fn grow(&mut self, size: usize) -> (usize, usize) {
         let last = self
             .by_offset
@@ -158,7 +158,7 @@ mod tests {
         a.first <= b.last && b.first <= a.last
     }
 
-    /// No two that live together overlap; none reaches beyond the arena; all are aligned.
+    /// Asserts that simultaneous lifetimes do not overlap, stay inside the arena and are aligned.
     fn check(lifetimes: &[Lifetime], arena: &Arena) {
         let blocks: Vec<(&Lifetime, usize)> = lifetimes
             .iter()

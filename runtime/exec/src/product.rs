@@ -18,7 +18,8 @@ use crate::gemm::{Amx, Fma, Kernel, Stored};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
-/// Elements of a result in which the time goes that a row or a column takes to be packed: as measured with tiles of AMX, beside which packing takes longest.
+/// The number of result elements whose computation takes as long as packing a row or column. Measured with AMX tiles,
+/// where packing has the greatest share of the time.
 const PACKING: usize = 128;
 /// Products of numbers from which on sleeping workers are woken at once: some tens of microseconds.
 const HEAVY: usize = 1 << 23;
@@ -27,7 +28,7 @@ const FEW: usize = 8;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
 
-/// One loop: its length, and how far each step moves in the factors and in the result, in elements.
+/// One loop: its length, and the distance of a step in both factors and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
     pub extent: usize,
@@ -189,8 +190,8 @@ fn order_of(factor: &Factor) -> Vec<usize> {
 }
 
 impl Product {
-    /// The loops of a product of tensors with these axes, some of the left one's read through windows, for so many workers; `None` where they disagree about a
-    /// loop.
+    /// The loops of a product of tensors with these axes, for `workers` workers. `windows` describe axes through which
+    /// the left factor is read. `None` if the tensors disagree about a loop.
     pub fn new(
         tensors: [(&Factor, &[Axis]); 3],
         windows: &[Window],
@@ -332,11 +333,11 @@ impl Product {
         }
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
-    /// [`Product::scratch_bytes`] says, and nobody else uses it.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
+    /// has [`Product::scratch_bytes`] bytes, and nobody else uses it.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 3], scratch: Address) {
         let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile);
         let mut rest = usize::try_from(call).unwrap_or(0);
@@ -454,7 +455,7 @@ fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
     all.min_by_key(time).unwrap_or([GRAIN; 2])
 }
 
-/// The longest of these loops, once neighbours that are one run have been made one; the others run around the calls.
+/// Collapses adjacent loops and returns the longest one; the others are appended to `others` and run around the calls.
 pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     let mut runs: Vec<Loop> = Vec::new();
     for own in loops.into_iter().filter(|own| own.extent != 1) {
@@ -472,7 +473,7 @@ pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     found
 }
 
-/// One call: sizes, and the strides from row to row and from column to column.
+/// One call: its sizes, and the strides between rows and between columns.
 struct Matrix<'a> {
     /// The windows, and the numbers of the first row and column.
     nest: Option<(&'a Nest, [usize; 2])>,
@@ -608,7 +609,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         }
     }
 
-    /// Multiplies with a micro-kernel, and gives the parts of the whole that this one does not fit to another.
+    /// Multiplies with a micro-kernel, and passes the parts that do not fit it to `other`.
     ///
     /// # Safety
     /// All elements are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
@@ -806,7 +807,7 @@ impl Nest {
 
 impl Matrix<'_> {
     /// # Safety
-    /// All elements that sizes and strides lead to are there, and nobody else uses those of the result.
+    /// All elements addressed by the sizes and strides are there, and nobody else uses those of the result.
     unsafe fn f32(&self, a: *const f32, b: *const f32, c: *mut f32, beta: f32) {
         let ([ra, ca], [rb, cb], [rc, cc]) = self.strides();
         // SAFETY: the caller's word.

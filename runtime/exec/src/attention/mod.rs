@@ -68,8 +68,8 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The loops of an attention of tensors with these axes, the result's last, and behind it the logarithms of its sums, if any; `None` where they
-    /// disagree about a loop.
+    /// The loops of an attention over tensors with these axes: the operands, then the result. `sums` receives the
+    /// logarithms of the sums, if given. `None` if the tensors disagree about a loop.
     pub fn new(
         scale: Option<u32>,
         causal: bool,
@@ -184,11 +184,11 @@ impl Attention {
         ]
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
-    /// [`Attention::scratch_bytes`] says and aligned for numbers, and nobody else uses it.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
+    /// has [`Attention::scratch_bytes`] bytes, is aligned for numbers, and is used by nobody else.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 6], scratch: Address) {
         let mut rest = usize::try_from(call).unwrap_or(0);
         let blocks = self.queries.extent.div_ceil(QUERIES).max(1);

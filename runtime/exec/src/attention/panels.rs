@@ -320,7 +320,8 @@ impl Block<'_> {
 }
 
 impl Attention {
-    /// The factors of a score, and true where they include that of the scores, which are not touched otherwise.
+    /// The factors applied to a score, and true if they include the attention's own scale. The scores are then left
+    /// unscaled.
     fn factor(&self) -> (Scale, bool) {
         let rest = f32::from_bits(self.scale);
         let power = (f64::from(rest) * std::f64::consts::LOG2_E) as f32;
@@ -342,7 +343,7 @@ fn fits(exponents: Option<[u32; 2]>, keys: usize) -> bool {
     least >= LEAST_VALUE && greatest + octaves < 126 + 127
 }
 
-/// Bias of queries beside each other, a row for each key.
+/// Packs the bias of up to 32 queries as panel columns, one row for each key.
 ///
 /// # Safety
 /// As for [`gemm::numbers`].
@@ -426,8 +427,9 @@ impl Scale {
     };
 }
 
-/// Makes weights of `count` rows of scores, in place or in parts of bf16 to `to`, whose second part is `apart` words behind the first: whole squares of pairs. Gives
-/// the factors of what was summed before.
+/// Turns `count` rows of scores into weights. Weights stay in place, or go to `to` split into two bf16 parts, as
+/// complete square blocks of pairs. The second part starts `apart` words after the first. Returns the correction
+/// factors for the earlier sums.
 ///
 /// # Safety
 /// The scores are there, and room for the parts; the processor has the instructions.

@@ -60,7 +60,8 @@ impl Vectors {
         Vectors::Plain
     }
 
-    /// Makes weights of scores, which are whole steps; gives the row with them, and the factor of what was summed before.
+    /// Turns scores, a multiple of the step in number, into weights. Returns the row after them, and the correction
+    /// factor for the earlier sums.
     pub fn weigh(self, scores: &mut [f32], row: Row) -> (Row, f32) {
         match self {
             Vectors::Plain => weigh::<{ cfg!(target_arch = "aarch64") }>(scores, row),

@@ -27,8 +27,8 @@ const ADVICE: &str = "give a copy, or compile for tensors at any address (any_ad
 
 /// A program on a GPU with its extents and its memory.
 ///
-/// Runs of one executable use the same memory for temporaries: those on different streams have to be ordered by the caller, or each
-/// stream gets an executable of its own, which share the compiled code.
+/// Runs of one executable share the memory of temporaries. The caller either orders runs on different streams, or gives
+/// each stream an executable of its own; these share the compiled code.
 pub struct CudaExecutable {
     program: Arc<CudaProgram>,
     binding: Binding,
@@ -41,7 +41,7 @@ pub struct CudaExecutable {
     parameters: Vec<*mut c_void>,
     /// The turns that are left of each loop that counts them.
     left: Vec<i64>,
-    /// Temporaries, behind them buffers that are no tensor of the caller's, which begin as zeros, and behind those the workspace of a library's calls.
+    /// Temporaries, then zero-initialized internal buffers, then the workspace of library calls.
     scratch: DeviceMemory,
     workspace: u64,
 }
@@ -50,11 +50,11 @@ pub struct CudaExecutable {
 unsafe impl Send for CudaExecutable {}
 
 impl CudaExecutable {
-    /// Binds a program to the extents, all of which are given by name.
+    /// Binds a program to `extents`, which names every extent.
     ///
     /// # Errors
-    /// Extents without a value; too little memory of the device for the temporaries; a kernel whose block asks for more shared memory,
-    /// or whose grid has more blocks, than the device takes.
+    /// Extents without a value; too little memory of the device for the temporaries; a kernel whose shared memory per
+    /// block, or number of blocks, exceeds the device's limit.
     pub fn new(
         program: Arc<CudaProgram>,
         extents: &Explicit,

@@ -18,7 +18,7 @@ pub struct CudaGraph {
 unsafe impl Send for CudaGraph {}
 
 impl CudaExecutable {
-    /// Records a run on these tensors, addresses as for [`run`](Self::run); nothing runs yet.
+    /// Records a run on these tensors without executing it; the addresses are those for [`run`](Self::run).
     ///
     /// # Errors
     /// Those of `run`, and those of the driver when it makes the graph.

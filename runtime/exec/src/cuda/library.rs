@@ -76,7 +76,8 @@ functions! {
     )
 }
 
-/// `cublasLtMatmulHeuristicResult_t`, with a number for its status: the binding's is an enumeration, which must not hold what a newer library says.
+/// `cublasLtMatmulHeuristicResult_t` with a plain number as status. The binding declares an enumeration, in which an
+/// unknown status of a newer library would be undefined behavior.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Choice {
@@ -102,8 +103,8 @@ pub(super) enum Unused {
     NotFound,
     /// There are no terms: the result is 0.
     NoTerms,
-    /// A tensor has no axis along which elements are neighbours, or stores lines once for several indices; or a bias is not along the axis along which
-    /// those of the result are.
+    /// A tensor has no contiguous axis, or stores a line once for several indices; or the bias does not run along the
+    /// contiguous axis of the result.
     Layout,
     /// The bias is not of the result's type.
     Types,
@@ -124,7 +125,7 @@ impl Unused {
     }
 }
 
-/// The library on a device, once it was looked for; `None` where it was not found.
+/// The library on a device, loaded at first use; the inner `None` says that it was not found.
 #[derive(Default)]
 pub(super) struct Libraries(OnceLock<Option<Arc<CublasLt>>>);
 
@@ -163,7 +164,8 @@ impl CudaDevice {
     }
 }
 
-/// The functions of the first library of these names that is found and has them; beside a simulated GPU, those of the simulator, as no other library knows its memory.
+/// The functions of the first library in `names` that exists and has them all. A simulated GPU uses the simulator's
+/// functions, since no other library can access its memory.
 fn functions(names: &[&str]) -> Option<Functions> {
     if simulator::is_simulated() {
         // SAFETY: the driver's library is there.
@@ -290,7 +292,7 @@ impl Described {
     }
 }
 
-/// A matrix as it lies in memory: its lines of neighbours, how many there are, and how far apart they begin.
+/// A matrix in memory: the length and the number of its contiguous lines, and the distance between their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Matrix {
     stored: [usize; 2],
@@ -300,7 +302,8 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// A tensor's matrix of two loops: elements along `along` are neighbours. `None` where they are not, or where lines are stored once for several.
+    /// The matrix of two loops of a tensor, contiguous along `along`. `None` if it is not contiguous, or if lines
+    /// overlap.
     fn of(which: usize, along: &Loop, across: &Loop, turned: bool) -> Option<Matrix> {
         let beside = along.extent == 1 || along.strides[which] == 1;
         let apart = match across.extent {

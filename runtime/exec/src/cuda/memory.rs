@@ -29,10 +29,10 @@ impl CudaDevice {
         Ok((free as u64 + unused, total as u64))
     }
 
-    /// Gives the system the memory that this process keeps for later.
+    /// Returns the memory that this process keeps cached to the system.
     ///
     /// # Errors
-    /// An error of the driver, which may be that of a kernel.
+    /// An error of the driver, which may come from an earlier kernel.
     pub fn release_memory(&self) -> Result<(), RuntimeError> {
         self.bind()?;
         let released = self.pool.as_deref().map_or(Ok(()), Pool::release);
@@ -150,7 +150,7 @@ impl DeviceMemory {
         self.upload_at(0, bytes)
     }
 
-    /// Copies `bytes` as [`upload`](Self::upload) does, to so many bytes behind the beginning.
+    /// Copies `bytes` as [`upload`](Self::upload) does, to an offset of `before` bytes.
     pub(super) fn upload_at(&mut self, before: usize, bytes: &[u8]) -> Result<(), RuntimeError> {
         self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;
@@ -172,7 +172,7 @@ impl DeviceMemory {
         self.download_at(0, bytes)
     }
 
-    /// Copies bytes as [`download`](Self::download) does, from so many bytes behind the beginning.
+    /// Copies bytes as [`download`](Self::download) does, from an offset of `before` bytes.
     pub(super) fn download_at(&self, before: usize, bytes: &mut [u8]) -> Result<(), RuntimeError> {
         self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;

@@ -41,7 +41,7 @@ impl Drop for Module {
     }
 }
 
-/// The modules of a device, the one that was asked for last at the end.
+/// The loaded modules of a device, the most recently used last.
 #[derive(Default)]
 pub(super) struct Modules(Mutex<VecDeque<(String, Arc<Module>)>>);
 
@@ -147,8 +147,8 @@ impl CudaDevice {
         }
     }
 
-    /// Lets launches of a function have all the shared memory of a block that its own leaves. Launches that need no more than any block may
-    /// have do not ask.
+    /// Permits launches of a function to use all shared memory of a block that its static `own` bytes leave. Launches
+    /// within the default limit need no such call.
     pub(super) fn allow_shared(&self, function: &Function, own: u64) -> Result<(), DriverError> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = i32::try_from(self.shared_optin.saturating_sub(own)).unwrap_or(i32::MAX);

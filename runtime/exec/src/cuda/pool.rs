@@ -21,7 +21,7 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// A pool of the context's device; none where it has no pools. The context is current.
+    /// Creates a pool on the context's device; `None` if the device has no pools. The context must be current.
     pub fn new(context: &Arc<CudaContext>) -> Result<Option<Pool>, DriverError> {
         use sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED as SUPPORTED;
         if context.attribute(SUPPORTED)? == 0 {
@@ -73,10 +73,10 @@ impl Pool {
         Ok(address)
     }
 
-    /// Takes memory back that it gave, behind all work of the device.
+    /// Frees an allocation of this pool after all work of the device has finished.
     ///
     /// # Safety
-    /// The address is one that [`allocate`](Self::allocate) gave and that nobody uses.
+    /// The address comes from [`allocate`](Self::allocate), and nobody uses it any more.
     pub unsafe fn free(&self, address: u64, stream: sys::CUstream) -> Result<(), DriverError> {
         self.context.synchronize()?;
         // SAFETY: the caller's word.

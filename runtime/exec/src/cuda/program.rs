@@ -28,7 +28,7 @@ pub struct CudaProgram {
     others: Vec<CudaProgram>,
 }
 
-/// A kernel on the device, for tensors that are aligned, and for others, where there is code for these.
+/// A kernel on the device: code for aligned tensors, and code for unaligned ones if it exists.
 pub(super) struct Entry {
     pub aligned: Function,
     pub any: Option<Function>,

@@ -50,7 +50,7 @@ pub(super) enum Work {
 pub(super) struct Launch {
     /// The kernel's place in the artifact.
     pub kernel: usize,
-    /// For tensors that are aligned, and for others, where there is code for these.
+    /// The work for aligned tensors; `any` is the work for unaligned ones, if such code exists.
     aligned: Way,
     any: Option<Way>,
     /// Its parameters: buffers, by their places in the table of addresses, and extents.
@@ -68,7 +68,8 @@ pub(super) struct Launch {
 /// The work of a launch for tensors at addresses of some kind.
 pub(super) struct Way {
     function: Function,
-    /// The calls of a library that take the place of the launch, or the reason for which there are none; `None` of a kernel that computes no product alone.
+    /// The library calls that replace the launch, or the reason why none do; `None` unless the kernel is a single
+    /// product.
     pub library: Option<Result<Box<Call>, Unused>>,
 }
 
@@ -155,10 +156,10 @@ impl Launch {
     }
 }
 
-/// Copies on the device, behind what the stream does before; nothing from a place to itself.
+/// Copies `bytes` on the device, after earlier work of the stream. A copy of a place to itself is a no-op.
 ///
 /// # Safety
-/// Both have so many bytes.
+/// Both addresses are good for `bytes` bytes.
 pub(super) unsafe fn copy(
     from: u64,
     to: u64,

@@ -117,7 +117,8 @@ impl Seat {
     }
 }
 
-/// Rank 0 compares all programs with its own, and tells each rank what it found: all end with the same.
+/// Compares the identities of all programs on rank 0, which sends each rank the verdict: all ranks return the same
+/// result.
 fn compare(engine: &mut dyn Engine, identity: Identity) -> Result<(), MeshError> {
     let own = identity.bytes();
     let tag = |number| Tag {

@@ -111,7 +111,7 @@ impl Local {
         peer * self.world.ranks + self.rank
     }
 
-    /// Takes back all blocks that nobody has begun to copy, and waits for those that somebody copies.
+    /// Withdraws all blocks that no peer has begun to copy, and waits for copies in progress.
     fn withdraw(&self, mut state: MutexGuard<'_, State>, blocks: &[Block<'_>]) {
         state.waits[self.rank] = None;
         for block in blocks.iter().filter(|block| !block.send.is_empty()) {

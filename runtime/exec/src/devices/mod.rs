@@ -43,10 +43,10 @@ pub use run::{MeshRun, gather, part_of};
 
 use std::time::Duration;
 
-/// The time for which a rank waits for another one where nobody says otherwise: some times what a step of a large program takes.
+/// The default time that a rank waits for another rank: several times the duration of a step of a large program.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(600);
 
-/// The number of an exchange. Those who take part in one know it by the same.
+/// The identity of an exchange: all its participants use the same tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// The step of the program.
@@ -55,7 +55,7 @@ pub struct Tag {
     pub number: u32,
 }
 
-/// The bytes for one peer, and those from it. Either may be empty: then nothing goes that way.
+/// The bytes to send to a peer, and the memory for bytes from it. An empty slice means no transfer in that direction.
 #[derive(Debug)]
 pub struct Block<'a> {
     pub peer: usize,

@@ -15,7 +15,7 @@ const CHUNK: usize = 256;
 /// Combines elements `begin..end` of all operands.
 ///
 /// # Safety
-/// The operands, of which there is one at least, have these elements, and so has the result, which nobody else uses.
+/// There is at least one operand. The operands have these elements, and so has the result, which nobody else uses.
 pub unsafe fn reduce(
     dtype: DType,
     combine: Combine,

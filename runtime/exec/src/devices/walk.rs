@@ -8,9 +8,9 @@ use fuser_artifact::limits::MAX_RANK;
 /// Blocks of a tensor, with numbers for sizes, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// The extent of each loop and the distance of neighbours, the innermost last. Loops that make one are one.
+    /// The extent and the stride of each loop, the innermost last. Loops that can be collapsed are one loop.
     loops: Vec<[usize; 2]>,
-    /// From the first element of a device's block to that of the next device's; 0 where all have the same block.
+    /// The distance from a device's block to that of the next device; 0 if all devices have the same block.
     pub step: usize,
     /// The elements of a block.
     pub elements: usize,
@@ -77,10 +77,10 @@ impl Blocks {
         }
     }
 
-    /// Copies a block to memory where its elements lie one behind the other.
+    /// Copies a block to contiguous memory.
     ///
     /// # Safety
-    /// The block that begins at `from` has all its elements, of so many bytes; `to` has room for them; the two do not overlap.
+    /// The block at `from` has all its elements, of `size` bytes each; `to` has room for them; the two do not overlap.
     pub unsafe fn pack(&self, size: usize, from: *const u8, to: *mut u8) {
         let mut done = 0;
         self.runs(&mut |at, count, stride| {
@@ -91,10 +91,10 @@ impl Blocks {
         });
     }
 
-    /// Copies elements that lie one behind the other to their places in a block.
+    /// Copies contiguous elements to their places in a block.
     ///
     /// # Safety
-    /// As for [`pack`](Self::pack), the other way.
+    /// As for [`pack`](Self::pack), with source and destination exchanged.
     pub unsafe fn unpack(&self, size: usize, from: *const u8, to: *mut u8) {
         let mut done = 0;
         self.runs(&mut |at, count, stride| {
@@ -152,7 +152,7 @@ impl Blocks {
         }
     }
 
-    /// True if memory of so many bytes has all elements of the block that begins with this one.
+    /// True if memory of `bytes` bytes contains all elements of the block that starts at element `first`.
     fn fits(&self, size: usize, bytes: usize, first: usize) -> bool {
         let mut loops = self.loops.iter();
         let last = loops.try_fold(first, |last, [extent, stride]| {

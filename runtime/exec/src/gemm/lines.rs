@@ -112,7 +112,7 @@ impl<'a> Counter<'a> {
         counter
     }
 
-    /// Moves the digit `which` by `count` steps, which at most end it, and the ones before it if they do.
+    /// Advances digit `which` by `count` steps, at most to its end, and carries into the preceding digits.
     fn step(&mut self, which: usize, count: usize) {
         let mut steps = count as i64;
         for number in (0..=which).rev() {
@@ -145,7 +145,7 @@ impl<T: Copy + Default> Windows<'_, T> {
         inner.is_none_or(|inner| inner.offset == 1 && inner.moves == [0; DIMS])
     }
 
-    /// The elements of memory from one of the innermost terms to the next; none where that is not the same everywhere.
+    /// The distance in memory between neighbors of the innermost digit; `None` if it varies.
     fn step(&self, digit: &Digit) -> Option<usize> {
         let bounds = self.view.bounds.iter().zip(digit.moves);
         bounds
@@ -299,7 +299,7 @@ unsafe fn copy_lines<T: Copy + Default>(lines: &[Run<T>], run: usize, to: *mut T
     }
 }
 
-/// Copies terms that are `step` elements apart, line beside line.
+/// Copies terms that are `step` elements apart, interleaving the lines.
 ///
 /// # Safety
 /// As for [`copy_lines`].
@@ -394,7 +394,7 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// The terms that a block has at most; `most` where it is read where it lies.
+    /// The maximum number of terms in a block; `most` for a factor that is read in place.
     pub fn run(&self, most: usize) -> usize {
         match self {
             Factor::Strided(_) => most,

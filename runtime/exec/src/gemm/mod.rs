@@ -31,8 +31,8 @@ pub use self::{
     store::{Stored, store},
 };
 
-/// Rows and columns of the blocks of a result, from its first element on, each of which is computed by one kernel alone: which one, what is in these rows and
-/// columns decides. So tiles that are cut at multiples of it have the same bits however they are cut.
+/// Granularity of kernel selection: the micro-kernel for a block of this many rows and columns depends only on their
+/// data. Tilings whose cuts are multiples of it therefore give the same bits.
 pub const GRAIN: usize = 64;
 /// Rows and columns that are multiplied at a time at most.
 pub const MOST: [usize; 2] = [2048, 1024];

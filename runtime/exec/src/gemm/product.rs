@@ -35,8 +35,8 @@ pub trait Kernel<T: Copy> {
     /// The elements are there, at most as many lines as a panel has, and there is room for a panel.
     unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, seen: &mut Self::Seen);
 
-    /// The biased exponents of the least and of the greatest element that was seen, zeros aside: a subnormal number has 0, what is no
-    /// finite number 255. `None` where all are 0, and where the kernel takes any.
+    /// The biased exponents of the least and the greatest nonzero magnitude seen. Subnormal numbers have exponent 0,
+    /// infinities and NaN 255. `None` if all elements are 0, or if the kernel accepts any exponent.
     fn exponents(_: &Self::Seen) -> Option<[u32; 2]> {
         None
     }
@@ -46,10 +46,11 @@ pub trait Kernel<T: Copy> {
         true
     }
 
-    /// Multiplies a panel of rows, of which so many count, and so many terms by each of these panels of columns, and adds the products.
+    /// Multiplies a panel of rows by each of the panels of columns and adds the products to the sums. `size` gives the
+    /// number of valid rows and of terms.
     ///
     /// # Safety
-    /// The panels were packed with so many terms, and the sums are there.
+    /// The panels were packed with this number of terms, and the sums are there.
     unsafe fn multiply(&self, size: [usize; 2], left: Panel, right: &[Panel], sums: Sums);
 }
 
@@ -88,9 +89,9 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
     ]
 }
 
-/// Multiplies at most [`MOST`] rows by columns, or columns by rows; gives sums to `store`, panel after panel of 32 columns and `TALL` rows, with the number of
-/// the first row and column and of rows and columns. Then gives those to `other`, in the same way, whose factors the kernel does not fit: what was stored of
-/// them is not the product.
+/// Multiplies at most [`MOST`] rows by columns, or columns by rows. Calls `store` for each panel of 32 columns and
+/// `TALL` rows, with the first row and column, the number of rows and columns, and the sums. Then calls `other` for
+/// each rectangle whose factors do not fit the kernel: the sums stored there are not the product.
 ///
 /// # Safety
 /// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
@@ -183,7 +184,8 @@ const GRAINS: usize = if MOST[0] > MOST[1] { MOST[0] } else { MOST[1] } / GRAIN;
 // A row of blocks is a mask of bits.
 const _: () = assert!(GRAINS <= 32);
 
-/// Gives the rectangles of a result whose factors the kernel does not fit: blocks of neighbouring columns, and of all rows below in which the same ones are.
+/// Passes the rectangles of a result whose factors do not fit the kernel to `give`. A rectangle covers adjacent columns
+/// and all following rows with the same misfits.
 fn misfits<T: Copy, K: Kernel<T>>(
     [rows, columns]: [[Option<[u32; 2]>; GRAINS]; 2],
     sizes: [usize; 2],
@@ -221,7 +223,7 @@ mod tests {
     use super::*;
     use half::bf16;
 
-    /// Rectangles cover each block that does not fit once, and no other, whatever the factors have.
+    /// The rectangles cover each misfitting block exactly once, and no other block, for any factors.
     #[test]
     fn misfits_are_covered_once() {
         let kinds = [None, Some([0, 130]), Some([70, 130]), Some([120, 130])];
