@@ -137,7 +137,7 @@ fn width(bytes: &Value) -> u64 {
     1 + bits.saturating_sub(12) / 4
 }
 
-/// A string of Graphviz, in which nothing is an escape but the ends of lines.
+/// A string of Graphviz, in which only line ends are escape sequences.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", text.replace('\n', "\\n"))

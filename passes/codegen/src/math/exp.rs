@@ -76,8 +76,8 @@ impl<'e, 'ctx> Exponent<'e, 'ctx> {
             ..self
         }
     }
-    /// Two powers of two whose product is `2^n`. Exponents of any sign split into halves. For nonpositive exponents, the
-    /// first factor is raised into the normal range, and the constant second factor lowers the product again.
+    /// Two powers of two whose product is `2^n`. Exponents of any sign split into halves. For nonpositive exponents,
+    /// the first factor is raised into the normal range, and the constant second factor lowers the product again.
     fn factors(self, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx>; 2] {
         match self.sign {
             Sign::Any => halves(self.bits, like),
