@@ -25,8 +25,8 @@ use crate::tool::files;
 const FUEL: u64 = 1 << 26;
 /// Elements of all inputs of one run.
 const ELEMENTS: usize = 1 << 24;
-/// The values of named extents, assigned cyclically. They are odd, so that no vector width divides them. A value grows
-/// by one if a program needs an even extent in every call.
+/// The values of named extents, assigned cyclically. They are odd, so that no vector width divides them. An extent that
+/// is even in every call gets the next even number.
 const EXTENTS: [i64; 6] = [5, 3, 7, 9, 17, 33];
 /// The length of an axis that nobody named.
 const UNKNOWN: usize = 3;
