@@ -1,7 +1,8 @@
-//! The form of an op: all that it holds, without names of values, so that equal layers of a program have one form.
+//! The form of an op: its contents without the names of values. Equal layers of a program have equal forms.
 //!
-//! Two ops have one form if their ops, operands, attributes, types and regions are equal, in order. Values from outside go by their first
-//! use and their type. An op that jumps to blocks has the form of no other. Linear in the number of ops; does not recurse.
+//! Two ops have the same form if their ops, operands, attributes, types and regions are equal, in order. Values from
+//! outside are identified by their first use and their type. An op that jumps to blocks shares its form with no other
+//! op. Linear in the number of ops; does not recurse.
 
 use fuser_dialects::task::{labels, positions};
 use fuser_ir::attr::AttrId;
@@ -21,7 +22,7 @@ pub enum Item {
     /// An operand, as the number of its definition or of its first use.
     Operand(usize),
     Attr(Sym, AttrId),
-    /// The type of a result, of a block argument, or of a value from outside.
+    /// The type of a result, a block argument, or a value from outside.
     Type(TypeId),
     Block,
     /// The end of a region.
@@ -80,7 +81,7 @@ pub fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>
 /// Values in the order in which they appear.
 type Numbers = FxHashMap<Value, usize>;
 
-/// Adds an op; gives the values from outside that it is the first to use.
+/// Adds an op; returns the outside values whose first use it is.
 fn add_op(
     ir: &Ir,
     op: Op,

@@ -1,6 +1,6 @@
 //! Emits kernel-dialect operations: index arithmetic that folds constants, loops, loads and stores.
 //!
-//! Guarantees: an [`Idx`] that is constant becomes an op only where it is used as an operand. Knows nothing of schedules.
+//! Guarantees: a constant [`Idx`] becomes an op only if it is used as an operand. Independent of schedules.
 
 use fuser_ir::def::{Computes, OpDef};
 use fuser_ir::ir::NewOp;
@@ -205,7 +205,8 @@ impl KernelBuilder<'_> {
             _ => self.index_op(&fusion::ADD, a, b),
         }
     }
-    /// `x * n` and `i` where `a` is `(x + i / n) * n` and `b` is `i % n`: their sum without a division. `x` may be missing.
+    /// The sum of `a` and `b` without a division, for `a = (x + i / n) * n` and `b = i % n`: returns `x * n` and `i`.
+    /// `x` may be absent.
     fn undivided(&mut self, a: Value, b: Value) -> Option<(Idx, Idx)> {
         let parts = |ir: &Ir, value: Value, computes: Computes| {
             let by = ir.made_as(value, computes)?;
@@ -332,8 +333,8 @@ impl KernelBuilder<'_> {
             args,
         }
     }
-    /// Closes a loop: `next` are the carried values of the next iteration, `combine` names, for a thread loop, how those of
-    /// the threads are put together. Returns the final values.
+    /// Closes a loop. `next` are the carried values of the next iteration; for a thread loop, `combine` names the
+    /// functions that combine the threads' values. Returns the final values.
     pub fn close_loop(
         &mut self,
         open: OpenLoop,
@@ -488,8 +489,8 @@ impl KernelBuilder<'_> {
 
     // --- memory ----------------------------------------------------------------------------------------------------
 
-    /// Scratch memory for the product of `sizes` elements. It is made at the entry of the kernel, so the sizes must be known
-    /// there: constants and extents.
+    /// Allocates scratch memory for the product of `sizes` elements. The allocation is at the kernel's entry, so the
+    /// sizes must be known there: constants and extents.
     pub fn alloc(&mut self, sizes: &[Idx], dtype: DType) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let size = sizes.iter().fold(Idx::Const(1), |a, &b| self.mul(a, b));
@@ -507,7 +508,7 @@ impl KernelBuilder<'_> {
         self.block = here;
         memory
     }
-    /// The elements of a constant of type `ty` as a buffer, made at the entry of the kernel.
+    /// A buffer with the elements of a constant of type `ty`, created at the kernel's entry.
     pub fn table(&mut self, value: AttrId, ty: TypeId) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let constant = self.value(&fusion::CONSTANT, &[], &[("value", value)], ty);
@@ -654,7 +655,7 @@ impl KernelBuilder<'_> {
     }
 }
 
-/// The widths of the vectors that an interval is walked in, the longest first.
+/// The vector widths used for an interval, the longest first.
 pub fn widths(most: u64, shorter: bool) -> impl Iterator<Item = u64> {
     let next = move |width: &u64| Some(width / SHORTER).filter(|&w| shorter && w > 1);
     std::iter::successors(Some(most), next)

@@ -1,4 +1,5 @@
-//! Accumulation of reductions and scans: type, identity, combining op. One table for loops, lanes and threads.
+//! Combining functions of reductions and scans: type, identity, combining op. One table serves loops, lanes and
+//! threads.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::fold::constants;
@@ -79,7 +80,7 @@ impl Combine {
             Combine::Last(_) => return None,
         })
     }
-    /// True if elements must come in their order, one by one: neither lanes nor threads share them.
+    /// True if elements must be combined one by one in order, so that neither lanes nor threads may share them.
     pub const fn is_ordered(self) -> bool {
         matches!(self, Combine::Last(_))
     }
@@ -136,7 +137,7 @@ impl Combine {
     }
 }
 
-/// A number of a clause as an element of `dtype`, in the type that computes.
+/// A number of a clause, as an element of `dtype` in the computing type.
 pub fn initial(k: &mut KernelBuilder, number: AttrId, dtype: DType) -> Value {
     let value = element(k, number, dtype);
     k.cast(value, dtype.compute())

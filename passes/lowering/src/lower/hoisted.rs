@@ -1,4 +1,5 @@
-//! Phases that run before outer loops: their clause `before` names the loops that do not change their values.
+//! Hoisted phases: phases that run before outer loops. Their clause `before` names the loops that do not change their
+//! values.
 //!
 //! ```text
 //! grid loop
@@ -7,8 +8,8 @@
 //!     phases of the step
 //! ```
 //!
-//! Refuses a phase whose values vary along a loop that it runs before, and one with a reduction over outer loops, which is
-//! complete only after them.
+//! Refuses a phase whose values vary along a loop that it precedes. Refuses a phase with a reduction over outer loops
+//! as well, because that is complete only after them.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;

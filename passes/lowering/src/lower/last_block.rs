@@ -1,4 +1,5 @@
-//! Sums over the blocks of a GPU: each block keeps those of its share, and the last one that ends puts all shares together.
+//! Sums over the blocks of a GPU: each block computes the sums of its share, and the last block to finish combines all
+//! shares (a threadfence reduction).
 //!
 //! ```text
 //! grid loop                          for each place in the kept grid loops, a block for each share of the others
@@ -29,7 +30,7 @@ use super::effects::Effect;
 use super::sweep::{Accumulator, SweepLowering, Unsupported};
 use crate::spec::{LoopAxis, Role, SweepSpec};
 
-/// Elements that a thread of the last block of a group has at a time.
+/// The elements that a thread of a group's last block processes at a time.
 const GROUP_LANES: i64 = 4;
 
 /// A tile in which threads hand on what they put together.
@@ -99,7 +100,7 @@ impl GridLoops {
     }
 }
 
-/// Shares of the shared loops: as many in each block as it has groups.
+/// The number of shares of the shared loops: as many in each block as it has groups.
 fn number_of_shares(spec: &SweepSpec) -> i64 {
     let groups = spec.groups.max(1);
     (spec.partials.max(1) + groups - 1) / groups * groups
@@ -127,7 +128,7 @@ struct Shares {
     loops: GridLoops,
     /// The steps of each grid loop.
     steps: FxHashMap<usize, Idx>,
-    /// Steps of the shared loops, all and of a share; true if a share is always one.
+    /// The steps of the shared loops in total and for each share; true if every share is one step.
     total: Idx,
     share: Idx,
     one_step: bool,
@@ -350,7 +351,7 @@ impl SweepLowering<'_> {
             Ok(())
         })
     }
-    /// Runs `body` for each element along loops of these sizes, outermost first: a thread an element.
+    /// Runs `body` for each element of loops with these sizes, outermost first, one element for each thread.
     fn each_element(
         &mut self,
         sizes: &[(usize, Idx)],
@@ -374,8 +375,9 @@ impl SweepLowering<'_> {
             _ => self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Thread, flush),
         }
     }
-    /// The shared loop whose tiles of a share can be one step, so that its threads put their sums together once: the lanes' alone, where no
-    /// step has indices of another one and there is but one phase, which keeps nothing.
+    /// The shared loop whose tiles in a share can form a single step, so that threads combine their sums once. Only the
+    /// lanes' loop qualifies. No step may index another shared loop, and the sweep must have a single phase without
+    /// kept values.
     fn range_axis(&self, loops: &GridLoops) -> Option<usize> {
         let &[axis] = loops.shared.as_slice() else {
             return None;
@@ -394,7 +396,7 @@ impl SweepLowering<'_> {
             && inside.all(plain);
         fits.then_some(axis)
     }
-    /// The tiles `from` to `to` of a loop as one step; there may be none.
+    /// Emits the tiles `from..to` of a loop as one step; the range may be empty.
     fn emit_whole_share(
         &mut self,
         axis: usize,
@@ -530,7 +532,7 @@ impl SweepLowering<'_> {
         }
         Ok(phases)
     }
-    /// The loops of a sum's elements in the present place, and how many there are along each.
+    /// The loops over a sum's elements in the current place, and the number of elements along each.
     fn sizes_of(&mut self, sum: &Accumulator) -> Vec<(usize, Idx)> {
         let mut sizes = Vec::new();
         for dim in &sum.dims {
@@ -545,9 +547,10 @@ impl SweepLowering<'_> {
         }
         sizes
     }
-    /// Puts the partial results of the present place together, so many rows from one on. Of a few elements each has a warp. Of more, groups of threads add up a
-    /// share of the rows of each element, and one group what these are. Where the elements are enough for all threads, one thread adds up all rows. Threads have
-    /// vectors where each row has whole ones.
+    /// Combines the partial results of the current place, `count` rows from the first on. A few elements get one warp
+    /// each. For more elements, groups of threads each add a share of the rows, and one group combines the shares. With
+    /// enough elements for all threads, one thread adds all rows of an element. Threads use vectors if each row
+    /// consists of full ones.
     fn combine(
         &mut self,
         sums: &[Accumulator],
@@ -692,7 +695,7 @@ impl SweepLowering<'_> {
         }
         own
     }
-    /// The partial results of a range of the rows from `first` on at an element, put together.
+    /// The combined partial results of one element over a range of rows, starting at `first`.
     fn sum_partials(
         &mut self,
         sum: &Accumulator,
@@ -771,7 +774,7 @@ impl SweepLowering<'_> {
         self.k.close_if(open, condition);
         Ok(())
     }
-    /// The tile indices of element `at` of the present place, in loops of these sizes, outermost first.
+    /// The tile indices of element `at` of the current place, for loops of these sizes, outermost first.
     fn indices_of(&mut self, sizes: &[(usize, Idx)], at: Idx) -> FxHashMap<usize, Idx> {
         let (mut ivs, mut rest) = (FxHashMap::default(), at);
         for (n, &(axis, size)) in sizes.iter().enumerate().rev() {
@@ -783,7 +786,7 @@ impl SweepLowering<'_> {
         }
         ivs
     }
-    /// The results of `load` for the indices of a range, vectors or elements, put together: in order, but by threads that share the range.
+    /// The combined results of `load` over a range of vectors or elements: in order, unless threads share the range.
     fn sum_rows(
         &mut self,
         sum: &Accumulator,

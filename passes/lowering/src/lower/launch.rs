@@ -50,7 +50,7 @@ fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
 }
 
-/// Shared memory that a block of so many threads takes of a kernel, if all of its allocations are of known size.
+/// The shared memory of a kernel for a block of `threads` threads; `None` if an allocation has an unknown size.
 pub(crate) fn shared_memory(ir: &Ir, func: Op, threads: i64) -> Option<u64> {
     let allocs = ir.children(func).into_iter();
     let mut allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
@@ -122,7 +122,8 @@ fn replace(ir: &mut Ir, sweep: Op, results: &[Value], yielded: &[Value]) {
     ir.erase(sweep);
 }
 
-/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches, for a machine and extents that are multiples of powers of two.
+/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. `target` is the machine; extents may be
+/// known multiples of powers of two.
 pub fn lower_sweep(
     ir: &mut Ir,
     sweep: Op,
@@ -481,7 +482,7 @@ impl Job<'_> {
         let known = known.filter_map(|(name, &value)| Some((value, *self.multiples.get(name)?)));
         known.collect()
     }
-    /// Emits the kernel again, for groups of threads that would share their tiles: all threads of a block are one then.
+    /// Emits the kernel again without groups of threads, since groups would share their tiles.
     fn emit_ungrouped(
         &self,
         ir: &mut Ir,
@@ -512,8 +513,8 @@ impl Job<'_> {
         };
         job.emit_kernel(ir, symbol, inputs, outputs, names)
     }
-    /// Refuses a kernel whose allocations of known size are more than a block of the target may have. Those that depend on named
-    /// extents are the launch's to check.
+    /// Refuses a kernel whose allocations of known size exceed the limit of a block. Allocations that depend on named
+    /// extents are checked at launch.
     fn check_scratch(&self, ir: &Ir, entry: Block) -> Result<(), Unsupported> {
         let Some(limit) = self.target.scratch_limit() else {
             return Ok(());
@@ -647,7 +648,8 @@ struct OpenFunc {
 }
 
 impl OpenFunc {
-    /// A `kernel.func` at the end of `module` with one flat memory per type and one index per extent name.
+    /// Creates a `kernel.func` at the end of `module` with one flat memory for each type and one index for each extent
+    /// name.
     fn new(
         ir: &mut Ir,
         module: Block,

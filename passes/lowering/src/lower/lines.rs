@@ -1,7 +1,8 @@
-//! Whole lines: vectors that store begin where a line of memory does.
+//! Cache-line alignment of stores: vectors start at a line of memory.
 //!
-//! A row of odd length begins anywhere in a line. Vectors counted from there store to two lines each, and never past the caches. A long
-//! row that is only stored to is walked up to its first line in short steps:
+//! A row of odd length starts anywhere in a line. Vectors counted from its start store to two lines each, and cannot
+//! bypass the caches. A long row that is only stored is therefore processed in short steps up to its first line
+//! boundary:
 //!
 //! ```text
 //! for j in 0..4080 step 16               h = -4095 * r mod 16
@@ -11,8 +12,8 @@
 //!                                        for j in e..4095 step 4, 1 { ... }
 //! ```
 //!
-//! The short steps are one vector of which some lanes count, for a processor that loads and stores those. Each element is stored once, as before. Never
-//! changes the order of a reduction: a nest with one is walked from its start.
+//! On processors with masked stores, the short steps are one masked vector. Each element is still stored exactly once.
+//! Never changes the order of a reduction: a nest with one is processed from its start.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -31,7 +32,7 @@ const LEAST: i64 = 12;
 pub(super) struct ByLines {
     /// Its intervals in order.
     pub(super) parts: SmallVec<[Interval; 2]>,
-    /// The results to which its vectors of full width are stored from the beginning of a line on.
+    /// The results whose full vectors are stored from a line boundary on.
     pub(super) stored: Vec<Value>,
 }
 

@@ -85,7 +85,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 /// The machine, and the extents that are multiples.
 type Known<'a> = (&'a Target, &'a FxHashMap<Sym, i64>);
 
-/// The sweeps of a program that were lowered, by their forms, with their inputs.
+/// The lowered sweeps of a program, by form, with their inputs.
 type Lowered = FxHashMap<Form, (Vec<Value>, Launches)>;
 
 fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: Known<'_>) {

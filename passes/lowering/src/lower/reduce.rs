@@ -17,8 +17,8 @@ const CHAINS: usize = 4;
 const SHORT_BODY: u32 = 8;
 
 impl SweepLowering<'_> {
-    /// The loops over a range of vectors, each with the number of vectors that it accumulates into: where a step has little to do
-    /// besides, it would wait for the sum of the last one.
+    /// The loops over a range of vectors, each with its number of accumulators. A loop with little other work would
+    /// wait for its previous sum with a single one.
     pub(super) fn chained(
         &mut self,
         nest: &Nest,
@@ -68,8 +68,8 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// A thread loop starts each thread from what keeps every bit, and is joined to the state behind it where that is another number; a sequential
-    /// one goes on from the state.
+    /// The initial values of a loop. A thread loop starts each thread from a value that preserves every bit, and its
+    /// result is combined with the state afterwards if that differs. A sequential loop continues from the state.
     pub(super) fn loop_inits(
         &mut self,
         inner: &[Reduction],
@@ -179,7 +179,7 @@ impl SweepLowering<'_> {
         r.accumulator
             .map_or(Ok(Vec::new()), |at| self.added_again(at))
     }
-    /// The memory in which a reduction accumulates, and the place of the element at `ivs`.
+    /// The memory in which a reduction accumulates, and the offset of the element at `ivs`.
     pub(super) fn sum_in_memory(
         &mut self,
         r: &Reduction,

@@ -1,4 +1,4 @@
-//! Scans inside nests: a loop that hands on the result so far.
+//! Scans inside nests: a loop that carries the running result.
 //!
 //! The result so far is a carried value, if the loop along the scanned axis is the innermost of those along which the scan varies;
 //! else it is an element of tile memory for each index of the loops inside. From one step of an outer loop to the next it lies
@@ -41,19 +41,19 @@ pub(super) struct Scan {
     pub(super) axis: usize,
     /// The loop of the nest that carries the running result; `None` if memory carries it.
     carried_by: Option<usize>,
-    /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be put together.
+    /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be combined.
     pub(super) shared: bool,
-    /// Memory that hands it on where no loop of the nest does, for each accumulator, with its dims.
+    /// The memory that carries the running result if no loop of the nest does: one for each accumulator, with its dims.
     memory: Option<(Vec<Value>, Vec<AccDim>)>,
 }
 
 impl SweepLowering<'_> {
-    /// True if a scan is one of each row: the loop inside of that at `depth` hands it on.
+    /// True if the loop inside the one at `depth` carries the scan, so that each row has a scan of its own.
     pub(super) fn scans_row(&self, scan: &Scan, nest: &Nest, depth: usize) -> bool {
         let varies = self.varies(self.ir().result(scan.op, 0));
         scan.carried_by == Some(depth + 1) && varies.contains(&nest.loops[depth])
     }
-    /// The scans of a nest, each with memory that holds its start where its first index lies in this step.
+    /// The scans of a nest. Each has memory with its initial value if its first index lies in this step.
     pub(super) fn begin_scans(&mut self, nest: &Nest) -> Result<Vec<Scan>, Unsupported> {
         let mut scans = Vec::new();
         for &op in &nest.ops {
@@ -95,7 +95,7 @@ impl SweepLowering<'_> {
         let dtype = |&v: &Value| self.ir().value_kind(v).dtype();
         results.map(|v| dtype(v).unwrap_or(DType::F32)).collect()
     }
-    /// The loop axis that walks the scanned axis; `None` where that has extent 1.
+    /// The loop axis that iterates over the scanned axis; `None` if that axis has extent 1.
     fn scan_loop(&self, op: Op) -> Result<Option<usize>, Unsupported> {
         let Some(axis) = self.axes.scanned(op) else {
             return Ok(None);
@@ -163,7 +163,8 @@ impl SweepLowering<'_> {
             memory,
         })
     }
-    /// Memory of these dims for each accumulator, filled with the start of a scan in the first iteration of the outer loops `first`.
+    /// Allocates memory of these dims for each accumulator, and fills it with the scan's initial value in the first
+    /// iteration of the outer loops `first`.
     fn start_memory(
         &mut self,
         op: Op,
@@ -205,7 +206,8 @@ impl SweepLowering<'_> {
         };
         dtypes.map(wide).collect()
     }
-    /// The types in which a loop carries accumulators. Threads exchange integers in their own type: sums and products wrap in it as in a wider one.
+    /// The types in which a loop carries accumulators. Threads exchange integers in their own type: sums and products
+    /// wrap in it as in a wider one.
     fn carried_as(&self, scan: &Scan) -> Vec<DType> {
         let own = self.accumulator_types(scan.op);
         let wide = self.handed_on(scan.op, scan.way);

@@ -9,8 +9,8 @@ use super::effects::{Effect, Nest, Reduction};
 use super::nest::{Scopes, WORD};
 use super::sweep::{SweepLowering, Unsupported};
 
-/// Elements of a row that the threads of a warp have before they go on to the next row: with as many, nothing that they write along a column of
-/// shared memory meets in a bank, and no words that they read along a row of it.
+/// The number of elements of a row that the threads of a warp process before the next row. It avoids bank conflicts of
+/// stores along a column of shared memory and of word loads along a row.
 pub(super) const STRIP: i64 = 32;
 
 /// The tile index along each loop axis.
@@ -48,7 +48,7 @@ impl<'a> SweepLowering<'a> {
             && loops.is_sorted()
             && loops.iter().all(|&l| self.tile_ranges(nest, l).len() == 1)
     }
-    /// True for a tile of several axes and known sizes whose last axis has too little for all threads.
+    /// True for a tile of several axes with known sizes whose last axis has too few elements for all threads.
     pub(super) fn is_small(&self, loops: &[usize]) -> bool {
         let lanes = self.lanes().unwrap_or(1) as i64;
         let threads = self.spec.threads / self.spec.groups.max(1);
@@ -173,7 +173,7 @@ impl<'a> SweepLowering<'a> {
         ivs.retain(|l, _| !loops.contains(l));
         Ok(after)
     }
-    /// The most indices of a step along an axis: all there are where these are fewer than a tile has.
+    /// The maximum number of indices of a step along an axis: the tile size, or the whole axis if that is shorter.
     fn known_size(&self, axis: usize) -> i64 {
         let size = match self.is_one_step(axis) {
             true => self.extent[axis],
@@ -184,7 +184,7 @@ impl<'a> SweepLowering<'a> {
             Idx::Value(_) => 0,
         }
     }
-    /// The tile indices of iteration `i`: along the rows of a strip of so many elements of the last axis, then along those of the next one.
+    /// The tile indices of iteration `i`: along the rows of a strip of the last axis first, then along the next strip.
     fn decode_tile(
         &mut self,
         outer: &[usize],

@@ -10,9 +10,9 @@
 //!                                                  `last_block`)
 //! ```
 //!
-//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a worker, which is a function of
-//! the shape alone, so the result does not depend on how many threads run. Never reads a value that was not loaded, computed
-//! or kept in the step, and refuses what it cannot do with a reason.
+//! Guarantees: each sweep output is written exactly once for each element. Partial sums belong to a worker, which
+//! depends on the shape alone, so the result is independent of the number of threads. Never reads a value that was not
+//! loaded, computed or kept in the step. Refuses unsupported programs with a reason.
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::axes::window::Guard;
@@ -72,9 +72,9 @@ pub struct Accumulator {
     pub op: Op,
     /// The type, identity and op of its combination.
     pub combine: Combine,
-    /// Position, in the order of outer loops, of the outermost loop that it reduces.
+    /// The position of the outermost loop that it reduces, in the order of outer loops.
     pub start: usize,
-    /// True if it reduces a grid axis: then the kernel yields partial results per worker.
+    /// True if it reduces a grid axis: the kernel then yields partial results for each worker.
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
@@ -91,7 +91,7 @@ pub struct AccDim {
     pub axis: usize,
     /// Its length in the accumulator.
     pub size: Idx,
-    /// True if it spans the whole axis; else it holds only the indices of the current step.
+    /// True if the memory covers the whole axis; false if it holds only the indices of the current step.
     pub whole: bool,
 }
 
@@ -111,7 +111,8 @@ pub struct SweepLowering<'a> {
     pub global: FxHashMap<Value, Value>,
     /// Global memory of the partial results of a GPU's blocks.
     pub partials: FxHashMap<Value, Value>,
-    /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
+    /// The tables of non-uniform constants. A constant that is also a result has memory for the result in addition to
+    /// its table.
     pub tables: FxHashMap<Value, Value>,
     /// Element offset of the partial results of the current worker, per accumulator op.
     pub partial: Idx,
@@ -438,7 +439,7 @@ impl<'a> SweepLowering<'a> {
             false => self.k.mul(index, Idx::Const(self.spec.loops[axis].tile)),
         };
     }
-    /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
+    /// Emits the stream loops from `position` on, then the phases; the depth is bounded by the rank.
     pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
         let Some(&axis) = self.outer_order().get(position) else {
             return self.emit_step();
@@ -454,7 +455,7 @@ impl<'a> SweepLowering<'a> {
         })?;
         self.flush_accumulators(|a| a.start == position && !a.cross_grid)
     }
-    /// True if all of a loop axis is known to lie in one step.
+    /// True if a loop axis is known to fit into one step.
     pub(super) fn is_one_step(&self, axis: usize) -> bool {
         let spec = &self.spec.loops[axis];
         let one = |extent| extent <= spec.tile;
@@ -531,7 +532,7 @@ impl<'a> SweepLowering<'a> {
         let one = ExtentExpr::constant(1);
         matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)
     }
-    /// Elements from one neighbour of `value` along a loop axis to the next, where vectors are loaded and stored so.
+    /// The distance between neighbors of `value` along a loop axis, in elements; `None` if vectors are not accessed so.
     pub fn lane_stride(&self, value: Value, axis: usize) -> Option<i64> {
         let Some(Along::Stride(stride)) = self.along(value, axis) else {
             return None;

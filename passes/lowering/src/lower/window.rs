@@ -44,14 +44,14 @@ impl Point {
 }
 
 impl SweepLowering<'_> {
-    /// The values that `op` needs computed or loaded at the point of the walk, or kept.
+    /// The values that `op` needs at the point of the walk: computed, loaded or kept.
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
         match self.window(op) {
             Some(window) => window.walked().collect(),
             None => self.axes.reads(self.ir(), op).into_vec(),
         }
     }
-    /// True if lanes along loop `last` can be read as vectors; so they can by an op that is no window.
+    /// True if lanes along loop `last` can be read as vectors. This always holds for ops other than windows.
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
         let window = self.window(op).zip(inner);
@@ -162,8 +162,8 @@ impl SweepLowering<'_> {
         let address = self.form(at, point)?;
         self.load_from(memory, address, point.lanes_of(at), guards, below, point)
     }
-    /// The element of a value at another index than the walk's own, where an earlier phase keeps it; where the guards do not hold,
-    /// any.
+    /// An element of a value kept by an earlier phase, at another index than that of the walk. The result is undefined
+    /// if the guards are false.
     fn load_kept(
         &mut self,
         op: Op,
@@ -327,7 +327,7 @@ impl SweepLowering<'_> {
         Ok(self.k.select(holds, inside, outside))
     }
 
-    /// The lanes that all guards admit: those from the first number up to the second.
+    /// The range of lanes that all guards admit, from the first number up to the second.
     fn lane_range(
         &mut self,
         guards: &[Guard],
@@ -463,7 +463,7 @@ impl SweepLowering<'_> {
     }
 }
 
-/// The loads that are emitted with the choice that they are the first side of, and are nothing else's.
+/// For each load, true if it is emitted together with the choice whose first arm it is, because it has no other use.
 fn late_loads(window: &Window) -> Vec<bool> {
     let mut uses = vec![0usize; window.nodes.len()];
     let mut late = vec![false; window.nodes.len()];

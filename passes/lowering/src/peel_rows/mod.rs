@@ -128,7 +128,8 @@ fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     walks.len() as u64
 }
 
-/// Halves the threads until seven of eight have work in the rounds of the loops, if there are such that these can be written out.
+/// Halves the number of threads until seven of eight threads have work in the unrolled rounds of the loops, if that is
+/// possible.
 fn fewer_threads(ir: &mut Ir, func: Op, loops: &[Op]) {
     let own = ir.int_of(func, "threads").unwrap_or(1);
     let halves = std::iter::successors(Some(own), |threads| Some(threads / 2));

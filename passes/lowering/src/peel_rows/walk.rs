@@ -23,7 +23,7 @@ pub(super) struct Walk {
     pub(super) step: i64,
     /// The most bytes of an element of global memory.
     pub(super) bytes: u64,
-    /// The values that are another for each element: they become vectors, or longer ones.
+    /// The values that differ between elements: they become vectors, or longer vectors.
     pub(super) wide: FxHashSet<Value>,
     /// The index of each access to global memory, but for the induction variable.
     places: Vec<Sum>,
@@ -60,7 +60,8 @@ impl Walk {
             .all(|op| walk.note(ir, body, op).is_some());
         (all && !walk.places.is_empty()).then_some(walk)
     }
-    /// The row that it walks, where all accesses lie in the same place of a vector, which is longer than a step.
+    /// The row that it iterates over; `None` unless all accesses have one offset within vectors that are longer than a
+    /// step.
     pub(super) fn row(&self, ir: &Ir, lanes: i64) -> Option<Row> {
         let longer = lanes.count_ones() == 1 && lanes > self.step;
         let (first, others) = self.places.split_first().filter(|_| longer)?;
@@ -206,7 +207,7 @@ impl Walk {
     }
 }
 
-/// True if an index is one more where the induction variable is, false if it is the same; nothing for another.
+/// True if an index grows by one with the induction variable, false if it is constant; `None` otherwise.
 pub(super) fn moves(ir: &Ir, iv: Value, index: Value) -> Option<bool> {
     if !is_index(ir, index) {
         return Some(false);

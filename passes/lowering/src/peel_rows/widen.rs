@@ -1,4 +1,4 @@
-//! The two loops that a loop becomes: over the elements of the ends of a row, and over its whole vectors.
+//! The two loops that replace a loop: one over the elements at the ends of a row, and one over its full vectors.
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::clone::Mapping;
@@ -49,7 +49,7 @@ impl Walk {
         k.ir.replace_uses_if(iv, at, |_, slot| uses.contains(&slot));
         k.ir.results(copy).to_vec()
     }
-    /// True if `op`, of this loop or a copy of it, touches a tile over the row.
+    /// True if `op`, in this loop or a copy of it, accesses a tile over the row.
     fn touches_tile(&self, ir: &Ir, op: Op) -> bool {
         let memory = [&kernel::LOAD, &kernel::STORE]
             .iter()

@@ -34,7 +34,7 @@ use rustc_hash::FxHashMap;
 
 use fuser_dialects::kernel::sum::{self, Product, Sum, Unknown};
 
-/// Pairs of values that the comparison of two index expressions looks at before it gives up.
+/// The maximum number of value pairs examined to compare two index expressions.
 const MAX_PAIRS: usize = 64;
 
 /// The most limits of a bound that are looked at.
@@ -48,7 +48,7 @@ pub type Id = u32;
 
 struct Place {
     thread_loop: Op,
-    /// The threads that share the loop; none where all of them run all of it.
+    /// The number of threads that share the loop; `None` if every thread runs the whole loop.
     sharers: Option<i64>,
     index: Value,
     /// Elements from the first one to the last.
@@ -162,7 +162,7 @@ impl<'a> Places<'a> {
         self.all.push(place);
         self.all.len() as Id - 1
     }
-    /// True if what an iteration touches may differ from one iteration of the loop `op` around it to the next.
+    /// True if the accessed elements may differ between iterations of the enclosing loop `op`.
     pub fn changes(&self, id: Id, op: Op) -> bool {
         let place = &self.all[id as usize];
         if place.sharers.is_none() {
@@ -172,7 +172,7 @@ impl<'a> Places<'a> {
         let own = self.induction(place.thread_loop);
         self.differs(header.chain([place.index]).collect(), op, own)
     }
-    /// True if one of `values` may differ from one iteration of the loop `op` to the next, but for `own`.
+    /// True if one of `values`, other than `own`, may differ between iterations of the loop `op`.
     fn differs(&self, values: Vec<Value>, op: Op, own: Option<Value>) -> bool {
         let mut pending = values;
         for _ in 0..MAX_PAIRS {
@@ -194,13 +194,14 @@ impl<'a> Places<'a> {
         }
         true
     }
-    /// True if a place outside of thread loops is one of the loop `op`.
+    /// True if a place outside of thread loops belongs to the loop `op`.
     pub fn tells(&self, op: Op) -> bool {
         let mut outside = self.all.iter().filter(|place| place.sharers.is_none());
         outside.any(|place| place.thread_loop == op)
     }
-    /// True if no thread touches in one place what another one touches in the other. Since the first access the loop `over` may have gone
-    /// on to another iteration. With `turns`, one is of the first iteration of its loop, and the other of a later one.
+    /// True if no element is accessed by different threads through the two places. The loop `over` may have advanced to
+    /// another iteration after the first access. With `turns`, one access is in the first iteration of its loop and the
+    /// other in a later one.
     pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id, turns: bool) -> bool {
         if let Some(&known) = self.apart.get(&(a, over, b, turns)) {
             return known;
@@ -220,7 +221,8 @@ impl<'a> Places<'a> {
         let body = self.ir.body(thread_loop, 0)?;
         self.ir.args(body).first().copied()
     }
-    /// True if they are computed alike, in loops with the same beginning and step: an iteration of both is one thread's.
+    /// True if both are computed alike in loops with equal start and step, so that each iteration of both belongs to
+    /// one thread.
     fn same(&self, a: &Place, b: &Place) -> bool {
         let header = |n| {
             let [a, b] = [a, b].map(|place| self.ir.operand(place.thread_loop, n));
@@ -307,8 +309,8 @@ impl<'a> Places<'a> {
         self.unknowns = unknowns;
         sum
     }
-    /// True if an element tells the iteration that touches it, in both places the same, and it is another one: of a loop that has gone on, or by
-    /// their turns.
+    /// True if an element determines the accessing iteration, alike in both places, and the iterations differ: the loop
+    /// has advanced, or `turns` distinguishes them.
     fn is_later(&self, one: &Place, over: Option<Op>, two: &Place, turns: bool) -> bool {
         let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
@@ -331,7 +333,7 @@ impl<'a> Places<'a> {
                     .any(|&op| self.differs(vec![unknown.value], op, None))
             })
     }
-    /// True if an element tells the thread that touches it, in both places the same, or if they have no element in common.
+    /// True if an element determines the accessing thread, alike in both places, or if the places are disjoint.
     fn is_told(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {
         let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
@@ -384,7 +386,7 @@ impl<'a> Places<'a> {
         };
         Some((window, reaches))
     }
-    /// The greatest value of the induction variable of a loop from 0 or more up to a constant.
+    /// The maximum of a loop's induction variable, for constant bounds with a nonnegative start.
     fn most(&self, value: Value) -> Option<i64> {
         let Def::Arg(block, 0) = self.ir.value_def(value) else {
             return None;
@@ -407,7 +409,7 @@ impl<'a> Places<'a> {
         let length = upper.checked_sub(lower);
         length.is_some_and(|length| length <= step)
     }
-    /// True if the step of a loop divides its range, as far as its bounds tell.
+    /// True if the bounds of a loop show that its step divides its range.
     fn is_whole(&self, thread_loop: Op) -> bool {
         let [lower, upper, step] = [0, 1, 2].map(|n| self.ir.operand(thread_loop, n));
         let Some(step) = self.constant(step).filter(|&step| step > 0) else {
@@ -447,7 +449,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// True if the cells of both lie within one window that divides every multiple of `product` with its factor, from 0 on.
+/// True if the cells of both places lie within a window, starting at 0, whose length divides every multiple of
+/// `product` times its factor.
 fn fit(a: &Linear, b: &Linear, (product, factor): &(Product, i64)) -> bool {
     let limits = |linear: &Linear| {
         let known = linear.limits.iter().filter_map(Sum::product);

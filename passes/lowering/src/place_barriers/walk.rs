@@ -9,10 +9,11 @@ use rustc_hash::FxHashSet;
 use super::place::Places;
 use super::{Access, By, Event, State, Turn};
 
-/// Walks before we give up and put a barrier before every access. Two or three do.
+/// The maximum number of walks; beyond it every access gets a barrier. Two or three walks suffice in practice.
 const MAX_WALKS: usize = 64;
 
-/// The most loops inside one another whose first iterations are walked by themselves: each doubles the walk of what it has inside.
+/// The maximum nesting depth of loops whose first iterations are walked separately. Each such loop doubles the walk of
+/// its contents.
 const MAX_TURNS: usize = 4;
 
 /// The ops before which all threads must wait, in program order.
@@ -58,7 +59,7 @@ struct Open {
     once: Levels,
 }
 
-/// The accesses since the last barrier: those in no loop, in the outermost loop that is open, and so on.
+/// The accesses since the last barrier, by loop level: outside of all loops, in the outermost open loop, and so on.
 type Levels = Vec<State>;
 
 fn extend(levels: &mut Levels, more: &[State]) {
@@ -226,7 +227,7 @@ fn is_of_grid(ir: &Ir, op: Op) -> bool {
     ir.str_of(op, "map") == Some("grid")
 }
 
-/// True if a thread runs at most one iteration of a loop: of one over groups, that of its group.
+/// True if a thread runs at most one iteration of a loop; of a group loop, it runs the iteration of its group.
 fn runs_once(places: &Places<'_>, op: Op) -> bool {
     places.ir.str_of(op, "map") == Some("group") || places.is_single(op)
 }

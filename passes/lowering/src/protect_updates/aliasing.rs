@@ -30,7 +30,7 @@ pub struct Aliasing {
 }
 
 impl Aliasing {
-    /// True if result `index` of `sweep` may be written over the argument for whose names `old` holds.
+    /// True if result `index` of `sweep` may be written over the argument whose names satisfy `old`.
     pub fn same(&mut self, ir: &Ir, sweep: Op, index: usize, old: impl Fn(Value) -> bool) -> bool {
         let copy = self.copy.get_or_insert_with(|| ir.clone());
         let flat = self.flat.entry(sweep);

@@ -1,16 +1,17 @@
-//! The fallback of a segment whose plan cannot be lowered: the next plan, and then two segments in its place.
+//! The fallback for a segment whose plan cannot be lowered: the next plan, and finally two segments in its place.
 //!
 //! ```text
 //! %b = task.segment @s0 { %a = ...  %b = ... }   =>   %a = task.segment @s0a { %a = ... }
 //!                                                     %b = task.segment @s0b { %b = ... }
 //! ```
 //!
-//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy
-//! ([`trial`](crate::trial)). If that fails, the cost model accepted a plan that lowering does not know, and the
-//! user cannot change it; so the segment is cut in halves until each part has a kernel, at the last one op in each. A
-//! segment of `n` ops is tried `2 log2(n) + 2` times at most.
+//! A segment created by `segment` is tested before it is committed: its sweeps are lowered on a copy
+//! ([`trial`](crate::trial)). If that fails, the cost model accepted a plan that lowering does not support, and the
+//! user cannot change it. The segment is then halved until each part has a kernel, in the extreme one op each. A
+//! segment of `n` ops is tried at most `2 log2(n) + 2` times.
 //!
-//! A segment that stands in the text, or that a given grouping demands, is the user's ([`is_drawn`]): it is never cut.
+//! A segment written in the text, or demanded by a given grouping, belongs to the user ([`is_drawn`]): it is never
+//! split.
 
 use fuser_analysis::cost::keeps_memory;
 use fuser_dialects::task;
@@ -47,8 +48,8 @@ pub fn restore(ir: &mut Ir, segment: Op, copy: Op) {
     ir.erase(segment);
 }
 
-/// Cuts `segment` into one for the first half of its ops and one for the second; `None` where it has but one. Both get copies of
-/// the scalar constants that they use.
+/// Splits `segment` into one for the first half of its ops and one for the second; `None` for a single op. Both get
+/// copies of the scalar constants that they use.
 pub fn halve(ir: &mut Ir, segment: Op) -> Option<[Op; 2]> {
     let (shared, own): (Vec<Op>, Vec<Op>) = ops_of(ir, segment)
         .into_iter()

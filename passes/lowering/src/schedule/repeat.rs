@@ -116,7 +116,7 @@ fn take_origin(ir: &mut Ir, copy: Op, origin: Op) {
     }
 }
 
-/// Gives a copy of a boundary the place of the last op in it, and calls its results as what it yields.
+/// Gives a copied boundary the location of its last op, and its results the names of the yielded values.
 fn take_origin_of_content(ir: &mut Ir, boundary: Op) {
     let end = ir.body(boundary, 0).and_then(|body| ir.terminator(body));
     let Some(end) = end.filter(|&end| ir.is(end, &task::YIELD)) else {

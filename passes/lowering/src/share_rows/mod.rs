@@ -113,7 +113,7 @@ impl Groups {
     }
 }
 
-/// Lets groups share the loops over rows of `func`, if they can; how many they share.
+/// Lets groups share the loops over rows of `func` where possible; returns the number of shared loops.
 fn share(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     let Some((grid, loops)) = loops(ir, func, target) else {
         return 0;
@@ -306,7 +306,8 @@ impl Rows {
         let first = k.mul(Idx::Value(round), Idx::Const(groups.working));
         k.add(first, group)
     }
-    /// Moves the loop to the end of the builder's block, over the rounds of a group: those that it has for sure, which may be written out, and another loop over what is left.
+    /// Moves the loop to the end of the builder's block, over the rounds of a group: the guaranteed rounds, which may
+    /// be unrolled, and another loop over the others.
     fn walk(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx) {
         let (sure, all) = self.rounds(k, groups, group);
         let block = k.block;
@@ -338,7 +339,7 @@ impl Rows {
             }
         }
     }
-    /// Fills the elements of a group's rows, instead of the loop that did so for all.
+    /// Fills the elements of a group's rows; replaces the loop that filled those of all rows.
     fn fill(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx, fill: &Fill) {
         let copy = k.ir.clone_op(fill.constant, &mut Mapping::default());
         let constant = k.ir.result(copy, 0);

@@ -1,4 +1,4 @@
-//! Loops over the rows of a block: what they keep, and whether rows depend on each other.
+//! Loops over the rows of a block: the memory that they accumulate into, and whether rows depend on each other.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,7 @@ pub(super) struct Rows {
     pub(super) step: i64,
     /// The sums of columns and their like.
     pub(super) kept: Vec<Kept>,
-    /// The loads of each column's value in memory that the loop only reads, by that memory.
+    /// For each memory with one value per column that the loop only reads, its loads.
     pub(super) read: BTreeMap<Value, Vec<Op>>,
     /// The earlier loops that fill memory in which each row has separate elements.
     pub(super) fills: Vec<Fill>,
@@ -58,7 +58,7 @@ pub(super) struct Kept {
     pub(super) store: Op,
 }
 
-/// The index of an access: the factors of the induction variables around it, and all else.
+/// The index of an access: the factors of the enclosing induction variables, and the rest.
 #[derive(PartialEq, Eq)]
 struct Place {
     factors: Vec<i64>,
@@ -263,7 +263,7 @@ impl Rows {
         });
         around.any(|block| ir.block_parent_op(block) == Some(self.op))
     }
-    /// True if the end of a row follows from what is known before the loop.
+    /// True if the end of a row depends only on values computed before the loop.
     fn end_is_outside(&self, ir: &Ir) -> bool {
         let mut pending = vec![ir.operand(self.spread, 1)];
         while let Some(value) = pending.pop() {
@@ -309,7 +309,8 @@ impl Place {
         let alone = others.iter().all(|factor| *factor == 0) && self.rest.0.is_empty();
         (*row, *column) == (length, 1) && alone
     }
-    /// True if no two rows, nor two columns, are in one place: loops between may come back to it, by the same thread.
+    /// True if different rows, and different columns, never share a place. Loops between them may return to a place, in
+    /// the same thread.
     fn tells_apart(&self, variables: &[(Value, i64)]) -> bool {
         let ends = [self.factors.first(), self.factors.last()];
         let terms = self.factors.iter().zip(variables);
@@ -331,7 +332,7 @@ impl Place {
     }
 }
 
-/// The memory of a load and a store at one column of each row, if one op puts an element there.
+/// The memory of a load and a store at one column of each row, if a single op combines an element into it.
 fn kept(ir: &Ir, load: Op, store: Op, step: i64) -> Option<Kept> {
     let (memory, value) = (ir.operand(store, 1), ir.operand(store, 0));
     let by = ir.def_op(value)?;
