@@ -118,7 +118,8 @@ impl CpuProgram {
         self.run_linked(None, runtime, inputs, explicit, options)
     }
 
-    /// Runs a device's part of a program, where others run theirs: `engine` tells which one this is. An error ends all.
+    /// Runs one device's part of a program. `engine` connects it to the other parts and gives its rank. An error ends
+    /// all parts.
     pub fn run_on(
         &self,
         engine: &mut dyn Engine,
@@ -193,8 +194,8 @@ impl CpuProgram {
         Ok(RunResult { outputs, report })
     }
 
-    /// Runs the program once on inputs that are given away. An output that updates an input, or is a view of one, is that
-    /// input's memory; where several outputs share memory, the last of them has it and the others are copies.
+    /// Runs the program once and consumes its inputs. An output that updates an input, or is a view of one, is that
+    /// input's memory. If several outputs share memory, the last one keeps it and the others are copies.
     pub fn update(
         &self,
         runtime: &Runtime,
@@ -337,7 +338,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the program in guarded memory, once for each pattern, the second time with the grids walked backward.
+    /// Runs the program in guarded memory, once for each pattern; the second run executes its grids backward.
     fn guarded_runs(&self, link: &mut Option<Link<'_>>) -> Result<[Frame; 2], RuntimeError> {
         let [first, second] = PATTERNS;
         let first = self.guarded(first, Order::Parallel, link)?;
@@ -413,7 +414,7 @@ impl Run<'_> {
         }
     }
 
-    /// A buffer's bytes: the frame's own, else those of the input that the buffer is.
+    /// A buffer's bytes: those of the frame, or those of the corresponding input.
     fn contents<'b>(
         &'b self,
         frame: &'b Frame,
@@ -431,8 +432,8 @@ impl Run<'_> {
         stored.unwrap_or_default()
     }
 
-    /// The outputs as tensors: the run's own memory where an output is all that a buffer holds, that of an input that was
-    /// given away, else a copy.
+    /// The outputs as tensors without a copy if an output fills the run's own buffer or a consumed input; otherwise as
+    /// copies.
     fn outputs(
         &self,
         frame: &mut Frame,

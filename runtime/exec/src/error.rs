@@ -86,7 +86,7 @@ pub enum RuntimeError {
         /// Bytes that the program takes in all.
         planned: u64,
     },
-    /// A block of a kernel asks for more shared memory than the device has for one.
+    /// A kernel requires more shared memory for a block than the device has.
     SharedMemory {
         kernel: String,
         bytes: u64,
@@ -107,7 +107,7 @@ pub enum RuntimeError {
 pub struct StepName {
     /// The kernel; `None` for a copy or a fill.
     pub kernel: Option<String>,
-    /// The product that a library computes in place of the kernel: its shape and its types.
+    /// The product that a library computes instead of the kernel: its shape and its types.
     pub product: Option<String>,
     /// Its place among the steps, counted from 1, and how many there are.
     pub number: usize,

@@ -1,8 +1,8 @@
-//! Programs that are bound to extents and called on the caller's memory.
+//! Programs bound to extents and called on the caller's memory.
 //!
-//! All that extents decide is decided when an [`Executable`] is made: the version, every size, the memory of temporaries and of the workers.
-//! A call checks the lengths and the alignment of what it is given, puts addresses into tables and runs the kernels; with one worker it
-//! allocates nothing, takes no lock and makes no text.
+//! Creating an [`Executable`] settles everything that depends on the extents: the version, all sizes, the memory of
+//! temporaries and of the workers. A call checks the lengths and the alignment of its arguments, puts addresses into
+//! tables and runs the kernels. With one worker it allocates nothing, takes no lock and formats no text.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Executable {
     program: Arc<CpuProgram>,
     workers: Arc<Workers>,
     binding: Binding,
-    /// The address of each buffer; those of the caller's are set by each call.
+    /// The address of each buffer; each call sets those of the caller's tensors.
     addresses: Vec<Address>,
     /// Room for the addresses of one launch.
     cursor: Cursor,
@@ -125,8 +125,9 @@ impl Executable {
         &self.binding.overwrites
     }
 
-    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs begin at multiples of their elements' size:
-    /// kernels for a CPU load from any such address. Outputs begin at multiples of [`output_align`](Self::output_align).
+    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs start at multiples of
+    /// their element size, which is enough for CPU kernels. Outputs start at multiples of
+    /// [`output_align`](Self::output_align).
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
         self.alone()?;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));

@@ -1,7 +1,7 @@
-//! Does the steps of a plan on the CPU.
+//! Executes the steps of a plan on the CPU.
 //!
-//! This is where machine code is called and raw memory is copied; what makes that sound is the plan, which has compared
-//! every size with its buffer, and the owner of the memory, who holds it for as long as its addresses are used.
+//! This module calls machine code and copies raw memory. Its soundness rests on the plan, which has compared every size
+//! with its buffer. It also rests on the owner of the memory, who keeps it as long as its addresses are used.
 
 use fuser_artifact::abi::CpuEntry;
 
@@ -11,7 +11,7 @@ use crate::sort::{Sort, Stage};
 use crate::team::Effort;
 use crate::workers::{Workers, bound};
 
-/// Pieces in which memory is copied and filled; large enough that handing one out is cheap.
+/// The size of the pieces in which memory is copied and filled, large enough to make scheduling cheap.
 const COPY_CHUNK: usize = 64 * 1024;
 
 /// An address that workers share.
@@ -46,8 +46,8 @@ pub(crate) struct Places<'a> {
     pub exchange: Address,
 }
 
-/// Bytes up to which one core is done before another one has heard of the work, and from which on it pays to wake one: a core moves a few
-/// of them in a nanosecond, and telling a core that watches takes some 100 ns, waking one some microseconds.
+/// The size below which one core finishes before another could start, and the size from which on waking a core pays. A
+/// core moves a few bytes each nanosecond. Notifying a polling core takes some 100 ns, waking one some microseconds.
 const TINY: usize = 16 * 1024;
 const HEAVY: usize = 256 * 1024;
 
@@ -60,7 +60,7 @@ fn effort(bytes: usize) -> Effort {
     }
 }
 
-/// Kernels, threads and memory of a run. The places are those of the plan, and the entries are those of its artifact.
+/// The kernels, threads and memory of a run. `places` are those of the plan, `entries` those of its artifact.
 pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
     pub entries: &'a [CpuEntry],
@@ -266,7 +266,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Sorts lines one after the other, each by all workers. There are several, whose scratch memory has room for a line each.
+    /// Sorts several lines one after the other, each by all workers. The scratch memory has room for a line for each
+    /// worker.
     fn sort_together(&self, sort: &Sort, stages: &[Stage], addresses: [Address; 2]) {
         let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
         for line in 0..sort.line_count() {

@@ -71,9 +71,10 @@ impl Block {
     }
 }
 
-/// A block of a page or more begins at one, so that no time depends on what else is in the heap: a scale of rows took 24 ms instead of 13 where
-/// a longer path on the command line had moved its factors. The likely cause, which no counter confirms: a load waits for a store under way
-/// whose address agrees with its own in the lower twelve bits.
+/// The layout of a block. A block of at least a page starts at a page, so that its performance is independent of the
+/// heap's other contents: a scaling of rows once took 24 ms instead of 13 because a longer command line had moved its
+/// factors. The likely cause, not confirmed by a counter: a load waits for a pending store whose address has the same
+/// lower twelve bits.
 fn layout(bytes: usize) -> Option<Layout> {
     const PAGE: usize = 4096;
     let align = if bytes < PAGE { BUFFER_ALIGN } else { PAGE };
@@ -225,7 +226,7 @@ impl Heap {
         self.usage.in_use.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that were out at a time, since the last [`Heap::reset_peak`].
+    /// The maximum number of bytes in use at once, since the last [`Heap::reset_peak`].
     pub fn peak(&self) -> u64 {
         self.usage.peak.load(Ordering::Relaxed)
     }
@@ -315,13 +316,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The address, for handing to a kernel. The caller must know which accesses are valid.
+    /// The address, for passing to a kernel. The caller must know which accesses are valid.
     pub fn address(&self) -> *mut u8 {
         self.block.start.as_ptr()
     }
 }
 
-/// Bytes from a heap that nobody has written yet: only their address is known.
+/// Uninitialized bytes from a heap, of which only the address may be used.
 #[derive(Debug)]
 pub struct Raw(Memory);
 

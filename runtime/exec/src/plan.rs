@@ -1,15 +1,15 @@
-//! Puts temporaries that are never live together into the same memory.
+//! Places temporaries that are never live at the same time into the same memory.
 //!
-//! Each temporary has a size and the first and last step of its life. Walking the steps in order, a temporary that
-//! begins takes the smallest free block that holds it (the lowest of equals), one that ends gives its block back, and
-//! neighbours that are free grow together. If no block fits, the arena grows, from its free end if it has one. That is
-//! O(n log n), and a function of the input alone. Offsets are multiples of 64 bytes.
+//! Each temporary has a size and the first and last step of its life. The steps are processed in order. A temporary
+//! that begins takes the smallest free block that holds it (the lowest of equal ones). A temporary that ends frees its
+//! block, which merges with free neighbors. If no block fits, the arena grows, from its free end if it has one. This
+//! takes O(n log n) and depends on the input alone. Offsets are multiples of 64 bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fuser_artifact::limits::BUFFER_ALIGN;
 
-/// A temporary: its size, and the steps it is live in, both ends included.
+/// A temporary: its size, and the range of steps in which it is live, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     pub bytes: usize,
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The most that is live in a step: no plan can do with less.
+    /// The maximum number of live bytes in a step, a lower bound for every plan.
     fn lower_bound(lifetimes: &[Lifetime]) -> usize {
         let live = |step: u32| {
             let live = lifetimes

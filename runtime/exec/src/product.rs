@@ -1,9 +1,12 @@
-//! Products of matrices: their loops as numbers, and the calls that compute them.
+//! Matrix products: their loops as numbers, and the calls that compute them.
 //!
-//! The result is cut into tiles by its extents and the number of workers, and each tile is one call on one worker, over all terms in an order that depends on
-//! nothing else: the same bits however many threads run. Where the processor has AVX-512 micro-kernels of our own compute it (`gemm`), of bf16 in tiles of AMX
-//! if it has these and the factors allow it, which is decided for blocks of rows and columns that tiles do not cut. Else, and for f64, a library does: elements
-//! of 16 bits are widened for it a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
+//! The result is split into tiles by its extents and the number of workers. Each tile is one call on one worker, over
+//! all terms in a fixed order, so results are independent of the number of threads.
+//!
+//! On processors with AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if available and if
+//! the factors permit it, a decision made for blocks of rows and columns that tiles never split. Otherwise, and for
+//! f64, a library computes it: 16-bit elements are widened piece by piece into a worker's scratch memory, and sums are
+//! rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -21,7 +24,7 @@ use crate::tensor::{Axis, strides};
 /// The number of result elements whose computation takes as long as packing a row or column. Measured with AMX tiles,
 /// where packing has the greatest share of the time.
 const PACKING: usize = 128;
-/// Products of numbers from which on sleeping workers are woken at once: some tens of microseconds.
+/// The number of multiplications from which on sleeping workers are woken at once: some tens of microseconds of work.
 const HEAVY: usize = 1 << 23;
 /// Features from which on they are the innermost terms of a convolution.
 const FEW: usize = 8;
@@ -61,8 +64,8 @@ pub struct Product {
     units: Units,
 }
 
-/// A product whose left factor is read through windows: rows, columns and terms are several loops each, rows and columns in the order in which the result
-/// lies in memory.
+/// A product whose left factor is read through windows: rows, columns and terms are several loops each. Rows and
+/// columns are in the storage order of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Nest {
     /// The factors' lines and terms.
@@ -81,7 +84,7 @@ struct Run {
 }
 
 impl Nest {
-    /// The nest of the loops of rows, columns and terms, each with its number; `None` where places do not fit a number.
+    /// The nest of the loops of rows, columns and terms, each with its number; `None` if positions overflow.
     fn new(
         [left, _, _]: [(&Factor, &[Axis]); 3],
         windows: &[Window],
@@ -436,7 +439,8 @@ fn step(at: &mut [usize; 3], own: &Loop, index: usize) {
         .for_each(|(at, stride)| *at += index * stride);
 }
 
-/// Rows and columns of one call: the tile with which so many workers are done first, of a result that is there `batch` times.
+/// The rows and columns of one call: the tile size with which `workers` workers finish first, for a result that occurs
+/// `batch` times.
 fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
     let sizes = |extent: usize, most: usize| {
         let blocks = extent.div_ceil(GRAIN).clamp(1, most / GRAIN);
@@ -485,7 +489,7 @@ struct Matrix<'a> {
     result: [usize; 2],
 }
 
-/// The factors of a call and the place of its result, row by row of `steps[0]` elements.
+/// The factors of a call and the position of its result, in rows of `steps[0]` elements.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Sides<'a, T, O> {
@@ -522,7 +526,7 @@ impl Spread<'_> {
         }
     }
 
-    /// The place of line `first`, how many of `count` lines from it on are a run, and their stride.
+    /// The position of line `first`, the length of the run that starts there (at most `count`), and its stride.
     fn run(self, first: usize, count: usize) -> [usize; 3] {
         let (runs, line) = match self {
             Spread::Even(stride) => return [first * stride, count, stride],
@@ -574,7 +578,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         sides.turned()
     }
 
-    /// Rows of the result that lie in memory as columns are computed as such.
+    /// The transposed product, if rows of the result are stored as columns.
     fn turned(self) -> Self {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);
         match (rows.stride(), columns.stride()) {
@@ -587,7 +591,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         }
     }
 
-    /// Stores rows and columns of sums from these on, run by run.
+    /// Stores rows and columns of sums from `first` on, run by run.
     ///
     /// # Safety
     /// As for [`gemm::store`].

@@ -1,7 +1,7 @@
 //! A module is PTX that the driver has compiled for a device.
 //!
-//! A device keeps the modules that it loaded last, by their text: a program that is loaded again, or shares kernels with another, costs no
-//! compilation. Across processes it is the driver that keeps what it compiles, in its own cache on disk.
+//! A device caches the most recently loaded modules by their text, so a program that is loaded again or shares kernels
+//! with another needs no compilation. Across processes, the driver caches compiled code on disk.
 
 use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
@@ -175,7 +175,8 @@ impl Function {
         unsafe { result::function::get_function_attribute(self.handle, attribute) }
     }
 
-    /// Blocks of `block` threads with `shared_bytes` bytes of dynamic shared memory that a multiprocessor has at a time.
+    /// The number of resident blocks on a multiprocessor, for `block` threads and `shared_bytes` bytes of dynamic
+    /// shared memory.
     pub fn blocks_per_multiprocessor(
         &self,
         block: u32,

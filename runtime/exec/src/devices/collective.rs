@@ -1,4 +1,4 @@
-//! A communication with numbers for sizes, and the exchanges that it is made of.
+//! A communication with numbers for sizes, and the exchanges that implement it.
 //!
 //! ```text
 //! all_reduce       each rank gets part i of all operands, combines it, and sends it to all: 2 (n - 1) / n of the bytes
@@ -6,8 +6,8 @@
 //! all others       blocks go from operand to result
 //! ```
 //!
-//! A block that lies in memory as it is walked is sent from the operand and received in the result; others go by way of memory that is planned
-//! with the run (`areas`).
+//! A dense block is sent directly from the operand or received directly in the result. Other blocks pass through memory
+//! that is planned with the run (`areas`).
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -52,7 +52,7 @@ pub struct Collective {
     to: Blocks,
     /// Bytes of the result in its buffer.
     bytes: usize,
-    /// The beginnings in the run's memory for communications of blocks to send, of those that arrive, and of a result.
+    /// The offsets in the run's memory of three areas: blocks to send, received blocks, and a result.
     areas: [usize; 3],
     /// Bytes that it needs of that memory.
     pub room: usize,
@@ -211,7 +211,7 @@ impl Collective {
         Some(())
     }
 
-    /// True if blocks are received where they belong in the result: they are dense, and no two have the same place.
+    /// True if blocks are received directly in the result: they are dense, and no two have the same place.
     fn arrives_in_place(&self) -> bool {
         self.to.is_dense() && (self.to.step > 0 || self.kind != Kind::All)
     }

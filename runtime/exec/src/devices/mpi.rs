@@ -85,7 +85,7 @@ struct Told {
     reason: String,
 }
 
-/// The bytes in a message of failure in the place of a rank, where none is late.
+/// The bytes of a failure message that stand in for a rank if no rank is late.
 const NOBODY: [u8; 4] = [0xff; 4];
 
 impl Mpi {

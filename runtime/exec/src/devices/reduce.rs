@@ -1,4 +1,4 @@
-//! One tensor of several, element by element, from the first one on.
+//! Elementwise combination of several tensors, in order from the first one on.
 //!
 //! Floats of 16 and 8 bits are combined in f32 and rounded once, at the end. A NaN in any operand of a maximum or a minimum gives NaN, and -0
 //! is less than +0. Integers wrap. Of truth values a sum is "or", a product "and".

@@ -22,7 +22,7 @@ use crate::runtime::{RunOptions, Runtime};
 use crate::tensor::{Axis, HostTensor, TensorError, strides};
 use crate::workers::WorkersError;
 
-/// The outputs of all devices as one program's, and the report of each rank.
+/// The outputs of all devices, joined to those of one program, and the report of each rank.
 #[derive(Debug)]
 pub struct MeshRun {
     pub outputs: Vec<HostTensor>,
@@ -202,8 +202,8 @@ pub(super) fn panic_message(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "for an unknown reason".to_string())
 }
 
-/// The part of a tensor that a device has, as elements of the whole: its first element, and the loops over it in the order in which the part lies in
-/// memory.
+/// A device's part of a tensor, in terms of elements of the whole: its first element, and the loops over it in storage
+/// order.
 fn part(
     whole: (&[Axis], &[usize]),
     axes: &[Axis],
@@ -229,7 +229,7 @@ fn unpacked(heap: &Heap, tensor: &HostTensor) -> Result<Option<HostTensor>, Tens
     shared.then(|| tensor.unpacked(heap)).transpose()
 }
 
-/// The part of a tensor that a device has, its axes in this order in memory.
+/// A device's part of a tensor as a tensor of its own, with its axes in this storage order.
 fn cut(
     heap: &Heap,
     whole: &HostTensor,

@@ -1,7 +1,8 @@
-//! Equal blocks of a tensor, one for each device, and their elements in one order, whatever the order of the tensor's axes in memory.
+//! Equal blocks of a tensor, one for each device, and an order of their elements that is independent of the tensor's
+//! storage order.
 //!
-//! Elements of a block are walked along all axes in an order that is the caller's. A block that lies in memory as it is walked is dense: it is
-//! sent from where it is, and received there.
+//! The caller chooses the order in which the elements of a block are visited. A block whose storage order equals that
+//! order is dense: it is sent and received in place.
 
 use fuser_artifact::limits::MAX_RANK;
 
@@ -17,7 +18,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks with these loops, the outermost first; `None` where the elements are too many.
+    /// Blocks with these loops, outermost first; `None` if the number of elements overflows.
     pub fn new(axes: impl DoubleEndedIterator<Item = [usize; 2]>, step: usize) -> Option<Blocks> {
         let (mut loops, mut elements): (Vec<[usize; 2]>, usize) = (Vec::new(), 1);
         let mut empty = false;
@@ -48,7 +49,7 @@ impl Blocks {
         self.elements < 2 || matches!(self.loops[..], [[_, 1]])
     }
 
-    /// Calls `run(offset, count, stride)` for each run of the innermost loop of a block, from its first element on.
+    /// Calls `run(offset, count, stride)` for each run of a block's innermost loop, in order.
     fn runs(&self, run: &mut dyn FnMut(usize, usize, usize)) {
         if self.elements == 0 {
             return;
@@ -106,7 +107,7 @@ impl Blocks {
     }
 }
 
-/// Copies `count` elements of `size` bytes, each side with the distance of neighbours.
+/// Copies `count` elements of `size` bytes between two sides, each with its own stride.
 ///
 /// # Safety
 /// All these elements are there, and the two sides do not overlap.
@@ -134,7 +135,7 @@ unsafe fn copy(size: usize, count: usize, from: (*const u8, usize), to: (*mut u8
 }
 
 impl Blocks {
-    /// Copies the block whose first element is number `first` of `from` to the beginning of `to`, where it fits both.
+    /// Copies the block at element `first` of `from` to the start of `to`, if both are large enough.
     pub fn pack_from(&self, size: usize, from: &[u8], first: usize, to: &mut [u8]) {
         if self.fits(size, from.len(), first) && to.len() >= self.elements * size {
             let from = from.as_ptr().wrapping_add(first * size);
@@ -143,7 +144,7 @@ impl Blocks {
         }
     }
 
-    /// Copies the beginning of `from` to the block whose first element is number `first` of `to`, where it fits both.
+    /// Copies the start of `from` to the block at element `first` of `to`, if both are large enough.
     pub fn unpack_to(&self, size: usize, from: &[u8], to: &mut [u8], first: usize) {
         if self.fits(size, to.len(), first) && from.len() >= self.elements * size {
             let to = to.as_mut_ptr().wrapping_add(first * size);

@@ -91,7 +91,8 @@ fn first(count: usize) -> u16 {
     ((1u32 << count.min(SIDE)) - 1) as u16
 }
 
-/// Packs at most 16 lines as f32: element `line` of row `term` of `to`, whose rows are `step` apart and are written 16 wide.
+/// Packs at most 16 lines as f32: element `line` of row `term` of `to`. Rows are `step` apart, and all 16 columns are
+/// written.
 ///
 /// # Safety
 /// The elements are there, `to` has room for the rows; the processor has the instructions.
@@ -163,11 +164,11 @@ pub enum Order {
     Pairs,
 }
 
-/// Packs at most 32 lines of bf16, 32 terms after the other: a square of pairs of the first 16 lines, and one of the others. Adds their magnitudes to
-/// the range.
+/// Packs at most 32 lines of bf16, 32 terms at a time: a square block of pairs for the first 16 lines, and one for the
+/// others. Adds their magnitudes to the range.
 ///
 /// # Safety
-/// The elements are there, `to` has room for the squares; the processor has the instructions.
+/// The elements are there, `to` has room for the blocks; the processor has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut Range) {
     // SAFETY: the arrays have a vector's size.
@@ -213,7 +214,7 @@ pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut R
     }
 }
 
-/// The pairs of at most two terms of at most 32 lines that are neighbours: of the first 16 lines, and of the others.
+/// The pairs of at most two terms of at most 32 contiguous lines: those of the first 16 lines, and those of the others.
 ///
 /// # Safety
 /// The elements are there; the processor has the instructions.
@@ -237,7 +238,7 @@ unsafe fn interleaved(from: Lines<bf16>) -> [__m512i; 2] {
     ]
 }
 
-/// A square of at most 16 lines and 32 terms, in the order in which it lies in memory.
+/// A square block of at most 16 lines and 32 terms, in the order in which it lies in memory.
 ///
 /// # Safety
 /// The elements are there; the processor has the instructions.

@@ -1,4 +1,4 @@
-//! Products in blocks: panels of both factors are packed, and each panel of rows is multiplied by each of columns.
+//! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
 use super::lines::{BLOCK, Factor, Lines};
 use super::{GRAIN, MOST};
@@ -26,7 +26,7 @@ pub trait Kernel<T: Copy> {
     /// A summary of elements that were packed.
     type Seen: Default;
 
-    /// Bytes of a panel of the left factor and of one of the right, for so many terms.
+    /// The bytes of a panel of the left factor and of one of the right factor, for `terms` terms.
     fn panel_bytes(terms: usize) -> [usize; 2];
 
     /// Packs a panel of the left factor (0) or of the right one (1).
@@ -58,19 +58,20 @@ pub trait Kernel<T: Copy> {
 const BLOCKS: usize = 2;
 /// Panels of the right factor that are packed at a time.
 const GROUP: usize = 16;
-/// Terms that are packed of one panel of a group before those of the next, where columns are neighbours in memory: then as many rows are read on,
-/// each in order.
+/// The number of terms packed of one panel before the next panel of the group, if columns are contiguous in memory.
+/// Reads then advance through this many rows at a time, each sequentially.
 const RUN: usize = 32;
 
-/// Bytes of scratch memory for a product of so many rows, columns and terms: the left factor's panels, a group of the right factor's, the sums, and a
-/// block that is gathered.
+/// The bytes of scratch memory for a product with this many rows, columns and terms: the left factor's panels, a group
+/// of the right factor's panels, the sums, and a gathered block.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
     parts::<T, K>(sizes)
         .into_iter()
         .fold(0, usize::saturating_add)
 }
 
-/// The bytes of panels of the left factor, of a group of the right factor's, of the sums, and of a block that is gathered.
+/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, and of a gathered
+/// block.
 fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
     let most = BLOCKS * K::TERMS;
     let [left, right] = K::panel_bytes(k.min(most));
