@@ -8,9 +8,9 @@
 //! kernel.func @softmax(...) threads 1024   =>   kernel.func @softmax(...) threads 4096 cluster 8
 //! ```
 //!
-//! Only the number of threads changes, and with it how many rounds of a loop each runs. Runs before `keep-in-registers`, since tiles that more
-//! threads share may fit into registers, and a cluster has no shared memory for others. Never changes a kernel with a loop whose rounds are
-//! not written out, or that repeats a loop over threads.
+//! Only the number of threads changes, and with it the number of rounds of each loop. Runs before `keep-in-registers`:
+//! tiles that more threads share may fit into registers, and a cluster has no shared memory for other tiles. Skips
+//! kernels with a loop whose rounds are not unrolled, or with a thread loop inside another loop.
 
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::kernel::rounds::{self, Rounds};

@@ -30,7 +30,7 @@ impl LoopAxis {
     pub fn has_inner(&self) -> bool {
         self.role == Role::Tile || self.tile > 1
     }
-    /// The name in the `axes` clause: `a0`, or `a0*a1` for axes walked as one.
+    /// The name in the `axes` clause: `a0`, or `a0*a1` for collapsed axes.
     pub fn name(&self) -> String {
         let names: Vec<String> = self.axes.iter().map(|&a| axis_name(a)).collect();
         names.join("*")
@@ -48,7 +48,7 @@ pub struct SweepSpec {
     pub loops: Vec<LoopAxis>,
     /// Lanes of the innermost loop.
     pub vector: u64,
-    /// Workers that share accumulators across the grid, where the sweep accumulates over grid axes; else 0.
+    /// The workers that share accumulators across the grid; 0 if the sweep does not accumulate over grid axes.
     pub partials: i64,
     /// Threads per worker (GPU); 1 on a CPU.
     pub threads: i64,
@@ -65,7 +65,7 @@ pub enum Along {
     Stride(ExtentExpr),
 }
 
-/// The reason that the clauses of a sweep cannot be read; `lower` turns it into a diagnostic at the sweep.
+/// The reason why the clauses of a sweep are invalid; `lower` turns it into a diagnostic at the sweep.
 pub type SpecError = String;
 
 impl SweepSpec {
@@ -284,13 +284,13 @@ pub fn product(axes: &Axes, list: &[AxisId]) -> Option<ExtentExpr> {
     Some(product)
 }
 
-/// The name of an axis in the `axes` clause of a sweep: axes are numbered in the order in which the analysis of the sweep's
-/// ops meets them.
+/// The name of an axis in the `axes` clause of a sweep. Axes are numbered in the order in which the ops of the sweep
+/// first use them.
 pub fn axis_name(axis: AxisId) -> String {
     format!("a{}", fuser_ir::entity::Entity::index(axis))
 }
 
-/// The sum that `op` is another name of: it is a boundary, and nothing else reads the sum.
+/// The sum that `op` renames: `op` is a boundary, and the sum has no other user.
 pub fn renamed(ir: &Ir, op: Op) -> Option<Value> {
     if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
         return None;

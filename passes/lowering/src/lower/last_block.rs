@@ -9,12 +9,14 @@
 //!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
 //! ```
 //!
-//! Groups of neighbouring blocks put theirs together before, of a place with many shares of many elements: the last block of each group does, and
-//! the last of all adds up what groups have. One block alone would read all of it at the speed of one multiprocessor, some 100 GB/s.
+//! If a place has many shares of many elements, groups of neighboring blocks combine their shares first. The last block
+//! of each group does so, and the last block of all combines the groups. A single block would read all shares at the
+//! speed of one multiprocessor, some 100 GB/s.
 //!
-//! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
-//! block has one index. A sum is complete for a place in the loops that it varies along when all blocks of that place have ended; sums
-//! that vary along the same loops are put together at once. Where each place has one block, that has complete sums, and nothing is handed on.
+//! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. A
+//! block has one index of every other loop. A *place* is an index of the loops that a sum varies along: the sum is
+//! complete when all blocks of its place have finished. Sums that vary along the same loops are combined together. If
+//! every place has a single block, its sums are already complete.
 //!
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 

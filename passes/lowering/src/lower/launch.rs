@@ -6,9 +6,9 @@
 //! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
 //! ```
 //!
-//! If the sweep accumulates over grid axes, the kernel yields one partial result per worker. On a CPU a second kernel puts them
-//! together, in the order of the workers: the result is the same however many threads run. On a GPU the last block does (`last_block`):
-//! partial results are results of the launch that nobody reads.
+//! If the sweep accumulates over grid axes, the kernel yields one partial result for each worker. On a CPU, a second
+//! kernel combines these in the order of the workers, so the result is independent of the number of threads. On a GPU,
+//! the last block combines them (`last_block`), and the partial results are unused results of the launch.
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::kernel::rounds;

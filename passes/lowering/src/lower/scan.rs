@@ -1,16 +1,17 @@
 //! Scans inside nests: a loop that carries the running result.
 //!
-//! The result so far is a carried value, if the loop along the scanned axis is the innermost of those along which the scan varies;
-//! else it is an element of tile memory for each index of the loops inside. From one step of an outer loop to the next it lies
-//! in tile memory, too.
+//! The running result is a carried value if the loop along the scanned axis is the innermost of those along which the
+//! scan varies. Otherwise it is an element of tile memory for each index of the inner loops. Between the steps of an
+//! outer loop it is in tile memory, too.
 //!
 //! ```text
 //! along rows        loop j: c = c + x[i, j]; y[i, j] = c               c carried; on a GPU threads share the loop
 //! along columns     loop i: loop j: c[j] = c[j] + x[i, j]; ...         c in memory, lanes along j
 //! ```
 //!
-//! Each nest that needs a scan computes it from its first index on. The order is that of the indices, whatever the lanes: in a vector along
-//! the scanned axis they come one after the other. Threads that share a row put groups of neighbouring elements together first. A scan with a lambda hands on each of its accumulators, and has no lanes along its axis.
+//! Each nest that needs a scan computes it from its first index on. Elements are combined in index order: within a
+//! vector along the scanned axis, lane by lane. Threads that share a row first combine groups of neighboring elements.
+//! A scan with a lambda carries each of its accumulators, and is not vectorized along its axis.
 
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::kernel::{self, scan::SCANNED};

@@ -101,7 +101,7 @@ impl CudaProgram {
 
     /// Runs the program on host tensors. `inputs` are in the artifact's order; `runtime` allocates host memory for the
     /// outputs. Untimed runs wait after each step, so that an error names its kernel. A program whose kernels accept
-    /// any address is given tensors one element past a multiple of 256, as a test.
+    /// any address is given tensors one element past a multiple of 256.
     pub fn run(
         self: &Arc<Self>,
         runtime: &Runtime,
