@@ -1,12 +1,13 @@
-//! Finds LLVM at build time, and links a shared library of those parts of it that compiling takes. The paths of that library and of LLVM's own
-//! are compiled in, and are where LLVM is looked for first when it is needed.
+//! The build script finds LLVM and links a shared library from the parts of it that compilation needs. It compiles in
+//! the paths of that library and of LLVM's own, which are searched first at run time.
 //!
-//! LLVM's own library exports each of its symbols, so that loading it resolves 15,600 of them by name; one that exports nothing but the
-//! functions of `src/llvm/functions.rs` is loaded in a quarter of the time. It is made where `llvm-config` gives static archives and a C++
-//! compiler links them; elsewhere LLVM's own library does.
+//! LLVM's own library exports all of its symbols, so loading it resolves 15,600 of them by name. A library that exports
+//! only the functions of `src/llvm/functions.rs` loads in a quarter of the time. It is built if `llvm-config` lists
+//! static archives and a C++ compiler links them; otherwise LLVM's own library is used.
 //!
-//! Asks the same `llvm-config` as `llvm-sys`. A machine without one builds too; then only the loader's own search is left. Also makes the digest
-//! of the sources that decide what code a kernel becomes, by which compiled kernels are kept.
+//! The script uses the same `llvm-config` as `llvm-sys`. A machine without one can build too; the system loader's
+//! search is then the only source. The script also computes the digest of the sources that determine a kernel's code,
+//! part of the key of cached kernels.
 
 use std::env;
 use std::fs;

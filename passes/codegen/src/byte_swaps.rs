@@ -1,7 +1,8 @@
-//! Swaps of the bytes of vectors, taken apart.
+//! Decomposes byte swaps of vectors.
 //!
-//! LLVM's optimizer makes `llvm.bswap` of shifts and masks that reverse the bytes of `i32`, of a vector of them too. LLVM 22 cannot select that for
-//! GPUs of compute capability 10 and later, where pairs of `i32` are a legal type, and ends the process.
+//! LLVM's optimizer combines shifts and masks that reverse the bytes of `i32`, or of a vector of them, into
+//! `llvm.bswap`. For GPUs of compute capability 10 and later, where pairs of `i32` are a legal type, LLVM 22 cannot
+//! select it and ends the process.
 //!
 //! ```text
 //! %y = call <2 x i32> @llvm.bswap.v2i32(<2 x i32> %x)   =>   %a = call i32 @llvm.bswap.i32(i32 %x0)

@@ -1,8 +1,9 @@
-//! A cache of compiled kernels: what is the same in all that determines its code is compiled once.
+//! A cache of compiled kernels: kernels with equal inputs to code generation are compiled once.
 //!
-//! A key is text: the versions of Fuser and LLVM, the target, the options and the kernel as IR, without names and places of values. It is compared
-//! whole, so that a hit is the code of this very kernel. What a [`Cache`] keeps, and for how long, is its own business: this crate knows no
-//! files. Without a known LLVM ([`llvm::stamp`]) nothing is kept.
+//! A key is text: the versions of Fuser and LLVM, the target, the options, and the kernel as IR without names and
+//! locations of values. Keys are compared in full, so a hit is the code of exactly this kernel. A [`Cache`] decides
+//! what it keeps and for how long; this crate does no file input or output. If LLVM's version is unknown
+//! ([`llvm::stamp`]), nothing is cached.
 
 use std::fmt::Debug;
 
@@ -15,7 +16,7 @@ use crate::llvm;
 use crate::lower::Options;
 use crate::target::Target;
 
-/// Bytes by key, from any thread. A cache may forget; it never gives bytes that were put under another key.
+/// Bytes by key, from any thread. A cache may drop entries; it never returns bytes stored under another key.
 pub trait Cache: Debug + Send + Sync {
     /// The bytes that were put under `key`.
     fn get(&self, key: &str) -> Option<Vec<u8>>;
@@ -31,7 +32,7 @@ pub fn versions() -> Option<String> {
     Some(format!("fuser {FUSER}\nllvm {}\n", llvm::stamp()?))
 }
 
-/// The key of a kernel that is compiled under the name `symbol` and whose parameters `far` are beyond the caches.
+/// The key of a kernel compiled under the name `symbol`, whose parameters `far` exceed the caches.
 pub fn key(
     ir: &Ir,
     func: Op,
@@ -60,7 +61,7 @@ pub fn product_key(
     Some(versions + &format!("{target:?}\n{options:?}\n{symbol}\n{product:?}\n"))
 }
 
-/// The code of a kernel and the bytes of shared memory that it has.
+/// The serialized code of a kernel and the bytes of its shared memory.
 pub fn encode(code: &Code, shared_bytes: u64) -> Vec<u8> {
     let (kind, code) = match code {
         Code::Object(bytes) => (OBJECT, bytes.as_slice()),

@@ -1,9 +1,9 @@
-//! Conversions between number formats, as instruction sequences whose result is the same on every target.
+//! Conversions between number formats, as instruction sequences with the same result on every target.
 //!
-//! bf16 and f16 are storage formats: values of them are 16-bit integers until [`to_f32`] and from [`from_f32`] on, so
-//! that no backend is ever asked to round to them by a library call. Narrowing rounds once, to nearest even; overflow
-//! is infinity, and NaN stays NaN and becomes quiet. Float to integer saturates and takes NaN to zero. Integer to integer
-//! wraps; anything to `i1` asks whether it is not zero (NaN is not zero).
+//! bf16 and f16 are storage formats: their values are 16-bit integers up to [`to_f32`] and after [`from_f32`], so no
+//! backend rounds to them by a library call. Narrowing rounds once, to nearest even; overflow gives infinity, and NaN
+//! becomes a quiet NaN. Float to integer saturates and maps NaN to zero. Integer to integer wraps. A conversion to `i1`
+//! compares with zero (NaN is not zero).
 //!
 //! Floats of 8 bits are storage formats likewise, see [`small`].
 
@@ -123,8 +123,8 @@ fn converts_f16(x: Val<'_, '_>) -> bool {
     x.emit().x86.is_none_or(|x86| x86.f16c)
 }
 
-/// The fields move to their places and the exponent's bias by a multiplication, which is exact and takes subnormals along;
-/// infinity and NaN get the exponent that they have.
+/// Moves the fields into place and corrects the exponent's bias by a multiplication, which is exact and handles
+/// subnormals. Infinity and NaN get their exponent separately.
 fn f16_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let wide = bits.zext_or_trunc(32);
     let magnitude = wide.and(0x7fff).shift_left(13);
@@ -139,8 +139,8 @@ fn f16_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     finite.except(is_special, quiet).or(sign).bits_as(Elem::F32)
 }
 
-/// As `bf16_from_f32`, with the exponent's bias moved. Below the least normal f16 the bits are those of the sum with a number
-/// whose last place is f16's least subnormal; from 2^16 on the result is infinity.
+/// As `bf16_from_f32`, with a shifted exponent bias. Below the least normal f16, the bits come from an addition of a
+/// number whose last place is f16's least subnormal. From 2^16 on the result is infinity.
 fn f16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     const LEAST_NORMAL: i64 = (127 - 14) << 23;
     const BEYOND: i64 = (127 + 16) << 23;
@@ -185,9 +185,9 @@ fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     }
 }
 
-/// Adds just under half a unit, one more where the last kept bit is odd, and truncates. The carry runs into the exponent
-/// and, at the top, to infinity, as it should; NaN is set apart because the carry could make it infinity. Its bits are all ones: where
-/// a comparison gives these too, the choice is one instruction.
+/// Adds just under half a unit, one more if the last kept bit is odd, and truncates. The carry correctly propagates
+/// into the exponent and up to infinity. NaN is handled separately, since the carry could turn it into infinity. Its
+/// bits are all ones: if a comparison yields these too, the selection is one instruction.
 fn bf16_by_integers<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
     let odd = bits.lshr(16).and(1);
@@ -213,8 +213,8 @@ fn integer_to_float<'e, 'ctx>(x: Val<'e, 'ctx>, from: Format, to: Elem) -> Val<'
     }
 }
 
-/// A 64-bit integer as an f64 that a further rounding to 16 bits or fewer does not notice: low bits beyond f64's precision are
-/// gathered into one sticky bit.
+/// Converts a 64-bit integer to an f64 so that a second rounding to at most 16 bits is unaffected: bits beyond f64's
+/// precision are collected in a sticky bit.
 fn wide_integer_to_odd_f64<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
     let negative = if signed { x.lt(0) } else { x.ne(x) };
     let magnitude = x.except(negative, -x);

@@ -20,7 +20,7 @@ pub enum CodegenError {
     UnknownTarget { name: String, known: Vec<String> },
     /// IR that the target cannot execute; `instead` says what to write.
     Unsupported { what: String, instead: String },
-    /// LLVM's library is not there, or is another release; `tried` says so of each place.
+    /// LLVM's library is missing, or has another release; `tried` lists the result for each path.
     NoLlvm { tried: Vec<String> },
     /// Loading object code failed: an unresolved symbol, a malformed object.
     Load(String),

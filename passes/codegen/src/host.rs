@@ -1,6 +1,7 @@
 //! The processor of this process, by LLVM's names.
 //!
-//! LLVM knows it, and is asked once in a process at most; a [`Cache`] keeps the answer, under what the processor says of itself.
+//! LLVM detects it, at most once in a process. A [`Cache`] keeps the result, under a key derived from the processor's
+//! identification.
 
 use std::sync::OnceLock;
 
@@ -21,7 +22,7 @@ pub struct Host {
 /// The answer, which is the same for the life of a process.
 static HOST: OnceLock<Host> = OnceLock::new();
 
-/// The processor of this process; LLVM is loaded only where neither this process nor the cache knows it.
+/// The processor of this process; LLVM is loaded only if neither this process nor the cache knows the answer.
 pub fn host(cache: Option<&dyn Cache>) -> Result<&'static Host, CodegenError> {
     if let Some(host) = HOST.get() {
         return Ok(host);
@@ -66,12 +67,12 @@ impl Host {
     }
 }
 
-/// The description of the processor by itself and of what the system saves of it: all that LLVM's answer depends on, and nothing that differs
-/// from one core to another.
+/// The processor's identification and the state saved by the system: everything that LLVM's detection depends on,
+/// without values that differ between cores.
 #[cfg(target_arch = "x86_64")]
 fn identity() -> Option<String> {
     use std::arch::x86_64::__cpuid_count;
-    /// A leaf and a part of `cpuid`, and the registers (eax, ebx, ecx, edx) of the answer that count.
+    /// A leaf and a subleaf of `cpuid`, and the relevant result registers (eax, ebx, ecx, edx).
     const LEAVES: [(u32, u32, [bool; 4]); 11] = [
         (0, 0, [true; 4]),
         (1, 0, [true, false, true, true]),

@@ -1,12 +1,12 @@
-//! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that knows LLVM.
+//! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that depends on LLVM.
 //!
-//! Reading order: [`llvm`] (the library is loaded when it is needed), [`target`] (what code is for), [`expr`] and [`memory`] (how IR is built), [`math`] (the elementary
-//! functions), [`convert`] (number formats), [`lower`] (kernels to code), `product` (products of matrices on a GPU).
-//! Then `byte_swaps` and `one_lane` (what LLVM cannot select, or selects wrongly), [`link`] and [`load`] (object code into the process), and
-//! [`cache`] (what was compiled before).
+//! Reading order: [`llvm`] (on-demand loading of the library), [`target`] (targets), [`expr`] and [`memory`] (IR
+//! construction), [`math`] (elementary functions), [`convert`] (number formats), [`lower`] (kernels to code), `product`
+//! (matrix products on a GPU). Then `byte_swaps` and `one_lane` (workarounds for LLVM's instruction selection),
+//! [`link`] and [`load`] (object code into the process), and [`cache`] (compiled kernels).
 //!
-//! Knows nothing of files (but LLVM's own), environment or devices; never aborts on input, since whatever LLVM could not select is
-//! refused before LLVM sees it.
+//! Accesses no files except LLVM's own, no environment variables and no devices. Never aborts on any input, since
+//! constructs that LLVM cannot select are refused before LLVM sees them.
 #![deny(unsafe_code)]
 
 mod byte_swaps;

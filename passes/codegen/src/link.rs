@@ -1,12 +1,13 @@
 //! Links object code into this process.
 //!
-//! A [`Loaded`] owns the linked code; dropping it unmaps the code, so a caller keeps it alive while it calls in. The sections of all objects
-//! lie in one mapping, which is written, relocated and then made executable and read-only.
-//! Objects see each other and the short list of symbols of [`runtime_symbols`], and nothing else of the process: any
-//! other libcall that LLVM slipped in (`fmod`, `__truncsfbf2`) is an error at load time, never a jump to nowhere.
+//! A [`Loaded`] owns the linked code; dropping it unmaps the code, so a caller must keep it alive during calls. The
+//! sections of all objects share one mapping, which is written, relocated and then made executable and read-only.
+//! Objects can only refer to each other and to the short list of [`runtime_symbols`]. Any other libcall emitted by LLVM
+//! (`fmod`, `__truncsfbf2`) is an error at load time, never a jump to an undefined address.
 //!
-//! Takes ELF for x86-64 and AArch64 in the small code model without writable data, which is what code generation makes for Linux. Needs no
-//! LLVM, so that code that was compiled earlier runs without it. Never trusts its input: what is malformed is a [`CodegenError::Load`].
+//! Supports ELF for x86-64 and AArch64 in the small code model without writable data, the form in which code is
+//! generated for Linux. Needs no LLVM, so cached code runs without it. Never trusts its input: a malformed object is a
+//! [`CodegenError::Load`].
 
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -27,7 +28,7 @@ unsafe extern "C" {
     fn memcmp(a: *const c_void, b: *const c_void, bytes: usize) -> c_int;
 }
 
-/// Functions with the C ABI, by the names of the C library, that compute as functions of Rust's.
+/// Functions with the C ABI and the names of the C library, implemented by Rust functions.
 macro_rules! for_kernels {
     ($($name:ident($($arg:ident),+): $float:ty = $function:path;)+) => {
         $(extern "C" fn $name($($arg: $float),+) -> $float {
@@ -49,9 +50,9 @@ for_kernels! {
     roundeven(x): f64 = f64::round_ties_even;
 }
 
-/// The functions that LLVM may emit calls to on its own, by the names and as the standard of the C library: memory, and
-/// operations for which processors below x86-64-v3 (`fma`) and below x86-64-v2 (rounding) have no instruction. Each of
-/// these has one right result, so that it does not matter whose function computes it.
+/// The functions to which LLVM may emit calls, with the names and the semantics of the standard C library: memory
+/// functions, and operations without an instruction below x86-64-v3 (`fma`) and below x86-64-v2 (rounding). Each has a
+/// single correct result, so any implementation will do.
 pub fn runtime_symbols() -> [(&'static str, u64); 14] {
     [
         ("memcpy", memcpy as *const () as u64),
@@ -74,10 +75,10 @@ pub fn runtime_symbols() -> [(&'static str, u64); 14] {
 /// The maximum number of bytes linked together: half the range of a 32-bit displacement.
 const MOST_BYTES: usize = 1 << 30;
 
-/// The bytes of a stub: a jump through the address in its last eight.
+/// The bytes of a stub: a jump through the address stored in its last eight bytes.
 const STUB_BYTES: usize = 16;
 
-/// The bytes that an address needs to begin a page, also where pages are larger.
+/// The alignment of the image in memory, a page; larger pages are multiples of it.
 const PAGE_BYTES: u64 = 1 << 12;
 
 /// Linked, executable code.
@@ -126,7 +127,7 @@ impl Loaded {
         address.ok_or_else(|| not_found(symbol))
     }
 
-    /// A kernel. Calling it is unsafe: the caller answers for the ABI, and keeps `self` alive.
+    /// A kernel. Calling it is unsafe: the caller must respect the ABI and keep `self` alive.
     pub fn cpu_entry(&self, symbol: &str) -> Result<CpuEntry, CodegenError> {
         let address = self.lookup(symbol)? as usize;
         // SAFETY: a non-null address of linked code; that it follows the ABI is what the unsafe call of it promises.
@@ -161,7 +162,7 @@ impl Layout {
         }
     }
 
-    /// Makes room for the sections of an object that are loaded, and notes its symbols.
+    /// Reserves space for the loaded sections of an object and records its symbols.
     fn add(&mut self, number: usize, file: &File<'_>) -> Result<(), CodegenError> {
         for section in file.sections() {
             let SectionFlags::Elf { sh_flags, .. } = section.flags() else {
@@ -262,7 +263,8 @@ struct To {
     slot: Option<usize>,
 }
 
-/// A place to be changed, by the numbers and the formulas of the processor's ABI: S is the symbol, A the addend, P the place.
+/// A location to patch, by the numbers and formulas of the processor's ABI: S is the symbol, A the addend, P the
+/// location.
 struct Relocation {
     kind: elf::RelocationType,
     at: usize,

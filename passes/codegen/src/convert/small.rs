@@ -1,6 +1,7 @@
-//! Floats of 8 bits, held as their bits: from and to f32, by integer arithmetic that every target has and every vector takes.
+//! Floats of 8 bits, held as their bits: conversion from and to f32 by integer arithmetic that every target and every
+//! vector supports.
 //!
-//! Processors that convert them by an instruction differ in what they do with values out of range, so none is asked to.
+//! Processors with conversion instructions disagree on values out of range, so these instructions are not used.
 
 use super::to_f32 as wider_to_f32;
 use crate::expr::{Elem, Val};
@@ -14,7 +15,8 @@ pub fn to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// The fields moved to their places in an f16 are the value divided by 2^8, subnormals too; but for NaN, which has the bits of 480.
+/// Places the fields in an f16, which then holds the value divided by 2^8, including subnormals. NaN, whose bits would
+/// read as 480, is handled separately.
 fn e4m3fn_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let wide = bits.zext_or_trunc(16);
     let sign = wide.and(0x80).shift_left(8);
@@ -41,8 +43,8 @@ pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// Ties go to even. Rounding as in `f16_from_f32`: below the least normal number the bits are those of the sum with one whose last
-/// place is the least subnormal. What rounds to more than `most`, infinity or the greatest number, is `most`.
+/// Rounds ties to even. As in `f16_from_f32`, the bits below the least normal number come from an addition of a number
+/// whose last place is the least subnormal. Results beyond `most` (infinity or the greatest number) become `most`.
 fn rounded<'e, 'ctx>(
     x: Val<'e, 'ctx>,
     fraction: i64,

@@ -75,7 +75,7 @@ pub struct Emit<'ctx> {
     pub has_bf16: bool,
     /// True if elementary functions of f32 may be the approximations of a GPU.
     pub approximate: bool,
-    /// True if there are products that may become a part of sums: see [`Val::contracted`].
+    /// True if products may be fused into sums: see [`Val::contracted`].
     pub contract: bool,
     /// The features of the x86 processor, if the module is for one.
     pub x86: Option<X86>,
@@ -89,7 +89,7 @@ pub struct Val<'e, 'ctx> {
     raw: BasicValueEnum<'ctx>,
 }
 
-/// The right side of an operator: a value, or a constant that splats to the left side's type.
+/// The right operand of an operator: a value, or a constant that is splatted to the type of the left operand.
 pub trait Operand<'e, 'ctx> {
     fn like(self, model: Val<'e, 'ctx>) -> Val<'e, 'ctx>;
 }
@@ -237,7 +237,7 @@ impl<'ctx> Emit<'ctx> {
         }
     }
 
-    /// Calls an intrinsic, overloaded on `types`; a name that LLVM does not know is a failure, not an external call.
+    /// Calls an intrinsic, overloaded on `types`. A name unknown to LLVM is an error, never an external call.
     pub fn intrinsic(
         &self,
         name: &str,
@@ -271,7 +271,7 @@ impl<'ctx> Emit<'ctx> {
             .zext_or_trunc(64)
     }
 
-    /// The number of a GPU's block. A launch has exactly as many blocks as its kernel has iterations for them.
+    /// The number of a GPU's block. A launch has exactly as many blocks as its kernel requires.
     pub fn block_number(&self) -> Val<'_, 'ctx> {
         self.special_register("ctaid.x")
     }
@@ -350,8 +350,8 @@ impl<'ctx> Emit<'ctx> {
             .map_err(CodegenError::internal)
     }
 
-    /// The value of `then` if `condition` (an `i1`) holds, else that of `otherwise`, each computed in blocks of its
-    /// own.
+    /// The value of `then` if `condition` (an `i1`) holds, else that of `otherwise`; each is computed in separate
+    /// blocks.
     pub fn either<'e>(
         &'e self,
         condition: Val<'e, 'ctx>,

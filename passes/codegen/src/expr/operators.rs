@@ -1,4 +1,4 @@
-//! `+`, `-` and `*` on [`Val`]: floating point or wrapping, by the element type.
+//! Operators `+`, `-` and `*` on [`Val`]: floating point or wrapping, by the element type.
 
 use std::ops::{Add, Mul, Neg, Sub};
 
@@ -32,8 +32,9 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 }
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
-    /// This sum, difference or product of a program: as a product it may become a part of a sum, as a sum take a product in, and the two are
-    /// rounded once, where the target asks for it. Those that functions are made of never are: their bounds are of the roundings that they have.
+    /// Marks this sum, difference or product as contractible, if the target requests it: a product may be fused with a
+    /// sum, with one rounding for both. Operations inside math functions are never marked, because their error bounds
+    /// assume each rounding.
     pub fn contracted(self) -> Self {
         use BasicValueEnum::{FloatValue, VectorValue};
         let made = match self.raw {

@@ -1,4 +1,4 @@
-//! Transposition of squares of vectors in registers.
+//! Transposition of square blocks of vectors in registers.
 //!
 //! ```text
 //! a0 a1 a2 a3        a0 b0 c0 d0
@@ -7,9 +7,10 @@
 //! d0 d1 d2 d3        a3 b3 c3 d3
 //! ```
 //!
-//! Elements change places with rows by interleaving within parts of sixteen bytes, which every x86 does in one instruction, then these parts
-//! as wholes; each step turns the digits of row and place by one (the perfect shuffle: Stone, "Parallel Processing with the Perfect Shuffle",
-//! 1971). Vectors that exceed a register are taken in quarters of the square. Never moves data through memory by itself.
+//! Elements and rows are exchanged by interleaving within parts of sixteen bytes, one instruction on every x86, and
+//! then by exchanging whole parts. Each step rotates the digits of row and position by one (the perfect shuffle: Stone,
+//! "Parallel Processing with the Perfect Shuffle", 1971). Vectors longer than a register are transposed in quarters of
+//! the square. Never moves data through memory by itself.
 
 use super::Val;
 

@@ -77,7 +77,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         )
     }
 
-    /// The integer that `self op other` is where one of them is 0, or 1 as a factor: indices are full of these.
+    /// The result of the integer operation `self op other` if an operand is 0, or 1 as a factor: index arithmetic often
+    /// has such operands.
     fn unchanged(self, op: Op, other: Val<'e, 'ctx>) -> Option<Self> {
         let [a, b] = [self, other].map(|value| match value.raw {
             BasicValueEnum::IntValue(value) => value.get_zero_extended_constant(),
@@ -279,7 +280,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.compare(FloatPredicate::UNE, IntPredicate::NE, other)
     }
 
-    /// Less; signed on integers, false where either is NaN. The same holds of the next three.
+    /// Less than: signed on integers, false if either float is NaN. The same holds for the next three.
     pub fn lt(self, other: impl Operand<'e, 'ctx>) -> Self {
         self.compare(FloatPredicate::OLT, IntPredicate::SLT, other)
     }
@@ -311,7 +312,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.compare(FloatPredicate::UNO, IntPredicate::NE, other)
     }
 
-    /// Per lane of this condition, `yes` or `no`; at least one must be a value.
+    /// Selects, for each lane of this condition, `yes` or `no`; at least one must be a value.
     pub fn select(self, yes: Val<'e, 'ctx>, no: impl Operand<'e, 'ctx>) -> Val<'e, 'ctx> {
         let (no, builder) = (no.like(yes), &self.emit.builder);
         let result: Result<BasicValueEnum<'ctx>, CodegenError> = match self.raw {

@@ -1,17 +1,19 @@
 //! Features of x86 processors, and sequences for those whose vectors have 32 bytes.
 //!
-//! Widening bf16 crosses the halves of a register: LLVM's choice is one lane-crossing move and one shift for eight elements. A
-//! load that puts sixteen bytes into both halves costs nothing more than another load, and one byte shuffle then brings each
-//! element to its place with zeros below it. So loads that are to be widened come in parts of eight elements.
+//! Widening bf16 crosses the halves of a register: LLVM uses one lane-crossing move and one shift for eight elements.
+//! Instead, a load can broadcast sixteen bytes to both halves at the cost of an ordinary load. One byte shuffle then
+//! moves each element into place with zeros below it. Loads to be widened are therefore split into parts of eight
+//! elements.
 //!
-//! AVX-512 has a power of two as a factor in one instruction, and rounding to bf16, whose subnormals need a guard.
+//! AVX-512 multiplies by a power of two in one instruction. It also rounds to bf16 in one instruction, whose handling
+//! of subnormals needs a guard.
 
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
 
 use super::{Elem, Emit, Val};
 
-/// The instructions of an x86 processor that code is chosen by; LLVM itself chooses by all of them.
+/// The features of an x86 processor that select code sequences; LLVM itself uses all features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct X86 {
     /// Minimum and maximum of 32-bit integer vectors, and the other additions of x86-64-v2.
@@ -20,7 +22,7 @@ pub struct X86 {
     pub avx2: bool,
     /// Conversions between f16 and f32.
     pub f16c: bool,
-    /// AVX-512 with vectors of 16, 32 and 64 bytes, and what x86-64-v4 adds to it.
+    /// AVX-512 with vectors of 16, 32 and 64 bytes, and the other additions of x86-64-v4.
     pub avx512: bool,
     /// Rounding of f32 to bf16, beside `avx512`. The instruction takes subnormals for zeros.
     pub avx512bf16: bool,
@@ -53,8 +55,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.emit.x86.is_some_and(|x86| x86.avx512) && self.lanes().is_some_and(fills)
     }
 
-    /// `self * 2^n` rounded once, for an `n` that is an integer in the type of `self`, where the processor has AVX-512 and the
-    /// lanes fill its registers.
+    /// `self * 2^n` with one rounding, for an integral `n` in the type of `self`; `None` unless the processor has
+    /// AVX-512 and the lanes fill its registers.
     pub fn scalef(self, n: Val<'e, 'ctx>) -> Option<Self> {
         const CURRENT_ROUNDING: i64 = 4;
         let (emit, bits, lanes) = (self.emit, self.elem().bits(), self.lanes()?);
@@ -78,8 +80,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         result.map(|raw| emit.val(raw))
     }
 
-    /// A condition that holds in some lane where one of these lanes holds a subnormal f32, by an instruction for each register, where the
-    /// processor rounds such lanes to bf16 by one.
+    /// A condition that holds in some lane if any lane contains a subnormal f32, by one instruction for each register.
+    /// `None` unless the processor rounds such lanes to bf16 by one instruction.
     pub fn subnormals_beside_bf16(self) -> Option<Self> {
         const SUBNORMAL: i64 = 0x20;
         let emit = self.emit;
@@ -104,7 +106,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         Some(emit.val(result))
     }
 
-    /// The bf16 nearest to 32 lanes of f32, as bits, by the instruction that takes two registers; the caller sees to subnormals.
+    /// The nearest bf16 of 32 f32 lanes, as bits, by the instruction that takes two registers; the caller handles
+    /// subnormals.
     pub fn two_registers_to_bf16(self) -> Option<Self> {
         let emit = self.emit;
         if !emit.x86.is_some_and(|x86| x86.avx512bf16) || self.lanes() != Some(32) {
@@ -121,7 +124,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.shuffle_with(other, &(0..lanes).collect::<Vec<_>>())
     }
 
-    /// These lanes of two vectors of one type, whose lanes are counted from this one's first.
+    /// A shuffle of the lanes of two vectors of one type; lanes are counted from the first lane of `self`.
     pub fn shuffle_with(self, other: Val<'e, 'ctx>, lanes: &[u32]) -> Self {
         let (BasicValueEnum::VectorValue(a), BasicValueEnum::VectorValue(b)) =
             (self.raw, other.raw)
@@ -133,7 +136,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.emit.built(result.map(Into::into), self.raw)
     }
 
-    /// Elements of 16 bits in the upper halves of elements of 32, zeros below, where these were loaded in parts.
+    /// Widens 16-bit elements to the upper halves of 32-bit elements, with zeros below, if they were loaded in parts.
     pub fn loaded_to_upper_halves(self) -> Option<Self> {
         let parts = self.loaded_parts()?;
         let mut widened = parts.into_iter().map(|part| part.part_to_upper_halves());

@@ -1,7 +1,8 @@
 //! The functions of LLVM's C interface that this crate and `inkwell` name: each gets a stub.
 //!
-//! One that is missing here is an undefined symbol when a program is linked; one that LLVM lacks is an error when LLVM is loaded. The list is
-//! what `nm libinkwell-*.rlib libfuser_codegen-*.rlib | grep -o ' U LLVM[A-Z].*' | sort -u` prints in `target/debug/deps`.
+//! A function missing from this list is an undefined symbol when a program is linked; one that LLVM lacks is an error
+//! when LLVM is loaded. The list is the output of `nm libinkwell-*.rlib libfuser_codegen-*.rlib | grep -o ' U
+//! LLVM[A-Z].*' | sort -u` in `target/debug/deps`.
 
 super::lazy::stubs! {
     LLVMABIAlignmentOfType LLVMABISizeOfType LLVMAddAttributeAtIndex LLVMAddCallSiteAttribute LLVMAddCase LLVMAddFunction LLVMAddGlobal

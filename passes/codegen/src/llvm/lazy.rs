@@ -1,6 +1,7 @@
-//! Stubs for LLVM's functions, and the loading that fills their slots.
+//! Stubs for LLVM's functions, and the loader that fills their slots.
 //!
-//! The slots are written once, under the lock of [`LIBRARY`], before any caller of [`load`] goes on: they are constants from then on.
+//! The slots are written once, under the lock of [`LIBRARY`], before any call of [`load`] returns: from then on they
+//! are constants.
 
 use std::error::Error;
 use std::ffi::c_void;
@@ -28,7 +29,7 @@ impl<const COUNT: usize> Slots<COUNT> {
     }
 }
 
-/// The function that a stub calls before LLVM is loaded: a mistake of this crate, which nothing can be computed after.
+/// The target of a stub before LLVM is loaded. Calling it is a bug in this crate without any way to continue.
 extern "C" fn unloaded() -> ! {
     eprintln!("LLVM was called before it was loaded");
     std::process::abort()
@@ -75,10 +76,10 @@ macro_rules! stubs {
 }
 pub(super) use stubs;
 
-/// The paths that were known when this crate was built: the library that its build made, LLVM's own.
+/// The paths known at build time: the library that the build created, and LLVM's own.
 const PLACES: [Option<&str>; 2] = [option_env!("FUSER_OWN_LLVM"), option_env!("FUSER_LLVM")];
 
-/// Path, size and time of the first of [`PLACES`] that is there, or of the library that was installed with the program.
+/// Path, size and time of the first existing file of [`PLACES`], or of the library installed with the program.
 pub(super) fn stamp() -> Option<String> {
     let file_of = |place: &str| Some((place.to_owned(), std::fs::metadata(place).ok()?));
     let known = PLACES.into_iter().flatten().find_map(file_of);
@@ -104,14 +105,15 @@ fn beside() -> Option<String> {
     Some(place.to_string_lossy().into_owned())
 }
 
-/// The library in `folder`, where a package for Python has it, or in `../lib/fuser`, where one for Debian has it.
+/// The library in `folder`, its place in a Python package, or in `../lib/fuser`, its place in a Debian package.
 fn installed(folder: &Path) -> Option<PathBuf> {
     let places = ["libfuser-llvm.so", "../lib/fuser/libfuser-llvm.so"];
     let mut places = places.into_iter().map(|place| folder.join(place));
     places.find(|place| place.exists())
 }
 
-/// The file that the code at hand was loaded from. The system's loader knows a library by its path, and a program by what the shell was given.
+/// The file that contains this code. The system's loader knows a library by its path, and a program by the name given
+/// to the shell.
 fn own_file() -> Option<PathBuf> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
     // SAFETY: the loader writes the structure, and gives 0 where it knows nothing; the name is its own, and ends with a zero.

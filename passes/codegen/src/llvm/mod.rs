@@ -1,13 +1,15 @@
-//! LLVM's shared library, loaded when something is first compiled and never before.
+//! LLVM's shared library, loaded when code is first compiled.
 //!
-//! Loading it takes a process milliseconds, for relocations and for the constructors of its options; a tool that only parses and prints
-//! has no use for it. So nothing links against it. For each function that `inkwell` names there is a stub of that name here, which jumps
-//! to the address in its slot; [`load`] opens the library and fills all slots. A stub that is called before ends the process.
+//! Loading it takes milliseconds, for relocations and for the constructors of its options; a tool that only parses and
+//! prints never needs it. Nothing links against it. Each function that `inkwell` names has a stub of that name here,
+//! which jumps to the address in its slot; [`load`] opens the library and fills all slots. A stub called before that
+//! ends the process.
 //!
-//! Elsewhere than on Linux on x86-64 and AArch64 LLVM is linked as usual and [`load`] has nothing to do.
+//! On systems other than Linux on x86-64 and AArch64, LLVM is linked as usual and [`load`] does nothing.
 //!
-//! Knows four places: the library that the build of this crate linked from LLVM's archives, which is loaded in a quarter of the time; the path that
-//! `llvm-config` gave then; that library where it was installed with the program; the names that the system's loader searches for.
+//! There are four places, searched in this order: the library that this crate's build linked from LLVM's archives,
+//! which loads in a quarter of the time; the path that `llvm-config` gave at build time; the former library where it
+//! was installed with the program; the names that the system's loader searches.
 
 use crate::error::CodegenError;
 

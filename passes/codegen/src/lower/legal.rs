@@ -1,7 +1,7 @@
-//! The legality of kernels: the conditions under which code can be generated, checked before LLVM sees anything.
+//! The legality of kernels: the conditions under which code can be generated, checked before LLVM is involved.
 //!
-//! LLVM ends the process on an operation that it cannot select, so none may reach it. A kernel without findings lowers;
-//! each finding names the op and an alternative. All are collected, in program order.
+//! LLVM ends the process if it cannot select an operation, so no such operation may reach it. A kernel without findings
+//! can be lowered; each finding names the op and an alternative. All findings are collected, in program order.
 //!
 //! Checked: the signature; that every op is one of the `kernel` dialect or of [`super::arith::RULES`]; that every value
 //! fits a register; one block a region; the nesting of grid and thread loops; where memory is allocated and stored to;
@@ -41,7 +41,8 @@ pub fn map_of(ir: &Ir, op: Op) -> Option<Map> {
     }
 }
 
-/// The combiners of a loop's iteration arguments, none of those that scans go on from; empty if the clause is missing or holds an unknown word.
+/// The combiners of a loop's iteration arguments, without those from which scans continue. Empty if the clause is
+/// missing or contains an unknown word.
 pub fn combiners(ir: &Ir, op: Op) -> Vec<Option<Combiner>> {
     let Some(fuser_ir::AttrKind::Array(words)) = ir.attr_of(op, "combine") else {
         return Vec::new();
@@ -470,7 +471,7 @@ fn is_kernel_op(ir: &Ir, op: Op) -> bool {
         .any(|def| ir.is(op, def))
 }
 
-/// True if all users of a constant tensor are tables: it needs no register.
+/// True if all users of a constant tensor are tables, so that it needs no register.
 fn is_table_data(ir: &Ir, op: Op, value: Value) -> bool {
     let tensor = matches!(ir.value_kind(value), TypeKind::Tensor(_));
     let mut users = ir.users(value);

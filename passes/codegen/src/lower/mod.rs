@@ -52,10 +52,11 @@ pub(crate) const PTX_KERNEL: u32 = 71;
 /// Options of code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// No two buffers of a launch overlap: the GPU may then read through its read-only cache and load ahead of stores.
-    /// An in-place launch, which names a buffer twice, needs `false`.
+    /// True if no two buffers of a launch overlap: the GPU may then use its read-only cache and hoist loads above
+    /// stores. An in-place launch, which passes a buffer twice, needs `false`.
     pub noalias: bool,
-    /// Tensors begin at multiples of their elements' size; else at multiples of [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN). Of a GPU alone.
+    /// For GPUs: true if tensors may start at any multiple of their element size; false if they start at multiples of
+    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN).
     pub any_address: bool,
     /// Runs LLVM's optimizer.
     pub optimize: bool,
@@ -87,13 +88,14 @@ pub struct Multiprocessor {
 /// Registers of a thread beyond which no kernel of ours gains.
 const ENOUGH_REGISTERS: u64 = 128;
 
-/// Threads that stand on a multiprocessor of any capability from 8.0 on, if their blocks have room.
+/// The resident threads of a multiprocessor of any capability from 8.0 on, if their blocks fit.
 const THREADS: u64 = 1536;
 
 impl Multiprocessor {
-    /// The blocks to ask an assembler for, where shared memory, or a grid of few blocks, keeps threads away: those that have room, with
-    /// [`ENOUGH_REGISTERS`] for each thread. Assemblers know neither of memory that a launch asks for nor of the grid: they keep registers free, and
-    /// spill, for blocks that have no room or do not exist.
+    /// The number of resident blocks requested from the assembler, if shared memory or a small grid limits occupancy:
+    /// the blocks that fit, with at most [`ENOUGH_REGISTERS`] for each thread. The assembler knows neither the shared
+    /// memory of a launch nor the grid. Without the request it would save registers, and spill, for blocks that cannot
+    /// be resident or do not exist.
     fn blocks(&self, scratch_bytes: Option<u64>, threads: u64, grid: Option<u64>) -> Option<u64> {
         let each = scratch_bytes.and_then(|bytes| bytes.checked_add(self.reserved_bytes));
         let room = each.and_then(|each| self.shared_bytes.checked_div(each));
@@ -220,7 +222,7 @@ fn cached(
     Ok((code, shared_bytes))
 }
 
-/// The code of a kernel, and the bytes of shared memory that it has.
+/// The code of a kernel, and the bytes of its shared memory.
 fn kernel_code(
     ir: &Ir,
     kernel: Kernel<'_>,
@@ -258,7 +260,7 @@ fn code(
     Ok((code, shared_bytes))
 }
 
-/// The kernels of `module` (or the one kernel that it is), and `products`, as text, one after the other.
+/// The kernels of `module` (or the single kernel that it is), and `products`, as text, one after the other.
 pub fn emit(
     ir: &Ir,
     module: Op,
@@ -302,7 +304,7 @@ pub fn emit(
     Ok(text)
 }
 
-/// A PTX module without its version and target, so that it can follow another one in a file.
+/// A PTX module without its version and target, for appending to another one in a file.
 fn without_header(ptx: &str) -> &str {
     const LAST: &str = ".address_size 64\n";
     ptx.find(LAST).map_or(ptx, |at| &ptx[at + LAST.len()..])

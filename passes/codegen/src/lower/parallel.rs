@@ -7,10 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, Builder};
 
-/// The stack of a thread, in bytes: LLVM recurses on the depth of expressions. A process mostly has as much.
+/// The stack of a thread in bytes, the usual size for a process: LLVM recurses on the depth of expressions.
 const STACK_BYTES: usize = 8 << 20;
 
-/// `job(0), job(1), ..., job(count - 1)`. A panic of a job is the caller's.
+/// `job(0), job(1), ..., job(count - 1)`. A panic of a job propagates to the caller.
 pub fn map<T: Send>(count: usize, job: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, |n| n.get());
     let next = AtomicUsize::new(0);

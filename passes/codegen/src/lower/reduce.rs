@@ -28,8 +28,8 @@ const ALIGN: u64 = 16;
 /// NVPTX's shared memory.
 pub const SHARED_SPACE: u16 = 3;
 
-/// Halves are combined lane by lane until one is left; of an odd count the middle lane joins the lower half unchanged. Extremes of f32 are
-/// those of integers of their order where x86 has them.
+/// Reduces lanes by halves until one is left; with an odd count, the middle lane joins the lower half unchanged.
+/// Extremes of f32 use order-preserving integers if x86 has the instructions.
 pub fn lanes<'e, 'ctx>(vector: Val<'e, 'ctx>, combiner: Combiner, dtype: DType) -> Val<'e, 'ctx> {
     let has_integers = vector.emit().x86.is_some_and(|x86| x86.sse41);
     type Best = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>;
@@ -103,7 +103,7 @@ pub struct Part<'e, 'ctx> {
     pub is_number: bool,
 }
 
-/// Combines parts of values over the block; every thread gets the results. All threads of all warps must arrive.
+/// Combines the parts of values across the block; every thread gets the results. All threads of all warps must arrive.
 pub fn threads<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     mut parts: Vec<Part<'e, 'ctx>>,
@@ -136,7 +136,7 @@ struct Exchanged<'e, 'ctx> {
 }
 
 impl<'e, 'ctx> Exchanged<'e, 'ctx> {
-    /// The values of this thread's warp, or of its group of threads where that is less, as one.
+    /// Combines the values of this thread's warp, or of its group if that is smaller.
     fn of_warp(part: &Part<'e, 'ctx>, block: &Block<'e, 'ctx>) -> Self {
         let redux = match part.combiner {
             Combiner::MaxNum => Some("llvm.nvvm.redux.sync.max"),
@@ -179,7 +179,8 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
         }
     }
 
-    /// The number of parts that a thread reads, of so many warps in each block of a cluster: all of them, or a power of two. `vector` are loaded at once.
+    /// The number of partial results that a thread reads, given `warps` warps in each of `cluster` blocks: all of them,
+    /// or a power of two. `vector` are loaded at once.
     fn reads(&self, warps: u32, cluster: u32, vector: u32) -> u32 {
         let all = warps * cluster;
         match self.redux {
@@ -219,8 +220,9 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
     }
 }
 
-/// The bits of an f32 that is no NaN as a signed integer of the same order, `-0` before `+0`, and back: of negative ones all bits but the sign
-/// are flipped. The least and the greatest integer are NaN.
+/// Maps the bits of an f32 other than NaN to a signed integer of the same order, with `-0` before `+0`; its own
+/// inverse. For negative numbers, all bits except the sign are flipped. NaN maps to the least and the greatest
+/// integers.
 fn ordered<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     bits.xor(bits.ashr(31).and(i64::from(i32::MAX)))
 }
@@ -228,7 +230,7 @@ fn ordered<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 /// The block as a reduction over warps sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Block<'e, 'ctx> {
-    /// Threads of a block, a multiple of [`WARP`], or of a group that has a power of two of them.
+    /// The threads of a block, a multiple of [`WARP`], or those of a group, a power of two.
     pub threads: u32,
     /// This thread's number, `i64`.
     pub thread: Val<'e, 'ctx>,
@@ -248,7 +250,7 @@ pub fn exchange<'e, 'ctx>(
     shuffle(emit, BUTTERFLY, value, distance, 31)
 }
 
-/// The value of another thread of the warp: which one follows from `by`, and from the bounds that `clamp` encodes as PTX has it.
+/// The value of another thread of the warp, selected by `by` and by the bounds that `clamp` encodes as in PTX.
 fn shuffle<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     name: &str,
@@ -277,7 +279,7 @@ fn shuffle<'e, 'ctx>(
     high.shift_left(32).or(low).bits_as(elem)
 }
 
-/// The value of the thread `lane` of so many neighbouring threads, a power of two.
+/// The value of thread `lane` among `width` adjacent threads, a power of two.
 fn of_lane<'e, 'ctx>(value: Val<'e, 'ctx>, lane: Val<'e, 'ctx>, width: u32) -> Val<'e, 'ctx> {
     let clamp = i64::from(WARP - width) << 8 | i64::from(WARP - 1);
     shuffle(value.emit(), INDEX, value, lane, clamp)
@@ -458,7 +460,7 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         Ok(all)
     }
 
-    /// The totals of the blocks of a cluster in each turn, in their order.
+    /// Scans the totals of a cluster's blocks in each turn, in the order of the blocks.
     fn across_blocks(
         &self,
         turns: &mut [Turns<'e, 'ctx>],
@@ -494,12 +496,14 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
     }
 }
 
-/// Each warp's first thread writes what its warp has; after a barrier every warp combines what all of them have, of all blocks of the cluster.
-/// Nobody writes it again before all have read it: the kernel has a barrier where its loop runs again.
+/// Combines values across warps. Each warp's first thread writes the warp's value; after a barrier, every warp combines
+/// the values of all warps in all blocks of the cluster. The memory is rewritten only after all have read it, because
+/// the kernel has a barrier before its loop runs again.
 ///
-/// Where there are more than a vector of them, threads read a vector each and exchange what they make of it: `[0 1 2 3]` in four
-/// threads, `[4 5 6 7]` in the next four, and so on again, so that a thread's begin where its own number does without the low bits. One
-/// instruction that exchanges is less than reading on, so a thread reads one of them there.
+/// If there are more values than a vector holds, each thread reads one vector and the threads exchange their results.
+/// Four threads read `[0 1 2 3]`, the next four `[4 5 6 7]`, and so on cyclically, so the start index is the thread's
+/// number without its low bits. If one instruction performs the whole exchange, it costs less than further loads, and a
+/// thread reads a single value.
 fn across_warps<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     parts: &mut [Exchanged<'e, 'ctx>],
@@ -578,7 +582,7 @@ fn across_warps<'e, 'ctx>(
     Ok(())
 }
 
-/// Shared memory of this block as the block number `rank` of its cluster has it.
+/// The shared memory of this block, mapped to block number `rank` of its cluster.
 fn of_rank<'ctx>(
     emit: &Emit<'ctx>,
     room: PointerValue<'ctx>,

@@ -1,8 +1,8 @@
 //! The exact floating-point remainder (C's `fmod`).
 //!
-//! LLVM's `frem` is a library call on CPUs and inexact on NVPTX. This is long division on the significands: the remainder
-//! is shifted up as many bits at a time as 64 bits allow and reduced by an integer remainder, so f32 takes at most 7
-//! steps and f64 at most 191. Emitted once per format, as a scalar function that each lane calls.
+//! LLVM's `frem` is a library call on CPUs and inexact on NVPTX. This is long division on the significands. The
+//! remainder is shifted up by as many bits at a time as 64 bits permit, and reduced by an integer remainder. f32 takes
+//! at most 7 steps and f64 at most 191. Emitted once for each format, as a scalar function that each lane calls.
 
 use inkwell::module::Linkage;
 use inkwell::types::BasicType;

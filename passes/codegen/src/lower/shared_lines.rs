@@ -60,7 +60,7 @@ fn number<'e, 'ctx>(
 }
 
 impl<'ctx> SharedLine<'ctx> {
-    /// A place on the stack, with nothing in it, for the function whose entry the builder is in.
+    /// An empty line buffer on the stack of the function whose entry block the builder is in.
     pub fn new(emit: &Emit<'ctx>) -> Result<Self, CodegenError> {
         let ty = memory::array_type(emit, Elem::Int(8), PLACE);
         let place = emit.builder.build_alloca(ty, "")?;
@@ -96,8 +96,8 @@ impl<'ctx> SharedLine<'ctx> {
 /// The code of a function of its parameters.
 type Body<'ctx> = fn(&Emit<'ctx>, &[BasicValueEnum<'ctx>]) -> Result<(), CodegenError>;
 
-/// A function of the module that takes a place, an address and a number of bytes, or the first few of these, and gives an address; emitted at
-/// its first use.
+/// A helper function of the module, emitted at its first use. Its parameters are a line buffer, an address and a number
+/// of bytes, or a prefix of these; it returns an address.
 fn function<'ctx>(
     emit: &Emit<'ctx>,
     name: &str,

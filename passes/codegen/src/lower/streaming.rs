@@ -1,11 +1,12 @@
-//! Streaming is storing past the caches: whole lines of a result that no cache holds when it is read again.
+//! Streaming: stores past the caches, for whole lines of a result that no cache will hold when it is read again.
 //!
-//! An ordinary store reads the line that it fills, and drives another one out. A result that exceeds the last cache gains nothing by
-//! either, so a kernel streams to a buffer that all its launches make anew, beyond the limit of the options, and that it does not
-//! read. A result with named extents has the bytes of the lengths that code is generated for; where none are given, it is stored as usual.
+//! An ordinary store reads the line that it fills and evicts another one. A result larger than the last-level cache
+//! gains from neither. A kernel therefore streams to a buffer that it does not read, if all its launches write that
+//! buffer completely and its size exceeds the limit of the options. A result with named extents has the size for the
+//! lengths for which code is generated; without lengths it is stored as usual.
 //!
-//! Stores past the caches hinder what some processors prefetch by themselves. A loop that streams asks there for what it is to load of
-//! operands beyond the limit, so many bytes ahead as the options say; so does one that only loads.
+//! Streaming stores hinder the hardware prefetchers of some processors. A streaming loop there prefetches its operands
+//! beyond the limit in software, at the distance given by the options; so does a loop that only loads.
 
 use fuser_dialects::kernel;
 use fuser_ir::types::{ExtentExpr, Names};
@@ -18,8 +19,8 @@ use crate::target::Target;
 /// For each launched kernel in a module, the minimum size of each of its buffers in bytes.
 pub type BufferBytes = FxHashMap<Sym, Vec<u64>>;
 
-/// The bytes of the operands and results of all launches under `module`, where named extents have the lengths that `length` gives; one that
-/// it does not know leaves a buffer at 0 bytes.
+/// The sizes in bytes of the operands and results of all launches under `module`, with named extents as `length` gives
+/// them. An unknown extent leaves a buffer at 0 bytes.
 pub fn buffer_bytes(ir: &Ir, module: Op, length: impl Fn(Sym) -> Option<u64>) -> BufferBytes {
     let mut found = BufferBytes::default();
     for launch in ir.walk(module) {

@@ -1,7 +1,7 @@
 //! From element types of the IR to LLVM elements.
 //!
-//! In registers a float of 16 or 8 bits is held as its bits (an `i16`, an `i8`) and converted where arithmetic needs it; in memory an `i1`
-//! is a byte. Integers carry no sign in LLVM, so the sign comes from the [`DType`] at each use.
+//! Registers hold a float of 16 or 8 bits as its bits (an `i16`, an `i8`), converted when arithmetic needs it; in
+//! memory an `i1` is a byte. LLVM integers have no sign, so each use takes the sign from the [`DType`].
 
 use fuser_ir::def::DTypes;
 use fuser_ir::types::TypeKind;
@@ -10,7 +10,7 @@ use fuser_ir::{DType, Ir, Value};
 use crate::convert::Format;
 use crate::expr::Elem;
 
-/// The most lanes that a vector value may have: far beyond any register, and small enough to unroll over.
+/// The maximum number of lanes of a vector value: far beyond any register, and small enough to unroll over.
 pub const MAX_LANES: u64 = 1024;
 
 /// The shape of a value in registers.

@@ -1,9 +1,10 @@
-//! Approximations of NVIDIA GPUs: one or a few instructions in the place of a function of the library, where the target asks for them
+//! NVIDIA GPU approximations: one or a few instructions instead of a library function, if the target requests them
 //! (`approximate`).
 //!
-//! Bounds follow from those that the PTX ISA states for the instructions, and from the roundings around them: `ex2.approx` and `div.full`
-//! 2 ulp, `rcp.approx` 1 ulp, `rsqrt.approx` a relative error of 2^-22.9, `tanh.approx` one of 2^-11, each over all arguments, subnormals included.
-//! `docs/math.md` has the table. f64, and all other functions, stay as they are. Never used for a CPU.
+//! Error bounds follow from those that the PTX ISA states for the instructions, and from the surrounding roundings.
+//! `ex2.approx` and `div.full` have 2 ulp, `rcp.approx` 1 ulp, `rsqrt.approx` a relative error of 2^-22.9,
+//! `tanh.approx` one of 2^-11. Each holds over all arguments, subnormals included. `docs/math.md` has the table. f64
+//! and all other functions are unaffected. Never used for a CPU.
 
 use std::f64::consts::LOG2_E;
 
@@ -22,7 +23,7 @@ const FUNCTIONS: [(&str, Unary); 6] = [
     ("reciprocal", |x| instruction("rcp.approx.f32", x)),
 ];
 
-/// The approximation of `name` for elements of `elem`, if there is one and the target asks for it.
+/// The approximation of `name` for elements of type `elem`, if there is one and the target requests it.
 pub fn find(emit: &Emit<'_>, name: &str, elem: Elem) -> Option<Unary> {
     let wanted = emit.approximate && elem != Elem::F64;
     let row = FUNCTIONS.iter().find(|row| wanted && row.0 == name);

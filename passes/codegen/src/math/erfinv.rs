@@ -1,8 +1,9 @@
 //! erfinv and erfcinv.
 //!
-//! A start within 2^-20 comes from two fits in `w = -log(1 - x^2)`, which is nearly the square of the result; one step of Halley's
-//! method cubes its error. What the step takes for the start's own error is the difference of two numbers near each other: of erf and `x`
-//! near zero; of erfcx and `(1 - x) e^(z^2)` beyond, where neither underflows. There the result hardly feels their errors.
+//! The starting value, accurate to 2^-20, comes from two fits in `w = -log(1 - x^2)`, which is nearly the square of the
+//! result. One step of Halley's method cubes its error. The step estimates the starting value's error as the difference
+//! of two close numbers. Near zero these are erf and `x`. Elsewhere they are erfcx and `(1 - x) e^(z^2)`, neither of
+//! which underflows; there their errors hardly affect the result.
 
 use super::coefficients as c;
 use super::erf::{erf_near_zero, erfcx};
@@ -17,7 +18,7 @@ const TAIL: f64 = 5.0;
 /// The argument of erf up to which the inverse uses erf, and beyond which it uses erfc. The result there is 0.81.
 const NEAR: f64 = 0.75;
 
-/// The number whose erf is `a` and whose erfc is `v`, `a + v = 1`; NaN where `v` is negative.
+/// The number with erf `a` and erfc `v`, where `a + v = 1`; NaN if `v` is negative.
 fn inverse<'e, 'ctx>(a: Val<'e, 'ctx>, v: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let w = -log(v * (v.float(2.0) - v));
     let t = w.float(1.0).over(w.sqrt());

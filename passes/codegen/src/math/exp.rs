@@ -50,8 +50,9 @@ pub(super) enum Sign {
     Nonpositive,
 }
 
-/// An integer below 2^22 in magnitude, as a float, and with twice the bias, or one less if it is known to be no more than zero, as the low
-/// bits of an integer, whose other bits no power of two keeps.
+/// An integer below 2^22 in magnitude, in two forms. `float` is its value as a float. The low bits of `bits` are the
+/// integer plus twice the exponent bias, minus one if it is known to be at most zero; the high bits are arbitrary and
+/// vanish when a power of two is formed.
 #[derive(Clone, Copy)]
 struct Exponent<'e, 'ctx> {
     float: Val<'e, 'ctx>,
@@ -90,14 +91,14 @@ impl<'e, 'ctx> Exponent<'e, 'ctx> {
     }
 }
 
-/// Two powers of two whose product is `2^n`, for any `n` within twice the exponent range of `like`'s type; `biased` is as the bits of an
-/// [`Exponent`].
+/// Two powers of two whose product is `2^n`, for any `n` within twice the exponent range of `like`'s type; `biased` has
+/// the form of [`Exponent::bits`].
 fn halves<'e, 'ctx>(biased: Val<'e, 'ctx>, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx>; 2] {
     let half = biased.lshr(1);
     [half, biased - half].map(|n| n.shift_left(format(like).mantissa).bits_as(like.elem()))
 }
 
-/// The nearest integer to `factor x`, of the sign of x; it must be below 2^22 in magnitude.
+/// The nearest integer to `factor x`, with the sign of x; it must be below 2^22 in magnitude.
 fn nearest<'e, 'ctx>(x: Val<'e, 'ctx>, factor: f64, sign: Sign) -> Exponent<'e, 'ctx> {
     let less = i64::from(sign == Sign::Nonpositive);
     let magic = format(x).magic + (2 * format(x).bias - less) as f64;
@@ -115,7 +116,7 @@ pub fn scale<'e, 'ctx>(x: Val<'e, 'ctx>, n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     x * first * second
 }
 
-/// As [`scale`], by one instruction where the target has it. `x` must be in the normal range, and `x 2^(n/2)` too.
+/// As [`scale`], by one instruction if the target has it. `x` and `x 2^(n/2)` must be in the normal range.
 fn scale_normal<'e, 'ctx>(x: Val<'e, 'ctx>, n: Exponent<'e, 'ctx>) -> Val<'e, 'ctx> {
     x.scalef(n.float).unwrap_or_else(|| {
         let [first, second] = n.factors(x);
@@ -172,8 +173,9 @@ fn exp_of<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
 const FAR_F32: f64 = -700.0;
 const FAR_F64: f64 = -6000.0;
 
-/// The ends beyond which `e^x` is zero or infinite. Processors by Intel take 30 to 50 ns for a product just below the normal range, also one that
-/// is rounded to zero; not where it is zero beyond doubt, as of what a mask leaves out: in f32 from 2^-158 on. The lower ends are 2^-166 and 2^-1154.
+/// The arguments beyond which `e^x` is zero or infinite. Intel processors take 30 to 50 ns for a product just below the
+/// normal range, even if it rounds to zero. Products that are zero by a wide margin, from 2^-158 on in f32, are fast,
+/// and masked elements give such products. The lower ends are 2^-166 and 2^-1154.
 fn ends(x: Val<'_, '_>) -> [f64; 2] {
     match x.is_f64() {
         true => [-800.0, 710.0],
@@ -194,14 +196,14 @@ fn between<'e, 'ctx>(x: Val<'e, 'ctx>, [low, high]: [f64; 2], sign: Sign) -> Val
     }
 }
 
-/// `e^x` where neither the result nor half of it leaves the normal range.
+/// `e^x` for arguments for which the result and half of it are in the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(x, Sign::Any);
     exp_reduced(r) * n.power(x)
 }
 
-/// `factor * e^(high + low)`, where `low` is a correction below `high`'s last bits, and `sign` is that of `high`; rounds into the subnormals
-/// once.
+/// `factor * e^(high + low)`, where `low` is a correction below the last bits of `high`, and `sign` is the sign of
+/// `high`. Results round once into the subnormals.
 pub(super) fn exp_of_sum<'e, 'ctx>(
     high: Val<'e, 'ctx>,
     low: Val<'e, 'ctx>,
@@ -241,9 +243,9 @@ pub fn exp2<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     scale_normal(r.fma(tail, 1.0), n)
 }
 
-/// `e^x - 1` as `2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2))`: halved so that `n` at the top of the range does not overflow
-/// before its time. For `n = 1` the two nearly cancel, so there `r` goes first into the sum, which is then exact, and what
-/// the rounding of `r` lost goes with the rest of `e^r - 1`.
+/// `e^x - 1` as `2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2))`. The halved form keeps `n` at the top of the range from
+/// overflowing early. For `n = 1` the two terms nearly cancel. There `r` is first added to the sum, which is then
+/// exact, and the rounding error of `r` joins the rest of `e^r - 1`.
 pub fn expm1<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let clamped = x.clamp(-40.0, if x.is_f64() { 710.0 } else { 89.0 });
     let n = nearest(clamped, LOG2_E, Sign::Any);
@@ -291,8 +293,8 @@ fn tanh_from_expm1<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     (q + 1.0).except(small, q)
 }
 
-/// `e^a / 2` for large `a`, without overflow before the result does: `e^(a/2) / 2 * e^(a/2)` would round twice, so the
-/// scale is lowered by one instead.
+/// `e^a / 2` for large `a`, without premature overflow. `e^(a/2) / 2 * e^(a/2)` would round twice, so the scale is
+/// lowered by one instead.
 fn half_exp<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let a = a.clamp(-40.0, if a.is_f64() { 711.0 } else { 90.0 });
     let (n, r) = reduce(a, Sign::Any);

@@ -25,8 +25,8 @@ fn atan_tail<'e, 'ctx>(z: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     }
 }
 
-/// `atan(n / d)` for `n, d >= 0`, not both zero or both infinite: turned by 0, 45 or 90 degrees so that the quotient stays
-/// below tan(pi/8).
+/// `atan(n / d)` for `n, d >= 0`, not both zero or both infinite, rotated by 0, 45 or 90 degrees so that the quotient
+/// stays below tan(pi/8).
 fn atan_of_ratio<'e, 'ctx>(n: Val<'e, 'ctx>, d: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     const TAN_EIGHTH: f64 = 0.414_213_562_373_095;
     let quarter = d.gt(n * TAN_EIGHTH);

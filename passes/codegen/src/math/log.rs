@@ -1,13 +1,15 @@
 //! log, log2, log10, log1p.
 //!
-//! `x = 2^e m` with `sqrt(1/2) <= m < sqrt(2)`, so that `e = 0` around one and no cancellation follows. `log m` is kept as
-//! `f + tail` with `f = m - 1` exact; the tail is a polynomial (f32), or the `s = f / (2 + f)` series (f64), whose degree
-//! would be too high without the division. Constants like `log2 e` come in two parts and the products are exact by FMA.
+//! The argument is `x = 2^e m` with `sqrt(1/2) <= m < sqrt(2)`, so that `e = 0` around one and no cancellation occurs.
+//! `log m` is represented as `f + tail`, where `f = m - 1` is exact. The tail is a polynomial (f32), or a series in `s
+//! = f / (2 + f)` (f64), whose degree would be too high without the division. Constants such as `log2 e` are split in
+//! two parts, and FMA makes the products exact.
 
 use super::coefficients as c;
 use crate::expr::{Elem, Val};
 
-/// A constant in two parts: `high` has so few bits that an exponent times it is exact, or is just the nearest value.
+/// A constant in two parts. `high` either has so few bits that its product with an exponent is exact, or is just the
+/// nearest value.
 struct Parts {
     high: f64,
     low: f64,
@@ -191,7 +193,7 @@ pub fn log1p<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     shifted.except(x.abs().lt(if x.is_f64() { 1e-17 } else { 1e-8 }), x)
 }
 
-/// `log x` in two parts, whose sum is good to about 2^-64, for positive finite `x`: what `pow` needs.
+/// `log x` in two parts, whose sum is accurate to about 2^-64, for positive finite `x`, as `pow` requires.
 pub(super) fn log_in_two_parts<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
     debug_assert_eq!(x.elem(), Elem::F64);
     let Reduced { e, f } = reduce(x);

@@ -1,12 +1,14 @@
 //! The math library: elementary functions as LLVM IR, for scalars and vectors of f32 and f64, on CPUs and on NVPTX.
 //!
-//! Only operations that every target selects natively (x86 from x86-64-v3 on) are used: add, multiply, fused multiply-add, divide (on NVPTX `quotient` may stand for it), square root,
-//! rounding, integer and bit operations, selects. So nothing is a library call, all lanes take the same instructions,
-//! and the same input gives the same bits on every CPU and GPU. NaN in gives NaN out; overflow is infinity; results round
-//! into the subnormals; zero keeps its sign where the function is odd. [`FUNCTIONS`] states the error bound of each, in
-//! units in the last place of the result, which the tests hold it to.
+//! The code uses only operations that every target selects natively (x86 from x86-64-v3 on): add, multiply, fused
+//! multiply-add, divide (`quotient` on NVPTX), square root, rounding, integer and bit operations, selects. Nothing is
+//! therefore a library call, all lanes take the same instructions, and equal inputs give equal bits on every CPU and
+//! GPU. NaN in gives NaN out. Overflow gives infinity, results round into the subnormals, and odd functions preserve
+//! the sign of zero. [`FUNCTIONS`] states the error bound of each function in units in the last place of the result;
+//! the tests verify it.
 //!
-//! Reading order: `exp`, `log`, `trig`, then what builds on them (`erf`, `erfinv`, `pow`, `inverse`, and `gamma`, whose bound is another).
+//! Reading order: `exp`, `log`, `trig`, then the functions built on them (`erf`, `erfinv`, `pow`, `inverse`, and
+//! `gamma`, which has an absolute bound).
 
 pub mod approximate;
 pub mod coefficients;

@@ -1,9 +1,13 @@
-//! Quotients of floats: one rounding, whatever the target.
+//! Quotients of floats with a single rounding on every target.
 //!
-//! `div.rn` of a GPU is no instruction of the machine but ten: a reciprocal, five multiplications and additions, a check of the operands, and a branch to a function that holds for all others,
-//! zeros among them, behind which the assembler brings nothing forward. Where less can be asked of the operands, a quotient here is a reciprocal of the hardware, within 1 ulp, and what
-//! residuals make of it (P. Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, IBM Journal of Research and Development 34, 1990): the bits of a
-//! division, which `tests/quotients.rs` shows for all operands that could differ, with each reciprocal that the ISA allows. f64, and CPUs, divide.
+//! A GPU's `div.rn` is no machine instruction but ten: a reciprocal, five multiplications and additions, a check of the
+//! operands, and a branch to a general function. That branch also handles zeros, and the assembler schedules nothing
+//! across it.
+//!
+//! For restricted operands, a quotient here is a hardware reciprocal, accurate to 1 ulp, corrected by residuals (P.
+//! Markstein, Computation of elementary functions on the IBM RISC System/6000 processor, IBM Journal of Research and
+//! Development 34, 1990). It has the bits of a division: `tests/quotients.rs` verifies all operands that could differ,
+//! with each reciprocal that the ISA permits. f64, and CPUs, use a division.
 
 use super::approximate;
 use crate::expr::{Elem, Val};
@@ -16,7 +20,8 @@ pub fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     }
 }
 
-/// `a / b` for operands for which the tests have tried that a residual for the reciprocal and one for the quotient give its bits: each use has a test.
+/// `a / b` for operands for which one residual for the reciprocal and one for the quotient give the bits of a division.
+/// Each use has a test that verifies this.
 pub(super) fn tested<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     if !a.emit().gpu || a.is_f64() {
         return a.over(b);
@@ -27,7 +32,8 @@ pub(super) fn tested<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'c
     (-b).fma(q, a).fma(y, q)
 }
 
-/// Most of a divisor and of a dividend, whose inverses are the least: between them no residual underflows and no quotient overflows in [`by_one`]. 2^24 and 2^100.
+/// The maximum divisor and dividend in [`by_one`]; their inverses are the minimum. In between, no residual underflows
+/// and no quotient overflows. 2^24 and 2^100.
 const MOST_DIVISOR: f64 = 16_777_216.0;
 const MOST_DIVIDEND: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
 /// The bits of a mantissa of f32.

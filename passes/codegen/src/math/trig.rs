@@ -1,10 +1,10 @@
 //! sin, cos, tan.
 //!
-//! Arguments up to a threshold are reduced by `n pi/2` in three parts with FMA (Cody and Waite): the first subtraction is
-//! exact, and what the second and its product lose is kept as a correction, exactly, so that it suffices where the
-//! argument is next to a multiple of pi/2. Beyond the threshold, where that would run out of bits, each lane goes through
-//! a scalar reduction by the bits of 2/pi (Payne and Hanek) in a block that usual arguments never enter. Either way the
-//! reduced argument has more bits than the result, for every finite argument.
+//! Arguments up to a threshold are reduced by `n pi/2` in three parts with FMA (Cody and Waite). The first subtraction
+//! is exact, and the rounding errors of the second one and of its product are kept exactly as a correction. This
+//! suffices even for arguments next to a multiple of pi/2. Beyond the threshold, where precision would run out, each
+//! lane calls a scalar reduction by the bits of 2/pi (Payne and Hanek), in a block that usual arguments never enter. In
+//! both cases the reduced argument has more bits than the result, for every finite argument.
 
 use inkwell::AddressSpace;
 use inkwell::module::Linkage;
@@ -24,7 +24,7 @@ enum Wanted {
     Tan,
 }
 
-/// `x = quadrant pi/2 + r + low`, with `|r| <= pi/4` and a little.
+/// The decomposition `x = quadrant pi/2 + r + low`, with `|r|` at most slightly above pi/4.
 struct Reduced<'e, 'ctx> {
     r: Val<'e, 'ctx>,
     low: Val<'e, 'ctx>,
@@ -210,7 +210,7 @@ fn two_over_pi_bits<'e, 'ctx>(first_bit: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     high.shift_left(shift).or(c.lshr(shift.int(32) - shift))
 }
 
-/// A word of the table, widened to 64 bits. The index is masked, so that no argument reads past the table.
+/// A word of the table, widened to 64 bits. The index is masked, so no argument reads past the table.
 fn table_word<'e, 'ctx>(emit: &'e Emit<'ctx>, index: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let address = memory::element(emit, two_over_pi_table(emit), Elem::Int(32), index.and(63));
     memory::load(emit, address, Elem::Int(32), None, 4).zext_or_trunc(64)

@@ -1,9 +1,10 @@
-//! The greater and the lesser of two floats, with NaN and the signs of zero defined.
+//! The maximum and minimum of two floats, with defined results for NaN and the signs of zero.
 //!
-//! AArch64 and NVPTX have instructions that are these definitions, behind LLVM's intrinsics. x86 has none, and LLVM's own expansion is
-//! wrong there where it knows one operand not to be NaN: in scalar code for AVX-512, LLVM 22 makes `maximumnum(maximumnum(a, 1.0), b)`
-//! NaN for a NaN `b`, and `maximum(1.0, b)` 1.0 for a signalling one. So on x86 both are comparisons and choices, which leave
-//! nothing to know. `a > b ? a : b` is one instruction there: it gives `b` where the two are equal or unordered.
+//! AArch64 and NVPTX have instructions with these definitions, behind LLVM's intrinsics. x86 has none, and LLVM's own
+//! expansion is wrong if it knows that one operand is not NaN. In scalar code for AVX-512, LLVM 22 turns
+//! `maximumnum(maximumnum(a, 1.0), b)` into NaN for a NaN `b`, and `maximum(1.0, b)` into 1.0 for a signalling one. On
+//! x86 both operations are therefore comparisons and selects, which leave nothing to infer. `a > b ? a : b` is one
+//! instruction there: it gives `b` if the two are equal or unordered.
 
 use fuser_ir::def::Computes;
 use fuser_ir::{Ir, Op};
@@ -34,7 +35,7 @@ pub fn minimum_number<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, '
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extreme {
     pub way: Way,
-    /// True if the other operand of a NaN is the result, false if NaN is.
+    /// True if the result of NaN and a number is the number; false if it is NaN.
     pub ignores_nan: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The elementwise ops of the `fusion` dialect on scalars and vectors.
 //!
-//! [`RULES`] is the table: an op that is not in it is refused by the legality check, so that the lowering never meets it.
-//! On 16-bit floats a rule converts to f32, computes, and rounds once; sign changes, choices and bit casts keep bits.
+//! [`RULES`] is the table: the legality check refuses ops without a rule, so the lowering never sees them. On 16-bit
+//! floats a rule converts to f32, computes, and rounds once; sign changes, selections and bit casts preserve bits.
 
 mod combine;
 mod constant;

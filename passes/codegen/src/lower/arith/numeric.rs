@@ -1,13 +1,13 @@
 //! Numeric functions of the elementwise ops, for floats in their compute type and for integers.
 //!
-//! Every one is total: where LLVM's own instruction would be undefined or poison, the operands are changed first.
+//! Every function is total: operands for which LLVM's instruction is undefined or poison are replaced first.
 
 use crate::expr::Val;
 use crate::lower::arith::extremes::maximum;
 use crate::lower::gcd::gcd;
 use crate::lower::remainder::remainder;
 
-/// `maximum(x, +0)`: one instruction on a GPU, whose `max` is this one.
+/// `maximum(x, +0)`: one instruction on a GPU, whose `max` has this definition.
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     if x.emit().gpu && !x.is_f64() {
         return maximum(x, x.float(0.0));
@@ -47,7 +47,8 @@ pub fn min_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Va
     a.intrinsic2(if signed { "llvm.smin" } else { "llvm.umin" }, b)
 }
 
-/// A divisor that LLVM may divide by: 1 in place of zero, and of -1 beside the least value (whose quotient wraps to itself).
+/// A divisor that is safe for LLVM: 1 replaces zero, and -1 if the dividend is the least value (whose quotient wraps to
+/// itself).
 fn safe_divisor<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Val<'e, 'ctx> {
     let zero = b.eq(0);
     if !signed {
@@ -92,7 +93,7 @@ pub fn remainder_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool)
     rest.except(apart.and(b.ne(0)), rest + b)
 }
 
-/// The next float toward another: one more or one less in the bits, which count away from zero.
+/// The next float toward another one: the bits plus or minus one, since they count away from zero.
 pub fn next_after<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
     let inward = x.lt(y).xor(x.gt(0.0));
@@ -107,7 +108,8 @@ pub fn gcd_int<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, signed: bool) -> Va
     gcd(abs_int(a, signed), abs_int(b, signed))
 }
 
-/// A count within the width, and whether the given one was beyond it: a negative one is a great one without a sign.
+/// The shift count limited to the width, and whether the given count exceeded it: a negative count is a large one as
+/// unsigned.
 fn shift_count<'e, 'ctx>(count: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
     let bits = i64::from(count.elem().bits());
     let beyond = count.ult(bits).flip();

@@ -6,7 +6,7 @@ const ROUNDS: usize = 10;
 const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 const INCREMENTS: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// The words of a block, for 64-bit `index`, `seed` and `offset`. What computes a word that nobody uses is dead code.
+/// The words of a block, for 64-bit `index`, `seed` and `offset`. The code of unused words is dead and disappears.
 pub fn block<'e, 'ctx>(
     index: Val<'e, 'ctx>,
     seed: Val<'e, 'ctx>,

@@ -17,8 +17,8 @@ use crate::lower::types::{Shape, stored};
 use crate::lower::{GLOBAL_SPACE, reduce};
 use crate::{memory, strided};
 
-/// A `local` allocation of at most this many bytes lies on a CPU's stack, where the optimizer can turn it into registers;
-/// greater ones lie in scratch memory.
+/// The maximum size of a `local` allocation on a CPU's stack, where the optimizer can turn it into registers; larger
+/// ones lie in scratch memory.
 const STACK_BYTES: u64 = 4096;
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
@@ -130,7 +130,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         })
     }
 
-    /// Elements from one lane of an access to the next, where that is not the next element.
+    /// The distance between the lanes of an access in elements; `None` for contiguous lanes.
     fn stride(&self, op: Op) -> Option<u32> {
         let stride = self.ir.int_of(op, "stride");
         let stride = stride.and_then(|stride| u32::try_from(stride).ok());
@@ -146,7 +146,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// True if a load of bf16 is better made in parts: something computes with it, in f32.
+    /// True if a bf16 load is better split into parts, because its result is used in f32.
     fn is_widened(&self, op: Op, result: Shape) -> bool {
         let next = self.stride(op).is_none();
         let whole = next && result.dtype == DType::BF16 && result.lanes == Some(2 * PART);
@@ -196,8 +196,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         from.filter(|from| Some(true) == to.zip(step).map(|(to, step)| to - from <= step))
     }
 
-    /// The fill where no lane is read; by one load where there are masks; else the whole vector where all lanes are read, and lane by lane at
-    /// the ends of the range.
+    /// The fill if no lane is active. With masked loads, one load; otherwise the whole vector if all lanes are active,
+    /// and single lanes at the ends of the range.
     pub(in crate::lower) fn load_within(
         &self,
         op: Op,
@@ -321,7 +321,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Stores the first lanes of a vector, so many of them: by one store where there are masks, else lane by lane.
+    /// Stores the first `count` lanes of a vector: by one masked store if available, else lane by lane.
     fn store_some(
         &self,
         value: Val<'a, 'ctx>,
@@ -357,8 +357,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         done
     }
 
-    /// True in the threads that store what threads share, where not all do: the first one outside of thread loops, where all run
-    /// alike, and those that run the present iteration.
+    /// The predicate of the threads that store shared values: the first thread outside of thread loops, where all
+    /// threads compute alike, and the threads that run the current iteration; `None` if all threads store.
     fn writer(&self) -> Option<Val<'a, 'ctx>> {
         let alike = self.emit.gpu && self.threads > 1 && self.in_threads == 0;
         let first = alike.then(|| self.member().eq(0));
@@ -381,7 +381,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// The number of this block in its cluster: clusters are neighbours along the first axis of the grid.
+    /// The number of this block in its cluster; the blocks of a cluster are adjacent along the first grid axis.
     fn rank(&self) -> Val<'a, 'ctx> {
         let block = self.special_register("ctaid.x");
         block.and(i64::from(self.cluster - 1))
@@ -405,7 +405,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Scratch memory is handed out in program order, each allocation at the next multiple of [`SCRATCH_ALIGN`].
+    /// Allocates scratch memory in program order, each allocation aligned to [`SCRATCH_ALIGN`].
     pub(in crate::lower) fn allocate(&mut self, op: Op) -> Result<(), CodegenError> {
         let result = *self
             .ir
@@ -473,7 +473,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// Reserves stack at the head of the entry block, the only place where the optimizer turns it into registers.
+    /// Reserves stack space at the start of the entry block, the only place where the optimizer turns it into
+    /// registers.
     fn stack(&self, elem: Elem, count: u64) -> Result<PointerValue<'ctx>, CodegenError> {
         let count = u32::try_from(count)
             .map_err(|_| malformed("a local allocation beyond 4 Gi elements"))?;

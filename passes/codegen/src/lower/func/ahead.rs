@@ -29,10 +29,11 @@ use crate::lower::types::shape;
 /// Bytes of a thread's registers that hold what was loaded ahead: 32 registers.
 const MOST_BYTES: u64 = 128;
 
-/// A condition in the body of a loop, and loads under it; or what that body itself loads.
+/// A condition in the body of a loop with the loads that it guards, or the unconditional loads of the body.
 struct Branch {
     condition: Option<Op>,
-    /// The ops of the loop's body that the condition and the loads need, and those under the condition, loads among them, in order.
+    /// The ops of the loop's body that the condition and the loads depend on, and the ops under the condition,
+    /// including the loads, in order.
     before: Vec<Op>,
     under: Vec<Op>,
 }
@@ -140,7 +141,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         })
     }
 
-    /// Adds the ops of two blocks that the operands of `op` come from; false where not all of them are arithmetic.
+    /// Adds the ops of two blocks on which the operands of `op` depend; returns false if one of them is not arithmetic.
     fn needs(&self, op: Op, blocks: [Block; 2], needed: &mut Vec<Op>) -> bool {
         let mut seen: FxHashSet<Op> = FxHashSet::default();
         let mut pending = vec![op];

@@ -28,7 +28,7 @@ enum Kind {
 pub(super) struct Asked {
     /// Bytes from a load to what is asked for beside it.
     distance: u64,
-    /// The innermost loops with a store to a buffer that is streamed to, and those that only load.
+    /// The innermost loops with a streaming store, and those that only load.
     loops: FxHashMap<Op, Kind>,
     /// The buffers.
     buffers: FxHashSet<Value>,
@@ -91,7 +91,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         }
     }
 
-    /// True if an index is made of the counter of the loop `of` in it, and of nothing that is loaded.
+    /// True if an index depends on the counter of its loop `of`, and on no loaded value.
     fn moves_with(&self, index: Value, of: Op) -> bool {
         let ir = self.ir;
         let counter = ir.body(of, 0).and_then(|body| ir.args(body).first());

@@ -47,7 +47,7 @@ pub(super) struct OpenRounds<'ctx> {
 pub(super) struct Group<'ctx> {
     /// Its threads, a power of two.
     pub(super) threads: u32,
-    /// True in the groups that have an iteration. The others do as if they ran the first one, and leave no trace.
+    /// The predicate of the groups with an iteration. The other groups repeat the first iteration without any effect.
     pub(super) runs: BasicValueEnum<'ctx>,
 }
 
@@ -56,16 +56,17 @@ pub(super) struct Group<'ctx> {
 pub(super) struct Round<'ctx> {
     pub(super) rounds: Rounds,
     pub(super) number: i64,
-    /// The loop, its counter in the first round, and how much greater that is in this one, where all threads run it.
+    /// The loop, its counter in the first round, and the offset of this round, if all threads run the round.
     pub(super) ahead_of: Option<(Op, BasicValueEnum<'ctx>, i64)>,
 }
 
-/// The iterations of a thread loop that all threads run at once, one each.
+/// The iterations of a thread loop that all threads run simultaneously, one each.
 #[derive(Clone, Copy)]
 pub(super) struct Turn<'ctx> {
     /// The slot for the totals of warps. Consecutive turns use different slots.
     pub(super) place: BasicValueEnum<'ctx>,
-    /// True in the threads that run an iteration, where some do not. The others do as if they ran another one, and leave no trace.
+    /// The predicate of the threads with an iteration; `None` if all have one. The other threads repeat another
+    /// iteration without any effect.
     pub(super) runs: Option<BasicValueEnum<'ctx>>,
 }
 
@@ -285,8 +286,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// The grid loop of a GPU: the block's number is the iteration. A launch has a block for each, and no others; where these are too many, a block
-    /// goes on with every so many'th.
+    /// Opens the grid loop of a GPU: the block's number is the iteration. A launch has one block for each iteration. If
+    /// these exceed the limit, a block also runs every following iteration at a distance of the number of blocks.
     fn open_block_loop(&mut self, op: Op) -> Result<(), CodegenError> {
         let k = self.emit.block_number();
         let stride = self.ir.int_of(op, "blocks").filter(|_| self.cluster == 1);
@@ -351,7 +352,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// True in the threads that run an iteration of the loop that is being written, where some do not.
+    /// The predicate of the threads that run an iteration of the loop being emitted; `None` if all of them do.
     fn runs_turn(&self) -> Option<Val<'a, 'ctx>> {
         let runs = self.turn.and_then(|turn| turn.runs);
         runs.map(|raw| self.emit.val(raw))
@@ -433,7 +434,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(behind.collect())
     }
 
-    /// Scans in all rounds of a loop at once, where its threads have the lanes of all: one exchange of totals serves them.
+    /// Scans in all rounds of a loop at once, if its threads hold the lanes of all rounds: one exchange of totals
+    /// serves all of them.
     fn scan_at_once(&mut self, open: &OpenRounds<'ctx>) -> Result<(), CodegenError> {
         let Some((op, argument)) = scan::at_once(self.ir, open.op, &open.rounds) else {
             return Ok(());
@@ -612,7 +614,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         false
     }
 
-    /// True if all threads compute on with a value: something of it is in a thread loop, or decides what is.
+    /// True if all threads use a value: part of it is used in a thread loop, or controls such a use.
     fn for_all_threads(&self, value: Value) -> bool {
         let (mut seen, mut values) = (FxHashSet::default(), vec![value]);
         while let Some(value) = values.pop() {

@@ -30,7 +30,7 @@ pub(super) struct OpenLoop<'ctx> {
     count: Count<'ctx>,
     turns: Turns<'ctx>,
     carried: Vec<Carried<'ctx>>,
-    /// The combiners of the threads' values; empty if the loop is not spread over threads.
+    /// The combiners of the threads' values; empty for a loop that is not distributed over threads.
     combiners: Vec<Option<Combiner>>,
 }
 
@@ -69,7 +69,8 @@ struct Skipped<'ctx> {
 }
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
-    /// `ceil((upper - lower) / step)`, zero where nothing runs; unsigned, since the range may span all of i64.
+    /// The number of iterations, `ceil((upper - lower) / step)`, or zero for an empty range; unsigned, since the range
+    /// may span all of i64.
     pub(super) fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
         let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
         let (lower, upper, step) = (lower?, upper?, step?);
@@ -83,7 +84,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(count.except(runs.flip(), 0))
     }
 
-    /// The first value past the range that a counter meets which starts at `lower`.
+    /// The first value past the range that a counter starting at `lower` reaches.
     fn limit(
         &self,
         op: Op,
@@ -107,7 +108,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(lower + whole.except(whole.ne(reach), whole + step))
     }
 
-    /// Opens the loop `op` of a CPU, or one that a thread of a GPU runs by itself.
+    /// Opens the loop `op` of a CPU, or a loop that each GPU thread runs entirely.
     pub(super) fn open_sequence(
         &mut self,
         op: Op,
@@ -163,7 +164,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.counted_loop(op, (start, limit), count, initial, combiners)
     }
 
-    /// Opens a loop over the turns of threads that scan together, of so many iterations: all of them run each turn.
+    /// Opens a loop over the turns of threads that scan together; every thread runs each of the turns.
     pub(super) fn open_turns(
         &mut self,
         op: Op,
@@ -313,8 +314,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok((turns, carried))
     }
 
-    /// True where the counter has not met its limit. A CPU's meets it, whether or not it wraps around on the way, but for a range of the
-    /// grid, which is signed; a GPU's passes it, unsigned, for a count that spans all of i64.
+    /// True until the counter reaches its limit. A CPU tests for equality, which is correct even if the counter wraps;
+    /// the signed range of the grid is the exception. A GPU tests for less, unsigned, since the count may span all of
+    /// i64.
     fn more(
         &self,
         count: Count<'ctx>,
@@ -328,7 +330,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// True for a loop over a range of that length that is written out.
+    /// True for a loop over a range of length `length` that is unrolled.
     fn is_written(&self, op: Op, count: Count<'ctx>, length: i64) -> bool {
         let ir = self.ir;
         let iterations = length / count.stride;

@@ -36,7 +36,7 @@ const STEPS: i64 = 16;
 /// The deepest loop that counts for more than the one around it.
 const DEEPEST: u32 = 8;
 
-/// The vectors that are dealt in a function, and the memory that holds such.
+/// The deinterleaved vectors of a function, and the memory that holds such vectors.
 #[derive(Default)]
 pub(super) struct Dealt {
     values: FxHashSet<Value>,
@@ -106,7 +106,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         unmoved
     }
 
-    /// The allocations that only vectors of `LANES` elements touch, each at a multiple of `LANES`.
+    /// The allocations accessed only by vectors of `LANES` elements, each at a multiple of `LANES`.
     fn own_memory(&self, ops: &[Op]) -> FxHashSet<Value> {
         let allocated = ops.iter().filter(|&&op| self.ir.is(op, &kernel::ALLOC));
         let allocated = allocated.filter_map(|&op| self.ir.results(op).first().copied());

@@ -105,15 +105,16 @@ pub struct Lowering<'a, 'ctx> {
     group: Option<Group<'ctx>>,
     /// The round of the thread loop that is being written out.
     round: Option<Round<'ctx>>,
-    /// The turn of the thread loop that is being written, where all threads run it together.
+    /// The turn of the thread loop being emitted, if all threads run it together.
     turn: Option<Turn<'ctx>>,
-    /// The iterations up to the end of that turn put together, of iteration arguments that scans go on from.
+    /// For iteration arguments from which scans continue, the combined value of the iterations up to the end of that
+    /// turn.
     scanned: FxHashMap<(Op, usize), BasicValueEnum<'ctx>>,
-    /// The steps of scans in each round, where all are made before the first one.
+    /// The scan results of each round, for scans that are computed before the first round.
     at_once: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The shared memory in which threads hand on the totals of each scan.
     totals: FxHashMap<Op, reduce::Totals<'ctx>>,
-    /// The values that were loaded for rounds of that loop before the first of them.
+    /// The values loaded for rounds of that loop before its first round.
     ahead: FxHashMap<(Op, i64), BasicValueEnum<'ctx>>,
     /// The parameters that nothing stores to and no other buffer overlaps.
     constant: FxHashSet<Value>,
@@ -267,7 +268,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.unless_grid_is_elsewhere()
     }
 
-    /// A function without a grid loop is the one iteration 0: it runs only in the call whose range holds it.
+    /// Restricts a function without a grid loop, whose only iteration is 0, to the call whose range contains it.
     fn unless_grid_is_elsewhere(&mut self) -> Result<(), CodegenError> {
         if kernel::grid_loop(self.ir, self.func).is_some() {
             return Ok(());
@@ -464,7 +465,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// The quotient or the remainder by a constant of an index that is not negative, on a GPU.
+    /// The quotient or remainder of a nonnegative index by a constant, on a GPU.
     fn quotient_of_nonnegative(&self, op: Op) -> Result<Option<Val<'a, 'ctx>>, CodegenError> {
         let ir = self.ir;
         let by_unsigned = match ir.computes(op) {
@@ -486,8 +487,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// An index in two parts, of which the second is a multiple of `by`: the counter of a loop that is written out in its first round, and how much
-    /// greater it is now.
+    /// Splits an index into two parts, the second of which is a constant multiple of `by`: the counter of an unrolled
+    /// loop in its first round, and its offset in this round.
     fn counter_apart(&self, index: Value, by: i64) -> Result<(Val<'a, 'ctx>, i64), CodegenError> {
         let counted = bounds::counted(self.ir, index);
         let ahead = self.round.and_then(|round| round.ahead_of);

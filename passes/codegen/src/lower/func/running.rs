@@ -99,7 +99,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         (has_integers && alone && vector && number).then_some(extreme)
     }
 
-    /// The parts that a loop carries: those of a running extreme, or the value alone.
+    /// The values that a loop carries: the parts of a running extreme, or the value itself.
     pub(super) fn carried_parts(
         &self,
         extreme: Option<Extreme>,
@@ -123,7 +123,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// The parts of a value: of a running extreme all, else the value alone.
+    /// The parts of a running extreme, or the value itself.
     pub(super) fn parts(
         &self,
         value: Value,
@@ -135,7 +135,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// The parts of a running extreme as one value; a value alone is that.
+    /// The value of a running extreme, computed from its parts; any other value stays.
     pub(super) fn settle(
         &self,
         extreme: Option<Extreme>,

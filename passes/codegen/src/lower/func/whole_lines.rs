@@ -1,7 +1,7 @@
-//! A store of whole lines writes each cache line that it touches from end to end; only such stores stream.
+//! Whole-line stores: stores that write each cache line that they touch from end to end. Only such stores stream.
 //!
-//! Buffers begin at a line, so the index must be a multiple of the lanes, if the store does not say that it is. The greatest power of two that is known to divide each index
-//! follows from those of its operands.
+//! Buffers start at a cache line, so the index must be a multiple of the lanes unless the store states its alignment.
+//! The greatest known power-of-two divisor of each index follows from those of its operands.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::literal;
@@ -79,7 +79,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.divisors.insert(counter, lower.min(step));
     }
 
-    /// True if the store `op` of `value` is one of whole lines to a buffer that is streamed to.
+    /// True if the store `op` of `value` writes whole lines to a streamed buffer.
     pub(super) fn streams(&self, op: Op, value: Val<'a, 'ctx>) -> bool {
         let lanes = value.lanes().unwrap_or(1);
         let next = self.ir.int_of(op, "stride").is_none();
@@ -91,7 +91,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 || self.ir.int_of(op, "align") >= Some(i64::from(LINE)))
     }
 
-    /// Makes a place for the shared lines of each buffer that is streamed to and says itself where its lines begin: its rows are walked by lines.
+    /// Reserves a place for the shared lines of each streamed buffer whose stores state their alignment: its rows are
+    /// aligned to lines.
     pub(super) fn share_lines(&mut self) -> Result<(), CodegenError> {
         let says = |&store: &Op| self.ir.int_of(store, "align") >= Some(i64::from(LINE));
         let mut shared: Vec<Value> = self.streamed.iter().copied().collect();
