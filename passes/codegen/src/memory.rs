@@ -161,8 +161,8 @@ pub fn has_masks(emit: &Emit<'_>, elem: Elem) -> bool {
     emit.x86.is_some_and(|x86| x86.avx512) && elem.bits() >= 8
 }
 
-/// True where some lanes of a vector are loaded by one instruction: AVX2 has one for elements of four and of eight
-/// bytes. (Its stores take some processors tens of steps.)
+/// True if one instruction loads the active lanes of a vector: AVX2 has one for elements of four and of eight bytes.
+/// (Its masked stores take tens of cycles on some processors.)
 pub fn has_masked_loads(emit: &Emit<'_>, elem: Elem) -> bool {
     has_masks(emit, elem) || emit.has_avx2() && matches!(elem.bits(), 32 | 64)
 }
@@ -209,7 +209,7 @@ pub fn store_some<'e, 'ctx>(
     );
 }
 
-/// Bytes that belong to the module and that nobody writes, at a multiple of 64 bytes.
+/// Read-only bytes of the module, aligned to 64 bytes.
 pub fn read_only<'ctx>(
     emit: &Emit<'ctx>,
     bytes: &[u8],

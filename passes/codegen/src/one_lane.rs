@@ -46,7 +46,7 @@ pub fn unmask(module: &Module<'_>) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Puts the store of a scalar in the place of a call that stores one lane.
+/// Replaces a call that stores one lane by a scalar store.
 fn unmask_one<'ctx>(
     builder: &Builder<'ctx>,
     call: InstructionValue<'ctx>,

@@ -1,13 +1,13 @@
-//! Loads and stores of vectors whose elements lie at equal distances in memory.
+//! Loads and stores of vectors whose elements are equally spaced in memory.
 //!
 //! ```text
 //! a  b  c  d  e  f  g  h  i  j         x = load [0, 4)    y = load [4, 8)    z = load [6, 10)
 //! ^        ^        ^        ^     =>  shuffle of x and y, then of that and z: a d g j
 //! ```
 //!
-//! A load is one of each vector of what lies between the first element and the last, and shuffles, if the distance is no greater than the
-//! lanes. A store is the same backwards, each of its stores under a mask, if the processor has masks for the elements. Everything else goes
-//! element by element.
+//! A load consists of loads of the whole range from the first element to the last, and shuffles, if the distance is at
+//! most the number of lanes. A store is the reverse, with masked stores, if the processor has masks for the elements.
+//! All other accesses are split into single elements.
 //!
 //! Never reads before the first element or behind the last, and never writes between them.
 
@@ -27,7 +27,8 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// Each vector of what lies from the first element to the last: its first element, and from where on the elements are its own.
+    /// The vectors that cover the range from the first element to the last: for each, its first element, and the first
+    /// element that it contributes.
     fn vectors(self) -> impl Iterator<Item = [u64; 2]> {
         let (count, stride) = (u64::from(self.count), u64::from(self.stride));
         let last = (count - 1) * (stride - 1);

@@ -1,8 +1,9 @@
 //! Targets: the host processor, x86-64 at each of its levels, NVIDIA GPUs, and the LLVM target machines for them.
 //!
-//! Names are checked against our own lists before LLVM sees them: LLVM answers an unknown GPU with a warning on stderr
-//! and code for some other one. Code for a level may be made on any host; [`Target::missing_on_host`] says what a host lacks
-//! to run it. Below x86-64-v3 LLVM turns FMA, below x86-64-v2 rounding into one library call per lane, which `link` binds.
+//! Names are checked against our own lists before LLVM sees them, because LLVM only warns about an unknown GPU on
+//! stderr and generates code for another one. Code for a level may be generated on any host;
+//! [`Target::missing_on_host`] lists the features that a host lacks to run it. Below x86-64-v3, LLVM turns FMA into one
+//! library call for each lane; below x86-64-v2, rounding too. `link` binds these calls.
 
 use fuser_target::processors::{self, NATIVE, X86_LEVELS};
 use fuser_target::table;
@@ -43,7 +44,7 @@ pub enum Target {
     Cuda { sm: String },
 }
 
-/// Loads LLVM and makes the backends known to it. Cheap, and safe to call again from any thread.
+/// Loads LLVM and initializes its backends. Cheap, and safe to repeat from any thread.
 pub fn initialize() -> Result<(), CodegenError> {
     llvm::load()?;
     let config = InitializationConfig::default();
@@ -76,7 +77,7 @@ fn set_options() {
 static ONCE: Once = Once::new();
 
 impl Target {
-    /// The processor that this process runs on, or why no code can be generated for it. It is remembered in the cache.
+    /// The processor of this process, or the reason why no code can be generated for it. The cache remembers it.
     pub fn host(cache: Option<&dyn Cache>) -> Result<Self, CodegenError> {
         let Host {
             triple,
@@ -92,8 +93,7 @@ impl Target {
         Ok(target)
     }
 
-    /// The target of code generation for `target`. For a GPU newer than all that LLVM is known to support, it is the
-    /// newest supported one.
+    /// The code generation target for `target`. For a GPU newer than LLVM supports, it is the newest supported one.
     pub fn of(
         target: &fuser_target::Target,
         cache: Option<&dyn Cache>,
@@ -106,7 +106,7 @@ impl Target {
         Target::cuda(&format!("sm_{capability}"))
     }
 
-    /// The processor of that name: this one, or any of a level of x86-64.
+    /// The processor with this name: the host, or any of an x86-64 level.
     pub fn cpu(name: &str) -> Result<Self, CodegenError> {
         Target::cpu_with(name, None)
     }
@@ -138,7 +138,7 @@ impl Target {
         }
     }
 
-    /// The features that code for this CPU needs and the processor of this process lacks; empty if the code can run.
+    /// The features that code for this CPU needs and the host lacks; empty if the code can run.
     pub fn missing_on_host(&self) -> Result<Vec<String>, CodegenError> {
         let Target::Cpu {
             triple, features, ..
@@ -168,7 +168,8 @@ impl Target {
         matches!(self, Target::Cuda { .. })
     }
 
-    /// True for a GPU that adds and multiplies bf16, two at a time: from compute capability 9.0 on (PTX ISA, `add{.rnd}.bf16x2`).
+    /// True for a GPU with packed bf16 addition and multiplication: from compute capability 9.0 on (PTX ISA,
+    /// `add{.rnd}.bf16x2`).
     pub fn has_bf16(&self) -> bool {
         self.capability() >= 90
     }
@@ -189,7 +190,7 @@ impl Target {
         }
     }
 
-    /// The widest vector registers of a CPU, in bytes; 16 on a GPU, where it is the widest load.
+    /// The widest vector registers of a CPU, in bytes; for a GPU 16, the widest load.
     pub fn vector_bytes(&self) -> u32 {
         match self {
             Target::Cuda { .. } => 16,
@@ -239,8 +240,9 @@ impl Target {
         })
     }
 
-    /// The processor as LLVM is told of it: a name, what it has beyond that name, and the processor that code is tuned for. On x86-64 the name
-    /// is that of a level: LLVM reads each feature in each function, also those that are missing, in a time that the list's length multiplies.
+    /// The processor in LLVM's terms: a name, features beyond that name, and the processor to tune for. On x86-64, the
+    /// name is that of a level: LLVM parses the feature list in each function, missing features included, at a cost
+    /// proportional to its length.
     fn processor(&self) -> (&str, String, &str) {
         let (triple, cpu, features) = match self {
             Target::Cuda { sm } => return (sm, String::new(), ""),
@@ -322,7 +324,7 @@ fn has(features: &str, feature: &str) -> bool {
         .any(|item| item.strip_prefix('+') == Some(feature))
 }
 
-/// True if an LLVM feature string has all of AVX-512 that x86-64-v4 has and code is chosen by.
+/// True if an LLVM feature string has all AVX-512 features of x86-64-v4 that select code sequences.
 fn avx512(features: &str) -> bool {
     let needed = ["avx512f", "avx512vl", "avx512dq"];
     needed.iter().all(|feature| has(features, feature))
@@ -349,12 +351,13 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
 /// Figures of each pass, and of passes left out: docs/performance.md.
 const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
-/// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.
+/// The LLVM passes for GPUs: LLVM's own, and those that its backend adds. Alignment comes first: joined stores have one
+/// of two addresses.
 const GPU_PASSES: &str = "function(infer-alignment),default<O3>,function(loop(loop-reduce))";
 
 impl Target {
-    /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass is given leave to reassociate
-    /// or contract, and the loop vectorizer is off because vectors are explicit in our IR.
+    /// Checks `module` and runs LLVM's optimizer over it. Floating point stays strict: no pass may reassociate or
+    /// contract. The loop vectorizer is off because vectors are explicit in our IR.
     pub fn optimize(
         &self,
         module: &Module<'_>,

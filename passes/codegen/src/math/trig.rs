@@ -261,7 +261,7 @@ fn significand<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {
 /// 2^-64 of a turn is `2 pi 2^-64`.
 const TURN_64: f64 = 2.0 * std::f64::consts::PI / 18_446_744_073_709_551_616.0;
 
-/// `|x| / 2 pi` mod 1 in 64 bits: significand times 96 bits of 2/pi, whose higher bits only add whole turns.
+/// `|x| / 2 pi` mod 1 in 64 bits: the significand times 96 bits of 2/pi. Its higher bits only add full turns.
 fn reduce_large_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Reduced<'e, 'ctx> {
     let (m, e) = significand(x);
     // Bit j of 2/pi weighs 2^-j; m 2^e 2^-j is a whole number of turns (4 quadrants) for j <= e - 2. Table bit 64 is j = 1.
@@ -321,7 +321,7 @@ fn power<'e, 'ctx>(n: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     (n + 1023).shift_left(52).bits_as(Elem::F64)
 }
 
-/// Restores the sign of the argument: `-(q pi/2 + r)` has quadrant `-q` and rest `-r`.
+/// Applies the sign of the argument: `-(q pi/2 + r)` has quadrant `-q` and rest `-r`.
 fn signed<'e, 'ctx>(
     x: Val<'e, 'ctx>,
     r: Val<'e, 'ctx>,

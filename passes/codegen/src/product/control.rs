@@ -7,7 +7,8 @@ use inkwell::basic_block::BasicBlock;
 /// Values that are handed on.
 type Values<'a, 'ctx> = Vec<Val<'a, 'ctx>>;
 
-/// Runs `body` for `0..count` on the values that it returned before, at first `start`; those that it returned last.
+/// Runs `body` for `0..count`, each time on the values that it returned before, first on `start`; returns the last
+/// values.
 pub fn repeat<'a, 'ctx>(
     emit: &'a Emit<'ctx>,
     count: Val<'a, 'ctx>,

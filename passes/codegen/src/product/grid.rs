@@ -1,7 +1,7 @@
-//! The grid: the tile of a matrix that each block has.
+//! The grid: the assignment of matrix tiles to blocks.
 //!
-//! Tiles that share rows and columns of the factors run at about the same time, so that these lie in the second-level cache: blocks go down [`GROUP`] rows of tiles
-//! before they go on to the next column.
+//! Tiles that share rows and columns of the factors run at about the same time, so that these stay in the second-level
+//! cache: blocks proceed down [`GROUP`] rows of tiles before the next column.
 
 use crate::error::CodegenError;
 
@@ -11,7 +11,7 @@ use super::{Block, Kernel, control};
 const GROUP: i64 = 8;
 
 impl<'a, 'ctx> Kernel<'a, 'ctx> {
-    /// Runs `body` for the tile of this block, if there is one for it.
+    /// Runs `body` for the tile of this block, if it has one.
     pub(super) fn blocks(
         &self,
         body: impl FnOnce(Block<'a, 'ctx>) -> Result<(), CodegenError>,

@@ -11,7 +11,8 @@ use crate::memory;
 use super::{Block, Kernel, control};
 
 impl<'a, 'ctx> Kernel<'a, 'ctx> {
-    /// Stores sums of a row of the tile, each part of them from a column on, as far as there are such rows and columns.
+    /// Stores sums of a row of the tile, in parts that each start at a column; rows and columns beyond the result are
+    /// skipped.
     pub(super) fn store_row(
         &self,
         block: &Block<'a, 'ctx>,

@@ -1,4 +1,4 @@
-//! The way of a factor's part of a step from global memory to shared memory, through registers.
+//! The transfer of a factor's part of a step from global memory through registers to shared memory.
 //!
 //! A *line* is a row of the left factor or a column of the right one. Threads load units of consecutive elements, along the terms of a line or along lines,
 //! as the factor lies in memory. In shared memory neither what they store nor what is read there meets in a bank:
@@ -18,7 +18,7 @@ use crate::memory;
 
 use super::{Block, Kernel};
 
-/// A factor as the threads of a block bring its parts to shared memory.
+/// A factor, and how the threads of a block transfer its parts to shared memory.
 pub(super) struct Stage<'a, 'ctx> {
     /// Its number.
     which: usize,
@@ -128,7 +128,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         self.emit.undefined(elem, lanes)
     }
 
-    /// Loads a factor's units of a step, all of whose terms there are if it is whole.
+    /// Loads a factor's units of a step; if `whole`, all terms of the step exist.
     pub(super) fn load(
         &self,
         stage: &Stage<'a, 'ctx>,
@@ -191,7 +191,7 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         }
     }
 
-    /// The address of a byte of a row of a factor's part in shared memory.
+    /// The address of a byte in a row of a factor's part in shared memory.
     fn in_part(
         &self,
         stage: &Stage<'a, 'ctx>,
@@ -220,10 +220,11 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         self.in_shared(place + row * i64::from(pitch) + at + before)
     }
 
-    /// The address of the row of matrices that this lane names, of tile `tile` of 16 lines and part `part` of 16 terms; `lines` are those before.
+    /// The address of the matrix row that this lane supplies, for tile `tile` of 16 lines and part `part` of 16 terms,
+    /// after `lines` lines.
     ///
-    /// Four matrices of 8 by 8 are two by two, at first along lines for the left factor, along terms for the right one: in this order the registers of
-    /// tensor cores take them.
+    /// Four 8x8 matrices form a 2x2 arrangement, first along lines for the left factor, and along terms for the right
+    /// one: tensor cores expect their registers in this order.
     pub(super) fn matrices(
         &self,
         stage: &Stage<'a, 'ctx>,

@@ -1,4 +1,5 @@
-//! The arithmetic on tensor cores: a warp multiplies 16 lines by 8 of 16 terms at a time, and its lanes hold the sums.
+//! The arithmetic on tensor cores: a warp multiplies 16 lines by 8 lines of 16 terms at a time, and its lanes hold the
+//! sums.
 
 use fuser_dialects::kernel::product::Along;
 use fuser_ir::DType;
@@ -13,7 +14,7 @@ use crate::lower::reduce::{self, SHARED_SPACE};
 use super::stage::Stage;
 use super::{Block, Kernel};
 
-/// Rows, columns and terms of an instruction, and the sums that a lane has of it.
+/// The rows, columns and terms of an instruction, and the sums of it that a lane holds.
 const ROWS: u32 = 16;
 const COLUMNS: u32 = 8;
 const TERMS: u32 = 16;
