@@ -8,15 +8,15 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
 use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions};
 
-/// Compiles `module` for the target of `options`: the versions of its program up to the one for the extents that are given.
+/// Compiles `module` for the target of `options`: the versions of its program up to the one for the given extents.
 pub fn compile(ir: &Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
     let shapes = options.shapes.iter();
     let given = shapes.map(|(name, &n)| (name.clone(), i64::try_from(n).unwrap_or(i64::MAX)));
     Versions::new(ir.clone(), module, options).chain(&given.collect())
 }
 
-/// The artifact of a lowered program, with the code of its kernels, whose results have the bytes of the lengths of named extents that
-/// `length` gives.
+/// The artifact of a lowered program, with the code of its kernels. `length` gives the lengths of named extents that
+/// determine the sizes of results.
 pub(super) fn generate(
     ir: &Ir,
     module: Op,
@@ -60,7 +60,8 @@ fn is_in_place(step: &Step) -> bool {
     sorted.windows(2).any(|pair| pair[0] == pair[1])
 }
 
-/// The kernels of a lowered module, and its products that are kernels, as text; where `options` have tensors at any address, for these.
+/// The kernels of a lowered module, and its products that are kernels, as text; for unaligned tensors if `options`
+/// permit them.
 pub fn emit(
     ir: &Ir,
     module: Op,
@@ -127,7 +128,7 @@ fn describe(target: &fuser_codegen::Target) -> fuser_artifact::Target {
     }
 }
 
-/// The artifact's own check: a failure here is a bug of the planner, told as a diagnostic.
+/// The artifact's own validation. A failure is a bug of the planner, reported as a diagnostic.
 pub(super) fn check(artifact: &Artifact) -> Result<(), Diagnostics> {
     artifact.validate().map_err(|e| {
         let message = format!("the launch plan is not valid: {e}");

@@ -102,7 +102,7 @@ const SEGMENT: &str = fuser_passes::segment::SEGMENT.name;
 pub struct CompileOptions {
     /// The target; `generic` by default, so that plans depend on no machine.
     pub target: Target,
-    /// The program to compile; the only one of the module where it is left out.
+    /// The program to compile; by default, the only one of the module.
     pub program: Option<String>,
     /// Lengths of named extents, for which decisions are made. A program with a length for every extent has one
     /// version. Decisions assume 1024 elements for other extents. A program that can run out of fast memory has another
@@ -123,7 +123,7 @@ pub struct CompileOptions {
     /// The executors that may run whole products: names separated by commas, `none`, or `all`; an empty text means
     /// `all`.
     pub executors: String,
-    /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
+    /// The elements of a `task.program(...)` pipeline that replace the usual ones, up to `schedule`.
     pub passes: Option<String>,
     /// Kernels and artifacts that were compiled before; none by default.
     #[cfg(feature = "codegen")]
@@ -172,11 +172,11 @@ pub struct Compiled {
     pub artifact: Artifact,
     /// Warnings.
     pub diagnostics: Diagnostics,
-    /// Segments whose chosen plan could not be lowered, and what was done instead: each is a mistake of the cost model.
+    /// The segments whose chosen plan could not be lowered, with the replacement: each is a mistake of the cost model.
     pub other_plans: Vec<Remark>,
     /// Milliseconds, all of it.
     pub compile_ms: f64,
-    /// The program with its segments and their schedules, before kernels are made of them.
+    /// The program with its segments and their schedules, before lowering to kernels.
     pub drawn: Arc<Drawn>,
 }
 
@@ -272,12 +272,12 @@ fn fill(pipeline: &mut Pipeline, options: &CompileOptions) {
     for_executors(pipeline, &options.executors);
 }
 
-/// Tells the passes of a pipeline the target, but those that name one of their own.
+/// Sets the target in the passes of a pipeline, except those that name one themselves.
 pub fn for_target(pipeline: &mut Pipeline, target: &Target) {
     pipeline.fill_option(TARGET.name, &fuser_target::text::option(target));
 }
 
-/// Tells the passes of a pipeline lengths of named extents, but those that have some of their own.
+/// Sets the lengths of named extents in the passes of a pipeline, except those that have some themselves.
 pub fn for_shapes<'a>(
     pipeline: &mut Pipeline,
     shapes: impl Iterator<Item = (&'a str, impl std::fmt::Display)>,
@@ -355,7 +355,7 @@ fn run_watched(
     }
 }
 
-/// Runs what [`lower`] runs up to scheduled sweeps: the program as its segments, for reports.
+/// Runs the passes of [`lower`] up to scheduled sweeps: the program in segments, for reports.
 pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
     let front = pipeline(options)?.up_to("schedule");
     run_pipeline(ir, module, &front.unwrap_or_else(Pipeline::empty))?;
@@ -387,7 +387,7 @@ pub fn run_segment(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<
     Ok(())
 }
 
-/// Runs what [`run_front`] runs; `change` edits the program that `segment` is about to see.
+/// Runs the passes of [`run_front`]; `change` edits the program just before `segment`.
 pub fn run_front_changed(
     ir: &mut Ir,
     module: Op,
@@ -405,7 +405,7 @@ pub fn run_front_changed(
     Ok(())
 }
 
-/// Runs the passes up to `segment`, which draws the segments of `grouping`: the text of a segment report.
+/// Runs the passes up to `segment`, which creates the segments of `grouping`, the text of a segment report.
 pub fn draw(
     ir: &mut Ir,
     module: Op,
@@ -438,7 +438,7 @@ pub fn explain_drawn(
     Ok(run_watched(ir, module, &pipeline, Some(wanted))?.files)
 }
 
-/// Runs everything up to kernels and launches. Returns the plan, with no code in it yet.
+/// Runs all passes up to kernels and launches. Returns the plan without code.
 pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowered, Diagnostics> {
     let program = find_program(ir, module, options.program.as_deref())?;
     if let Some(name) = options
@@ -502,7 +502,7 @@ pub fn no_extent(ir: &Ir, program: Op, name: &str) -> Diagnostic {
     })
 }
 
-/// The options with lengths of extents that are halves of others, once these are written as twice a half.
+/// The options with lengths for half extents, once their wholes are written as twice a half.
 fn for_halves(
     ir: &mut Ir,
     program: Op,

@@ -1,4 +1,5 @@
-//! Programs on the devices of a mesh: the program of one device, how callers' tensors lie on all, and collectives for the runtime.
+//! Programs on the devices of a mesh: the program of one device, the distribution of callers' tensors, and collectives
+//! for the runtime.
 
 use fuser_artifact::{self as artifact, Collective, Combine, MeshAxis};
 use fuser_dialects::fusion;
@@ -9,7 +10,7 @@ use fuser_ir::{Ir, Op, Value};
 
 use super::plan::PlanError;
 
-/// The program that each device runs, where `program` is one that runs it and does nothing else, and how arguments and results lie.
+/// The program of each device, if `program` only runs it, and the distribution of arguments and results.
 pub fn part(ir: &Ir, program: Op) -> Result<Option<(Op, artifact::Mesh)>, PlanError> {
     let fault = |op: Op, message: &str, help: &str| {
         Err(PlanError {

@@ -1,14 +1,15 @@
 //! The launch plan of a lowered program: buffers, steps, lifetimes.
 //!
-//! Reads a `task.program` whose segments hold `kernel.launch` ops and views, and writes the parts of an artifact that are
-//! not machine code. A view (an op that leaves the stored elements as they are) shares the buffer of its operand, also where
-//! both are returned, or where the operand is an input: a result that is a view costs no step and no byte.
+//! Reads a `task.program` whose segments contain `kernel.launch` ops and views, and writes all parts of an artifact
+//! except machine code. A view (an op that keeps the stored elements) shares the buffer of its operand, even if both
+//! are returned, or if the operand is an input. A result that is a view therefore needs neither a step nor memory.
 //!
-//! A result that overwrites an input lives in that input's buffer. Marked `in_place` (see `protect-updates`), its kernel
-//! writes there; else it is copied there by the last steps, after whatever is returned of the old contents has been saved.
+//! A result that overwrites an input lives in that input's buffer. If it is marked `in_place` (see `protect-updates`),
+//! its kernel writes there. Otherwise the last steps copy it there, after saving all returned values of the old
+//! contents.
 //!
-//! Guarantees: steps stand in program order; buffers in the order in which values appear. Never looks into a kernel but for
-//! the sizes that its entry block computes.
+//! Guarantees: steps are in program order, buffers in the order of first use. Reads from a kernel only the sizes that
+//! its entry block computes.
 
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, GpuProduct, SegmentInfo,
@@ -31,7 +32,8 @@ use super::segments::Described;
 use super::size::{ExtentTable, kernel_sizes};
 use super::{CompileOptions, mesh, product, routines};
 
-/// Steps after which a program with loops is refused: those that name one program twice may double it at each step.
+/// The maximum number of steps of a program with loops. Loops that name one program twice can double the number at each
+/// nesting level.
 const MAX_STEPS: usize = 1 << 16;
 
 /// The reason that no plan can be made: an op and a sentence.
@@ -160,7 +162,7 @@ pub fn output_name(ir: &Ir, value: Value, index: usize) -> String {
     name.map_or_else(|| format!("out{index}"), clean)
 }
 
-/// The axes of a tensor from the outermost to the innermost in memory; none for row-major.
+/// The axes of a tensor in storage order, outermost first; empty for row-major.
 pub fn memory_order(ir: &Ir, value: Value) -> Vec<u32> {
     match ir.value_kind(value).as_tensor() {
         Some(tensor) if !layout::is_row_major(ir, tensor) => {
@@ -191,7 +193,7 @@ struct Planner<'a> {
     arguments: Vec<u32>,
     /// The turns of all loops around it whose number is known.
     times: i64,
-    /// The steps of each loop: the first one, and the one behind the last.
+    /// The steps of each loop: the first one, and the one after the last.
     loops: Vec<(u32, u32)>,
     /// The products that are kernels.
     products: Vec<Product>,
@@ -301,7 +303,8 @@ impl Planner<'_> {
             }
         }
     }
-    /// An input or output as callers see it: pairs of reals are complex numbers, bytes of two elements each are these.
+    /// An input or output from the caller's point of view: pairs of reals are complex numbers, and bytes with two
+    /// elements each are unpacked.
     fn outside(
         &self,
         program: Op,
@@ -378,7 +381,8 @@ impl Planner<'_> {
             self.artifact.updates.push(input);
         }
     }
-    /// Adds the rows of a program's segments to the report, named behind `prefix`, with the bytes of all its turns.
+    /// Adds the rows of a program's segments to the report, with `prefix` before their names and the bytes of all
+    /// turns.
     fn rows(&mut self, program: Op, prefix: &str) {
         self.base = self.artifact.segments.len() as u32;
         let rows = self.described.get(&program).into_iter().flatten();
@@ -492,7 +496,7 @@ impl Planner<'_> {
         self.times = times;
         Ok(())
     }
-    /// The steps of a program that a loop runs on these buffers; its terminator.
+    /// Adds the steps of a program that a loop runs on these buffers; returns its terminator.
     fn callee(&mut self, program: Op, buffers: &[u32]) -> Result<Op, PlanError> {
         let args = self
             .ir
@@ -644,7 +648,7 @@ impl Planner<'_> {
         });
         Ok(())
     }
-    /// The buffer of a result of the next step: that of the argument that it overwrites in place, or a new one.
+    /// The buffer of a result of the next step: the buffer of the argument that it overwrites in place, or a new one.
     fn result_buffer(&mut self, op: Op, result: Value, fallback: &str) -> Result<u32, PlanError> {
         if let Some(&buffer) = self.placed.get(&result) {
             self.buffer_of.insert(result, buffer);
@@ -759,7 +763,8 @@ impl Planner<'_> {
         self.artifact.steps.push(step);
         Ok(())
     }
-    /// The windows of a convolution: an axis of space of the operand is the loop of the result's, one of the kernel a loop that ends.
+    /// The windows of a convolution: each spatial axis of the operand is indexed by a loop of the result and a reduced
+    /// loop of the kernel.
     fn windows(&self, op: Op, tensors: &mut [Factor]) -> Vec<Window> {
         let front = convolution::front(self.ir, op);
         let rank = self.ir.rank(self.ir.result(op, 0));
@@ -951,7 +956,7 @@ impl Planner<'_> {
         }
         self.overwrite(ret, &operands, &targets, &late)
     }
-    /// The buffers of arguments whose old contents last until the copies at the end.
+    /// The buffers of arguments whose old contents are needed until the copies at the end.
     fn late(
         &self,
         ret: Op,
@@ -970,7 +975,7 @@ impl Planner<'_> {
         let argument = updates::argument(self.ir, program, index)?;
         self.arguments.get(argument).copied()
     }
-    /// The buffer of a result without an alias: that of its value, or a copy if that is about to be overwritten.
+    /// The buffer of a result without an alias: that of its value, or a copy if the value is about to be overwritten.
     fn home(
         &mut self,
         ret: Op,
@@ -1066,7 +1071,8 @@ impl Planner<'_> {
         });
         self.artifact.segments.len() as u32 - 1
     }
-    /// Temporaries live from the step that writes them to the last that reads them; those from before a loop that it uses, to its end.
+    /// The lifetimes of temporaries: from the step that writes one to its last reader. A value from before a loop that
+    /// the loop uses lives to the loop's end.
     fn lifetimes(&mut self) {
         for (at, step) in self.artifact.steps.iter().enumerate() {
             for buffer in step.buffers() {

@@ -1,4 +1,4 @@
-//! Preparation of a module before its program is compiled: other programs leave it, and unnamed extents get names.
+//! Preparation of a module before its program is compiled: other programs are removed, and unnamed extents get names.
 //!
 //! ```text
 //! task.program @f(%x: tensor<?xf32>) -> tensor<?xf32> {         task.program @f(%x: tensor<[x_0]xf32>) -> tensor<[x_0]xf32> {
@@ -25,8 +25,8 @@ pub fn keep_only(ir: &mut Ir, module: Op, program: Op) {
     }
 }
 
-/// Names the `?` of inputs, and of all that is computed from them. As `?` agrees with no extent, not even another `?`, each is
-/// whatever the input that is given has. A result that overwrites an argument has the argument's length.
+/// Names the `?` extents of inputs and of all values computed from them. A `?` agrees with no extent, not even with
+/// another `?`: it takes the length of the given input. A result that overwrites an argument has the argument's length.
 pub fn name_extents(ir: &mut Ir, program: Op) {
     let Some(body) = ir.body(program, 0) else {
         return;
@@ -75,8 +75,8 @@ fn has_unknown(kind: &TypeKind) -> bool {
     tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == Extent::Unknown))
 }
 
-/// Writes names for `?` into the shape that `op` states and into the types of its results. A terminator gives the
-/// results of the op around it their types.
+/// Names the `?` extents in the stated shape of `op` and in its result types. A terminator determines the result types
+/// of the enclosing op.
 fn name_results(ir: &mut Ir, op: Op) {
     let Some(def) = ir.def(op) else { return };
     if ir.has(op, Traits::TERMINATOR) {
@@ -104,7 +104,7 @@ fn name_results(ir: &mut Ir, op: Op) {
     }
 }
 
-/// The clause `shape`: an axis that is read along one of the operand is as long as that.
+/// Updates the clause `shape`: an axis read along an operand's axis has that axis's length.
 fn name_shape(ir: &mut Ir, op: Op) {
     let Some(AttrKind::Extents(shape)) = ir.attr_of(op, "shape") else {
         return;
@@ -234,7 +234,7 @@ fn rename(ir: &mut Ir, program: Op, renamed: &FxHashMap<Extent, Extent>) {
     }
 }
 
-/// The signature as the types of the arguments and of what is returned say.
+/// Updates the signature to the types of the arguments and of the returned values.
 fn write_signature(ir: &mut Ir, program: Op) {
     let Some(body) = ir.body(program, 0) else {
         return;
@@ -249,7 +249,7 @@ fn write_signature(ir: &mut Ir, program: Op) {
     ir.set_attr(program, "function_type", attr);
 }
 
-/// An extent that no text of the module names: `x_0`, or with a number behind it.
+/// A new extent name that the module does not use: `x_0`, or that with a number appended.
 fn fresh(ir: &mut Ir, base: &str, axis: usize) -> Extent {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let base: String = base.chars().map(plain).collect();

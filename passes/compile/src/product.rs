@@ -1,7 +1,8 @@
-//! A product that stays whole, on a GPU: its loops with lengths and distances as expressions of the extents, its tile, and its launch.
+//! A product that stays whole, on a GPU: its loops with lengths and strides as expressions of the extents, its tile,
+//! and its launch.
 //!
-//! Axes of the result that only one factor has are its rows or columns; where several lie in memory as one, they are one. Of those that are left the
-//! longest is the one of the tile, the others are loops around it.
+//! Result axes of only one factor are its rows or columns; adjacent ones that are contiguous in memory are collapsed.
+//! The longest remaining one is tiled, and the others are loops around it.
 
 use fuser_artifact::{Factor, GpuProduct, SizeExpr, SizeOp};
 use fuser_dialects::kernel::product::{Bias, Loop, Product, Size, Tile};
@@ -30,7 +31,7 @@ pub struct Launch {
     pub grid: SizeExpr,
 }
 
-/// Plans the product of two tensors that have these element types; none where no kernel computes it.
+/// Plans the product of two tensors with these element types; `None` if no kernel computes it.
 pub fn plan(
     name: String,
     [factors, result]: [DType; 2],
@@ -139,7 +140,7 @@ impl Facts {
     fn length(&self, of: &Monomial) -> i64 {
         of.size().evaluate(&self.lengths).unwrap_or(i64::MAX)
     }
-    /// A monomial as a kernel sees it: a constant, or a parameter, which is a new one if there is none of it yet.
+    /// A monomial from a kernel's point of view: a constant or a parameter, which is added if it does not exist yet.
     fn size(&self, of: &Monomial, parameters: &mut Vec<Monomial>) -> Size {
         if of.factors.is_empty() {
             return Size::Constant(of.constant);
@@ -184,7 +185,7 @@ fn gcd(a: i64, b: i64) -> i64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A product of a number and of expressions that are no numbers, in order.
+/// A product of a constant and of non-constant expressions, in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Monomial {
     constant: i64,
@@ -228,7 +229,7 @@ impl Monomial {
     }
 }
 
-/// A loop: its length, and by how much a step moves in each tensor.
+/// A loop: its length, and the stride of a step in each tensor.
 #[derive(Clone, Debug)]
 struct Run {
     extent: Monomial,
@@ -356,7 +357,7 @@ mod tests {
         plan("f".into(), [DType::BF16; 2], &tensors, facts).unwrap()
     }
 
-    /// Rows of a named length by a named number of terms, and 64 columns.
+    /// A product of rows of named length by terms of named length, and 64 columns.
     fn named(order: &[u32]) -> [Factor; 3] {
         let (rows, terms) = (SizeExpr::extent(ROWS), SizeExpr::extent(TERMS));
         [

@@ -1,4 +1,4 @@
-//! The table from the ops that are routines to the functions that the runtime knows.
+//! The table that maps routine ops to the functions of the runtime.
 
 use fuser_artifact::Routine;
 use fuser_dialects::fusion;

@@ -1,11 +1,12 @@
-//! Global-memory traffic of each segment of a scheduled program, as expressions of the extents: the report part of an
-//! artifact.
+//! The global-memory traffic of each segment of a scheduled program, as expressions of the extents: the report part of
+//! an artifact.
 //!
-//! Counted from the sweeps, launches or calls, as they stand: one reads each value that it uses from outside the segment
-//! once, and of one that only slices, pads and cats use, the elements that they touch, and nothing where an extent is 0 so that no
-//! result has an element that depends on it; a segment writes its results. Values that
-//! sweeps of one segment hand to each other are workspace and not counted here, like everywhere in reports. Of segments of one form one is
-//! described: in the others the values have other names.
+//! The traffic is counted from the given sweeps, launches or calls. Each reads every value from outside the segment
+//! once. Of a value used only by slices, pads and cats, the accessed elements count. Nothing counts if an extent is 0,
+//! so that no result element depends on the value.
+//!
+//! A segment writes its results. Values exchanged between sweeps of one segment are workspace and never counted, as in
+//! all reports. One of several segments with equal form is described; the others differ only in the names of values.
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::fusion::lambda;
@@ -58,7 +59,7 @@ pub fn describe(ir: &Ir, program: Op, extents: &ExtentTable) -> Vec<SegmentInfo>
     segments.map(describe).collect()
 }
 
-/// The values that the description of a segment may name, in the order of its form: those from outside, those that it yields, its results.
+/// The values that a segment's description may name, in the order of its form: outside values, yielded values, results.
 fn named_values(ir: &Ir, segment: Op, inputs: Vec<Value>) -> Vec<Value> {
     let end = ir.body(segment, 0).and_then(|body| ir.terminator(body));
     let yielded = end.into_iter().flat_map(|end| ir.operands(end));
@@ -66,7 +67,7 @@ fn named_values(ir: &Ir, segment: Op, inputs: Vec<Value>) -> Vec<Value> {
     inputs.into_iter().chain(yielded).chain(results).collect()
 }
 
-/// The description of a segment of the form of one that is described, with its own values.
+/// The description of a segment, adapted from a described segment of equal form to its own values.
 fn renamed(
     ir: &Ir,
     segment: Op,

@@ -1,7 +1,7 @@
-//! Sizes: from extents of types and index arithmetic of kernels to the expressions of an artifact.
+//! Sizes: the translation of extents in types, and of index arithmetic in kernels, to the expressions of an artifact.
 //!
-//! A kernel computes its own grid and scratch sizes from its extent parameters; reading them back from its entry block keeps
-//! one source of truth. Never guesses: an index that is not a function of the extents has no expression.
+//! A kernel computes its own grid and scratch sizes from its extent parameters. Reading them back from its entry block
+//! keeps a single source of truth. Never guesses: an index that is not a function of the extents has no expression.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,8 @@ impl ExtentTable {
     pub fn name(&self, ir: &Ir, name: Sym) -> Option<SizeExpr> {
         self.factor(ir, name, &mut 1)
     }
-    /// The expression of one name that is multiplied by `coefficient`: twice a half is the whole, and takes two from that.
+    /// The expression of a name multiplied by `coefficient`. Twice a half extent is the whole, which removes a factor
+    /// of two from the coefficient.
     fn factor(&self, ir: &Ir, name: Sym, coefficient: &mut i64) -> Option<SizeExpr> {
         let name = ir.str(name);
         let number = |name: &str| self.numbers.get(name).map(|&n| SizeExpr::extent(n));
@@ -143,7 +144,7 @@ fn grid_size(ir: &Ir, op: Op, known: &FxHashMap<Value, SizeExpr>) -> Option<Size
     zero.then(|| upper.clone())
 }
 
-/// True for an allocation that takes no scratch memory: a thread of a GPU has it for itself.
+/// True for an allocation without scratch memory: it is private to a GPU's thread.
 fn is_of_thread(ir: &Ir, alloc: Op, gpu: bool) -> bool {
     match ir.value_kind(ir.result(alloc, 0)) {
         fuser_ir::TypeKind::MemRef { space, .. } => match space {

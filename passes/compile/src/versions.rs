@@ -1,28 +1,32 @@
 //! Versions of a program: plans for extents of different size classes, and the conditions on the extents for each.
 //!
-//! A plan keeps values in fast memory. With static extents the size of these is known, and the scheduler refuses a plan
-//! that does not fit; with a named extent it is known when the program runs. So a plan with a kernel whose memory
-//! depends on named extents is one version, which requires that it fits, and the next version is planned for extents so
-//! long that nothing fits that depends on them: then the plan keeps what is of static size, or nothing. The first version
-//! whose requirements hold is the one that runs.
+//! A plan keeps values in fast memory. With static extents their size is known, and the scheduler refuses a plan that
+//! does not fit. With a named extent the size is known only at run time. A plan with a kernel whose memory depends on
+//! named extents is therefore one version, which requires that it fits. The next version is planned for extents so long
+//! that no value depending on them fits; it keeps values of static size, or none. The first version whose requirements
+//! hold is the one that runs.
 //!
-//! On a GPU rows whose length is named begin anywhere, and are loaded element by element. Each plan but the last is therefore preceded by
-//! the same for extents that are multiples of [`ALIGNED`], by which rows are apart: it loads vectors, and has no rest; the plan itself is then made
-//! for odd lengths. The first of these has one
-//! before it for lengths near those that decisions are made for: a thread then has so few vectors of a row that they stay in its registers.
+//! On a GPU, rows of named length start anywhere and are loaded element by element. Each plan except the last is
+//! therefore preceded by an equal plan for extents that are multiples of [`ALIGNED`] and determine the distance of
+//! rows. That plan loads vectors and has no remainder, and the original plan is then specialized to odd lengths. The
+//! first aligned plan is preceded by one for lengths near the assumed ones: a thread then has so few vectors of a row
+//! that they stay in its registers.
 //!
-//! A launch has so many blocks and no more. On a GPU a version whose grids follow from named extents requires that these fit; behind the last one stands
-//! the same with kernels whose blocks take several iterations (pass `stride-grids`), which takes instructions.
+//! A launch has a maximum number of blocks. On a GPU, a version whose grids depend on named extents requires that they
+//! fit. After the last version comes the same with kernels whose blocks run several iterations (pass `stride-grids`),
+//! at the cost of some instructions.
 //!
-//! On a CPU a result that exceeds the last cache is stored past it. Where its bytes depend on named extents, a version has its kernels twice: stored
-//! as usual, for extents under which all such results fit there, and streamed. The plan for long extents is streamed alone.
+//! On a CPU, a result that exceeds the last-level cache is stored past it. If its size depends on named extents, a
+//! version has its kernels twice. One set stores normally, for extents under which all such results fit; the other
+//! streams. The plan for long extents only streams.
 //!
-//! A version is planned where none before it runs, and its kernels are compiled when it runs. An artifact, which runs without a
-//! compiler, has the code of all.
+//! A version is planned when no earlier version can run, and its kernels are compiled when it runs. An artifact, which
+//! runs without a compiler, contains the code of all versions.
 //!
-//! Guarantees: on a GPU no version asks for more than a block may have under the extents for which it runs; the last one requires
-//! nothing, or else a kernel of it stood in the text. On a CPU the requirement is one of speed, that the caches hold it, and the last
-//! version runs whatever it requires. Threads may ask at a time: what one compiles, the others wait for.
+//! Guarantees: on a GPU, no version exceeds the limits of a block under the extents for which it runs. The last version
+//! has no requirement, unless one of its kernels was given in the text. On a CPU the requirement concerns only speed
+//! (fitting into the caches), and the last version runs in any case. Several threads may ask for versions at once:
+//! while one compiles, the others wait.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -37,10 +41,11 @@ use serde::{Deserialize, Serialize};
 use super::code::{check, generate};
 use super::{CompileOptions, Compiled, Lowered, TOO_LARGE, Target, find_program, lower, one};
 
-/// A length so great that no fast memory holds an axis of it, and so small that bytes of two such axes can be compared.
+/// An extent so great that no fast memory holds an axis of it, and so small that the bytes of two such axes do not
+/// overflow.
 const LONG: u64 = 1 << 26;
 
-/// The elements that rows of named lengths are multiples of, in the versions for those that are: 16 bytes of the narrowest type.
+/// The multiple of row lengths in versions for aligned rows: 16 bytes of the narrowest type.
 const ALIGNED: u32 = 16;
 
 /// The same on a CPU: 64 bytes of the narrowest type.
@@ -72,7 +77,7 @@ type Found<'a> = (Vec<(&'a Plan, Stores)>, bool);
 /// The conditions on the extents under which a version runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Class {
-    /// Bounds of its kernels; of a version that is not compiled, the bounds that are known.
+    /// The bounds of its kernels; for a version without code, the bounds known so far.
     pub requires: Vec<Bound>,
     /// Extents that are multiples.
     pub multiples: Vec<Multiple>,
@@ -85,7 +90,7 @@ pub struct Classes {
     pub extents: Vec<String>,
     /// A class for each version.
     pub versions: Vec<Class>,
-    /// True if these are all versions: the last one runs where no other does.
+    /// True if the list is complete: the last version runs if no other does.
     pub ended: bool,
     /// The number of versions that were planned.
     pub known: usize,
@@ -104,7 +109,8 @@ struct Plan {
 enum Stores {
     /// As usual: all fit into the last cache.
     Cached,
-    /// Past the caches, those that exceed the last one under the extents that decisions are made for; all, where these fit.
+    /// Streams the results that exceed the last-level cache under the assumed extents, or all results if none exceeds
+    /// it.
     Streamed,
 }
 
@@ -140,7 +146,7 @@ impl Versions {
         }
     }
 
-    /// The version that runs under these extents, compiled now if it was not before.
+    /// The version that runs under these extents, compiled on demand.
     pub fn version(&self, extents: &BTreeMap<String, i64>) -> Result<Version<'_>, Diagnostics> {
         let (found, _) = self.up_to(extents)?;
         let ((last, stores), number) = (found[found.len() - 1], found.len());
@@ -157,7 +163,8 @@ impl Versions {
         self.plans.iter().map(made).sum()
     }
 
-    /// The versions up to the one that runs under these extents, compiled and chained; all of them, unless the extents are given.
+    /// The versions up to the one that runs under these extents, compiled and chained; all versions if no extents are
+    /// given.
     pub fn chain(&self, extents: &BTreeMap<String, i64>) -> Result<Compiled, Diagnostics> {
         let mut versions = Vec::new();
         for (plan, stores) in self.up_to(extents)?.0 {
@@ -255,14 +262,15 @@ impl Versions {
 }
 
 impl Classes {
-    /// The number of the version that runs under these extents, counted from 1, as far as its conditions say so.
+    /// The number of the version that runs under these extents, counted from 1; `None` if the known conditions do not
+    /// determine it.
     pub fn find(&self, extents: &BTreeMap<String, i64>) -> Option<usize> {
         let runs = |class: &Class| holds(&self.extents, &class.requires, &class.multiples, extents);
         let found = self.versions.iter().position(runs);
         let last = || self.versions.len().checked_sub(1).filter(|_| self.ended);
         Some(found.or_else(last)? + 1)
     }
-    /// True if more versions, or more of their conditions, are known than `others` has.
+    /// True if it contains more versions, or more of their conditions, than `others`.
     pub fn tells_more_than(&self, others: &Self) -> bool {
         let size = |classes: &Self| {
             let conditions = classes.versions.iter().map(|class| class.requires.len());
@@ -361,7 +369,7 @@ impl Plan {
 }
 
 impl Planned {
-    /// The stores of the kernels of the plan, in the order in which versions are tried.
+    /// The kinds of stores for the kernels of the plan, in the order in which versions are tried.
     fn stores(&self, options: &CompileOptions) -> &'static [Stores] {
         match (self.cached.is_empty(), options.nominal) {
             (true, _) => &[Stores::Cached],
@@ -467,7 +475,7 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     plans
 }
 
-/// The elements that rows of named lengths are multiples of in the versions for those that are: a vector of a GPU's thread, a line of a CPU's caches.
+/// The multiple of row lengths in versions for aligned rows: a vector of a GPU's thread, a cache line of a CPU.
 fn aligned(target: &Target) -> u32 {
     match target.is_gpu() {
         true => ALIGNED,
@@ -501,8 +509,8 @@ fn near(aligned: &CompileOptions) -> Option<CompileOptions> {
     })
 }
 
-/// The multiples of [`ALIGNED`] in the quarter of an octave where a length lies; none of rows so long that no block has their elements in
-/// registers.
+/// The multiples of [`ALIGNED`] in the quarter octave around a length; `None` for rows so long that no block holds
+/// their elements in registers.
 fn lengths_near(length: u64) -> Option<[u32; 2]> {
     let length = u32::try_from(length).ok().filter(|&n| n <= LONGEST)?;
     let octave = 1 << length.checked_sub(1)?.checked_ilog2()?;

@@ -1,4 +1,4 @@
-//! The clock of a compilation: an instrument of its passes that is told of the stages around them as well.
+//! The clock of a compilation: an instrument for its passes that also observes the stages around them.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
