@@ -1,12 +1,14 @@
-//! The decision about the cut of each op of a program over the devices, at the least time by the target's figures.
+//! The choice of how each op of a program is split over the devices, by minimal time according to the target's figures.
 //!
-//! Each op needs its operands in some layout and makes its results in one, as its [`Rule`] says for each way to cut it along the axes of the mesh. What lies
-//! otherwise is moved, once for all that read it. The ops are walked in order; of the layouts in which the values that are still read may lie, the best sets are
-//! kept, each with its price. Axes of the mesh are decided about together, [`TOGETHER`] at a time. Arguments and results that the user has not said anything about
-//! are whole on each device, and whatever costs least.
+//! Each op requires its operands in some layouts and produces its results in others. Its [`Rule`] gives these for each
+//! way to split the op along the mesh axes. A value with another layout is converted, once for all its users. The ops
+//! are processed in order, keeping the best sets of layouts of the live values, each with its price. Mesh axes are
+//! decided together, [`TOGETHER`] at a time. Arguments and results without a user annotation are whole on each device,
+//! or in any other layout if that costs less.
 //!
-//! The price of an op is what it moves in memory or computes, whichever takes longer, divided by the devices that share it; what ops of one kernel hand on is
-//! not moved. The price of a move is what a ring of devices sends, and the messages that wait for each other.
+//! The price of an op is the time of its memory traffic or of its arithmetic, whichever is longer, divided by the
+//! devices that share it. Values passed between ops of one kernel cause no traffic. The price of a conversion is the
+//! traffic of a ring of devices, and the latency of its dependent messages.
 
 use fuser_dialects::task::mesh::{self, Mesh, Sharding};
 use fuser_dialects::task::{self, marks, updates};
@@ -20,9 +22,10 @@ use smallvec::SmallVec;
 use crate::layout::{Layout, held, messages, moves, sent};
 use crate::rule::{Combine, Kind, Rule, elements, is_pending};
 
-/// The attribute of an op: for each factor of its rule the mesh axes that cut it.
+/// The attribute of an op that lists, for each factor of its rule, the mesh axes that split it.
 pub const CUT: &str = "task.cut";
-/// The attribute of an op: for each set of operands in which it is linear the mesh axes along which these are summands.
+/// The attribute of an op that lists, for each set of operands in which it is linear, the mesh axes along which these
+/// are summands.
 pub const SUMMANDS: &str = "task.summands";
 
 /// The most sets of layouts that are kept at each op.
@@ -38,11 +41,13 @@ const TOGETHER: usize = 3;
 /// Times that axes are decided about where there are more.
 const ROUNDS: usize = 2;
 
-/// The memory of devices beside their links, in speed, of a CPU and a GPU. Open MPI 4.1.4 moves 1 MiB between two processes of one machine in 162 µs, 6 GB/s
-/// beside the 40 GB/s of the generic target; NVLink 4 moves 450 GB/s in each direction beside 3,350 GB/s of an H100 SXM (NVIDIA H100 datasheet).
+/// The ratio of a device's memory bandwidth to its link bandwidth, for a CPU and a GPU. Open MPI 4.1.4 moves 1 MiB
+/// between two processes of one machine in 162 µs: 6 GB/s, beside the 40 GB/s of the generic target. NVLink 4 moves 450
+/// GB/s in each direction, beside 3,350 GB/s of an H100 SXM (NVIDIA H100 datasheet).
 const SLOWER: [u64; 2] = [6, 8];
 
-/// The time of a message beside its bytes, in nanoseconds, of a CPU and a GPU: of the order that Open MPI and NCCL take for few bytes.
+/// The latency of a message in nanoseconds, for a CPU and a GPU: about the time that Open MPI and NCCL take for a few
+/// bytes.
 const MESSAGE_NS: [u64; 2] = [300, 1_000];
 
 /// The decision about one op.
@@ -71,7 +76,7 @@ enum What {
     Summands(usize),
 }
 
-/// A layout as it is known while ops are walked: its number among all.
+/// The number of a layout among all layouts met during the search.
 type Lies = u32;
 
 /// A way to do an op.
@@ -167,7 +172,7 @@ pub fn decide(ir: &Ir, mesh: &Mesh, target: &Target, program: Op, body: Block) -
     }
 }
 
-/// The layouts of operands and results of an op that the user says something about.
+/// The layouts of operands and results of an op that the user has annotated.
 fn said(ir: &Ir, mesh: &Mesh, program: Op, op: Op) -> Option<(Vec<Option<Layout>>, Vec<Layout>)> {
     if ir.is(op, &task::SHARD) {
         let own = Sharding::read(ir, mesh, ir.attr_of(op, "to")?).ok()?;
@@ -227,12 +232,13 @@ struct Walk<'a> {
     args: Vec<Layout>,
     /// The axes of the mesh that are decided about, by now.
     known: Vec<bool>,
-    /// All layouts met; the second is true of parts that are no summands of the value yet.
+    /// All layouts met. The flag is true for parts that are not yet summands of the value.
     layouts: Vec<(Layout, bool)>,
     numbers: FxHashMap<(Layout, bool), Lies>,
-    /// Moves from one layout to another: the share of a value's bytes that is sent, in parts of 2^32, and the messages that wait for each other.
+    /// Conversions between layouts: the fraction of a value's bytes that is sent, in units of 2^-32, and the number of
+    /// dependent messages.
     moves: FxHashMap<(Lies, Lies), Option<(u64, u64)>>,
-    /// Femtoseconds for a byte of memory, a byte of a link, an operation; and for a message.
+    /// The costs in femtoseconds of a byte of memory, a byte of a link, an operation, and a message.
     memory: u64,
     link: u64,
     work: u64,
@@ -634,7 +640,7 @@ impl<'a> Walk<'a> {
             makes,
         }
     }
-    /// The thing that the attributes of an op say that an axis does, if they are there.
+    /// The role of a mesh axis according to the attributes of an op, if they exist.
     fn written(&self, op: Op, rule: &Rule, axis: usize) -> Option<What> {
         let lists = [CUT, SUMMANDS].map(|name| listed(self.ir, self.mesh, op, name));
         if lists.iter().all(Option::is_none) {
@@ -648,7 +654,7 @@ impl<'a> Walk<'a> {
         let set = at(&lists[1], rule.linear.len()).map(What::Summands);
         Some(factor.or(set).unwrap_or(What::Same))
     }
-    /// The layout of a value in which it is needed, and the price of making it lie so.
+    /// The required layout of a value, and the price of converting to it.
     fn cheapest(&mut self, have: &[Lies], need: Option<Lies>, bytes: u64) -> (Lies, u64) {
         let need = need.or_else(|| {
             let is_partial = |own: &Lies| self.layouts[*own as usize].0.partial.is_some();
@@ -763,7 +769,7 @@ fn combine_of(rule: &Rule, what: &[What]) -> Option<Combine> {
     what.iter().find_map(|&own| combine(rule, own))
 }
 
-/// True if an axis of the mesh cuts a table in which elements are looked up.
+/// True if a mesh axis splits a table in which elements are looked up.
 fn looks_up(rule: &Rule, what: &[What]) -> bool {
     what.iter().any(|own| match *own {
         What::Factor(factor) => rule.factors[factor].kind == Kind::Lookup,

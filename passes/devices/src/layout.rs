@@ -1,4 +1,4 @@
-//! Layouts of a value on the devices, and the moves from one to another.
+//! Layouts of a value on the devices, and the conversions between them.
 //!
 //! ```text
 //! [x] []            cut along axis 0; all_gather makes it whole, all_to_all cuts it along axis 1
@@ -51,13 +51,13 @@ pub enum Move {
     Scatter(usize, usize),
     /// Concatenates the parts along an axis over the mesh axes, which are the last ones that split it.
     Gather(usize, Vec<usize>),
-    /// Parts along the first axis, cut by this mesh axis, become parts along the second one.
+    /// Exchanges parts: a split along the first axis, by this mesh axis, becomes a split along the second one.
     Exchange(usize, usize, usize),
     /// Exchanges parts along an axis between devices, so that the same mesh axes split it in another order.
     Reorder(usize, Vec<usize>, Vec<usize>),
     /// Each device takes its part along an axis.
     Slice(usize, Vec<usize>),
-    /// Devices along these axes send what they have, by pairs of source and target: no step of [`moves`].
+    /// Devices along these axes send their parts, given as pairs of source and target. Never part of [`moves`].
     Pass(Vec<usize>, Vec<i64>),
 }
 
@@ -174,7 +174,7 @@ fn slices(now: &mut [Vec<usize>], to: &Layout, open: &[usize], moves: &mut Vec<M
     }
 }
 
-/// The bytes of a value that a device holds after a move, of so many before.
+/// The bytes of a value that a device holds after a move, given the bytes before.
 pub fn held(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     let parts = |axes: &[usize]| mesh.parts(axes).max(1) as u64;
     match step {
@@ -185,8 +185,8 @@ pub fn held(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     }
 }
 
-/// The bytes that a device sends by way of its links for a move: rings of all devices of a group send what is not theirs once, and an
-/// all_reduce twice.
+/// The bytes that a device sends over its links for a move: in a ring of all devices of a group, data of other devices
+/// is sent once, and twice in an all_reduce.
 pub fn sent(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     let share = |axes: &[usize], bytes: u64| {
         let parts = mesh.parts(axes).max(1) as u64;
@@ -201,7 +201,7 @@ pub fn sent(mesh: &Mesh, step: &Move, bytes: u64) -> u64 {
     }
 }
 
-/// The messages that wait for each other in a move of few bytes: each one doubles the devices that have been heard of.
+/// The number of dependent messages in a move of few bytes: each message doubles the number of devices reached.
 pub fn messages(mesh: &Mesh, step: &Move) -> u64 {
     let doublings = |axes: &[usize]| {
         let devices = mesh.parts(axes).max(1) as u64;

@@ -223,7 +223,8 @@ fn divide(
     Ok(told)
 }
 
-/// No program of one device runs what the loops of `local` run: it becomes one of several.
+/// Checks that no single-device program runs the loop programs of `local`, since these become programs of several
+/// devices.
 fn run_by_devices_alone(ir: &Ir, program: Op, local: Op) -> Result<(), Fault> {
     let module = ir.parent_op(local).unwrap_or(local);
     let own = calls::reached(ir, module, local);
@@ -429,7 +430,7 @@ impl Divider<'_> {
         }
         Ok(())
     }
-    /// The op on parts: with another definition or in another type where these are given.
+    /// The op applied to parts, with another definition or type if given.
     fn copied(
         &mut self,
         op: Op,
@@ -513,7 +514,7 @@ impl Divider<'_> {
         let clause = b.int("dim", dim as i64);
         b.value(&fusion::CAT, &parts, &[clause])
     }
-    /// The elements of a value along an axis from `start` on, but so many.
+    /// The elements of a value along an axis, `count` of them from `start` on.
     fn line(
         &mut self,
         op: Op,
@@ -1040,7 +1041,8 @@ impl Divider<'_> {
     }
 }
 
-/// Source and target of each part where mesh axes cut an axis in another order, as numbers in the first one.
+/// The source and target device of each part if mesh axes split an axis in another order, as device numbers of the
+/// first order.
 fn reordered(mesh: &Mesh, before: &[usize], after: &[usize]) -> Vec<i64> {
     let own = Mesh {
         axes: before.iter().map(|&axis| mesh.axes[axis].clone()).collect(),

@@ -1,4 +1,4 @@
-//! The ways in which an op can be cut over devices: its iteration space, axis by axis.
+//! The ways in which an op can be split over devices: its iteration space, axis by axis.
 //!
 //! ```text
 //! %y = fusion.matmul %a, %b       (i, j, k): %a[i, k], %b[k, j] -> %y[i, j]
@@ -6,8 +6,9 @@
 //!   cut along k                   %a by columns, %b by rows, each device has a summand of %y
 //! ```
 //!
-//! The rule of an op follows from its indexing maps, which all ops have; where a reduction is cut, its op says how parts become one. Integers and
-//! floats of 32 bits and more are combined in their own type; a summand of a narrower float is one of f32 until all are together.
+//! The rule of an op follows from its indexing maps, which all ops have; for a split reduction, the op determines how
+//! parts are combined. Integers, and floats of at least 32 bits, are combined in their own type. A summand of a
+//! narrower float is f32 until all are combined.
 
 use fuser_dialects::fusion::{self, maps};
 use fuser_ir::def::OpClass;
@@ -67,7 +68,7 @@ pub struct Halo {
     pub before: u64,
     /// Behind its own.
     pub behind: u64,
-    /// True if the first device is a neighbour of the last one; else there is 0 beyond the ends.
+    /// True if the first device is a neighbor of the last one; otherwise there are zeros beyond the ends.
     pub wraps: bool,
 }
 
@@ -270,7 +271,7 @@ impl Rule {
             self.halo(ir, op, dim, halo);
         }
     }
-    /// The axes of space of a convolution, where each device has as many windows as its part has steps.
+    /// Adds factors for the spatial axes of a convolution whose windows match the steps of a device's part one to one.
     fn windows(&mut self, ir: &Ir, op: Op, class: OpClass) {
         let windows = (class == OpClass::Convolution).then(|| fusion::convolution::windows(ir, op));
         let Some(windows) = windows.flatten() else {
@@ -403,7 +404,7 @@ pub fn extent(ir: &Ir, value: Value, axis: usize) -> Option<u64> {
     }
 }
 
-/// The stored elements of a value; extents that are not known count as 1024.
+/// The number of stored elements of a value; unknown extents count as 1024.
 pub fn elements(ir: &Ir, value: Value) -> u64 {
     let dims = ir
         .value_kind(value)
@@ -447,7 +448,8 @@ fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
     lengths.try_fold(1u64, |all, length| all.checked_mul(length?))
 }
 
-/// True if parts of a partial result are no summands of the result yet: they are f32 where the result is narrower, and sums where it is a mean.
+/// True if parts of a partial result are not yet summands of the result: they are f32 for a narrower result, and sums
+/// for a mean.
 pub fn is_pending(ir: &Ir, op: Op) -> bool {
     let narrow =
         |&value: &Value| matches!(ir.value_kind(value).dtype(), Some(DType::F16 | DType::BF16));

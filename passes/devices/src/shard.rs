@@ -1,11 +1,12 @@
-//! The pass `shard`: writes at each op how it is cut over the devices.
+//! The pass `shard`: annotates each op with its split over the devices.
 //!
 //! ```text
 //! %y = fusion.matmul %x, %w      =>      %y = fusion.matmul %x, %w {task.cut = [["data"], ["model"], []]}
 //! ```
 //!
-//! The attribute lists for each factor of the op (an axis of its iteration space) the mesh axes that cut it. It says nothing about what an op computes; `partition` obeys
-//! it, and so does this pass where it is written already. With `forget` the pass takes all of them away.
+//! The attribute lists, for each factor of the op (an axis of its iteration space), the mesh axes that split it. It has
+//! no influence on the op's meaning. `partition` follows it, and so does this pass if it is already present. With
+//! `forget`, the pass removes all such attributes.
 
 use fuser_analysis::targets;
 use fuser_dialects::task::mesh::{self, Mesh};

@@ -8,7 +8,7 @@ use fuser_ir::{Ir, Op};
 
 use crate::rule::Combine;
 
-/// Sets of operands: where all of one set are summands of values, so are the results.
+/// Sets of operands: if all operands of one set are summands of values, so are the results.
 type Sets = &'static [&'static [usize]];
 
 /// The ops that are linear. Products of two factors are too, by their class.
