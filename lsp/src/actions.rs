@@ -1,6 +1,6 @@
-//! `textDocument/codeAction`: the mends of diagnostics.
+//! `textDocument/codeAction`: fixes for diagnostics.
 //!
-//! A mend is offered only if the text has fewer mistakes with it.
+//! A fix is offered only if it reduces the number of mistakes in the text.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::diagnose;
 use crate::navigate::{edits_of, errors};
 use crate::server::{Answer, Query};
 
-/// Mends that are tried for one request: each is a text to be parsed.
+/// The maximum number of fixes tried for one request; each is a text to parse.
 const MOST: usize = 16;
 
 /// Answers the request.

@@ -452,7 +452,7 @@ fn options_of(command: &str) -> Option<&str> {
     Some(name.trim_start_matches('-'))
 }
 
-/// True behind `--passes=` and `--pass-pipeline=`, with no space since, but in quotes.
+/// True after `--passes=` or `--pass-pipeline=` without a later space outside of quotes.
 fn in_pipeline(command: &str) -> bool {
     let flags = ["--passes=", "--pass-pipeline="];
     let behind = flags

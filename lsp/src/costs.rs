@@ -1,7 +1,7 @@
-//! The segments of a document and their bytes, found on a thread of its own so that nobody who types waits for them.
+//! The segments of a document and their bytes, computed on a separate thread so that typing never waits.
 //!
-//! Programs that have no segments are segmented as a compile for the default target does; those that have some are
-//! taken as they are. A newer version of a document cancels the work on an older one between two passes.
+//! Programs without segments are segmented as in a compile for the default target; existing segments are used
+//! unchanged. A newer version of a document cancels the work on an older one between two passes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,7 +20,7 @@ use fuser_passes::report::{Report, SegmentReport, report};
 use crate::analysis::Analysis;
 use crate::text::Text;
 
-/// A pause in typing after which segments are looked for: longer than most between two keystrokes.
+/// The pause in typing before segments are computed: longer than most intervals between keystrokes.
 const PAUSE: Duration = Duration::from_millis(400);
 
 /// A version of a document whose costs are wanted.
@@ -56,7 +56,7 @@ pub type Spot = (u32, u32);
 pub struct Costs {
     /// Each program with its place.
     pub programs: Vec<(Spot, Report)>,
-    /// Segments that stand in the text: the place, the program, the number of the segment.
+    /// The segments in the text: the location, the program, the number of the segment.
     pub written: BTreeMap<Spot, (usize, usize)>,
     /// For each op its segments.
     pub ops: BTreeMap<Spot, Vec<(usize, usize)>>,

@@ -1,7 +1,7 @@
-//! The grammars of editors, written from the op tables: colours for TextMate (VS Code, and what reads its grammars)
-//! and a grammar for tree-sitter.
+//! The grammars of editors, generated from the op tables: colors for TextMate (VS Code and compatible editors) and a
+//! grammar for tree-sitter.
 //!
-//! The files under `editors/` are what these functions give; a test keeps them equal.
+//! The files under `editors/` are the output of these functions; a test keeps them equal.
 
 use std::collections::BTreeSet;
 
@@ -151,5 +151,5 @@ pub fn tree_sitter(registry: &Registry) -> String {
         .replace("      // ELEMENT TYPES\n", &list(element_types()))
 }
 
-/// The grammar but for the names. It is wider than the language: what is wrong in a text the language server tells.
+/// The grammar without the names. It accepts more than the language; the language server reports mistakes in a text.
 const TREE_SITTER: &str = include_str!("tree_sitter.js");

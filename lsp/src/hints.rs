@@ -1,4 +1,4 @@
-//! Inlay hints, the types that are not written, and lenses, the bytes of programs and segments.
+//! Inlay hints for omitted types, and lenses for the bytes of programs and segments.
 
 use fuser_ir::lex::Tok;
 use fuser_ir::print;
@@ -13,7 +13,7 @@ use crate::server::{Answer, Query};
 /// The longest type that a hint shows; a longer type is inserted in full by the hint's edit.
 const LONGEST: usize = 60;
 
-/// `textDocument/inlayHint`: result types behind statements that leave them out. Taking a hint writes them.
+/// `textDocument/inlayHint`: result types after statements that omit them. Accepting a hint inserts them.
 pub fn inlay(query: &Query<'_>) -> Answer {
     let wanted = query.bytes()?;
     let mut hints = Vec::new();

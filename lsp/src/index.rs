@@ -1,8 +1,8 @@
-//! The names of a text, from its tokens alone: definitions, uses, scopes, statements. It exists for every text,
-//! however broken.
+//! The names of a text, from its tokens alone: definitions, uses, scopes, statements. It exists for every text, however
+//! malformed.
 //!
 //! A region sees the names around it unless it is isolated, as in the parser (`dialect/ir/src/parse/names.rs`). A name
-//! that is used before it is defined means the definition in the same region, or in one around it.
+//! used before its definition refers to the definition in the same region, or in an enclosing one.
 
 use fuser_ir::def::{OpDef, Registry, Traits};
 use fuser_ir::lex::{Tok, Token};
@@ -349,7 +349,7 @@ impl<'s> Builder<'s> {
         self.frame().statement = Some(statement);
         self.signature = 0;
     }
-    /// The statement that is open ends before token `at`: its results are seen from here on.
+    /// Ends the open statement before token `at`: its results are visible from here on.
     fn finish(&mut self, at: usize) {
         let Some(statement) = self.frame().statement.take() else {
             return;

@@ -1,8 +1,8 @@
 //! Definitions, references, highlights, renaming.
 //!
-//! A rename is made on the text and looked at before it is answered: where a name would mean something else then, or
-//! the text would have more mistakes, it is refused. So the rules of names stand in one place, the index and the
-//! parser.
+//! A rename is applied to a copy of the text and checked before it is answered. It is refused if a name would change
+//! its meaning, or if the text would have more mistakes. The rules of names therefore exist in one place, the index and
+//! the parser.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! `textDocument/semanticTokens`: the kind of each word, by its place in its statement. Comments are left to the
-//! grammar of the editor.
+//! `textDocument/semanticTokens`: the kind of each word, by its position in its statement. Comments are left to the
+//! editor's grammar.
 
 use fuser_ir::DType;
 use fuser_ir::def::{ClauseKind, OpDef};

@@ -67,7 +67,7 @@ impl Query<'_> {
         let position = position.ok_or_else(|| Refusal::params("there is no position"))?;
         Ok(self.analysis.text.offset(position))
     }
-    /// The part of the document that the request is about, and the place in it.
+    /// The part of the document that the request concerns, and the position in it.
     pub fn place(&self) -> Result<(&Part, u32), Refusal> {
         let offset = self.offset()?;
         let part = self.analysis.part_at(offset);
@@ -437,7 +437,7 @@ impl Server {
         let method = "textDocument/publishDiagnostics".to_owned();
         self.send(Notification::new(method, params));
     }
-    /// The analysis of the current version; its diagnostics are told when it is made.
+    /// The analysis of the current version; its diagnostics are published when it is computed.
     fn analyze(&mut self, uri: &str) -> Option<Rc<Analysis>> {
         let document = self.documents.get_mut(uri)?;
         if let Some(analysis) = document.analysis.as_ref().filter(|_| document.told) {

@@ -1,4 +1,4 @@
-//! A session for a host without threads: it hands in messages, and calls again when there is time for costs.
+//! A session for a host without threads: the host passes messages, and calls again when there is time for costs.
 
 use std::io::{self, BufRead, Write};
 
@@ -15,7 +15,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Answers the messages of `input` up to its end, diagnostics of changed documents among the answers.
+    /// Answers the messages of `input` up to its end; diagnostics of changed documents are sent in between.
     pub fn answer(&mut self, input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
         while let Some(incoming) = wire::read(input)? {
             match incoming {

@@ -1,7 +1,7 @@
 //! The text of a document, and positions as the protocol counts them: lines, and UTF-16 units in a line.
 //!
-//! A line ends at `\n`, `\r\n` or a lone `\r`. Positions behind the end of a line or of the text count as that end,
-//! and one inside a character as the character's beginning, so every position is a place.
+//! A line ends at `\n`, `\r\n` or a lone `\r`. Positions beyond the end of a line or of the text count as that end, and
+//! one inside a character as the character's start, so every position is valid.
 
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
 //! Messages on a stream of bytes: a header with the length, then JSON.
 //!
-//! `lsp-server` has the types of messages. Its reader is not used: it ends a session at the first malformed message,
-//! and allocates whatever a header asks for. Here a malformed message is told and passed over.
+//! `lsp-server` provides the message types. Its reader is not used: it ends a session at the first malformed message,
+//! and allocates whatever size a header states. Here a malformed message is reported and skipped.
 
 use std::io::{self, BufRead, Read, Write};
 
 use lsp_server::Message;
 use serde_json::{Value, json};
 
-/// Bytes of a message: a document of the parser's limit, all of it escaped.
+/// The maximum bytes of a message: a document at the parser's limit with every character escaped.
 const MAX_MESSAGE: u64 = 2 << 30;
 /// Bytes of a header's line.
 const MAX_HEADER: u64 = 4 << 10;
