@@ -1,8 +1,14 @@
 //! Fuser as a library: the parts of the programs in `bin/`.
 //!
-//! `driver` is `fuser-opt`; `compile` turns a module into an artifact and loads its code; `program` is the small face of the library, `session` the layer below it, which loads, runs and checks programs; `run` is the
-//! program `fuser-run`; `tool` is what the tools do alike; `split` takes a program apart into its segments and runs them as the whole. Files, arguments and the
-//! environment are read here and in no other crate.
+//! - `driver`: the program `fuser-opt`.
+//! - `compile`: turns a module into an artifact and loads its code.
+//! - `program`: the compact interface of the library.
+//! - `session`: the layer below, which loads, runs and checks programs.
+//! - `run`: the program `fuser-run`.
+//! - `tool`: code shared by the tools.
+//! - `split`: splits a program into its segments and runs them as the whole.
+//!
+//! Files, arguments and the environment are read in this crate only.
 #![forbid(unsafe_code)]
 
 pub mod compile;

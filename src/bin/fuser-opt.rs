@@ -1,4 +1,4 @@
-//! `fuser-opt`: reads a `.fir` program, runs passes, prints the result. Everything is in `fuser::driver`.
+//! `fuser-opt`: reads a `.fir` program, runs passes, prints the result. The code is in `fuser::driver`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,4 +1,4 @@
-//! `fuser-reduce`: makes a program smaller while a test says that it is still interesting. Everything is in `fuser::reduce`.
+//! `fuser-reduce`: makes a program smaller as long as a test finds it interesting. The code is in `fuser::reduce`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

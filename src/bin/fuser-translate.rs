@@ -1,4 +1,4 @@
-//! `fuser-translate`: a program as kernels, LLVM IR, assembly or PTX. Everything is in `fuser::translate`.
+//! `fuser-translate`: a program as kernels, LLVM IR, assembly or PTX. The code is in `fuser::translate`.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,6 +1,7 @@
-//! Reads a command line. Order matters (pass flags run in the order given), so it is read by hand.
+//! The reader of a command line. It is written by hand because order matters: pass flags run in the given order.
 //!
-//! `-x` and `--x` are the same; values follow as `--x=v` or `--x v`; every mistake is reported, not the first only.
+//! `-x` and `--x` are equivalent; values follow as `--x=v` or `--x v`. All mistakes are reported, not only the first
+//! one.
 
 use fuser_pass::{Catalog, PassDef};
 

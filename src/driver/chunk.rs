@@ -68,7 +68,7 @@ pub struct Compiler<'a> {
     pub timing: Timing,
     /// Counters.
     pub statistics: Statistics,
-    /// The stream that programs are printed to as they are done; without it the outcome has their text.
+    /// The stream to which finished programs are printed; without it, the outcome contains their text.
     pub stream: Option<Stream>,
     printer: Option<IrPrinter>,
     bisect: Option<Bisect>,
@@ -185,7 +185,7 @@ impl<'a> Compiler<'a> {
         }
         outcome
     }
-    /// The errors of lengths for extents that no program has, once all are read.
+    /// The errors of lengths for extents that no program has, reported after the last chunk.
     fn unknown_extents(&mut self, ir: &Ir, root: Op) -> Vec<Diagnostic> {
         let extents = &mut self.extents;
         if extents.missing.is_empty() {
@@ -302,7 +302,7 @@ impl<'a> Compiler<'a> {
         manager.watch(&mut self.timing);
         manager.run(ir, root, &self.pipeline)
     }
-    /// Files that are wanted and that no pass of the pipeline offered, from the pass of that name.
+    /// Requested files that no pass of the pipeline offered, produced by running the pass of that name.
     fn offer_missing(&mut self, ir: &mut Ir, root: Op, mut report: Report) -> Report {
         for &kind in &self.files.kinds {
             let offered = report.files.iter().any(|f| f.kind == kind);
@@ -342,7 +342,7 @@ impl<'a> Compiler<'a> {
             outcome.diagnostics.push(error);
         }
     }
-    /// Writes a reproducer of the first internal failure; the diagnostic says where it is.
+    /// Writes a reproducer of the first internal failure; the diagnostic gives its path.
     fn crash(&self, input: Input<'_>, mut report: Report, outcome: &mut Outcome) -> Report {
         let Some(failure) = report.internal.first() else {
             return report;

@@ -191,7 +191,8 @@ fn compare(names: &[String; 2], before: &Json, after: &Json) -> Json {
 
 type Cuts<'a> = BTreeMap<(String, String), &'a Json>;
 
-/// The crossing values of a report by name and user, the user as the other side calls it.
+/// The crossing values of a report by name and user; the user has the name of the corresponding segment on the other
+/// side.
 fn cuts<'a>(report: &'a Json, user: &dyn Fn(&str) -> String) -> Cuts<'a> {
     let list = report["crossing"].as_array().into_iter().flatten();
     let text = |cut: &Json, key: &str| cut[key].as_str().unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! The command line as data. Filled by `flags`, read by everything else in the driver.
+//! The command line as data. `flags` fills it, the rest of the driver reads it.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -321,7 +321,7 @@ impl Config {
             .into_iter()
             .filter_map(|(idle, text)| idle.then_some(text))
     }
-    /// The files that the command line names. The program may be written in its own place.
+    /// The files that the command line names. The output may replace the program.
     pub fn claims(&self) -> Vec<Claim> {
         let input = self.input.as_deref().unwrap_or("-");
         let mut claims = vec![Claim::read("the program", input)];

@@ -1,4 +1,4 @@
-//! `--verify-diagnostics`: comments in the source state the diagnostics that must come.
+//! `--verify-diagnostics`: comments in the source state the expected diagnostics.
 //!
 //! ```text
 //! // expected-error {{text}}             on this line
@@ -8,8 +8,8 @@
 //! // expected-note-re {{a {{[0-9]+}}}}   inner {{...}} are regular expressions
 //! ```
 //!
-//! A diagnostic meets an expectation of its kind and line whose text its message contains; each is met once. Notes may be
-//! expected and need not be; helps are no notes.
+//! A diagnostic matches an expectation of its kind and line whose text its message contains; each expectation matches
+//! once. Notes may be expected but need not be; helps do not count as notes.
 
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Place};

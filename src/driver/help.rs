@@ -96,8 +96,8 @@ fn entry(left: &str, right: &str) -> String {
     }
 }
 
-/// `help NAME`: a pass, a named pipeline, a flag, a code, or an op by its name, its name without a dialect, or its name
-/// elsewhere. The error says what comes near.
+/// `help NAME`: describes a pass, a named pipeline, a flag, a code, or an op, given by its full name, its name without
+/// a dialect, or its name in other systems. The error lists similar names.
 pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<String, String> {
     let name = name.trim_start_matches('-');
     if let Some(pass) = catalog.pass(name) {

@@ -1,4 +1,4 @@
-//! Help for exceeded limits: the flag that raises the limit of each code, appended to the message.
+//! Help for exceeded limits: for each code, the flag that raises the limit, appended to the message.
 
 use fuser_ir::Diagnostic;
 

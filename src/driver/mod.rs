@@ -1,10 +1,10 @@
 //! `fuser-opt`: the driver around parser, passes and printer.
 //!
-//! Reading order: `flags` (what can be said), `args` (a command line to a `config`), `pipeline`, `chunk` (one program from
-//! text to text), then what stands around it: `machine` (diagnostics for programs), `expect`, `print_ir`, `timing`,
+//! Reading order: `flags` (the flags), `args` (a command line to a `config`), `pipeline`, `chunk` (one program from
+//! text to text), then the features around it: `machine` (diagnostics for programs), `expect`, `print_ir`, `timing`,
 //! `statistics`, `remarks`, `reproducer`, `roundtrip`, `validate`, `help`.
 //!
-//! IR goes to stdout, everything else to stderr. Output is whole or not there. Exit codes: [`Exit`].
+//! IR goes to stdout, everything else to stderr. Output is complete or absent. Exit codes: [`Exit`].
 
 pub mod args;
 pub mod chunk;
@@ -49,7 +49,7 @@ use crate::tool::files::{self, Limit, Stream, claims};
 use crate::tool::load::{self, Reader};
 use crate::tool::{self, Exit};
 
-/// The place of the last panic, for the message: the hook that the command installs keeps it.
+/// The location of the last panic, for the message; the command's panic hook stores it.
 pub type PanicPlace = Arc<Mutex<Option<String>>>;
 
 /// Runs `fuser-opt` with these arguments (without the program's name).

@@ -34,7 +34,7 @@ pub struct Built {
     pub lengths: Vec<String>,
 }
 
-/// The pipeline, with the flags on segmentation applied. Without a pass on the command line `segment` runs.
+/// The pipeline, with the flags on segmentation applied. Without a pass on the command line it is `segment`.
 pub fn build(
     config: &Config,
     catalog: &Catalog<'_>,
@@ -94,7 +94,7 @@ fn without_pass(config: &Config, pipeline: &Pipeline) -> Vec<Diagnostic> {
     .collect()
 }
 
-/// The errors of `--print-ir-before` and `--print-ir-after`: names that are of no pass of the pipeline.
+/// The errors of `--print-ir-before` and `--print-ir-after`: names of passes outside of the pipeline.
 fn selections(config: &Config, pipeline: &Pipeline, sources: &mut Sources) -> Vec<Diagnostic> {
     let passes = pipeline.passes();
     let known = |name: &String| passes.iter().any(|step| step.pass.name == name);
@@ -183,7 +183,7 @@ fn set(pipeline: &mut Pipeline, option: &str, value: &str) {
     let _ = pipeline.set_option(SEGMENT, option, value);
 }
 
-/// A grouping from its file, on one line, so that it can be an option.
+/// A grouping from its file, on one line, as the value of an option.
 fn grouping(path: &str, config: &Config) -> Result<String, Box<Diagnostic>> {
     let code = &fuser_passes::segment::GROUPING;
     let limit = Limit {

@@ -1,6 +1,6 @@
 //! The `--print-ir-*` family: IR around passes, whole or as a diff, on stderr or as files in a tree of folders.
 //!
-//! "Changed" means that the printed generic form with locations is another. `--print-ir-after-change` and
+//! "Changed" means that the printed generic form with locations differs. `--print-ir-after-change` and
 //! `--print-ir-diff` alone mean all passes. A failure to write is reported once.
 
 use std::path::{Path, PathBuf};

@@ -20,7 +20,8 @@ impl Remarks {
         };
         self.format.unwrap_or(default)
     }
-    /// True if the filters admit a remark. Without any filter all pass; a filter of a kind admits that kind only.
+    /// True if the filters admit a remark. Without any filter all remarks pass; a filter for a kind admits only that
+    /// kind.
     fn admits(&self, remark: &Remark) -> bool {
         let matches = |r: &regex::Regex| r.is_match(remark.pass) || r.is_match(remark.name);
         let own = &self.filters[remark.kind as usize];

@@ -1,5 +1,5 @@
-//! Reproducers: a file that holds all that is needed to see an error again. Written when a pass panics or leaves invalid
-//! IR, or on request; replayed by `--run-reproducer`.
+//! Reproducers: a file with everything needed to reproduce an error. It is written when a pass panics or leaves invalid
+//! IR, or on request; `--run-reproducer` replays it.
 //!
 //! ```text
 //! // fuser-reproducer: 1
@@ -11,7 +11,7 @@
 //! module { ... }
 //! ```
 //!
-//! The header is comments, so the file is a program like any other.
+//! The header consists of comments, so the file is an ordinary program.
 
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
@@ -46,8 +46,8 @@ pub fn text(pipeline: &Pipeline, config: &Config, error: &str, ir: &str) -> Stri
     )
 }
 
-/// Prefixes of the flags that a reproducer may state: those that passes depend on. A reproducer from elsewhere thus
-/// names no files to be written.
+/// Prefixes of the flags that a reproducer may contain: those that passes depend on. A foreign reproducer can therefore
+/// name no output files.
 const OPTIONS: [&str; 4] = [
     "--verify-each=",
     "--allow-unregistered-dialect",

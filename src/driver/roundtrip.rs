@@ -1,7 +1,7 @@
 //! `--verify-roundtrip`: each printed form of a program parses to the same program.
 //!
-//! Compared is the generic form with locations, which shows everything there is; forms without locations are compared
-//! without. The copy is parsed in a fresh context.
+//! The comparison uses the generic form with locations, which is complete; forms without locations are compared without
+//! them. The copy is parsed in a fresh context.
 
 use fuser_ir::{Diagnostic, Ir, Op, Place};
 use fuser_pass::place_of;

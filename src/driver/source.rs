@@ -1,4 +1,4 @@
-//! Places as programs read them: lines, columns and bytes of the original file, also for the chunks of a split one.
+//! Locations for programs: lines, columns and bytes of the original file, also for the chunks of a split file.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -36,7 +36,7 @@ impl Functions {
             known: BTreeMap::new(),
         }
     }
-    /// The symbol of the program or kernel around a place: the outermost op with a symbol that is no module.
+    /// The symbol of the program or kernel around a location: the outermost op with a symbol, other than modules.
     pub fn around(&mut self, sources: &Sources, place: &Place) -> Option<String> {
         let Place::Span { file, span } = place else {
             return None;

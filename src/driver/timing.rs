@@ -1,6 +1,6 @@
 //! `--timing`: the time of each part. A report as a list or a tree, as JSON, or as a Chrome trace.
 //!
-//! Intervals are recorded as they open and close; every report is computed from them at the end.
+//! Intervals are recorded as they open and close; each report is computed from them at the end.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -1,11 +1,11 @@
 //! `--validate`: the reference interpreter runs each program before the first pass and after each pass, on the same
-//! inputs, and a difference is an error that names the pass. A pass that leaves the text of a program and of what stands beside programs, the kernels
-//! that they launch, as it was runs nothing.
+//! inputs. A difference is an error that names the pass. A pass that changes neither the text of a program nor that of
+//! its kernels causes no execution.
 //!
-//! The reference computes in f64 with a derived bound for each element (zero where the result is exact), so a pass may
-//! reorder a sum and may not lose an element. Even inputs are small integers, on which nearly everything is exact; odd
-//! ones are reals. Named extents are bound to small odd numbers. Programs too large to interpret are reported and left
-//! out.
+//! The reference computes in f64 with a derived bound for each element (zero for exact results), so a pass may reorder
+//! a sum but not lose an element. Even-numbered runs use small integers as inputs, on which nearly everything is exact;
+//! odd-numbered runs use reals. Named extents are bound to small odd numbers. Programs too large to interpret are
+//! reported and skipped.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -21,7 +21,7 @@ use super::{codes, text};
 use crate::compile::PLACE_BARRIERS;
 use crate::tool::files;
 
-/// Element operations of one run: a second or two. Larger programs are for `fuser-run --check`.
+/// The maximum number of element operations in one run: a second or two. Larger programs are for `fuser-run --check`.
 const FUEL: u64 = 1 << 26;
 /// Elements of all inputs of one run.
 const ELEMENTS: usize = 1 << 24;

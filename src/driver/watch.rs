@@ -7,7 +7,7 @@ use fuser_pass::{Instrument, PassRun};
 
 use crate::tool::files;
 
-/// `--opt-bisect-limit=N`: only the first N executions run, over all chunks; each is told.
+/// `--opt-bisect-limit=N`: only the first N pass executions over all chunks run; each is reported.
 pub struct Bisect {
     limit: i64,
     done: i64,

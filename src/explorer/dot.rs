@@ -1,4 +1,4 @@
-//! Segments and what crosses between them as a graph of Graphviz, from the report alone.
+//! Segments and the values that cross between them as a Graphviz graph, from the report alone.
 
 use serde_json::Value;
 
@@ -131,7 +131,7 @@ fn count(bytes: &Value) -> String {
     }
 }
 
-/// The width of a line: one point more for each sixteenfold of bytes above 4 KiB.
+/// The width of a line: one point, plus one for each factor of 16 in bytes above 4 KiB.
 fn width(bytes: &Value) -> u64 {
     let bits = u64::from(bytes.as_u64().unwrap_or(0).checked_ilog2().unwrap_or(0));
     1 + bits.saturating_sub(12) / 4

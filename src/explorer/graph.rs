@@ -1,7 +1,7 @@
-//! A program as data: its segments, sweeps, phases and ops, and the values that go between the ops.
+//! A program as data: its segments, sweeps, phases and ops, and the values passed between the ops.
 //!
-//! A value that a phase, sweep or segment hands out is the one that an op inside computes; the names that it has outside
-//! stand in `results`.
+//! A value yielded by a phase, sweep or segment is identified with the value of the op inside. `results` lists its
+//! outer names.
 
 use fuser_dialects::task;
 use fuser_ir::loc::LocKind;
@@ -13,7 +13,7 @@ use serde_json::{Map, Value as Json, json};
 
 /// Characters of an attribute that are shown.
 const LONGEST_ATTRIBUTE: usize = 120;
-/// Places of one op that are kept: an op that rewrites merged has those of all.
+/// The maximum number of locations kept for one op; an op merged by rewrites has the locations of all its sources.
 const MOST_PLACES: usize = 8;
 
 /// The ops that hold others, from the outside.
@@ -21,8 +21,8 @@ static LEVELS: [&OpDef; 3] = [&task::SEGMENT, &task::SWEEP, &task::PHASE];
 
 /// The graph of `program`.
 ///
-/// `nodes` are in program order, each behind the one that holds it (`up`). `values` are arguments of the program (`node` -1) and results of
-/// ops; nodes go by positions in both lists.
+/// `nodes` are in program order, each after its parent (`up`). `values` are arguments of the program (`node` -1) and
+/// results of ops. Nodes and values are identified by their positions in these lists.
 pub fn graph(ir: &Ir, program: Op) -> Json {
     let mut build = Build::default();
     let arguments = ir.body(program, 0).map_or(&[][..], |body| ir.args(body));
@@ -170,7 +170,7 @@ fn short(attribute: &str) -> String {
     text
 }
 
-/// The places that a location leads to: `[file, line]`, and names of things as `[name]`.
+/// The source positions of a location as `[file, line]`, and names as `[name]`.
 fn places(ir: &Ir, loc: LocId) -> Vec<Json> {
     let mut found: Vec<Json> = Vec::new();
     let mut rest = vec![loc];

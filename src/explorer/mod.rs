@@ -1,12 +1,12 @@
-//! The explorer: a program, its kernels, the decisions and the passes as one HTML file that needs nothing else.
+//! The explorer: a program, its kernels, the decisions and the passes as one self-contained HTML file.
 //!
-//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page); `dot` and `trace` are
-//! pictures for other tools, from the report alone.
+//! Reading order: `record` (the effects of passes, as an instrument), `graph` (a program as data), this file (the
+//! page). `dot` and `trace` create pictures for other tools, from the report alone.
 //!
-//! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of Fuser needs no
-//! tools of the web. Its data are one JSON document: the report and the explanation as `--report=json:` and `--explain=json:` write
-//! them, unchanged, the graph, and the text around each pass. Names of values and files may hold anything: in the page the document has no `<`,
-//! `>` or `&`, and the page shows it as text alone.
+//! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of
+//! Fuser needs no web tools. Its data are one JSON document: the report and the explanation as written by
+//! `--report=json:` and `--explain=json:`, the graph, and the text around each pass. Names of values and files may
+//! contain any text. In the page the document contains no `<`, `>` or `&`, and the page displays it as plain text only.
 
 pub mod dot;
 pub mod graph;
@@ -38,7 +38,7 @@ pub struct Origin<'a> {
     pub text: &'a str,
 }
 
-/// Puts a report of the program in the place of what is known from shapes alone.
+/// Replaces the report computed from shapes alone by a report of a run.
 pub fn take_report(module: &mut Value, symbol: &str, report: Value) {
     let programs = module["programs"].as_array_mut();
     let wanted = |program: &&mut Value| program["graph"]["symbol"] == symbol;

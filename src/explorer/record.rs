@@ -1,8 +1,8 @@
-//! The recorder: an instrument that keeps the text around each pass that changed something, the graph of each program before it is
-//! lowered, and the files that passes offer.
+//! The recorder: an instrument that keeps the text around each pass that changed the IR, the graph of each program
+//! before lowering, and the files that passes offer.
 //!
-//! Texts are lists of lines, and each line is kept once, without its indentation: a pass that draws a box around a hundred lines adds
-//! two. A text is a list of runs `[first line, lines, indentation]`.
+//! Texts are lists of lines, and each distinct line is stored once, without indentation: a pass that wraps a hundred
+//! lines in a region adds two. A text is a list of runs `[first line, lines, indentation]`.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub struct Recorder {
     lines: Vec<String>,
     known: FxHashMap<String, usize>,
     characters: usize,
-    /// The last text of each op, and the edits of the IR up to it.
+    /// For each op, its last text and the number of IR edits at that time.
     last: BTreeMap<Op, (u64, usize)>,
     /// The text before the pass that runs, and the edits up to it.
     before: Option<(u64, usize)>,

@@ -1,5 +1,6 @@
-//! The timeline of a run in the form of Chrome's traces, which Perfetto reads: the stages and passes of the process, and beside
-//! them the segments, and the launches of a GPU, each with its median time, end to end from where the run began.
+//! The timeline of a run in Chrome's trace format, which Perfetto reads. It shows the stages and passes of the process.
+//! Beside them it shows the segments, and the launches of a GPU with their median times, end to end from the start of
+//! the run.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,5 @@
-//! Programs for callers that own the memory of results: they say how results lie, and which of them overwrite arguments.
+//! Programs for callers that own the memory of results: the caller chooses layouts of results, and which results
+//! overwrite arguments.
 
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use crate::session::{Loaded, Session};
 use crate::split::set_aliases;
 
 impl Program {
-    /// The program with its results row-major, also those that a view of an argument could be. Result `i` overwrites argument `aliases[i]`, in
-    /// place of what the program says; results beyond the list overwrite nothing.
+    /// The program with row-major results, even for results that could be views of an argument. Result `i` overwrites
+    /// argument `aliases[i]`, whatever the program says; results beyond the list overwrite nothing.
     ///
     /// ```
     /// let text = "task.program @f(%x: tensor<4x4xf32>, %y: tensor<4x4xf32>) -> tensor<4x4xf32> {

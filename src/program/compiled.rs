@@ -1,7 +1,7 @@
-//! A program with code for this machine: called on memory of the caller's, from as many threads as wanted.
+//! A program with code for this machine: called on the caller's memory, from any number of threads.
 //!
-//! A call with extents that were seen before takes a bound executable from those at rest, runs it and puts it back. Threads that
-//! call at the same time have an executable each, with memory for temporaries of its own.
+//! A call with extents seen before takes an idle bound executable, runs it and puts it back. Concurrent calls use
+//! separate executables, each with its own memory for temporaries.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,7 +20,7 @@ use crate::session::{self, Loaded, Session, SessionError, Signature};
 /// dropped.
 const MOST_AT_REST: usize = 64;
 
-/// The most layouts of arguments and results that a program is compiled for; arrays of further ones are copied.
+/// The maximum number of layout combinations for which a program is compiled; arrays with further layouts are copied.
 const MOST_LAYOUTS: usize = 16;
 
 /// Layouts of the inputs, and storage orders of the outputs; `None` stands for the layout of the program's type.
@@ -121,10 +121,10 @@ impl Compiled {
             .clone()
     }
 
-    /// The values of the named extents, in the order of the signature, that inputs of these types and shapes have.
+    /// The values of the named extents, in the order of the signature, for inputs of these types and shapes.
     ///
     /// # Errors
-    /// Inputs that do not fit the program.
+    /// Inputs that do not match the program.
     pub fn extents(&self, inputs: &[(DType, &[Axis])]) -> Result<Vec<i64>> {
         let given = inputs.iter().map(|&(dtype, axes)| {
             let origin = None;
@@ -239,7 +239,7 @@ impl Compiled {
 }
 
 impl OutputType {
-    /// The elements from one index of each axis to the next; 0 along an axis that is stored once.
+    /// The stride of each axis in elements; 0 for an axis that is stored once.
     pub fn strides(&self) -> Vec<usize> {
         let mut strides = vec![0; self.axes.len()];
         let place = |i: usize| self.order.get(i).map_or(i, |&axis| axis as usize);
@@ -272,17 +272,18 @@ impl Bound {
         &mut self.executable
     }
 
-    /// Runs the program on memory of the caller's. Inputs begin at multiples of their elements' size, outputs at those of their types' `align`.
+    /// Runs the program on the caller's memory. Inputs are aligned to their element size, outputs to the `align` of
+    /// their types.
     ///
     /// # Errors
-    /// Memory of another length or alignment.
+    /// Memory with a wrong length or alignment.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<()> {
         let run = self.executable.run(inputs, outputs);
         run.map_err(|error| Error::from(RuntimeError::Call(error)))
     }
 }
 
-/// The axes of a tensor as the program declares them: those that it stores once are.
+/// The axes of a tensor; an axis that the program declares as stored once is stored once.
 fn axes_of(tensor: &Tensor, spec: Option<&TensorSpec>) -> Vec<Axis> {
     let dims = spec.map_or(&[][..], |spec| &spec.dims);
     let extents = tensor.shape().iter().enumerate();

@@ -1,4 +1,4 @@
-//! The error of the library's small face: what a diagnostic says, as a standard error.
+//! The error of the library's compact interface: a diagnostic as a standard error.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct Error {
 }
 
 impl Error {
-    /// The error of a list of diagnostics, which is named by its first error.
+    /// The error for a list of diagnostics, named after its first error.
     pub(super) fn of(items: Vec<Diagnostic>, sources: &SourceMap) -> Self {
         let first = items.iter().find(|one| one.is_error()).or(items.first());
         let (code, message, hints, place) = match first {
@@ -58,7 +58,7 @@ impl Error {
         &self.hints
     }
 
-    /// File name, line and column in the text, one-based; none where the error is about no text.
+    /// File name, line and column in the text, one-based; `None` if the error does not concern a text.
     pub fn place(&self) -> Option<(&str, u32, u32)> {
         let (name, line, column) = self.place.as_ref()?;
         Some((name, *line, *column))

@@ -1,13 +1,13 @@
-//! A program for arrays that lie otherwise than its types say: permuted, or stored once along some axes.
+//! A program for arrays with other layouts than its types state: permuted, or stored once along some axes.
 //!
 //! ```text
 //! task.program @f(%x: tensor<4x8xf32>, ...)   =>   task.program @f(%x: tensor<4x8xf32, [1, 0]>, ...)
 //! task.program @f(%x: tensor<4x8xf32>, ...)   =>   task.program @f(%x: tensor<b4x8xf32>, ...) { %0 = fusion.copy %x dense ... }
 //! ```
 //!
-//! Ops take operands of any layout, so that a parameter only gets another type. One that is stored once along an axis changes the types of
-//! what is computed from it; a copy stands between, which is fused into the kernel that reads it. A result states its layout, and one that
-//! overwrites a parameter has that of the parameter. Never changes an element.
+//! Ops accept operands of any layout, so a parameter only changes its type. A parameter stored once along an axis would
+//! change the types of dependent values; a copy is inserted, which is fused into the kernel that reads it. A result
+//! states its layout, and one that overwrites a parameter has the parameter's layout. Never changes an element.
 
 use fuser_dialects::fusion::reshape::COPY;
 use fuser_dialects::task::updates;
@@ -28,7 +28,8 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The layout of an array with these extents and strides, in elements; none where it has gaps, or runs backward. Axes of extent 1 lie anywhere.
+    /// The layout of an array with these extents and strides in elements; `None` if it has gaps or negative strides.
+    /// Axes of extent 1 may have any stride.
     pub fn of(shape: &[i64], strides: &[i64]) -> Option<Self> {
         let matters = |axis: usize| shape[axis] > 1;
         let once: Vec<bool> = (0..shape.len())

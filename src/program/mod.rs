@@ -89,7 +89,7 @@ pub struct Program {
 pub struct Options {
     /// Target, extents that decisions are made for, executors, passes and the cache.
     pub compile: CompileOptions,
-    /// Threads and memory; programs that are given one session share its threads. Without one a program has its own.
+    /// The session with threads and memory, which several programs may share; without one, a program has its own.
     pub session: Option<Arc<Session>>,
     /// The threads of a program without a session; by default, as many as the machine runs at a time.
     pub threads: Option<usize>,
@@ -121,10 +121,10 @@ impl Options {
         self
     }
 
-    /// The names of executors, where each is one.
+    /// Validates a list of executor names.
     ///
     /// # Errors
-    /// A name that no executor has.
+    /// An unknown executor.
     pub fn executors(names: String) -> Result<String> {
         let wrong = |message| {
             let code = &fuser_pass::codes::OPTION_VALUE;
@@ -135,10 +135,10 @@ impl Options {
         known.map_err(wrong).map(|()| names)
     }
 
-    /// The target of a name, such as `cpu` for this machine or `h100`.
+    /// The target with this name, such as `cpu` for this machine or `h100`.
     ///
     /// # Errors
-    /// A name that no target has.
+    /// An unknown target.
     pub fn target(name: &str) -> Result<crate::compile::Target> {
         let found = crate::tool::target::by_name(name);
         found.map_err(|items| Error::of(items, &SourceMap::default()))
@@ -154,20 +154,20 @@ impl Program {
         Self::parse_named("program.fir", text, None)
     }
 
-    /// Parses text that messages call `name`; `program` chooses one of several programs.
+    /// Parses text under the file name `name`; `program` chooses one of several programs.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); a module without that program, or with several and none chosen.
+    /// As [`parse`](Self::parse); a module without that program, or with several and no choice.
     pub fn parse_named(name: &str, text: &str, program: Option<&str>) -> Result<Self> {
         Self::read(name, text, program, |file| {
             Reader::new(fuser_dialects::registry()).load(file, name, text)
         })
     }
 
-    /// Reads StableHLO in MLIR's text form, as `jax.jit(f).lower(...).as_text()` gives it.
+    /// Imports StableHLO in MLIR's text form, the output of `jax.jit(f).lower(...).as_text()`.
     ///
     /// # Errors
-    /// All ops that are not supported and all mistakes, in one error.
+    /// All unsupported ops and all mistakes, in one error.
     pub fn import_stablehlo(text: &str) -> Result<Self> {
         Self::import(Format::StableHlo, "program.mlir", text)
     }
@@ -257,8 +257,8 @@ impl Program {
         found.map(|value| print::print_type(ir, ir.value_type(value)))
     }
 
-    /// The segments with their ops and bytes, and the values that cross between them, from shapes alone. Bytes are numbers
-    /// where `options` give all extents, else polynomials over their names.
+    /// The segments with their ops and bytes, and the values that cross between them, from shapes alone. Bytes are
+    /// numbers if `options` give all extents, else polynomials in their names.
     ///
     /// # Errors
     /// A program that cannot be segmented for the target.
@@ -267,7 +267,7 @@ impl Program {
         report.map_err(|list| Error::of(list.items, &self.sources))
     }
 
-    /// The page with the graph of the program, the decisions, and the text around each pass: docs/explorer.md.
+    /// The explorer page with the graph of the program, the decisions, and the text around each pass: docs/explorer.md.
     ///
     /// # Errors
     /// As [`segments`](Self::segments).
@@ -285,7 +285,7 @@ impl Program {
         Ok(explorer::page(&explorer::data(&origin, vec![module])))
     }
 
-    /// The module as text after the passes that draw segments.
+    /// The module as text after the passes up to segmentation.
     ///
     /// # Errors
     /// As [`segments`](Self::segments).
@@ -297,8 +297,8 @@ impl Program {
         Ok(print::print(&ir, *module, &PrintOptions::default()))
     }
 
-    /// Compiles the program for the CPU. A version of the code is made when extents first ask for it; where `options` give all
-    /// extents, that version is made now.
+    /// Compiles the program for the CPU. A version of the code is created when extents first require it, or immediately
+    /// if `options` give all extents.
     ///
     /// # Errors
     /// A program that cannot be compiled for the target, which is a GPU or has instructions that this machine lacks.

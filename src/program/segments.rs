@@ -86,10 +86,10 @@ impl Program {
         self.changed(options, &mut |_| Ok(()))
     }
 
-    /// The words of `--explain`; with one value or two those of `--explain=%a,%b`.
+    /// The text of `--explain`; with one or two values, that of `--explain=%a,%b`.
     ///
     /// # Errors
-    /// As [`drawing`](Self::drawing); a name that no value has.
+    /// As [`drawing`](Self::drawing); an unknown value name.
     pub fn explain(&self, options: &Options, values: &[&str]) -> Result<String> {
         let named = |name: &str| format!("%{}", name.trim_start_matches('%'));
         let (kind, pair) = match values {
@@ -107,11 +107,11 @@ impl Program {
         Ok(explain::content(&self.all(files)?, kind))
     }
 
-    /// The segments where the values of each list of `together` share a kernel, and no two of a list of `apart` do; a value that is alone in its
-    /// list of `apart` has a kernel of its own.
+    /// The segments under these constraints: the values of each list in `together` share a kernel, and no two values of
+    /// a list in `apart` do. A value alone in its `apart` list has a kernel of its own.
     ///
     /// # Errors
-    /// As [`drawing`](Self::drawing). The reason that the wish cannot be met is in the result.
+    /// As [`drawing`](Self::drawing). The result contains the reason if the constraints cannot be met.
     pub fn what_if(
         &self,
         options: &Options,
@@ -155,8 +155,8 @@ impl Program {
         })
     }
 
-    /// The program with the segments of `grouping`, which is the text of a segment report or of another grouping in its form. Those that the
-    /// compiler chooses itself are drawn as it draws them.
+    /// The program with the segments of `grouping`, the text of a segment report or another grouping of that form.
+    /// Segments that the compiler chooses itself are created as usual.
     ///
     /// # Errors
     /// A grouping that is not possible.
@@ -181,10 +181,10 @@ impl Program {
         })
     }
 
-    /// The text of a segment as it is scheduled: sweeps with their roles, tiles and vector widths.
+    /// The text of a segment with its schedule: sweeps with their roles, tiles and vector widths.
     ///
     /// # Errors
-    /// As [`drawing`](Self::drawing); a name that no segment has.
+    /// As [`drawing`](Self::drawing); an unknown segment name.
     pub fn schedule(&self, options: &Options, segment: &str) -> Result<String> {
         let text = self.segmented_text(options)?;
         let lines = self.all(lines_of(&text, segment))?;
@@ -462,7 +462,7 @@ fn with_clauses(
     Ok(edited.join("\n"))
 }
 
-/// The end of the value of a clause that `text` begins with: of a list its bracket.
+/// The end of the clause value at the start of `text`; a list ends at its bracket.
 fn value_end(text: &str) -> usize {
     if !text.starts_with('[') {
         return text.find(char::is_whitespace).unwrap_or(text.len());

@@ -1,4 +1,4 @@
-//! Tensors in host memory, row-major, as callers of the library make and read them.
+//! Tensors in host memory, row-major, created and read by callers of the library.
 
 use fuser_artifact::DType;
 use fuser_ir::{Diagnostic, Place};
@@ -60,7 +60,7 @@ impl Tensor {
     /// A tensor of these elements, row-major.
     ///
     /// # Errors
-    /// Another number of elements than the shape has; too little memory.
+    /// A number of elements that differs from the shape's; too little memory.
     pub fn new<T: Element>(shape: &[usize], elements: &[T]) -> Result<Self> {
         let mut tensor = Self::zeros(T::DTYPE, shape)?;
         if tensor.len() != elements.len() {

@@ -1,4 +1,4 @@
-//! The command line of `fuser-reduce`, from a table: the help is printed from it as well.
+//! The command line of `fuser-reduce`, from a table that also provides the help.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::tool;
 use crate::tool::color;
 use crate::tool::manual::{Manual, Row};
 
-/// Tests at most, unless `--max-steps` says otherwise: a day at one test per second.
+/// The default maximum number of tests (`--max-steps`): a day at one test per second.
 const MAX_STEPS: u64 = 100_000;
 /// Seconds for one test, unless `--timeout` says otherwise.
 const TIMEOUT_SECONDS: u64 = 60;

@@ -1,7 +1,7 @@
 //! The predicates that run commands: the user's own test, and the built-in ones for crashes and wrong results.
 //!
-//! A built-in predicate learns from the first program, the original, what exactly is wrong, and takes only programs that show
-//! the same: reduction must not slip from one bug to another.
+//! A built-in predicate learns the exact failure from the original program, and accepts only programs with the same
+//! failure: reduction must not slip from one bug to another.
 
 use std::process::ExitStatus;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use super::shell::{Ended, ShellCommand};
 
 /// Exit status of our tools after an internal error.
 const INTERNAL_ERROR: i32 = 3;
-/// The shell's status for a command that it did not find, or may not run.
+/// The shell's exit statuses for a command that it cannot find or may not run.
 const NOT_RUN: [i32; 2] = [126, 127];
 /// The code under which `fuser-opt --validate` reports a changed result.
 const CHANGED_RESULT: &str = "[FIR0651]";
@@ -168,7 +168,7 @@ fn changed_result(_status: ExitStatus, stderr: &str) -> Option<String> {
     Some(head(pass))
 }
 
-/// A message without what changes as the program shrinks: the place before it, symbols, and all numbers.
+/// A message without the parts that change as the program shrinks: the preceding location, symbols, and all numbers.
 fn head(line: &str) -> String {
     let from = line.find("error").unwrap_or(0);
     let mut words = Vec::new();
@@ -181,7 +181,7 @@ fn head(line: &str) -> String {
     words.join(" ")
 }
 
-/// The signal that a command died of. A shell reports that of the last command of a list as 128 and its number.
+/// The signal that killed a command. A shell reports a signal of its last command as 128 plus its number.
 fn signal(status: ExitStatus) -> Option<i32> {
     #[cfg(unix)]
     let own = std::os::unix::process::ExitStatusExt::signal(&status);

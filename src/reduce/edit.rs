@@ -155,7 +155,8 @@ fn drop_entry(ir: &mut Ir, op: Op, name: &str, index: usize) {
     }
 }
 
-/// After argument `dropped` went: `{alias = i}` of results follow their arguments, or go with them.
+/// Renumbers the `{alias = i}` of results after argument `dropped` was removed; aliases of that argument are removed
+/// too.
 fn renumber_aliases(ir: &mut Ir, owner: Op, dropped: usize) {
     let Some(AttrKind::Array(items)) = ir.attr_of(owner, "res_attrs") else {
         return;
@@ -208,7 +209,7 @@ pub fn yields_results(ir: &Ir, op: Op) -> bool {
     count > 0 && !regions.is_empty() && ends.all(|end| end.is_some_and(fits))
 }
 
-/// Drops result `index` (unused) of an op whose regions yield its results, and what belongs to it.
+/// Drops the unused result `index` of an op whose regions yield its results, with the corresponding yields.
 pub fn drop_yielded(ir: &mut Ir, op: Op, index: usize) {
     for region in 0..ir.op_regions(op).len() {
         let end = ir.body(op, region).and_then(|b| ir.terminator(b));
@@ -222,11 +223,11 @@ pub fn drop_yielded(ir: &mut Ir, op: Op, index: usize) {
     }
 }
 
-/// Operands of `kernel.for` before the initial values, and arguments of its block before the carried ones.
+/// The number of operands of `kernel.for` before the initial values, and of block arguments before the carried ones.
 pub const FOR_BOUNDS: usize = 3;
 pub const FOR_INDUCTION: usize = 1;
 
-/// Drops the carried value `index` of a loop: its argument is the initial value ever after.
+/// Drops the carried value `index` of a loop; uses of its argument take the initial value.
 fn drop_carried(ir: &mut Ir, op: Op, index: usize) {
     let Some(body) = ir.body(op, 0) else { return };
     let (argument, initial) = (FOR_INDUCTION + index, FOR_BOUNDS + index);

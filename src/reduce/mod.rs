@@ -1,4 +1,4 @@
-//! `fuser-reduce`: makes a program smaller while a test finds it still interesting.
+//! `fuser-reduce`: makes a program smaller as long as a test finds it interesting.
 //!
 //! | file | what |
 //! |---|---|
@@ -119,7 +119,7 @@ fn reduce(arguments: &Arguments) -> Result<Exit, String> {
     Ok(status(&outcome))
 }
 
-/// Set by Ctrl-C and by a request to end, where the system has signals; a second one ends the process at once.
+/// The flag set by Ctrl-C and by a termination request, on systems with signals; a second one ends the process at once.
 fn interrupt_flag() -> Result<Arc<AtomicBool>, String> {
     let interrupt = Arc::new(AtomicBool::new(false));
     #[cfg(unix)]

@@ -15,8 +15,8 @@ pub enum TestResult {
 
 /// A test of programs. It is called from several threads at once, and must give equal results for equal texts.
 pub trait Predicate: Sync {
-    /// Tests the program `text`. Gives up soon after `cancelled` says so. An error ends the reduction: the test itself
-    /// cannot be run.
+    /// Tests the program `text`. It gives up soon after `cancelled` returns true. An error means that the test itself
+    /// cannot run, and ends the reduction.
     fn test(&self, text: &str, cancelled: &(dyn Fn() -> bool + Sync))
     -> Result<TestResult, String>;
 }

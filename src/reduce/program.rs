@@ -1,7 +1,7 @@
-//! A program under reduction: the IR, and the text that stands for it.
+//! A program under reduction: the IR and its text.
 //!
-//! The text is the IR as printed, and the IR is that text as parsed: what a test saw is what is written in the end. Never
-//! keeps places of the source, which no candidate shares with it.
+//! The text is the printed IR, and the IR is the parsed text, so the final output is exactly what a test has seen.
+//! Source locations are dropped, since no two candidates share them.
 
 use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::{Diagnostic, Ir, Op, verify};

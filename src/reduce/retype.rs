@@ -1,8 +1,8 @@
-//! Changes extents and layouts everywhere at once, then infers what follows from them.
+//! Changes extents and layouts everywhere at once, then infers the consequences.
 //!
-//! Rewrites the types of values, the shapes in clauses and the types in attributes; then walks the program and takes
-//! the types that each op's own inference gives, if it gives any: a broadcast of an axis that became 1 has another type
-//! than the renamed one. Types that do not fit any more are left as they are, for the verifier to reject.
+//! The edit rewrites the types of values, the shapes in clauses and the types in attributes. It then walks the program
+//! and applies the type that each op infers, if any: a broadcast of an axis that became 1 has another type than the
+//! renamed one. Types that no longer match stay, for the verifier to reject.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -197,7 +197,7 @@ impl Change {
             _ => None,
         }
     }
-    /// Positions along axes (`starts`, `low`, `tile`) shrink with the extents of the same number.
+    /// Positions along axes (`starts`, `low`, `tile`) shrink with the extents of equal value.
     fn offset(&self, n: i64) -> i64 {
         let to = u64::try_from(n).ok().filter(|n| *n > 1);
         let to = to.and_then(|n| i64::try_from(self.number(n)).ok());

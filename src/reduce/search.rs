@@ -1,17 +1,18 @@
-//! The search: rounds over the strategies until none finds anything more to take away.
+//! The search: rounds over the strategies until none removes anything more.
 //!
-//! For each strategy it lists the sites once and tries to change them in chunks: all at once, then halves, quarters,
-//! down to single ones (the chunks of delta debugging). A chunk that leaves the program interesting stays changed for
-//! good. If `k` of `n` sites matter, that takes about `2 k log n` tests, and never more than `2 n` in a round. The
-//! first round stops at coarse chunks: sites that one strategy can do nothing about, another may remove as a whole.
+//! For each strategy, the search lists the sites once and tries to change them in chunks: all at once, then halves,
+//! quarters, down to single ones (the chunks of delta debugging). A chunk that keeps the program interesting stays
+//! changed. If `k` of `n` sites matter, that takes about `2 k log n` tests, and never more than `2 n` in a round. The
+//! first round stops at coarse chunks: another strategy may remove sites as a whole that one strategy cannot change.
 //!
 //! ```text
 //! sites  0 1 2 3 4 5 6 7      needed: 5
 //! tests  [0 1 2 3 4 5 6 7]-  [0 1 2 3]+  [4 5 6 7]-  [4 5]-  [6 7]+  [4]+  [5]-
 //! ```
 //!
-//! Guarantees: the result is interesting, parses, and verifies; it and the number of steps are a function of the program,
-//! the predicate and the strategies, whatever the number of threads; no text is tested twice; the search ends.
+//! Guarantees: the result is interesting, parses and verifies. The result and the number of steps depend only on the
+//! program, the predicate and the strategies, not on the number of threads. No text is tested twice, and the search
+//! ends.
 
 use std::collections::HashSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -23,12 +24,13 @@ use super::program::{Program, Rules, rebuilt};
 use super::speculate::until_hit;
 use super::strategy::{Site, Strategy};
 
-/// Rounds over all strategies. Two or three settle it; a strategy that undid another's work would go on for ever.
+/// The maximum number of rounds over all strategies. Two or three suffice; a strategy that undid another's work would
+/// never end.
 pub const MAX_ROUNDS: u32 = 32;
 
-/// The least part of all sites that the first round tries to change at once.
+/// The first round's finest chunk: this fraction of all sites is changed at once.
 const FIRST_ROUND_PARTS: usize = 32;
-/// Candidates that are looked at in one go, and more than enough for all threads. A longer list would be set up anew after
+/// The number of candidates evaluated together, more than enough for all threads. A longer list would be rebuilt after
 /// each success.
 const WINDOW: usize = 1024;
 
@@ -119,7 +121,7 @@ struct Search<'a> {
     config: &'a Config<'a>,
     interrupt: &'a AtomicBool,
     log: &'a mut dyn FnMut(&str),
-    /// Fingerprints of all texts that need no test: boring ones, and the best one.
+    /// Fingerprints of all texts that need no test: uninteresting ones, and the best one.
     tested: HashSet<u64>,
     best: Program,
     statistics: Statistics,
@@ -187,7 +189,7 @@ impl Search<'_> {
         self.stop = Some(Stop::Rounds);
     }
 
-    /// All sites, halves, quarters, ... down to the finest chunks; says whether any could be changed.
+    /// Tries all sites, halves, quarters, down to the finest chunks; returns true if any site was changed.
     fn run(&mut self, strategy: &'static Strategy) -> bool {
         let base = self.best.clone();
         let sites = (strategy.sites)(&base.ir, base.module);
@@ -211,7 +213,7 @@ impl Search<'_> {
         !job.changed.is_empty()
     }
 
-    /// Tries each chunk of `size` sites once; returns the sites that had to stay.
+    /// Tries each chunk of `size` sites once; returns the unchanged sites.
     fn pass(&mut self, job: &mut Job<'_>, left: &[usize], size: usize) -> Vec<usize> {
         let chunks: Vec<&[usize]> = left.chunks(size).collect();
         let mut stay = Vec::new();
@@ -229,7 +231,8 @@ impl Search<'_> {
         stay
     }
 
-    /// Tests chunks in order up to the first interesting one: how many were not, and the one that was.
+    /// Tests chunks in order up to the first interesting one; returns the number of uninteresting ones before it, and
+    /// its program.
     fn scan(&mut self, job: &Job<'_>, chunks: &[&[usize]]) -> (usize, Option<Program>) {
         // A candidate takes one test at most, so this many may be looked at.
         let remaining = self.config.max_steps - self.statistics.steps;

@@ -18,7 +18,7 @@ pub fn sweep() {
     temporary::sweep(&std::env::temp_dir());
 }
 
-/// Bytes of a command's stderr that are read; a message's head is at its start.
+/// The maximum number of bytes read of a command's stderr; the head of a message is at its start.
 const MAX_STDERR_BYTES: u64 = 64 << 10;
 /// The intervals at which a running command is polled. The short interval lets quick commands finish without delay.
 const POLL: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(10)];
@@ -50,7 +50,7 @@ pub enum Ended {
 }
 
 impl ShellCommand {
-    /// `command` with the file in the place of each `%s`, else as its last argument.
+    /// `command` with the file inserted for each `%s`, or appended as its last argument.
     pub fn new(command: &str, timeout: Duration) -> Self {
         let line = match command.contains("%s") {
             true => command.replace("%s", "\"$1\""),
@@ -128,7 +128,8 @@ fn head(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Ctrl-C goes to the group of the terminal: a test in a group of its own ends when we end it, not halfway.
+/// Puts the command into its own process group. Ctrl-C reaches only the terminal's group, so a test ends when we end
+/// it, not halfway.
 #[cfg(unix)]
 fn own_group(command: &mut Command) {
     use std::os::unix::process::CommandExt;
@@ -137,7 +138,7 @@ fn own_group(command: &mut Command) {
 #[cfg(not(unix))]
 fn own_group(_command: &mut Command) {}
 
-/// Kills the command and what it started. The standard library signals single processes only, so the shell does it.
+/// Kills the command and its child processes. The standard library signals single processes only, so the shell does it.
 fn kill_group(child: &mut Child) {
     if cfg!(unix) {
         let line = format!("kill -s KILL -- -{}", child.id());

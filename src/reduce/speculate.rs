@@ -6,9 +6,10 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// The entries `0..count` in order, up to and including the first for which `hit` holds. Fewer if `stop` is set meanwhile.
+/// The entries `0..count` in order, up to and including the first for which `hit` holds. Fewer if `stop` is set
+/// meanwhile.
 ///
-/// `evaluate` gets the index and a function that says whether its answer is still wanted.
+/// `evaluate` receives the index and a function that returns whether its result is still needed.
 pub fn until_hit<T: Send>(
     count: usize,
     jobs: usize,

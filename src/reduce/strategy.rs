@@ -1,10 +1,10 @@
-//! Strategies: the ways in which a program can become smaller, as a table.
+//! Strategies: the ways to make a program smaller, as a table.
 //!
-//! A [`Strategy`] lists sites of a program, places where it can do its one thing, and does it at any subset of them at
-//! once. The search chooses subsets; a strategy knows nothing of tests. Its result need not verify: the search checks.
+//! A [`Strategy`] lists the sites of a program where it applies, and applies to any subset of them at once. The search
+//! chooses subsets; a strategy is independent of tests. Its result need not verify: the search checks it.
 //!
-//! Every strategy lessens something that no other increases (ops, then operands, arguments, attributes, extents), so that
-//! going round the table ends.
+//! Every strategy decreases a quantity that no other increases (ops, then operands, arguments, attributes, extents), so
+//! the iteration over the table ends.
 
 use fuser_ir::{AttrId, Ir, Op, Sym};
 
@@ -38,7 +38,7 @@ pub struct Strategy {
     pub sites: fn(&Ir, Op) -> Vec<Site>,
     /// Applies the strategy at the given sites, a subset of the listed ones in the listed order.
     pub apply: fn(&mut Ir, Op, &[Site]),
-    /// True if applying it opens sites for itself, so that it is repeated until it fails before others get their turn.
+    /// True if applying it opens new sites for itself: it is then repeated until it fails before other strategies run.
     pub again: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The command line of `fuser-run`, read by hand, in order; every mistake is reported.
 //!
-//! `-x` and `--x` are the same; values follow as `--x=v` or `--x v`.
+//! `-x` and `--x` are equivalent; values follow as `--x=v` or `--x v`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,8 +23,8 @@ use crate::tool::manual::{Manual, Row};
 use crate::tool::target::Wanted;
 use fuser_passes::executors;
 
-/// The greatest whole number that is made up for a float in a check: sums of ten thousands of products of three of them
-/// are exact in f32.
+/// The greatest integer generated for a float in a check: sums of ten thousands of products of three such numbers are
+/// exact in f32.
 const WHOLE: i128 = 4;
 
 /// The device that a program runs on.
@@ -98,7 +98,7 @@ pub struct Config {
     pub shapes: Explicit,
     /// Executors; empty for all.
     pub executors: String,
-    /// True if tensors of a GPU begin at any multiple of their elements' size.
+    /// True if tensors of a GPU may start at any multiple of their element size.
     pub any_address: bool,
     /// Inputs by name.
     pub inputs: BTreeMap<String, InputSpec>,
@@ -289,7 +289,7 @@ impl Config {
         specs.extend(self.inputs.clone());
         specs
     }
-    /// A rule for every input: what was said, else random numbers of the seed.
+    /// The source of every input: the specified one, else random numbers from the seed.
     pub fn specs(&self, signature: &Signature) -> BTreeMap<String, InputSpec> {
         let random = InputSpec::Generate(Generator::Random { seed: self.seed });
         let names = signature.inputs.iter().map(|i| i.name.clone());

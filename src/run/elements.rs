@@ -6,8 +6,8 @@
 //!  [-12.75, 1.0e10, 0.25, ..., 0.0, 1.0, 2.0]]
 //! ```
 //!
-//! A tensor of at most [`WHOLE`] elements is whole; of a larger one, the first and last elements of each axis are shown. Numbers have the fewest
-//! digits that read back as the element.
+//! A tensor of at most [`WHOLE`] elements is printed in full; of a larger one, the first and last elements of each
+//! axis. Numbers have the fewest digits that parse back to the element.
 
 use fuser_runtime::HostTensor;
 

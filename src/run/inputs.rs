@@ -56,7 +56,7 @@ impl<'a> Arrays<'a> {
 /// The command line with an input for each array of its folder or archive.
 ///
 /// # Errors
-/// An input that has no array; an array that is for no input.
+/// An input without an array; an array without an input.
 pub fn with_arrays(config: &Config, signature: &Signature) -> Result<Config, SessionError> {
     let mut config = config.clone();
     let Some(path) = config.arrays.as_deref().map(PathBuf::from) else {

@@ -1,9 +1,10 @@
 //! `fuser-run`: compiles and runs a program, or a folder of its segments, and checks it.
 //!
-//! Reading order: `args` (what the command line says), this file (the order of things), `table` (for people), `json` (for
-//! programs), `elements` (of results), `inputs` and `outputs` (files), `profile` (times of many runs).
+//! Reading order: `args` (the command line), this file (the sequence of actions), `table` (output for people), `json`
+//! (output for programs), `elements` (of results), `inputs` and `outputs` (files), `profile` (times of many runs).
 //!
-//! Results go to stdout, everything else to stderr. Files are written after all else has worked, each whole or not at all.
+//! Results go to stdout, everything else to stderr. Files are written after all other work has succeeded, each
+//! completely or not at all.
 
 pub mod args;
 pub mod elements;
@@ -73,7 +74,7 @@ pub struct Findings<'a> {
 }
 
 impl Findings<'_> {
-    /// The page, with the report of the run in the place of what is known from shapes alone.
+    /// The explorer page, with the report of the run instead of the report computed from shapes.
     fn page(&self, report: Value) -> String {
         let Some((source, module)) = &self.record else {
             return String::new();
@@ -506,7 +507,7 @@ fn recorded(config: &Config, source: &Source, inputs: &Inputs) -> Result<Value, 
     }
 }
 
-/// Runs once more with small whole numbers for the inputs that are made up, and checks that. On reals the bound of a long
+/// Runs again with small integers for the generated inputs, and checks the results. On reals, the error bound of a long
 /// sum is wide enough to hide an element; here most sums are exact, and nothing hides.
 fn check_whole(
     session: &Session,
@@ -537,7 +538,7 @@ fn run_whole(
     subject.execute(session, runner, inputs, (true, 1))
 }
 
-/// The command line with the GPU opened, the machine's or a simulated one, and that as the target where no other is named.
+/// The command line with the GPU opened, real or simulated; the GPU is the target unless another is named.
 fn with_gpu(config: &Config) -> Result<Config, SessionError> {
     #[allow(unused_mut)]
     let mut config = config.clone();
@@ -561,7 +562,7 @@ fn unsupported(device: Device) -> SessionError {
     crate::session::error::one(error.help("build it with default features, or use --device=interp"))
 }
 
-/// Times of copying the bytes that the run moved: all of them, and those of each segment.
+/// The times to copy as many bytes as the run moved, in total and for each segment.
 fn copies(
     session: &Session,
     config: &Config,

@@ -1,7 +1,7 @@
-//! Files that a run leaves: outputs as `.npy` or in a `.npz`, the report as JSON.
+//! Files that a run writes: outputs as `.npy` or in a `.npz`, the report as JSON.
 //!
-//! Outputs get their names when all of them are whole, all or none: a run that fails leaves nothing half written. Each has a
-//! name of its own, also where a file system takes `A` for `a`.
+//! Outputs are renamed once all of them are complete, all or none: a failing run leaves no partial output. Their names
+//! are unique even on file systems that ignore case.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,6 +1,6 @@
-//! The ranks of a run: threads of this process, or the processes that `mpirun` starts, of which this is one.
+//! The ranks of a run: threads of this process, or the processes started by `mpirun`, one of which is this process.
 //!
-//! Rank 0 tells and writes all that a run tells and writes. The others run their parts, and tell nothing but their errors.
+//! Rank 0 prints and writes everything. The other ranks run their parts and report only errors.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::args::{Config, Device};
 use crate::session::Devices;
 use crate::tool::Exit;
 
-/// The variables in which Open MPI and MPICH tell a process the number of all.
+/// The variables in which Open MPI and MPICH pass the number of processes.
 const SIZES: [&str; 2] = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE"];
 
 /// The ranks of a run.

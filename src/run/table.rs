@@ -70,8 +70,7 @@ fn headline(findings: &Findings<'_>) -> String {
     )
 }
 
-/// The line on a folder of segments: the number that ran, the names of the edited ones, and the memory that all of it
-/// took.
+/// The line on a folder of segments: the number of executed segments, the names of edited ones, and the memory used.
 fn of_parts(findings: &Findings<'_>, parts: &Parts) -> String {
     let edited = parts.segments.iter().filter(|part| part.edited);
     let edited: Vec<&str> = edited.map(|part| part.name.as_str()).collect();

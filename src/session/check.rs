@@ -1,4 +1,5 @@
-//! Outputs against the reference interpreter's, each element within its derived bound and within the spread of samples.
+//! Comparison of outputs with the reference interpreter's, each element within its derived bound and within the spread
+//! of samples.
 
 use fuser_interp::compare::{self, Report, Status};
 use fuser_interp::{Expected, Subject};
@@ -10,7 +11,8 @@ use super::tensors::Held;
 /// The yardsticks of a check.
 #[derive(Clone, Copy)]
 pub enum Yardstick<'a> {
-    /// Bounds, and samples where they say too little: it hears how many of them are drawn, and of how many.
+    /// Bounds, and samples where bounds are too wide; the callback receives the number of finished samples and the
+    /// total.
     Sharp(&'a dyn Fn(u32, u32)),
     /// Bounds alone: one execution of the interpreter.
     Bounds,

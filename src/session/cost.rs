@@ -1,7 +1,8 @@
-//! The number of element operations that a program needs, told from its shapes before it runs.
+//! The number of element operations that a program needs, computed from its shapes before it runs.
 //!
-//! An op costs one for each element that it computes, and a reduction, a product or a sort one for each element that it walks over. What is
-//! stored once is computed once, and walked over as often as its extent says. A number of the magnitude only: it tells seconds from years.
+//! An op costs one operation for each element that it computes; a reduction, a product or a sort one for each element
+//! that it iterates over. Elements stored once are computed once, but iterated over as often as the extent says. The
+//! number gives only the magnitude: it distinguishes seconds from years.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -14,7 +15,7 @@ use fuser_ir::{Diagnostic, Ir, Op, Value};
 use super::SessionError;
 use super::error::one;
 
-/// Element operations that a run may need, unless it is told otherwise: hours of a fast machine.
+/// The default limit on element operations of a run: hours on a fast machine.
 pub const MOST: u64 = 1 << 48;
 
 /// The least ratio of the interpreter's time to that of compiled code.
@@ -29,7 +30,7 @@ fuser_ir::codes! {
         fuser_pass::example!("fuser-run x.fir --limit-operations=1");
 }
 
-/// The operations that a program needs; one that needs more than `most` is refused, at the op that needs the most of them.
+/// The operations that a program needs. A program that exceeds `most` is refused, at its most expensive op.
 pub fn check(
     ir: &Ir,
     program: Op,
@@ -61,7 +62,8 @@ pub fn check(
     ))
 }
 
-/// The operations of an op. A loop has those of its programs in each turn; of a loop whose turns are data, in one.
+/// The operations of an op. A loop counts its programs once for each turn, or once if the number of turns depends on
+/// data.
 fn work(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>, known: &mut HashMap<Op, u128>) -> u128 {
     if !ir.is(op, &task::LOOP) {
         return operations(ir, op, extents);

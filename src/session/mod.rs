@@ -5,8 +5,9 @@
 //!                                                └──compile, run──> Execution ──check──> Check
 //! ```
 //!
-//! And the segments of a program: what they are ([`Session::segments`]), each as a program of its own with the map between their
-//! values ([`Session::split`]), and running those as the whole ([`Session::parts`], [`Parts::run`]):
+//! It also covers the segments of a program: their description ([`Session::segments`]), each as a separate program with
+//! the map between their values ([`Session::split`]), and their execution as the whole ([`Session::parts`],
+//! [`Parts::run`]):
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -162,7 +163,7 @@ impl Session {
     pub fn empty_ir(&self) -> Ir {
         Ir::new(self.registry.clone())
     }
-    /// Parses and verifies text, file number `file` of a source map. Warnings come with the module.
+    /// Parses and verifies text, file number `file` of a source map. Warnings are returned with the module.
     pub fn parse(
         &self,
         file: u32,
@@ -260,7 +261,7 @@ impl Session {
         drop(given);
         Held::results(heap, outputs.values)
     }
-    /// Compares outputs with the reference's, and with samples where bounds say too little (docs/checking.md).
+    /// Compares outputs with the reference's, and with samples where bounds are too wide (docs/checking.md).
     pub fn check(&self, loaded: &Loaded, inputs: &Inputs, outputs: &[HostTensor]) -> Result<Check> {
         self.compared(
             loaded,
@@ -269,8 +270,8 @@ impl Session {
             (bounded(), Yardstick::Sharp(&|_, _| ())),
         )
     }
-    /// Compares the outputs of an execution with the reference's: where tensor cores ran, by the bound of sums that are cut off, and where the
-    /// code is `contracted`, as its target asks, by that of products that are a part of sums.
+    /// Compares the outputs of an execution with the reference's. If tensor cores ran, the bound allows truncated sums.
+    /// If the target requests `contracted` code, the bound allows products fused into sums.
     pub fn check_execution(
         &self,
         loaded: &Loaded,
@@ -323,7 +324,7 @@ impl Session {
     /// Refuses a program that needs more than `most` element operations on these inputs.
     ///
     /// # Errors
-    /// A program that does, as a diagnostic at the op that needs the most.
+    /// Such a program, as a diagnostic at its most expensive op.
     pub fn affordable(&self, loaded: &Loaded, inputs: &Inputs, most: u64) -> Result<()> {
         let names = loaded.signature.extents.iter().cloned();
         let extents = names.zip(inputs.extents.iter().copied()).collect();
@@ -331,7 +332,8 @@ impl Session {
         Ok(())
     }
 
-    /// The program, compiled for the CPU where and when it runs; a text is parsed only where the cache of `options` lacks what was compiled.
+    /// The program, compiled for the CPU on demand; a text is parsed only if the cache of `options` lacks the compiled
+    /// code.
     #[cfg(feature = "codegen")]
     pub fn program<'a>(&self, program: impl Into<Origin<'a>>, options: &CompileOptions) -> Program {
         Program::new(program.into(), options)
@@ -353,7 +355,8 @@ impl Session {
         };
         Ok(Program::on(device, program.into(), &options))
     }
-    /// Compiles the program for the CPU, for the extents of the inputs, and runs it `repeats` times, after one run that is not timed.
+    /// Compiles the program for the CPU, for the extents of the inputs, and runs it `repeats` times after an untimed
+    /// run.
     #[cfg(feature = "codegen")]
     pub fn run_cpu(
         &self,
@@ -441,8 +444,8 @@ impl Session {
         split::split(&loaded.ir, loaded.program, options)
     }
 
-    /// The segments of the program and their traffic, from shapes alone: numbers of bytes are polynomials over the
-    /// named extents. A program without segments is segmented first, as `options` say.
+    /// The segments of the program and their traffic, from shapes alone: numbers of bytes are polynomials in the named
+    /// extents. A program without segments is segmented first, by `options`.
     pub fn segments(
         &self,
         loaded: &Loaded,
@@ -495,7 +498,7 @@ impl Session {
         })
     }
 
-    /// The answers to `questions` about what is decided where the program is compiled for these inputs, one each.
+    /// The answers to `questions` on the decisions made when the program is compiled for these inputs, one each.
     pub fn explain(
         &self,
         loaded: &Loaded,
@@ -525,7 +528,7 @@ impl Session {
         Ok(answers)
     }
 
-    /// The work of all passes where the program is compiled for these inputs, as the data of the explorer.
+    /// The work of all passes when the program is compiled for these inputs, as the data of the explorer.
     pub(crate) fn record(
         loaded: &Loaded,
         inputs: &Inputs,
@@ -550,8 +553,8 @@ impl Session {
         Ok(recorder.module(&ir, loaded.module, &files))
     }
 
-    /// The traffic of the program, segment by segment, once the passes before scheduling have run; without `options`,
-    /// as it stands.
+    /// The traffic of the program, segment by segment, after the passes up to scheduling; without `options`, of the
+    /// program as given.
     pub fn report(
         &self,
         loaded: &Loaded,
@@ -581,8 +584,8 @@ fn lengths(loaded: &Loaded, options: &CompileOptions) -> Vec<Option<u64>> {
     lengths.collect()
 }
 
-/// The report of a program under lengths of its extents, each of which may be open; with `options`, once the passes before scheduling
-/// have run.
+/// The report of a program for given lengths of its extents, some of which may be open; with `options`, after the
+/// passes up to scheduling.
 fn traffic(
     loaded: &Loaded,
     lengths: &[Option<u64>],
@@ -601,7 +604,7 @@ fn traffic(
     ))
 }
 
-/// The report of a program as it stands, with these lengths of its extents.
+/// The report of a program as given, with these lengths of its extents.
 fn traffic_of(
     (ir, program): (&Ir, Op),
     extents: &[String],
@@ -626,7 +629,7 @@ fn bounded() -> Options {
     }
 }
 
-/// The error of a file with the name of the input that it is for.
+/// The error of a file with the name of its input.
 fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionError {
     let RuntimeError::Npy(error) = error else {
         return error.into();
@@ -670,7 +673,8 @@ fn bound(options: &CompileOptions, extents: &Explicit) -> CompileOptions {
     options
 }
 
-/// The target for a device of this compute capability: `target` where that is a GPU, else the newest that the device runs.
+/// The target for a device of this compute capability: `target` if it is a GPU, else the newest target that the device
+/// runs.
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 pub(crate) fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
     if target.is_gpu() {

@@ -292,7 +292,8 @@ impl Program {
         Self::loaded_by(load, origin, options)
     }
 
-    /// Runs the program `repeats` times, after one run that is not timed. One for several devices runs on all, as threads of this process.
+    /// Runs the program `repeats` times after an untimed run. A program for several devices runs on all of them, as
+    /// threads of this process.
     pub fn run(&self, session: &Session, inputs: &Inputs, repeats: u32) -> Result<Execution> {
         self.run_on(session, inputs, repeats, &mut Devices::default())
     }
@@ -328,7 +329,7 @@ impl Program<CudaProgram> {
         Self::loaded_by(load, origin, options)
     }
 
-    /// Runs the program on tensors of the host `repeats` times, after one run that is not timed.
+    /// Runs the program on host tensors `repeats` times after an untimed run.
     pub fn run(&self, session: &Session, inputs: &Inputs, repeats: u32) -> Result<Execution> {
         let options = super::run_options(repeats);
         self.run_by(inputs, |program, extents| {

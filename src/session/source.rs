@@ -1,6 +1,7 @@
-//! A program as text, which is parsed when more is asked of it than what a cache keeps.
+//! A program as text, parsed only if more is needed than a cache contains.
 //!
-//! A cache has the signature, and for extents the number of operations: with an artifact in it as well, a program runs that nobody parses.
+//! A cache contains the signature, and the number of operations for given extents. If it also contains an artifact, a
+//! program runs without being parsed.
 
 use std::sync::OnceLock;
 
@@ -30,11 +31,12 @@ pub struct Source {
 const SIGNATURE: &str = "signature";
 
 impl Source {
-    /// The program `entry`, or the only one, of a text that is number `file` of a source map and called `name`; with the warnings of the text. It
-    /// is parsed now, unless the cache of `options` has its signature. A text with warnings is not kept.
+    /// The program `entry`, or the only one, of a text that is number `file` of a source map and named `name`, with the
+    /// warnings of the text. It is parsed now, unless the cache of `options` has its signature. A text with warnings is
+    /// not cached.
     ///
     /// # Errors
-    /// The mistakes of the text; a program that is not there.
+    /// The mistakes of the text; a missing program.
     pub fn read(
         (file, name): (u32, &str),
         text: String,
@@ -119,7 +121,7 @@ impl Source {
     /// Refuses a program that needs more than `most` element operations on these inputs.
     ///
     /// # Errors
-    /// A program that does, as a diagnostic at the op that needs the most.
+    /// Such a program, as a diagnostic at its most expensive op.
     pub fn affordable(&self, inputs: &Inputs, most: u64) -> Result<()> {
         let what = format!("operations {:?}", inputs.extents);
         let known = self.store.as_ref().and_then(|store| store.read(&what));

@@ -1,6 +1,7 @@
-//! The part of a cache that is about one program: artifacts, and what else spares a second process parsing and passes.
+//! The cached data of one program: artifacts, and other results that spare a second process parsing and passes.
 //!
-//! A key is text, compared whole: the versions of Fuser and LLVM, what is kept, and the program. Bytes that cannot be read are as none.
+//! A key is text, compared in full: the versions of Fuser and LLVM, the kind of entry, and the program. Unreadable
+//! bytes count as a missing entry.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -17,7 +18,7 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The entries of the program of this text, where the options have a cache and the versions are known.
+    /// The entries of the program with this text, if the options have a cache and the versions are known.
     #[cfg(feature = "codegen")]
     pub(crate) fn of(options: &CompileOptions, program: impl FnOnce() -> String) -> Option<Self> {
         let cache = options.cache.clone()?;

@@ -1,4 +1,4 @@
-//! Tensors of the runtime as tensors of the interpreter, and back. Both kinds are paid for from one heap.
+//! Conversion between tensors of the runtime and of the interpreter. Both use memory of one heap.
 
 use fuser_interp::{Axis, Tensor};
 use fuser_ir::DType;
@@ -13,7 +13,7 @@ pub fn ir_dtype(dtype: fuser_artifact::DType) -> DType {
     DType::ALL.into_iter().find(same).unwrap_or(DType::Index)
 }
 
-/// Tensors of the interpreter, and the memory that they take while the runtime holds them.
+/// Tensors of the interpreter, and the memory accounted for them while the runtime holds them.
 pub struct Held {
     /// The tensors.
     pub tensors: Vec<Tensor>,
@@ -43,7 +43,7 @@ impl Held {
         let tensors = copies;
         Ok(Self { tensors, paid })
     }
-    /// The tensors in exact mode for the runtime, each given up once it is copied.
+    /// Converts exact tensors for the runtime, freeing each once it is copied.
     pub fn into_runtime(self, heap: &Heap) -> Result<Vec<HostTensor>> {
         let pairs = self.tensors.into_iter().zip(self.paid);
         let copies = pairs.map(|(tensor, _paid)| from_interpreter(heap, &tensor));

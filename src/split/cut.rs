@@ -93,7 +93,7 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     Ok(assemble(map, original, parts))
 }
 
-/// True if callers see another argument or result than the program has: a complex one, or one of floats of 4 bits.
+/// True if callers see an argument or result in another form than the program: a complex one, or one of 4-bit floats.
 fn marked_ends(ir: &Ir, program: Op) -> bool {
     let args = ir.body(program, 0).map_or(0, |b| ir.args(b).len());
     let results = number::returned(ir, program).len();
@@ -109,7 +109,7 @@ fn marked_ends(ir: &Ir, program: Op) -> bool {
     marked(inputs, args) || marked(outputs, results)
 }
 
-/// True if a value is one of floats of 4 bits still, of which not every shape can be an argument.
+/// True if a value still has 4-bit floats, which cannot be arguments in all shapes.
 fn has_parts_of_bytes(ir: &Ir, program: Op) -> bool {
     let mut values = ir.walk(program).into_iter();
     values.any(|op| {
@@ -217,7 +217,7 @@ fn names(ir: &Ir, segments: &[Op]) -> Vec<String> {
 struct Table {
     /// Number and type of each value of the original, by name.
     originals: FxHashMap<Sym, (usize, TypeId)>,
-    /// The numbers of values that lie in memory between segments, behind the results of boundaries.
+    /// The numbers of values in memory between segments, by the value behind the results of boundaries.
     crossing: FxHashMap<Value, usize>,
     taken: FxHashSet<usize>,
     /// Types of the values of the original.
@@ -277,15 +277,15 @@ impl Table {
         });
         index
     }
-    /// The number of the value of the original that has the name and the type of `value`.
+    /// The number of the original's value with the name and type of `value`.
     fn original(&self, ir: &Ir, value: Value) -> Option<usize> {
         let found = self.originals.get(&ir.value_name_sym(value)?);
         found
             .filter(|(_, ty)| same_but_layout(ir, *ty, ir.value_type(value)))
             .map(|(index, _)| *index)
     }
-    /// Numbers the results of segments, each once: what the program returns (`ends`) as the original returns it, the rest as
-    /// in the original where it has them.
+    /// Numbers the results of segments, each once: returned values (`ends`) in the original's order, the others by
+    /// their numbers in the original if they exist there.
     fn outputs(&mut self, ir: &Ir, segments: &[Op], ends: &[Value]) {
         for own_name in [true, false] {
             for (end, index) in ends.iter().zip(self.returned.clone()) {
@@ -309,12 +309,12 @@ impl Table {
             }
         }
     }
-    /// True if a value may have the number `index` of a value of the original: they are of one type.
+    /// True if a value may have the number `index` of an original value: their types are equal.
     fn is_like(&self, ir: &Ir, value: Value, index: usize) -> bool {
         let ty = self.types.get(index);
         ty.is_some_and(|&ty| same_but_layout(ir, ty, ir.value_type(value)))
     }
-    /// Gives a value a number, unless another has it; whether the value has one then.
+    /// Gives a value a number unless another value has it; returns true if the value then has one.
     fn number(&mut self, value: Value, index: usize) -> bool {
         let has = self.crossing.contains_key(&value);
         let free = !has && self.taken.insert(index);
@@ -451,13 +451,13 @@ fn program(ir: &mut Ir, segment: Op, outside: &[Value], symbol: &str) -> Op {
     ir.create_op(&task::PROGRAM, new)
 }
 
-/// The number in the original of each value of `program`, read before its values are named anew.
+/// The number in the original of each value of `program`, read before its values are renamed.
 fn origins(ir: &Ir, program: Op, table: &Table) -> Vec<Option<usize>> {
     let values = number::values(ir, program).into_iter();
     values.map(|v| table.original(ir, v)).collect()
 }
 
-/// Names the values of a part, writes it, and says which of the original they are.
+/// Names the values of a part, writes the part, and states their counterparts in the original.
 fn piece(
     ir: &mut Ir,
     (module, program): (Op, Op),

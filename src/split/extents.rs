@@ -49,7 +49,7 @@ fn plain_name(ir: &Ir, dim: &Dim) -> Option<Sym> {
     }
 }
 
-/// The names that a program uses and that no axis of its inputs is, in order of their names.
+/// The names that a program uses and that are no axis of its inputs, in alphabetical order.
 pub fn missing(ir: &Ir, program: Op) -> Vec<String> {
     let mut used = FxHashSet::default();
     for op in ir.walk(program) {

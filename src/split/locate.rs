@@ -1,6 +1,6 @@
 //! Search for the position of a field in a JSON text.
 //!
-//! Works on text that was parsed before, left to right, with no recursion; of other text it finds nothing.
+//! Works on text that has been parsed before, left to right, without recursion; in other text it finds nothing.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ impl From<usize> for Step<'_> {
     }
 }
 
-/// The bytes of the value at `path`; of an object or array its first bracket, and where the path ends early, the last that
-/// is there.
+/// The bytes of the value at `path`: for an object or array, its opening bracket. If part of the path is missing, the
+/// last existing value.
 pub fn find(text: &str, path: &[Step<'_>]) -> Range<usize> {
     let scan = Scan(text.as_bytes());
     let mut at = scan.blank(0);
@@ -85,7 +85,7 @@ impl Scan<'_> {
         }
         at
     }
-    /// The position of the value to which `step` leads from the one at `at`.
+    /// The position of the value reached by `step` from the value at `at`.
     fn inside(&self, at: usize, step: Step<'_>) -> Option<usize> {
         let open = if let Step::Key(_) = step { b'{' } else { b'[' };
         if !self.is(at, open) {

@@ -1,7 +1,8 @@
-//! The index map of a split program, as it stands in `map.json`: docs/segmentation.md explains it field by field.
+//! The index map of a split program, the contents of `map.json`; docs/segmentation.md explains its fields.
 //!
-//! Values of the original are numbered from 0: inputs first, then results in program order. Named extents have the numbers
-//! -1, -2, ... in the order in which axes of inputs name them. Each segment numbers its own values in the same way.
+//! Values of the original are numbered from 0: inputs first, then results in program order. Named extents have the
+//! numbers -1, -2, ... in the order in which axes of inputs name them. Each segment numbers its own values in the same
+//! way.
 
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +111,7 @@ pub struct Segment {
     pub extents: Vec<i64>,
     /// Its values by number: inputs first, then results of ops in program order.
     pub values: Vec<Inner>,
-    /// Numbers, in the original, of the values that nobody needs once it has run.
+    /// The numbers, in the original, of the values that are no longer needed once the segment has run.
     pub frees: Vec<usize>,
 }
 
@@ -218,7 +219,7 @@ impl Map {
     }
 }
 
-/// 64 bits of FNV-1a as hexadecimal digits: tells whether a file is as it was written, and protects from nothing.
+/// 64 bits of FNV-1a as hexadecimal digits: detects edits, but protects against nothing.
 pub fn hash(text: &str) -> String {
     let start = 0xcbf2_9ce4_8422_2325u64;
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);

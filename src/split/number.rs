@@ -16,7 +16,7 @@ pub fn values(ir: &Ir, program: Op) -> Vec<Value> {
     values
 }
 
-/// The results of `ops` and of the ops inside of boundaries among them, in order.
+/// The results of `ops` in order, including those of ops nested in boundaries.
 pub fn made(ir: &Ir, mut ops: Vec<Op>) -> Vec<Value> {
     let mut values = Vec::new();
     ops.reverse();

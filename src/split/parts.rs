@@ -71,7 +71,7 @@ pub struct PartsRun {
 }
 
 impl Parts {
-    /// Reads the map, the original and all segments; `read` gives the text of a file of the folder, or says why it cannot.
+    /// Reads the map, the original and all segments; `read` returns the text of a file in the folder, or an error.
     pub fn read(
         session: &Session,
         read: &mut dyn FnMut(&str) -> std::result::Result<Text, String>,

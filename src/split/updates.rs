@@ -1,8 +1,8 @@
 //! Results that overwrite arguments, in the parts of a program.
 //!
-//! A result of a part overwrites an input of the part if the original says so of the two, the part reads the argument,
-//! and nothing needs the argument afterwards: no later part reads it, and it is no result itself. If one of these fails
-//! the part gives a tensor of its own, as it would without an alias. Never adds an input to a part.
+//! A result of a part overwrites an input of the part if three conditions hold: the original has this alias, the part
+//! reads the argument, and the argument is no longer needed. That is, no later part reads it, and it is not a result
+//! itself. Otherwise the part returns a separate tensor, as without an alias. Never adds an input to a part.
 
 use fuser_dialects::task::interface::{self, Task};
 use fuser_dialects::task::updates;

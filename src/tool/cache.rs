@@ -1,9 +1,10 @@
-//! A cache of compiled kernels and artifacts in a folder, which processes share.
+//! A cache of compiled kernels and artifacts in a folder shared by processes.
 //!
-//! An entry is a file, named by a hash of its key. It holds a checksum, the key and the bytes: what is damaged, or is of another key, is
-//! no entry, and is compiled and written again. A file appears whole or not at all. The folder has a bound; the oldest entries go first.
+//! An entry is a file named by a hash of its key. It contains a checksum, the key and the bytes; a damaged entry, or
+//! one with another key, is ignored, recompiled and rewritten. Files appear atomically. The folder has a maximum size;
+//! the oldest entries are removed first.
 //!
-//! Never fails: where the disk does not do what it is asked, kernels are compiled, and [`Disk::state`] has the first reason.
+//! Never fails: if the disk does, kernels are compiled without it, and [`Disk::state`] has the first error.
 
 use std::fs::{self, DirBuilder};
 use std::io::{Read, Write};
@@ -34,7 +35,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// The cache that is meant: by flags, by the variable, else in the user's folder for caches.
+    /// The selected cache: by flags, by the variable, else in the user's cache folder.
     pub fn open(&self) -> Option<Arc<Disk>> {
         if self.off {
             return None;
@@ -127,7 +128,7 @@ impl Disk {
         self.bound(size)
     }
 
-    /// Removes the oldest entries where `added` bytes more are too many; three quarters of the bound are left.
+    /// Removes the oldest entries if `added` more bytes exceed the maximum; three quarters of the maximum remain.
     fn bound(&self, added: u64) -> std::io::Result<()> {
         let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
         let counted = bytes.map(|bytes| bytes + added);
@@ -214,8 +215,8 @@ fn value<'a>(entry: &'a [u8], key: &str) -> Option<&'a [u8]> {
     (whole && u64::from_le_bytes(*length) == key.len() as u64).then_some(bytes)
 }
 
-/// 128 bits that differ where bytes do but for accidents: twice FNV-1a by words of eight bytes, whose upper half is mixed in. Where one part ends and
-/// the next begins counts.
+/// A 128-bit hash: two FNV-1a hashes over words of eight bytes with different mixing of the upper halves. Boundaries
+/// between parts are included.
 fn hash(parts: &[&[u8]]) -> [u64; 2] {
     let mix = |hash: [u64; 2], word: u64| {
         hash.map(|hash| {

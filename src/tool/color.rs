@@ -1,7 +1,7 @@
-//! Color: where a terminal is written to whose user likes it, or as `--color` says.
+//! Color: used on terminals unless the user objects, or as `--color` says.
 //!
-//! Diagnostics have theirs from the renderer. Tables and explanations are written plain, and colored line by line as they go to a terminal
-//! ([`painted`]): heads bold, what failed red, what holds green.
+//! Diagnostics are colored by the renderer. Tables and explanations are written plain, and colored line by line on
+//! their way to a terminal ([`painted`]): heads bold, failures red, successes green.
 
 use std::io::IsTerminal;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ pub const VALUE: &str = "auto|always|never";
 /// The line of help.
 pub const DOC: &str = "color (default: on a terminal, unless NO_COLOR is set)";
 
-/// Set for what Open MPI starts. Its stdout is a terminal of `mpirun` (4.1.4), wherever that writes to.
+/// The variable set for processes of Open MPI. Their stdout is a terminal of `mpirun` (4.1.4), wherever that writes to.
 const RANK: &str = "OMPI_COMM_WORLD_RANK";
 
 /// The choice of this process, made once: it has one command line.

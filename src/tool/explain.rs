@@ -1,6 +1,6 @@
-//! Files that passes leave: those that are asked for, and one text of all that were left about a module.
+//! Files written by passes: the requested ones, and one text combining all files about a module.
 //!
-//! `fuser-opt` and `fuser-run` have `--explain` from here.
+//! `--explain` of `fuser-opt` and `fuser-run` is implemented here.
 
 use fuser_pass::Instrument;
 use fuser_pass::context::EmittedFile;
@@ -22,7 +22,7 @@ pub const STDERR: &str = "/dev/stderr";
 /// The kind of an answer in at most [`MOST_LINES`] lines.
 pub const BRIEF: &str = "explain-brief";
 
-/// Lines of an explanation on a terminal: about as many as it shows at once.
+/// The maximum lines of an explanation on a terminal: about one screen.
 const MOST_LINES: usize = 40;
 
 /// The kinds whose content is JSON.
@@ -40,7 +40,8 @@ pub struct Question {
 }
 
 impl Question {
-    /// Reads nothing, `all`, `FILE`, `json:FILE` or `%a,%b`. A question about values has a `%` or a comma; the path of a file a dot or a slash.
+    /// Parses nothing, `all`, `FILE`, `json:FILE` or `%a,%b`. A question about values contains a `%` or a comma; a path
+    /// contains a dot or a slash.
     pub fn parse(value: &str) -> Result<Self, String> {
         let about = |kind, path: &str, pair: Option<String>| Self {
             kind,
@@ -86,8 +87,8 @@ impl Instrument for Files {
     }
 }
 
-/// The content of this kind: the last about each program, before an explanation in words the decisions of earlier passes and
-/// behind it the changes that later passes made; an array if there are several programs.
+/// The content of this kind: the last file about each program. An explanation in words is preceded by the decisions of
+/// earlier passes and followed by the changes of later ones. With several programs it is an array.
 pub fn content(files: &[EmittedFile], kind: &str) -> String {
     if kind == BRIEF {
         return brief(files);

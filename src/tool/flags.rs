@@ -2,7 +2,7 @@
 
 use fuser_ir::suggest::nearest;
 
-/// A flag that people try, the tools to which the advice is for (all, where the list is empty), and the advice.
+/// A mistaken flag, the tools that the advice concerns (all, if the list is empty), and the advice.
 type Row = (
     &'static [&'static str],
     &'static [&'static str],

@@ -334,14 +334,14 @@ pub fn of_bytes(bytes: &[u8], file: &str) -> Option<(String, String)> {
     ))
 }
 
-/// The one mistake of a refused text, if its contents show that it is no program of ours.
+/// A single error for a refused text whose contents identify it as another format.
 pub fn of_text(registry: &Registry, file: u32, name: &str, text: &str) -> Option<Diagnostic> {
     let (message, advice) = told(registry, name, text)?;
     let span = Span::default();
     Some(Diagnostic::error(&FOREIGN, Place::Span { file, span }, message).help(advice))
 }
 
-/// The mistakes of a text that was refused as one of `format`: that it is another, if its contents show it.
+/// An error for a text refused as `format`, if its contents identify it as another format.
 pub fn in_place_of(
     format: Format,
     registry: &Registry,

@@ -30,7 +30,7 @@ fn read(value: &str) -> Result<Option<String>, String> {
     }
 }
 
-/// The GPU of that number: a simulated one where `simulator` has its options, else one of the machine's.
+/// The GPU with this number: a simulated one if `simulator` has its options, else one of the machine's.
 #[cfg(feature = "cuda")]
 pub fn open(simulator: Option<String>, ordinal: usize) -> Result<CudaDevice, RuntimeError> {
     let Some(options) = simulator else {
@@ -55,7 +55,8 @@ fn missing(library: &std::path::Path) -> Option<String> {
     })
 }
 
-/// The library of the simulator: beside the tool, or where cargo puts it for tests and examples, whichever is newer.
+/// The library of the simulator: beside the tool, or in cargo's output folder for tests and examples, whichever is
+/// newer.
 pub fn library() -> PathBuf {
     let tool = std::env::current_exe().unwrap_or_default();
     let folder = tool.parent().unwrap_or(&tool);

@@ -3,15 +3,15 @@
 #[cfg(unix)]
 use std::sync::Arc;
 
-/// Makes a write beyond the largest size of files (`ulimit -f`) an error, as one to a full disk is: by itself the system ends the process, and
-/// what was written stays.
+/// Turns a write beyond the maximum file size (`ulimit -f`) into an error like that of a full disk. By default the
+/// system ends the process and leaves a partial file.
 pub fn large_files_are_errors() {
     // The flag is not looked at: that the signal is caught is enough. Where it cannot be, all is as before.
     #[cfg(unix)]
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, Arc::default());
 }
 
-/// Bytes of the main thread's stack, where the system says (Linux); `u64::MAX` if there is no limit.
+/// The stack size of the main thread in bytes, if the system reports it (Linux); `u64::MAX` if there is no limit.
 pub fn stack() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/limits").ok()?;
     soft(&text, "Max stack size")

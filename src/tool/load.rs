@@ -29,7 +29,7 @@ impl Reader {
             limits: Limits::default(),
         }
     }
-    /// Parses source `file`, which begins at line `first_line` of the file called `name`. The module is there if there was
+    /// Parses source `file`, which starts at line `first_line` of the file `name`. The module is present if there was
     /// no error.
     pub fn parse(
         &self,

@@ -1,5 +1,4 @@
-//! The parts that all tools share: reading and writing files, making a module of a text, reporting mistakes, exit
-//! statuses.
+//! The parts that all tools share: reading and writing files, loading modules, reporting mistakes, exit statuses.
 //!
 //! `files` reads and writes, `explain` puts together what passes leave, `load` makes modules, `foreign` knows texts of other systems, `flags`
 //! what is said wrong, `target` finds the target, `cache` keeps kernels, `color` knows terminals, `manual` writes completions and manual pages, `gpu` is the simulated GPU; this file reports mistakes and holds the
@@ -29,7 +28,7 @@ use fuser_ir::{Diagnostic, Diagnostics};
 /// The stack that the work may need: what a process mostly has.
 const STACK_BYTES: usize = 8 << 20;
 
-/// Runs `tool` on the arguments of the process; on a thread with a stack of its own, where the process has a small one.
+/// Runs `tool` on the arguments of the process, on a thread with a larger stack if the process has a small one.
 pub fn main(tool: &'static str, work: fn(&[String]) -> Exit) -> ExitCode {
     let args = std::env::args_os().skip(1);
     let args: Vec<String> = args.map(|a| a.to_string_lossy().into_owned()).collect();
@@ -140,7 +139,7 @@ pub fn complain(tool: &str, error: &str) -> Exit {
     Exit::Diagnostics
 }
 
-/// Does the work. A panic is a bug of ours and says so; nothing has been written by then.
+/// Runs the work. A panic is reported as a bug in Fuser; no output has been written at that point.
 pub fn guarded(work: impl FnOnce() -> Exit) -> Exit {
     let work = std::panic::AssertUnwindSafe(work);
     std::panic::catch_unwind(work).unwrap_or_else(|_| {
@@ -168,7 +167,7 @@ pub fn tell(sources: &SourceMap, list: Vec<Diagnostic>) -> Exit {
     }
 }
 
-/// Diagnostics as text. A diagnostic without a place in the program prints without one.
+/// Diagnostics as text. A diagnostic without a location in the program prints without one.
 pub fn shown(list: &Diagnostics, sources: &SourceMap, options: RenderOptions) -> String {
     render(list, sources, options).replace("<unknown>: ", "")
 }

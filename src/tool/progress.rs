@@ -1,5 +1,4 @@
-//! A line on stderr that names the step of a tool and its duration: for work that takes longer than people wait in
-//! silence.
+//! A progress line on stderr with a tool's current step and its duration, for work longer than people wait in silence.
 //!
 //! ```text
 //! fuser-run: checking with the interpreter, 12 s, 3 of 8, about 20 s left
@@ -102,7 +101,7 @@ impl Progress {
             line.state().begin(step);
         }
     }
-    /// Tells how many equal parts of the step are done, and of how many.
+    /// Reports the number of completed equal parts of the step, and the total.
     pub fn of(&self, done: u64, all: u64) {
         if let Some((line, _)) = &self.line {
             let mut state = line.state();

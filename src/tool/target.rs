@@ -1,8 +1,8 @@
-//! The target that a command line means: by name, from a file, or this machine.
+//! The target that a command line selects: by name, from a file, or this machine.
 //!
-//! `--target=cpu` is this machine as far as it tells: cores, caches, memory. Facts that no file of the system states
-//! (bandwidth, rates, costs of launches, most tuning) are those of `generic`. Only the facts read here depend on the
-//! machine.
+//! `--target=cpu` is this machine as far as the system describes it: cores, caches, memory. Figures that the system
+//! does not provide (bandwidth, rates, costs of launches, most tuning) are those of `generic`. Only the figures read
+//! here depend on the machine.
 
 use std::path::Path;
 
@@ -194,7 +194,7 @@ fn is_intel() -> bool {
     false
 }
 
-/// True if this processor loads and stores some lanes of a vector, of bytes and up, by an instruction.
+/// True if this processor has masked vector loads and stores, for elements from bytes on.
 fn has_masks() -> bool {
     #[cfg(target_arch = "x86_64")]
     {
@@ -204,8 +204,8 @@ fn has_masks() -> bool {
     false
 }
 
-/// True if this processor rounds vectors of f32 to bf16 by an instruction: a store of a line of bf16 is then worth that two vectors of
-/// f32 go with each value.
+/// True if this processor rounds vectors of f32 to bf16 by one instruction. Storing a line of bf16 then justifies two
+/// f32 vectors for each value.
 fn rounds_to_bf16() -> bool {
     #[cfg(target_arch = "x86_64")]
     return std::arch::is_x86_feature_detected!("avx512bf16");
@@ -223,13 +223,13 @@ fn memory() -> Option<u64> {
     kib.checked_mul(1 << 10)
 }
 
-/// Bytes of the data cache of this level that one thread of a core has to itself.
+/// The bytes of the data cache at this level that one thread of a core has to itself.
 fn cache(level: u32) -> Option<u64> {
     let (bytes, sharing) = cache_of_level(level)?;
     Some(bytes / sharing)
 }
 
-/// Bytes of the data cache of this level, and the threads that share it.
+/// The bytes of the data cache at this level, and the number of threads that share it.
 fn cache_of_level(level: u32) -> Option<(u64, u64)> {
     let folder = Path::new("/sys/devices/system/cpu/cpu0/cache");
     let read = |index: &Path, file: &str| {

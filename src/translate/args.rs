@@ -52,7 +52,7 @@ pub struct Config {
     pub output: String,
     /// The format of the text, where it is not `.fir`.
     pub import: Option<Format>,
-    /// Lengths of extents and values of scalar inputs that the text leaves open, by name.
+    /// The lengths of extents and the values of scalar inputs that the text leaves open, by name.
     pub lengths: BTreeMap<String, Number>,
     /// The form of the output.
     pub emit: Emit,
@@ -66,7 +66,7 @@ pub struct Config {
     pub passes: Option<String>,
     /// Executors; empty for all.
     pub executors: String,
-    /// True if tensors of a GPU may begin at any multiple of their elements' size.
+    /// True if tensors of a GPU may start at any multiple of their element size.
     pub any_address: bool,
     /// True if text of the IR says where each op comes from.
     pub places: bool,
@@ -77,7 +77,7 @@ pub struct Config {
 }
 
 impl Config {
-    /// The files that the command line names. A program in the folder of its parts is one of those that are replaced.
+    /// The files that the command line names. A program inside the output folder is one of the replaced files.
     pub fn claims(&self) -> Vec<Claim> {
         let mut claims = vec![Claim::read("the program", &self.file)];
         claims.extend(

@@ -1,6 +1,6 @@
-//! The folder of a split program: the test that it may be written, and writing it.
+//! The folder of a split program: the check that it may be written, and its output.
 //!
-//! The map comes last: a folder with a map holds all that the map names. Files that somebody edited are never replaced.
+//! The map is written last: a folder with a map contains all files that the map names. Edited files are never replaced.
 
 use std::io::Write;
 use std::path::Path;

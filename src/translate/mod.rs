@@ -1,4 +1,4 @@
-//! `fuser-translate`: a program as something else: kernels, LLVM IR, assembly, PTX, an artifact.
+//! `fuser-translate`: a program in another form: kernels, LLVM IR, assembly, PTX, an artifact.
 //!
 //! Runs the same pipeline as `fuser-run` and stops where `--emit` says. Text goes to stdout or `-o`, everything else to
 //! stderr; a file is written whole or not at all. With `--split-segments` the result is a folder of programs. Works on any machine: emitting PTX needs no GPU.
@@ -100,7 +100,7 @@ fn finish(written: Result<(), String>) -> Exit {
     }
 }
 
-/// Writes the parts of the program, if all is well with it and with the folder.
+/// Writes the parts of the program, if the program and the folder are valid.
 fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Path) -> Exit {
     let progress = Progress::start(NAME, "compiling");
     let parts = load(config, id, text).and_then(|(ir, module, warnings)| {
@@ -129,7 +129,8 @@ fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Pat
     }
 }
 
-/// The module of the file, with the warnings of its import; those of a program's own text are told when it is compiled.
+/// The module of the file, with the warnings of its import; warnings of a program's own text are reported when it is
+/// compiled.
 fn load(config: &Config, id: u32, text: &str) -> Result<(Ir, Op, Diagnostics), Diagnostics> {
     let name = display_name(&config.file);
     let registry = fuser_dialects::registry();

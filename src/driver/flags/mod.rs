@@ -1,6 +1,6 @@
 //! The flags of `fuser-opt`, as a table: name, MLIR's name for it, value, help, and what it sets.
 //!
-//! Help and parsing are derived from the table; `args` reads a command line by it.
+//! Help and parsing are derived from the table; `args` parses a command line with it.
 
 use std::path::PathBuf;
 

@@ -1,5 +1,5 @@
-//! Removal of program arguments that are unused or that another one of the same type can replace; the rest become
-//! plain.
+//! Removal of program arguments that are unused or replaceable by another one of the same type; the others lose their
+//! attributes.
 
 use fuser_ir::{Ir, Op, TypeKind, Value};
 

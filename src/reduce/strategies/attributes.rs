@@ -53,8 +53,7 @@ fn sites(ir: &Ir, module: Op) -> Vec<Site> {
     sites
 }
 
-/// True if `op` is valid without the attribute. The name of a symbol stays, whatever the table says: others refer to
-/// it.
+/// True if `op` is valid without the attribute. Symbol names always stay, because other ops refer to them.
 fn is_optional(ir: &Ir, op: Op, key: Sym) -> bool {
     let key = ir.str(key);
     if matches!(key, "sym_name" | "function_type") {

@@ -1,7 +1,8 @@
-//! Reduction of extents to small ones, each one everywhere at once: in types, shapes and signatures, so that shapes keep agreeing.
+//! Reduction of extents to small ones, each everywhere at once (in types, shapes and signatures), so that shapes still
+//! agree.
 //!
-//! An extent is known by its number or its name: two axes of 1024 shrink together. `divide` takes the factor of one extent
-//! out of all its multiples, which is what a reshape of 24 to 6 by 4 needs.
+//! An extent is identified by its number or its name: two axes of 1024 shrink together. `divide` divides all multiples
+//! of an extent by a factor of it, as required by a reshape of 24 to 6 by 4.
 
 use std::collections::BTreeSet;
 

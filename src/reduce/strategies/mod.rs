@@ -1,4 +1,4 @@
-//! The strategies, one story per file. Each keeps use lists whole and leaves meaning to the search.
+//! The strategies, one per file. Each keeps use lists consistent and leaves the meaning to the search.
 
 pub mod arguments;
 pub mod attributes;

@@ -1,8 +1,8 @@
 //! Removal of ops: the users of their results get another value of the same type.
 //!
-//! The choice of the replacement makes the difference. An operand of the op keeps the rest connected, so that a failure
-//! that needs a chain keeps its chain. An argument cuts it; one argument of its own for each keeps values apart that a
-//! failure needs apart (`x - x` hides what `x - y` shows).
+//! The choice of the replacement matters. An operand of the op keeps the rest connected, so a failure that needs a
+//! chain keeps its chain. An argument cuts the chain. A separate argument for each result keeps values distinct if the
+//! failure needs that (`x - x` hides what `x - y` shows).
 
 use fuser_ir::entity::SecondaryMap;
 use fuser_ir::{Ir, Op, Traits, Value};
@@ -82,7 +82,7 @@ fn remove(ir: &mut Ir, module: Op, sites: &[Site], operands: bool, how: StandIn)
     }
 }
 
-/// The ops of `sites` that lie in no other of them, in program order.
+/// The ops of `sites` that are not nested in another one, in program order.
 fn outermost(ir: &Ir, module: Op, sites: &[Site]) -> Vec<Op> {
     let mut chosen = SecondaryMap::<Op, bool>::default();
     for site in sites {

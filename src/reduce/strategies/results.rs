@@ -1,4 +1,4 @@
-//! Removal of results of programs, tasks, loops and branches; the ops that only fed them go with them.
+//! Removal of results of programs, tasks, loops and branches, with the ops that only fed them.
 
 use fuser_ir::{Ir, Op, Traits, Value};
 
@@ -31,7 +31,7 @@ pub static TO_LAST_OPERAND: Strategy = Strategy {
     again: true,
 };
 
-/// Results of programs that an op makes. The end of a chain whose types change along it goes this way only.
+/// Results of programs that ops compute. Only this removes the end of a chain whose types change along it.
 fn returned(ir: &Ir, module: Op) -> Vec<Site> {
     let mut found = sites(ir, module);
     found.retain(|site| matches!(*site, Site::Part(op, i) if producer(ir, op, i).is_some()));

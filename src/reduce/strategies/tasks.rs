@@ -82,7 +82,7 @@ fn unnest_one(ir: &mut Ir, op: Op) {
     ir.erase(op);
 }
 
-/// The value of argument `index` of the body when the region is entered first.
+/// The value of body argument `index` when the region is first entered.
 fn first_value(ir: &mut Ir, op: Op, index: usize, arg: Value) -> Option<Value> {
     if ir.is(op, &kernel::FOR) {
         let at = match index < FOR_INDUCTION {

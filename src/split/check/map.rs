@@ -1,9 +1,9 @@
 //! Self-consistency of a map.
 //!
-//! Values have their positions as numbers and names of their own; segments read values that exist by then and write
-//! values that do not; inputs and results of a segment have the names and types of the values that they are. When
-//! nothing else is wrong, the fields that can be computed from the rest (writers, last users, occurrences, frees)
-//! must have the computed value; the hash comes last, and finds the changes that no other check does.
+//! The numbers of values are their positions, and their names are unique. Segments read values that already exist and
+//! write new ones. Inputs and results of a segment have the names and types of their values. If all of this holds, the
+//! derived fields (writers, last users, occurrences, frees) must have their computed values. The hash is checked last,
+//! and detects all other changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub fn map(map: &Map, text: &Text) -> Vec<Diagnostic> {
     wrong.found
 }
 
-/// The mistakes in the derived fields and the hash of a map that is right in all else.
+/// The mistakes in the derived fields and the hash of an otherwise correct map.
 pub fn rest(map: &Map, text: &Text) -> Vec<Diagnostic> {
     let mut wrong = Mistakes::of(text);
     derived(map, &mut wrong);
@@ -83,7 +83,7 @@ fn values(map: &Map, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// Files are names within the folder, and each segment has a name and a file of its own.
+/// Checks that files are plain names within the folder, and that each segment has its own name and file.
 fn files(map: &Map, wrong: &mut Mistakes<'_>) {
     let original = map.original.file.as_str();
     if !is_plain(original) || original == MAP {
@@ -108,7 +108,7 @@ fn files(map: &Map, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// Checks that each segment reads values that exist by then, and writes values that do not.
+/// Checks that each segment reads values that already exist, and writes new ones.
 fn crossing(map: &Map, wrong: &mut Mistakes<'_>) {
     let count = map.values.len();
     let known = |value: Option<usize>| value.filter(|v| *v < count);
@@ -218,7 +218,7 @@ fn inner(map: &Map, number: usize, segment: &Segment, alone: bool, wrong: &mut M
     }
 }
 
-/// True if `name` is `original`, or that with a number behind it: `%x_1` for `%x`, `%_3_1` for `%3`.
+/// True if `name` is `original`, or `original` with a number appended: `%x_1` for `%x`, `%_3_1` for `%3`.
 fn base(name: &str, original: &str) -> bool {
     let digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
     let numbered = |stem: &str| {

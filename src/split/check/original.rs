@@ -1,6 +1,6 @@
 //! Agreement of a map with the original program.
 //!
-//! The original is recognized by the hash of its text. The map must state it correctly: the program's name, its values
+//! The original is identified by the hash of its text. The map must state it correctly: the program's name, its values
 //! with their names and types, its extents, its inputs and results.
 
 use fuser_ir::Diagnostic;
@@ -13,7 +13,7 @@ use super::super::{BAD_MAP, extents, number};
 use super::{Mistakes, field, name, same_but_layout};
 use crate::session::Loaded;
 
-/// The mistakes of a map, whose text is `at`, about the original, whose text is `text`.
+/// The mistakes of the map with text `at` about the original with text `text`.
 pub fn original(map: &Map, at: &Text, loaded: &Loaded, text: &Text) -> Vec<Diagnostic> {
     if map::hash(&text.text) != map.original.hash {
         let message = format!(

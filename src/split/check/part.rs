@@ -1,7 +1,7 @@
 //! Agreement of the program of a segment with a map.
 //!
-//! An unedited file must agree with the map in all: its values, its inputs and results, its kind, the extents that it
-//! needs. An edited one must have the same inputs and results.
+//! An unedited file must agree with the map completely: in its values, inputs and results, kind, and required extents.
+//! An edited one must have the same inputs and results.
 
 use fuser_dialects::task;
 use fuser_ir::print::print_type;
@@ -16,7 +16,7 @@ use super::super::{BAD_PART, extents, number};
 use super::Mistakes;
 use crate::session::Loaded;
 
-/// The place of the first `word` of a program's text, from `start` on; of its beginning where the word is not there.
+/// The location of the first `word` in a program's text from `start` on, or of the text's start if the word is missing.
 fn place(text: &Text, start: usize, word: &str) -> Place {
     let rest = text.text.get(start..).unwrap_or("");
     let ends = |at: usize| {
@@ -34,13 +34,13 @@ fn place(text: &Text, start: usize, word: &str) -> Place {
     }
 }
 
-/// Numbers, in the original, of the inputs and results of a segment's program, in its order.
+/// The numbers, in the original, of the inputs and results of a segment's program, in its order.
 pub struct Ends {
     pub reads: Vec<usize>,
     pub writes: Vec<usize>,
 }
 
-/// Compares the program of segment `number` with what the map, whose text is `at`, says of it.
+/// Compares the program of segment `number` with its description in the map, whose text is `at`.
 pub fn part(
     map: &Map,
     at: &Text,
@@ -74,7 +74,7 @@ pub fn part(
     }
 }
 
-/// The mistakes of a map about a program that is as it was written.
+/// The mistakes of a map about an unedited program.
 fn as_written(map: &Map, at: &Text, number: usize, loaded: &Loaded) -> Vec<Diagnostic> {
     let mut wrong = Mistakes::of(at);
     let (ir, segment) = (&loaded.ir, &map.segments[number]);

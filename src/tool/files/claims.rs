@@ -28,7 +28,7 @@ impl Claim {
             in_place: false,
         }
     }
-    /// A file that is written whole when all else is done, and may be the first of the files.
+    /// A file that is written after all other work, and may replace the first input file.
     pub fn rewritten(flag: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
             in_place: true,
@@ -55,7 +55,7 @@ enum Identity {
     Path(PathBuf),
 }
 
-/// Refuses two results in one file, and a result in the place of what is read.
+/// Refuses two results in one file, and a result that overwrites an input.
 pub fn check(claims: &[Claim]) -> Result<(), String> {
     let identities: Vec<Option<Identity>> = claims.iter().map(|c| identity(&c.path)).collect();
     for (later, claim) in claims.iter().enumerate() {

@@ -42,7 +42,7 @@ impl Default for Limit {
     }
 }
 
-/// Reads `path`, or stdin for `-`. Pipes are read to their end. The message says what is wrong.
+/// Reads `path`, or stdin for `-`. Pipes are read to their end. The error message describes the problem.
 pub fn read(path: &str, limit: Limit) -> Result<String, String> {
     let most = limit.bytes as u64;
     let mut bytes = Vec::new();
@@ -73,8 +73,8 @@ pub fn read(path: &str, limit: Limit) -> Result<String, String> {
     })
 }
 
-/// Reads the file called `name` of a folder, where another file gave the name. It must be a file of that folder, also behind
-/// links; pipes and devices, whose opening could wait for ever, are refused unopened.
+/// Reads the file `name` of a folder, where another file supplied the name. It must lie in that folder, also behind
+/// links. Pipes and devices, which could block forever, are refused without opening.
 pub fn read_in(folder: &Path, name: &str, limit: Limit) -> Result<String, String> {
     let path = folder.join(name);
     let shown = path.to_string_lossy();

@@ -1,9 +1,9 @@
 //! Several files of one folder that appear together, as far as the file system allows.
 //!
-//! All are written to a folder inside of it first, and get their names when the last is whole. If one cannot get its
-//! name, those before it are taken back, and the files that they replaced are restored. A kill between two names leaves
-//! some files new and others old; [`Staging::publish`] can take away a file before, and put it back as the last, which
-//! tells.
+//! All files are first written to a temporary folder inside the target folder, and renamed once the last one is
+//! complete. If a rename fails, earlier ones are undone, and replaced files are restored. A kill between two renames
+//! leaves a mix of new and old files. [`Staging::publish`] can remove a marker file first and create it last, which
+//! makes such a mix detectable.
 
 use std::fs::File;
 use std::io::{self, Write};

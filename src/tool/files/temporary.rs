@@ -112,7 +112,7 @@ fn is_ours(name: &str) -> bool {
     random.is_some_and(|r| r.len() == RANDOM && r.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// Removes a folder that was made and not marked any more, as its run was killed between the two: an empty one.
+/// Removes a folder whose run was killed after its creation and before its marker: an empty one.
 fn remove_begun(folder: &Path) {
     #[cfg(unix)]
     {

@@ -10,12 +10,12 @@ use super::temporary::{self, Temporary};
 use super::{closed, until_closed};
 use fuser_runtime::streams::{Standard, was_closed};
 
-/// Writes `text` to `path`, or stdout for `-`. A file is complete or not there: it is written beside and renamed.
+/// Writes `text` to `path`, or stdout for `-`. A file is complete or absent: it is written to a temporary and renamed.
 pub fn write(path: &str, text: &str) -> Result<(), String> {
     Writer::default().write(path, text)
 }
 
-/// Writes many files; each folder is looked through for what killed runs left only once.
+/// Writes many files; searches each folder for files of killed runs only once.
 #[derive(Default)]
 pub struct Writer {
     swept: BTreeSet<PathBuf>,
@@ -83,7 +83,7 @@ fn to_stdout(text: &str) -> io::Result<()> {
     until_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Gives a complete file its name. The target of a link is replaced, not the link.
+/// Renames a complete file to its target. A link's target is replaced, not the link.
 fn put(file: Temporary, path: &Path) -> io::Result<()> {
     file.persist(&target(path))
 }
@@ -114,7 +114,7 @@ enum Target {
 }
 
 impl Stream {
-    /// A stream to `path`, where it can be one: not to stdout, nor of several programs to a device.
+    /// A stream to `path` if possible: not for stdout, and not for several programs on one device.
     pub fn to(path: &str, alone: bool) -> Option<Self> {
         let fits = standard(path).is_none() && (alone || !is_special(Path::new(path)));
         fits.then(|| Self {
@@ -169,7 +169,7 @@ impl fmt::Write for Stream {
     }
 }
 
-/// The mode of the file that is replaced, else of a new file; the user's mask takes its part of both.
+/// The mode of the replaced file, or of a new file; the user's mask applies to both.
 fn mode(path: &Path) -> u32 {
     #[cfg(unix)]
     if let Ok(old) = std::fs::metadata(path) {

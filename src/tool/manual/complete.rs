@@ -21,7 +21,7 @@ pub fn script(manual: &Manual, shell: &str) -> Result<String, String> {
     }
 }
 
-/// A flag as shells see it: its spelling, the values to offer, and where these may stand.
+/// A flag from a shell's point of view: its spelling, the values to offer, and their possible positions.
 struct Entry {
     name: &'static str,
     value: Value,

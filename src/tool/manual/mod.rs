@@ -1,7 +1,7 @@
-//! Completions and manual pages, made of the tables of flags: `TOOL completions bash|zsh|fish`, `TOOL man`.
+//! Completions and manual pages, generated from the tables of flags: `TOOL completions bash|zsh|fish`, `TOOL man`.
 //!
-//! Each tool states its flags as rows; `complete` writes them for shells, `page` as a manual page. Passes of `fuser-opt` are flags, too, with
-//! their options as values. Nothing here knows a flag by name.
+//! Each tool lists its flags as rows; `complete` writes them for shells, `page` as a manual page. Passes of `fuser-opt`
+//! are flags too, with their options as values. This code refers to no flag by name.
 
 mod complete;
 mod page;
@@ -17,7 +17,7 @@ pub use complete::SHELLS;
 pub enum Value {
     /// There is none.
     Nothing,
-    /// It follows, behind `=` or as the next argument: how help shows it.
+    /// A required value, after `=` or as the next argument, in the form that help shows.
     Needed(&'static str),
     /// It stands behind `=`, or is left out.
     Optional(&'static str),
@@ -37,7 +37,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// A switch, or a flag with a value where `value` is not empty; optional where that is in brackets.
+    /// A switch, or a flag with a value if `value` is not empty; the value is optional if it is in brackets.
     pub fn new(names: &[&'static str], value: &'static str, doc: &'static str) -> Self {
         let inner = value.strip_prefix('[').and_then(|v| v.strip_suffix(']'));
         Self {
@@ -109,7 +109,7 @@ struct Offers {
 }
 
 impl Offers {
-    /// Words of a value as help shows it: `auto|always|never`, `FILE|json:FILE`, `N`.
+    /// The alternatives of a value in the form of the help text: `auto|always|never`, `FILE|json:FILE`, `N`.
     fn of(value: Value) -> Self {
         let (Value::Needed(text) | Value::Optional(text)) = value else {
             return Self::default();
