@@ -1,12 +1,14 @@
-//! Programs of other systems, read and written: StableHLO text, as JAX prints it, and the definitions that nvFuser prints.
+//! Import and export of programs of other systems: StableHLO text, as JAX prints it, and definitions that nvFuser
+//! prints.
 //!
 //! ```text
 //! text -> tokens -> syntax tree -> ops of the fusion dialect, by a table of each format
 //! ```
 //!
-//! A format has a lexer (logos) and a grammar (lalrpop) of its own. What a program holds that Fuser cannot compute is refused by
-//! name, at its place, and the rest is read on. The program that comes out is verified; names and places of the text are kept. Never
-//! panics, whatever the text; recurses to stated depths only. Knows no files and runs nothing.
+//! Each format has its own lexer (logos) and grammar (lalrpop). A construct that Fuser cannot compute is refused by
+//! name, at its location, and the rest is still read. The resulting program is verified; names and locations of the
+//! text are kept. Never panics, whatever the text; recursion has stated depth limits. Does no file input or output and
+//! runs nothing.
 #![forbid(unsafe_code)]
 
 pub mod codes;
@@ -36,9 +38,9 @@ pub const FORMATS: &[(&str, Format)] = &[
     ("nvfuser-python", Format::NvFuser),
 ];
 
-/// The module that `text` describes, with warnings; or its mistakes. `file` is the number of the text in the caller's source map,
-/// `name` the name of its file. `numbers` are lengths of extents and values of scalar inputs that a definition of nvFuser leaves open, by name; a module of
-/// StableHLO has none.
+/// The module that `text` describes, with warnings; or its mistakes. `file` is the number of the text in the caller's
+/// source map, `name` the name of its file. `numbers` gives lengths of extents and values of scalar inputs that a
+/// definition of nvFuser leaves open, by name; a module of StableHLO has none.
 pub fn import(
     format: Format,
     registry: &Arc<Registry>,
@@ -54,12 +56,13 @@ pub fn import(
     }
 }
 
-/// True if `module` has ops on complex numbers by which a format means something else: it is to be exported with their parts.
+/// True if `module` has ops on complex numbers with another meaning in the format, so that their parts must be
+/// exported.
 pub fn needs_parts(format: Format, ir: &Ir, module: Op) -> bool {
     format == Format::StableHlo && stablehlo::needs_parts(ir, module)
 }
 
-/// The text of the one program of `module` in a format; or what that cannot say.
+/// The text of the only program of `module` in a format; or the errors of ops that the format cannot express.
 pub fn export(format: Format, ir: &Ir, module: Op) -> Result<String, Diagnostics> {
     match format {
         Format::StableHlo => stablehlo::export(ir, module),

@@ -1,12 +1,12 @@
-//! Powers of integers, by squares: an op of both formats that the `fusion` dialect has for floats alone.
+//! Integer powers by repeated squaring. Both formats have this op; the `fusion` dialect has it for floats only.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
 
 use crate::program::{Draft, Made};
 
-/// `base` to the power of `exponent`, both of one integer type; `known` is the exponent where it is a constant. Products wrap around.
-/// A negative exponent gives 0, and 1 or -1 for bases of 1 and -1.
+/// `base` to the power of `exponent`, both of one integer type; `known` is the exponent if it is constant. Products
+/// wrap. A negative exponent gives 0, except for the bases 1 and -1, which give 1 or -1.
 pub fn integer_power(draft: &mut Draft, base: Value, exponent: Value, known: Option<i128>) -> Made {
     let dtype = draft.dtype(base);
     if let Some(n @ 1..) = known {

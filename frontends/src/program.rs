@@ -1,4 +1,4 @@
-//! A program in the making: one function of tensors, its places in the text, and the mistakes found so far.
+//! A program under construction: one function of tensors, its source locations, and the mistakes found so far.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -60,7 +60,7 @@ impl Fault {
         let span = Some(span);
         Self { span, ..self }
     }
-    /// Names the value that the mistake is about: it is told only where that value could be made.
+    /// Names the value that the mistake concerns: it is reported only if that value could be created.
     pub fn about(self, value: Value) -> Self {
         let about = Some(value);
         Self { about, ..self }
@@ -294,7 +294,7 @@ impl Draft {
     pub fn append(&mut self, op: Op) {
         self.ir.append_op(self.block, op);
     }
-    /// A value of type `ty` in place of one that could not be made, in a program that will not be finished.
+    /// A placeholder of type `ty` for a value that could not be created, in a program that will not be finished.
     pub fn unknown(&mut self, ty: TypeId) -> Value {
         let value = self.ir.append_arg(self.block, ty, None);
         self.unsure.insert(value);
@@ -344,7 +344,7 @@ impl Draft {
             _ => float_attr(&mut self.ir, value, ty),
         }
     }
-    /// True if all elements of a constant are `number`, which is brought into the range of an integer type.
+    /// True if all elements of a constant are `number`, which is first wrapped to the range of an integer type.
     pub fn is_number(&self, value: Value, number: f64) -> bool {
         let made = self.ir.def_op(value);
         if let Some(op) = made.filter(|op| self.ir.is(*op, &fusion::COMPLEX)) {
@@ -366,7 +366,7 @@ impl Draft {
             _ => false,
         }
     }
-    /// The tensor with every element stored, as a caller of the program gets it.
+    /// The tensor with every element stored, as a caller of the program receives it.
     pub fn stored(&mut self, value: Value) -> Made {
         if !self.dims(value).iter().any(|dim| dim.broadcast) {
             return Ok(value);
@@ -379,7 +379,7 @@ impl Draft {
         self.ir.set_value_name(copy, name);
         Ok(copy)
     }
-    /// The tensor in another shape. Axes that are stored once stay so where the shape keeps them.
+    /// The tensor in another shape. Axes stored once stay so if the shape keeps them.
     pub fn reshape(&mut self, value: Value, shape: &[Extent]) -> Made {
         let dims = self.dims(value);
         if dims.iter().map(|d| d.extent).eq(shape.iter().copied()) {
@@ -410,7 +410,7 @@ impl Draft {
         let clause = [b.ints("dims", dims)];
         Ok(b.value(&fusion::PERMUTE, &[value], &clause)?)
     }
-    /// The tensor with its axis `k` at `dims[k]` of `shape`; axes of extent 1 stretch, missing ones are new.
+    /// The tensor with its axis `k` at `dims[k]` of `shape`; axes of extent 1 are broadcast, missing axes are added.
     pub fn broadcast(&mut self, value: Value, dims: &[i64], shape: &[Extent]) -> Made {
         let own = self.dims(value);
         if dims.len() != own.len() {
@@ -471,7 +471,7 @@ impl Draft {
         use fuser_dialects::fusion::build::FusionBuilder;
         Ok(self.builder().cast(value, to)?)
     }
-    /// The tensor with elements that ops compute with: floats of 8 bits become f32.
+    /// The tensor in a type that ops compute with: 8-bit floats become f32.
     pub fn computed(&mut self, value: Value) -> Made {
         match self.dtype(value).is_storage() {
             true => self.cast(value, DType::F32),
@@ -557,7 +557,8 @@ impl Draft {
     }
 }
 
-/// The ops of a module whose results no tool reads: the number of elements along static axes fits 63 bits, and axes are counted.
+/// The ops of a module with results beyond the limits of all tools: on the number of elements along static axes (63
+/// bits), and on the number of axes.
 fn unreadable(ir: &Ir, module: Op) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for op in ir.walk(module) {

@@ -80,7 +80,7 @@ impl<'s> Args<'s> {
             _ => Ok(None),
         }
     }
-    /// Axes of a tensor of `rank` axes, counted from the end where negative; ascending.
+    /// Axes of a tensor of `rank` axes in ascending order; negative ones count from the end.
     pub fn axes(&self, position: usize, names: &[&str], rank: usize) -> Made<Vec<i64>> {
         let mut axes = Vec::new();
         for axis in self.ints(position, names)? {
@@ -222,7 +222,7 @@ impl<'s> Reader<'s> {
         }
         Ok(values)
     }
-    /// The tensor with axes of extent 1 before its own, `rank` in all; a tensor of rank 0 stays as it is.
+    /// The tensor with leading axes of extent 1 added, `rank` axes in all; a tensor of rank 0 stays unchanged.
     pub fn leading(&mut self, value: Value, rank: usize) -> Made {
         let dims = self.draft.dims(value);
         if dims.is_empty() || dims.len() == rank {
@@ -236,7 +236,7 @@ impl<'s> Reader<'s> {
             .collect();
         self.draft.broadcast(value, &places, &shape)
     }
-    /// The tensor with axes of extent 1 stretched to `shape`; a tensor of rank 0 stays as it is.
+    /// The tensor with axes of extent 1 broadcast to `shape`; a tensor of rank 0 stays unchanged.
     pub fn expanded(&mut self, value: Value, shape: &[Extent]) -> Made {
         let dims = self.draft.dims(value);
         if dims.is_empty() {
@@ -251,7 +251,7 @@ impl<'s> Reader<'s> {
         self.settle(value, settled);
         self.draft.expand(value, shape)
     }
-    /// States the axes of a value anew. They differ where extents turned out equal: then another pass follows.
+    /// Updates the axes of a value. A change means that extents were found equal, and causes another pass.
     pub fn settle(&mut self, value: Value, dims: Vec<Dim>) {
         if dims != self.draft.dims(value) {
             let dtype = self.draft.dtype(value);

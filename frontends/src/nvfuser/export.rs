@@ -1,9 +1,10 @@
 //! A program as a Python definition of nvFuser.
 //!
-//! Named extents are left open (`-1`) in inputs, and are sizes of inputs where an op needs them. Arithmetic on 16-bit floats, whose result is f32
-//! there, is cast back. What nvFuser leaves undefined (an integer divided by 0, a shift by the width, an index beyond the axis) is guarded so that it gives
-//! the same there. Results are tensors there: a scalar that is returned becomes one of rank 0. A definition overwrites memory: what gives an
-//! argument's old elements beside it is refused.
+//! Named extents are open (`-1`) in inputs, and sizes of inputs if an op needs them. Arithmetic on 16-bit floats, which
+//! yields f32 in nvFuser, is followed by a cast. Operations that nvFuser leaves undefined (an integer divided by 0, a
+//! shift by the width, an index beyond the axis) are guarded, so that they give our results. nvFuser's results are
+//! tensors: a returned scalar becomes one of rank 0. A definition overwrites memory, so a program that also returns an
+//! argument's old elements is refused.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -21,7 +22,7 @@ use super::value::{Config, NAMES};
 use crate::codes::EXPORT;
 use crate::program::{Fault, Made};
 
-/// The text of the one program of a module; or the ops that a definition cannot say.
+/// The text of the only program of a module; or the errors of ops that a definition cannot express.
 pub fn export(ir: &Ir, module: Op) -> Result<String, Diagnostics> {
     let block = ir.body(module, 0);
     let ops = block.into_iter().flat_map(|block| ir.block_ops(block));
@@ -173,7 +174,8 @@ impl Writer<'_> {
         }
         Ok(())
     }
-    /// The value whose memory a value is in nvFuser, where ops that only rename elements, `set` among them, give their operand's.
+    /// The value that owns a value's memory in nvFuser: ops that only rename elements, `set` among them, share their
+    /// operand's memory.
     fn memory(&self, value: Value) -> Value {
         let ir = self.ir;
         let mut root = value;
@@ -185,7 +187,7 @@ impl Writer<'_> {
         }
         root
     }
-    /// The name of a tensor; of a scalar that of a tensor of rank 0 with it.
+    /// The name of a tensor; for a scalar, that of a rank-0 tensor with its value.
     fn tensor(&mut self, value: Value) -> Made<String> {
         // What an op that failed gives has no name; the text is thrown away.
         let name = self.names.get(&value).cloned().unwrap_or_default();

@@ -1,7 +1,7 @@
-//! The tokens of a Python definition, and the part of the text that is one.
+//! The tokens of a Python definition, and the part of the text that contains it.
 //!
-//! A statement ends with its line, unless a bracket is open. A definition is a function, or a `with`, whose body calls methods of one fusion
-//! definition; what stands around it (imports, inputs, calls) is not read.
+//! A statement ends with its line, unless a bracket is open. A definition is a function, or a `with`, whose body calls
+//! methods of one fusion definition; the surrounding text (imports, inputs, calls) is skipped.
 
 use fuser_ir::span::Span;
 use logos::Logos;
@@ -123,7 +123,8 @@ pub fn definitions(source: &str) -> Result<Vec<Definition>, Span> {
     Ok(found)
 }
 
-/// The name of the function that a statement begins, and that of its first parameter; of `with ... as fd:` the latter twice.
+/// The name of the function that a statement begins, and that of its first parameter; for `with ... as fd:`, the latter
+/// twice.
 fn header(source: &str, tokens: &[Token]) -> Option<(Token, Token)> {
     let word = |token: &Token| &source[token.span.start as usize..token.span.end as usize];
     let first = tokens.first().map(word)?;

@@ -40,9 +40,8 @@ use value::{Argument, Val};
 /// need two or three.
 const MAX_PASSES: usize = 64;
 
-/// The program of the one definition in a text.
-/// `numbers` says what extents and scalar inputs are by their names: they are
-/// numbers in the program.
+/// The program of the only definition in a text. `numbers` gives the values of extents and scalar inputs by name, which
+/// become numbers in the program.
 pub(crate) fn import(
     mut draft: Draft,
     source: &str,
@@ -232,7 +231,7 @@ impl<'s> Reader<'s> {
             self.values.insert(name, value);
         }
     }
-    /// The method that an expression calls, for messages, and the place of the expression.
+    /// The method that an expression calls, for messages, and the location of the expression.
     fn callee(&self, value: &Expr) -> (&'s str, Span) {
         match value {
             Expr::Call(path, _) | Expr::Path(path) => match path.as_slice() {
@@ -521,7 +520,7 @@ impl<'s> Reader<'s> {
         Ok(Vec::new())
     }
 
-    /// A copy whose axes have this order in memory; the value itself where its type states it.
+    /// A copy with this storage order of axes; the value itself if its type states that order.
     fn in_order(&mut self, value: Value, order: &Order) -> Made {
         let own = self.draft.ir.value_type(value);
         let ty = layout::with(&mut self.draft.ir, own, order);
@@ -541,14 +540,14 @@ impl<'s> Reader<'s> {
         let mut b = self.draft.builder();
         Ok(b.typed(&fusion::COPY, &[value], &[], ty)?)
     }
-    /// A copy whose axes have the order in memory that those of `like` have in nvFuser.
+    /// A copy with the storage order that the axes of `like` have in nvFuser.
     pub fn copy_like(&mut self, value: Value, like: Value) -> Made {
         match self.order_of(like) {
             Some(order) => self.copy_in_order(value, &order),
             None => self.draft.make(&fusion::COPY, &[value]),
         }
     }
-    /// Gives the result of an op the order in memory that the axes of `like` have in nvFuser.
+    /// Gives the result of an op the storage order that the axes of `like` have in nvFuser.
     pub fn lay_out_like(&mut self, result: Value, like: Value) {
         if let Some(order) = self.order_of(like) {
             let ir = &mut self.draft.ir;

@@ -1,4 +1,4 @@
-//! The table of `fd.ops`: what each is in the fusion dialect, and how it promotes.
+//! The table of `fd.ops`: the meaning of each op in the fusion dialect, and its type promotion.
 
 mod attention;
 mod blocks;

@@ -1,4 +1,5 @@
-//! The body of a Python definition to statements. A mistake is told at its place, and reading goes on with the next statement.
+//! The body of a Python definition to statements. A mistake is reported at its location, and reading continues with the
+//! next statement.
 
 use fuser_ir::span::Span;
 use lalrpop_util::ParseError;

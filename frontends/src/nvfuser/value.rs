@@ -1,8 +1,9 @@
 //! Values of a definition, and the promotion of their element types.
 //!
-//! A scalar that is known is a number until an op needs it, then a constant of the type that the op computes in. Operands fall into three
-//! classes: tensors, tensors of rank 0, scalars. A class counts for the common type only where its kind (truth value, integer, float, complex) is
-//! higher than that of the classes before it, as in ATen; arithmetic on narrower floats is done in f32, and the result stays f32.
+//! A known scalar stays a number until an op needs it, and then becomes a constant of the op's computing type. Operands
+//! fall into three classes: tensors, tensors of rank 0, scalars. A class affects the common type only if its kind
+//! (boolean, integer, float, complex) is higher than that of the earlier classes, as in ATen. Arithmetic on narrower
+//! floats is done in f32, and its result stays f32.
 
 use fuser_ir::Value;
 use fuser_ir::types::{DType, Extent};
@@ -67,7 +68,7 @@ impl std::fmt::Display for Number {
     }
 }
 
-/// A complex number without its `j`: the real part, if there is one, and the imaginary part.
+/// A complex number without its `j`: the real part, if present, and the imaginary part.
 fn complex(text: &str) -> Option<Number> {
     let signs = text.char_indices().skip(1).filter(|(at, c)| {
         let exponent = text[..*at].ends_with(['e', 'E']);
@@ -89,8 +90,8 @@ impl Number {
             _ => None,
         }
     }
-    /// The number where it is one of a type, or becomes one without loss of its kind: an integer is a float, no float is an integer, and no
-    /// integer is beyond the type's range.
+    /// The number, if it belongs to a type or converts without loss of kind: an integer converts to a float, a float
+    /// never to an integer, and integers must be in range.
     pub fn of_kind(self, dtype: DType) -> Option<Self> {
         match self {
             Number::Bool(_) => (dtype == DType::I1).then_some(self),
@@ -135,7 +136,7 @@ pub struct Argument<'s> {
     pub value: Val<'s>,
 }
 
-/// A byte of two floats of 4 bits: the type of a tensor whose extents count bytes.
+/// A byte of two 4-bit floats: the type of a tensor whose extents count bytes.
 pub const PAIR_OF_FLOATS: &str = "Float4_e2m1fn_x2";
 
 /// The names of types, the usual one of each first.
@@ -257,7 +258,7 @@ fn promoted(a: DType, b: DType) -> DType {
     }
 }
 
-/// C++'s common type of two integer types that differ: at least 32 bits, and unsigned where an operand of so many is.
+/// C++'s common type of two different integer types: at least 32 bits, and unsigned if an operand of that width is.
 fn integer_promoted(a: DType, b: DType) -> DType {
     let bits = a.bits().max(b.bits()).max(32);
     let unsigned = [a, b].iter().any(|d| d.bits() == bits && !d.is_signed());

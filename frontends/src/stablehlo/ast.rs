@@ -1,6 +1,6 @@
 //! The syntax tree of StableHLO text: operations with their items in the order of the text.
 //!
-//! Nothing is known of any operation here; a leaf is a range of the source.
+//! The tree contains no knowledge of any operation; a leaf is a range of the source.
 
 use fuser_ir::span::Span;
 

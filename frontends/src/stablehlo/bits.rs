@@ -1,8 +1,8 @@
-//! Compositions: counts of bits, bits read as wider and narrower elements, roundings to other formats, and the cube
-//! root, which no op of the fusion dialect is.
+//! Compositions of ops: bit counts, bit casts to wider and narrower elements, roundings to other formats, and the cube
+//! root.
 //!
-//! Counts are exact, for integers of any width and sign. The cube root is computed in `f64` and rounded to its type; 0, infinities and NaN give
-//! themselves. Neither is made for other types: that is refused.
+//! Counts are exact, for integers of any width and sign. The cube root is computed in `f64` and rounded to its type; 0,
+//! infinities and NaN map to themselves. Other types are refused.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -16,7 +16,8 @@ use super::ops::{bitcast_to, one};
 use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-/// Sums of neighbours in fields of so many bits, and the fields that are kept. 32 bits each: an `f64` holds any of them.
+/// The field widths whose neighbors are added, and the masks of the kept fields, each of 32 bits: an `f64` can
+/// represent any of them.
 const FIELDS: [(u64, f64); 5] = [
     (1, 0x5555_5555_u32 as f64),
     (2, 0x3333_3333_u32 as f64),
@@ -43,7 +44,7 @@ fn integer(im: &Importer<'_>, r: &Reading<'_>) -> Made<(Value, u64)> {
     Ok((x, bits))
 }
 
-/// The number of bits of `x` that are set: of halves of 32 bits, each field of 2, 4, 8, ... bits the sum of its halves.
+/// The population count of `x`, in halves of 32 bits: each field of 2, 4, 8, ... bits becomes the sum of its halves.
 fn ones(draft: &mut Draft, x: Value, bits: u64) -> Made {
     if bits > 32 {
         let high = with(draft, &fusion::LSHR, x, 32.0)?;
@@ -71,7 +72,7 @@ pub fn population(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(ones(&mut im.draft, x, bits))
 }
 
-/// `stablehlo.count_leading_zeros`: the bits below the highest that is set are set too, and the others counted.
+/// `stablehlo.count_leading_zeros`: sets all bits below the highest set bit, and counts the remaining zeros.
 pub fn leading_zeros(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let (mut x, bits) = integer(im, r)?;
     let draft = &mut im.draft;
@@ -126,7 +127,7 @@ fn with_int(draft: &mut Draft, def: &'static OpDef, x: Value, number: i128) -> M
     draft.make(def, &[x, number])
 }
 
-/// `stablehlo.bitcast_convert`: of a wider element the narrower ones lie along a last axis, the lowest bits first.
+/// `stablehlo.bitcast_convert`: the parts of a wider element lie along a last axis, the lowest bits first.
 pub fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     let from = draft.dtype(x);
     if from.bits() == to.bits() {
@@ -185,8 +186,8 @@ pub fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     bitcast_to(draft, all, to)
 }
 
-/// `stablehlo.reduce_precision`: the mantissa is rounded to nearest even; what has a greater exponent becomes infinite,
-/// what has a lesser one than normal numbers zero. NaN stays.
+/// `stablehlo.reduce_precision`: rounds the mantissa to nearest even. A greater exponent gives infinity, an exponent
+/// below normal numbers gives zero. NaN stays.
 pub fn reduce_precision(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let dtype = im.draft.dtype(x);

@@ -1,5 +1,5 @@
-//! Calls of code that lies outside of a module, `stablehlo.custom_call`: refused by the name of what is called, or left out where
-//! nothing depends on one.
+//! Calls of code outside of a module, `stablehlo.custom_call`: refused by the name of the callee, or dropped if nothing
+//! depends on them.
 
 use crate::codes::{DROPPED, UNSUPPORTED};
 use crate::program::Fault;

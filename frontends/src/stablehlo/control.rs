@@ -1,12 +1,12 @@
-//! Control flow: loops of few operations in all turns are written out, others become `task.loop` (`loops.rs`); of branches both sides are
-//! computed, or the only one that can be taken.
+//! Control flow. Loops with few operations over all turns are unrolled, others become `task.loop` (`loops.rs`). Both
+//! sides of a branch are computed, or only the possible one if it is known.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds
 //! %r = stablehlo.if(%p) then { %a } else { %b }                                          where %p, %a, %b
 //! ```
 //!
-//! Integers and truth values without axes that follow from constants are folded as they are read.
+//! Integers and booleans without axes that depend only on constants are folded while reading.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::def::Folded;
@@ -151,13 +151,13 @@ impl<'s> Importer<'s> {
         }
         Ok(chosen)
     }
-    /// The truth value that says whether `index` is `number`; of a truth value 0 is false.
+    /// The condition that `index` equals `number`; for a boolean index, 0 is false.
     fn equals(&mut self, index: Value, number: usize) -> Made {
         let ty = self.draft.ir.value_type(index);
         let number = self.draft.number(number as f64, ty)?;
         Ok(self.draft.builder().compare("eq", index, number)?)
     }
-    /// The value, or the constant that it is: an integer or a truth value without axes that follows from constants.
+    /// The value, or the constant that it equals: an integer or boolean without axes that depends only on constants.
     pub(super) fn folded(&mut self, value: Value) -> Value {
         let ir = &mut self.draft.ir;
         let kind = ir.value_kind(value);

@@ -1,6 +1,7 @@
-//! `convolution`, whose axes are put in the order of the op: `[N, C, S...]` by `[O, C, K...]`.
+//! Import of `convolution`: its axes are put in the order of the op, `[N, C, S...]` by `[O, C, K...]`.
 //!
-//! Groups, of features or of the batch, are an axis of their own there: an axis that has them is split before it is permuted.
+//! The op has a separate axis for groups, of features or of the batch: an axis that contains them is split before the
+//! permutation.
 
 use fuser_dialects::fusion;
 use fuser_ir::{DType, Value};
@@ -13,7 +14,7 @@ use super::shape::{extents, lengths};
 use super::window::pairs;
 use crate::program::{Draft, Fault, Made};
 
-/// The axes of a tensor: two that have a letter, and those of space in order.
+/// The axes of a tensor: two that are denoted by letters, and the spatial ones in order.
 struct Layout {
     letters: [i64; 2],
     space: Vec<i64>,
@@ -223,7 +224,8 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(super::ops::converted(draft, made, stated))
 }
 
-/// `[N, G, C, S...]` of a tensor whose axis of letter `which` has the groups; of a kernel `[G, O, C, K...]` with the letters of filters and features.
+/// `[N, G, C, S...]` for a tensor whose axis with letter `which` contains the groups; `[G, O, C, K...]` for a kernel
+/// with the letters of filters and features.
 fn split(draft: &mut Draft, x: Value, layout: &Layout, which: usize, groups: i64) -> Made {
     let own = lengths(draft, x);
     let axis = layout.letters[which];

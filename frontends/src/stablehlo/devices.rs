@@ -1,4 +1,4 @@
-//! Programs on several devices: meshes and shardings of Shardy, what runs on each device, and collectives.
+//! Programs on several devices: meshes and shardings of Shardy, per-device programs, and collectives.
 //!
 //! ```text
 //! sdy.mesh @mesh = <["x"=2]>                                         task.mesh axes ["x"] sizes [2]
@@ -7,8 +7,9 @@
 //!   "stablehlo.all_reduce"(%b) ... dense<[[0, 1]]>                     fusion.all_reduce %b over ["x"] combine sum
 //! ```
 //!
-//! A module of Shardy has any number of meshes of the same devices; Fuser's has one. Its axes are the finest ones: those between all
-//! numbers of devices over which an axis of some mesh, or a part of one (`"x":(1)2`), is a step. An axis of the text is some of them, one behind the other.
+//! A module of Shardy may have several meshes over the same devices; Fuser has one. Its axes are the finest ones: they
+//! separate all device strides of any axis of any mesh, or of any part of an axis (`"x":(1)2`). An axis of the text is
+//! a sequence of these.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -29,7 +30,7 @@ use crate::program::{Draft, Fault, Made};
 /// The most meshes of a module, and the most axes of one.
 const MOST_MESHES: usize = 64;
 const MOST_AXES: usize = 64;
-/// Bytes up to which a part of an axis is written, `"x":(1)2`.
+/// The maximum number of bytes in which a part of an axis is written, such as `"x":(1)2`.
 const LONGEST_PART: usize = 64;
 
 /// The meshes of a module.
@@ -43,7 +44,7 @@ pub(super) struct Meshes<'s> {
     order: Vec<(&'s str, &'s ast::Op)>,
 }
 
-/// An axis of a mesh of the text: devices that differ along it by one are `low` apart, and it goes on for `high`.
+/// An axis of a mesh in the text: neighbors along it are `low` devices apart, and it ends at a stride of `high`.
 #[derive(Clone, Copy)]
 struct Axis<'s> {
     name: &'s str,
@@ -52,7 +53,7 @@ struct Axis<'s> {
 }
 
 impl<'s> Axis<'s> {
-    /// The axis, or the part of it that a sub-axis is: `"x":(1)2`.
+    /// The axis, or the part of it denoted by a sub-axis such as `"x":(1)2`.
     fn part(self, part: Option<(i64, i64)>) -> Option<Self> {
         let Some((before, size)) = part else {
             return Some(self);
@@ -248,7 +249,7 @@ impl<'s> Importer<'s> {
         };
         source.match_indices("\":(").filter_map(part).collect()
     }
-    /// The finest axes that a list of names is: `"x", "y":(1)2, ?`.
+    /// The finest axes denoted by a list of names, such as `"x", "y":(1)2, ?`.
     fn listed(&self, mesh: &str, list: &str) -> Made<Vec<usize>> {
         let mut found = Vec::new();
         let items = list.split(',').map(str::trim);
@@ -266,7 +267,8 @@ impl<'s> Importer<'s> {
         }
         Ok(found)
     }
-    /// Reads `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>`. Priorities and replicated axes say nothing of values.
+    /// Reads `<@mesh, [{"x"}, {?}], replicated={"y"}, unreduced={"z"}>`. Priorities and replicated axes are ignored,
+    /// since they do not affect values.
     fn sharding(&self, text: &str) -> Made<Stated> {
         let form = || {
             let shown: String = text.chars().take(60).collect();
@@ -737,7 +739,7 @@ fn combination(im: &Importer<'_>, r: &Reading<'_>, value: Value) -> Made<&'stati
         .ok_or_else(|| Fault::form("combines complex numbers by other than `add`"))
 }
 
-/// True if a collective is of one device alone: its groups, or its pairs, name none but device 0.
+/// True if a collective involves only one device: its groups, or its pairs, name only device 0.
 fn alone(r: &Reading<'_>) -> bool {
     let stated = r.attr(&["replica_groups", "source_target_pairs"]);
     let text = stated.and_then(atom).map_or("", |span| r.text(span));
@@ -745,7 +747,7 @@ fn alone(r: &Reading<'_>) -> bool {
     matches!(text, "0" | "0, 0")
 }
 
-/// The elements of a table of devices with `columns` of them in each row, and their number.
+/// The elements of a table of devices with the given number of columns, and the number of devices.
 fn table(
     im: &mut Importer<'_>,
     r: &Reading<'_>,
@@ -799,7 +801,7 @@ fn table(
     Ok((words, columns))
 }
 
-/// The axes along which the devices of a group differ, in the order of their numbers in it.
+/// The axes along which the devices of a group differ, in the order of their numbers in the group.
 fn groups(im: &mut Importer<'_>, r: &Reading<'_>, devices: i64) -> Made<Vec<usize>> {
     let (members, size) = table(im, r, "replica_groups", devices as usize)?;
     let mesh = &im.meshes.finest;
@@ -873,7 +875,8 @@ fn pairs(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<[i64; 2]>> {
     }
 }
 
-/// The axes along which sources and targets differ, and their numbers in a group; all axes where groups have other pairs.
+/// The axes along which sources and targets differ, and the pairs as numbers in a group; all axes if groups have
+/// different pairs.
 fn routes(mesh: &Mesh, pairs: &[[i64; 2]]) -> (Vec<usize>, Vec<i64>) {
     let places: Vec<[Vec<i64>; 2]> = pairs
         .iter()

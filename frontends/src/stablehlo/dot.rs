@@ -1,4 +1,5 @@
-//! `dot_general` as a product of matrices: batch axes first, then rows and terms of the left operand, terms and columns of the right one.
+//! `dot_general` as a matrix product: batch axes first, then rows and terms of the left operand, terms and columns of
+//! the right one.
 //!
 //! ```text
 //! dot_general %a, %b, batching_dims = [0] x [0], contracting_dims = [3] x [2]
@@ -6,7 +7,8 @@
 //!   b: [B, T, K]    -> permute          -> [B, K, T]       matmul -> [B, S*H, T] -> reshape -> [B, S, H, T]
 //! ```
 //!
-//! Products of integers, and those without terms, are a `mul` of broadcast operands and a `sum`, which a kernel shares.
+//! Products of integers, and those without terms, become a `mul` of broadcast operands and a `sum`, which share a
+//! kernel.
 
 use fuser_dialects::fusion;
 use fuser_ir::types::DType;
@@ -68,7 +70,7 @@ impl Axes {
     }
 }
 
-/// `stablehlo.dot`: the last axis of the left operand with the first of the right one.
+/// `stablehlo.dot`: contracts the last axis of the left operand with the first of the right one.
 pub fn dot(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let last = im.draft.dims(r.operand(0)?).len() as i64 - 1;
     product(im, r, [Vec::new(), Vec::new()], [vec![last], vec![0]])
@@ -146,7 +148,8 @@ fn product(
     one(contracted(&mut im.draft, left, right, stated))
 }
 
-/// The product of two tensors as elements of type `stated`: batch axes, then the free axes of the left, then those of the right.
+/// The product of two tensors with elements of type `stated`: batch axes, then the free axes of the left operand, then
+/// those of the right.
 pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> Made {
     let mut a = draft.computed(left.value)?;
     let mut b = draft.computed(right.value)?;

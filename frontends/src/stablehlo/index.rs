@@ -1,6 +1,7 @@
-//! Ops that read at indices that are data: gathers that are `take` or `take_along`, and slices that begin at run time.
+//! Ops that read at indices given as data: gathers that are `take` or `take_along`, and slices with starts known at run
+//! time.
 //!
-//! StableHLO brings an index that is out of range into it, as `fusion.take` does.
+//! StableHLO clamps an index that is out of range, as `fusion.take` does.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -276,8 +277,8 @@ fn without_whole(
     Ok((kept.into_iter().map(|at| axes[at]).collect(), indices))
 }
 
-/// A gather that indexes several axes, as one of a single axis that has them all: of `x[i, j]` index `i * n + j`, each part brought into its
-/// axis before.
+/// A gather with several indexed axes as one with a single collapsed axis: for `x[i, j]`, index `i * n + j`, with each
+/// component clamped to its axis first.
 fn as_one_axis(
     draft: &mut Draft,
     [x, indices]: [Value; 2],
@@ -342,7 +343,7 @@ fn as_one_axis(
     Ok((moved, flat, numbers, sizes))
 }
 
-/// Part `at` of each of the indices, whose parts lie along axis `vector`, which stays with extent 1.
+/// Component `at` of each index, along axis `vector`, which keeps extent 1.
 pub fn index_part(draft: &mut Draft, indices: Value, vector: usize, at: usize) -> Made {
     let mut shape = lengths(draft, indices);
     let mut starts = vec![0; shape.len()];
@@ -391,7 +392,7 @@ pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
     }
 }
 
-/// The indices of parts of `size` elements of an axis of `length`, each from where it begins on, along a last axis.
+/// The indices of slices of `size` elements of an axis of `length`, each from its start on, along a last axis.
 fn parts(draft: &mut Draft, first: Value, size: i64, length: i64) -> Made {
     let first = draft.cast(first, DType::I64)?;
     let first = brought_inside(draft, first, length - size)?;
@@ -406,7 +407,8 @@ fn parts(draft: &mut Draft, first: Value, size: i64, length: i64) -> Made {
     draft.make(&fusion::ADD, &[first, steps])
 }
 
-/// `take`, whose axes of indices stand in place of the axis; moved to where the gather has them. The last `inner` of them are within the axis.
+/// A `take`, which puts the index axes in place of the axis, followed by a move to the gather's positions. The last
+/// `inner` of the index axes lie within the slice.
 fn take(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Numbers) -> Made {
     let count = draft.dims(indices).len() - inner;
     let made = taken(draft, x, indices, numbers.axis)?;
@@ -444,8 +446,8 @@ fn taken(draft: &mut Draft, x: Value, indices: Value, axis: i64) -> Made {
     Ok(b.value(&fusion::TAKE, &[x, indices], &clause)?)
 }
 
-/// `take_along`, with indices that have the axes of the operand: those of batches where their operand's are, the others, made one, in place
-/// of the indexed axis, and all else stretched. The last `inner` of the others are within the axis.
+/// A `take_along` with indices broadcast to the axes of the operand: batch axes are matched with the operand's, the
+/// other index axes are collapsed in place of the indexed axis. The last `inner` of the latter lie within the slice.
 fn along(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Numbers) -> Made {
     let other =
         || Fault::form("indexes with batches in a form that is no `take_along_axis`").help(HELP);

@@ -1,10 +1,11 @@
-//! Reductions by any elementwise ops, as `fusion.fold`: the body is the lambda, and the elements come in their order.
+//! Reductions by arbitrary elementwise ops as `fusion.fold`: the body is the lambda, and elements are combined in
+//! order.
 //!
 //! ```text
 //! reduce(%x init: 0) { xor }      fusion.fold %x dim 0 init [0] associative { fusion.xor }
 //! ```
 //!
-//! Starts from constants only: the accumulators of `fusion.fold` do.
+//! Initial values must be constants, as in the accumulators of `fusion.fold`.
 
 use std::collections::HashMap;
 
@@ -31,7 +32,7 @@ const ASSOCIATIVE: [(&str, Neutral); 3] = [
     }),
 ];
 
-/// The results of a reduction of `inputs` along `dims`, each from its `inits`, by a body that `texts` tell.
+/// The results of a reduction of `inputs` along `dims`, each from its `inits`, by the body described by `texts`.
 pub fn reduce<'s>(
     im: &mut Importer<'s>,
     r: &Reading<'s>,
@@ -117,7 +118,7 @@ fn constant(draft: &Draft, value: Value) -> Option<AttrId> {
     known.then_some(attr)
 }
 
-/// Fills a block with what the body of a reduction computes of the block's arguments: accumulators, then elements.
+/// Fills a block with the body of a reduction; the block's arguments are the accumulators, then the elements.
 fn lambda<'s>(im: &mut Importer<'s>, r: &Reading<'s>, block: Block) -> Made<()> {
     let arguments = im.draft.ir.args(block).to_vec();
     let count = arguments.len() / 2;

@@ -1,8 +1,9 @@
-//! The tokens of StableHLO text, and where its operations begin and end.
+//! The tokens of StableHLO text, and the boundaries of its operations.
 //!
-//! A token is a kind and a range of bytes. Types, dense data and bodies of attributes are one token each. [`outline`] marks what a
-//! grammar with one token of lookahead cannot tell apart: `{` of a region and of a dictionary, and the end of an operation, which
-//! the text does not mark. An operation begins on a line of its own or behind the `{` of its region.
+//! A token is a kind and a range of bytes. Types, dense data and bodies of attributes are one token each. [`outline`]
+//! marks distinctions that a grammar with one token of lookahead cannot make: the `{` of a region or of a dictionary,
+//! and the end of an operation, which the text does not mark. An operation begins on a line of its own or after the `{`
+//! of its region.
 //!
 //! Linear in the text; brackets nest to [`MAX_NESTING`].
 
@@ -182,7 +183,7 @@ fn word(lexer: &mut Lexer<'_, Tok>) -> Tok {
     if body(lexer) { kind } else { Tok::Error }
 }
 
-/// The marked tokens of a text, or the first bracket that lies too deep.
+/// The marked tokens of a text, or the first bracket that is nested too deeply.
 pub fn tokens(source: &str) -> Result<Vec<Token>, Span> {
     let lexed = Tok::lexer(source).spanned();
     let lexed = lexed.map(|(kind, range)| Token {

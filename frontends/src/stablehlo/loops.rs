@@ -1,4 +1,4 @@
-//! Loops that stay loops: the regions of a `while` as programs of their own.
+//! Loops that stay loops: the regions of a `while` as separate programs.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x)          %r, %a, %k = task.loop %zero, %x, %w turns 1000 body @loop_0
@@ -6,8 +6,9 @@
 //!   do { ... %w ... }
 //! ```
 //!
-//! Values from outside that a region uses are carried, and the body returns them as they came; what is made from nothing is made again
-//! inside. A complex number is carried by its parts. A condition that compares a counter with a constant becomes a number of turns.
+//! Outer values that a region uses are carried, and the body returns them unchanged; values computed from constants are
+//! recomputed inside. A complex number is carried as two parts. A condition that compares a counter with a constant
+//! becomes a number of turns.
 
 use std::collections::{HashMap, HashSet};
 
@@ -123,7 +124,7 @@ impl<'s> Importer<'s> {
         first.iter().map(whole).collect()
     }
 
-    /// The parts by which a loop carries a value: a complex number by two.
+    /// The parts in which a loop carries a value: two for a complex number.
     pub(super) fn parts(&mut self, value: Value) -> Made<Vec<Value>> {
         if !self.draft.dtype(value).is_complex() {
             return Ok(vec![self.draft.stored(value)?]);
@@ -134,7 +135,7 @@ impl<'s> Importer<'s> {
         });
         parts.into_iter().collect()
     }
-    /// The value with elements of `dtype` that has the next ones as its parts.
+    /// The value with elements of `dtype` assembled from the next parts.
     pub(super) fn joined(&mut self, dtype: DType, parts: &mut impl Iterator<Item = Value>) -> Made {
         let mut part = || {
             parts
@@ -246,7 +247,7 @@ impl<'s> Importer<'s> {
         results.extend(arguments[carried.own..].iter().flatten());
         Ok(Some(results))
     }
-    /// A value from outside as a region has it: an argument, or made again.
+    /// An outer value inside a region: an argument, or a recomputed value.
     fn inside(&mut self, value: Value, known: &mut HashMap<Value, Value>) -> Value {
         if let Some(&inside) = known.get(&value) {
             return inside;

@@ -1,4 +1,4 @@
-//! StableHLO text to a program: the public function, with what it calls in its place.
+//! StableHLO text to a program: the public function, with its calls inlined.
 //!
 //! | file | |
 //! |---|---|
@@ -54,7 +54,8 @@ use op::Reading;
 
 /// Calls inside each other.
 const MAX_CALLS: usize = 64;
-/// Operations that are read, each call of a function and each turn of a loop for itself: a chain of calls may double them at each step.
+/// The maximum number of operations read, counting each call of a function and each turn of a loop: a chain of calls
+/// may double them at each level.
 const MAX_OPS: usize = 1 << 20;
 
 /// The program of a StableHLO module.
@@ -210,7 +211,7 @@ impl<'s> Importer<'s> {
         let first = public.next();
         first.filter(|_| public.next().is_none()).copied()
     }
-    /// The name of the program: that of the module where the function is called `main`.
+    /// The name of the program: the module's name if the function is called `main`.
     fn symbol(&self, main: &str) -> String {
         let symbol = match main {
             "main" => self.module.unwrap_or(main),
@@ -298,8 +299,8 @@ impl<'s> Importer<'s> {
         }
         values
     }
-    /// Gives element `index` of a result the name that the text has. Only the numbers of the program's own block are names: functions, loops
-    /// and branches may have the same ones.
+    /// Gives element `index` of a result its name in the text. Numbers are used as names only in the program's own
+    /// block, since functions, loops and branches may reuse them.
     fn call_by(&mut self, value: Option<Value>, name: &str, index: usize, frame: &Frame<'_>) {
         let is_number = name.starts_with(|c: char| c.is_ascii_digit());
         let is_own = frame.depth == 0 && frame.blocks == 1;
@@ -396,8 +397,7 @@ impl<'s> Importer<'s> {
         let made = made.into_iter();
         Ok(made.map(|value| Some(self.folded(value))).collect())
     }
-    /// Values of the stated types in place of results that could not be made: what follows is read for its own
-    /// mistakes.
+    /// Placeholders of the stated types for results that could not be created, so that later mistakes are still found.
     fn substitutes(&mut self, op: &'s ast::Op) -> Vec<Option<Value>> {
         let outputs = self.outputs(op).unwrap_or_default();
         let unknown = outputs.into_iter().map(|ty| self.draft.unknown(ty));
@@ -416,7 +416,7 @@ impl<'s> Importer<'s> {
         }
         captured
     }
-    /// The op that a composite is, `chlo.top_k`, where that is one that is read.
+    /// The supported op that a composite stands for, such as `chlo.top_k`.
     fn composed(&self, op: &'s ast::Op, name: &str) -> Option<&'s str> {
         if name != "stablehlo.composite" {
             return None;
@@ -632,7 +632,7 @@ fn bare(symbol: &str) -> &str {
     symbol.trim_start_matches('@').trim_matches('"')
 }
 
-/// The entries `key: "0x..."` of the resources behind a module: keys and digits.
+/// The entries `key: "0x..."` of the resources after a module: keys and digits.
 fn resources(text: &str) -> Vec<(&str, &str)> {
     let pieces: Vec<&str> = text.split('"').collect();
     let mut found = Vec::new();

@@ -1,11 +1,11 @@
-//! Batch normalization, `batch_norm_inference` and its like, as frontends other than JAX write it: a composition of
-//! means, of the axes but that of the features.
+//! Batch normalization (`batch_norm_inference` and others), as written by frontends other than JAX: a composition of
+//! means over all axes except the features.
 //!
 //! ```text
 //! y = (x - mean) / sqrt(variance + epsilon) * scale + offset
 //! ```
 //!
-//! Computed in the type of the operand; the variance is that of all elements.
+//! Computed in the type of the operand; the variance is the population variance.
 
 use fuser_dialects::fusion;
 use fuser_ir::Value;
@@ -17,7 +17,7 @@ use super::op::{Reading, atom};
 use super::shape::lengths;
 use crate::program::{Draft, Fault, Made};
 
-/// A tensor, the axis of its features, and the number that is added to a variance.
+/// A tensor, its feature axis, and the number added to a variance.
 struct Norm<'d> {
     draft: &'d mut Draft,
     shape: Vec<Extent>,

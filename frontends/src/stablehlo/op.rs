@@ -1,4 +1,5 @@
-//! An op of the syntax tree as readers see it: operands, attributes by name in custom and generic form, regions.
+//! An op of the syntax tree from a reader's point of view: operands, attributes by name in custom and generic form,
+//! regions.
 
 use std::collections::HashMap;
 
@@ -131,7 +132,7 @@ pub fn atom(attr: &Attr) -> Option<Span> {
     }
 }
 
-/// The attribute called `name`, wherever it stands: also inside of another, as `stride` in `window = {stride = [1]}`.
+/// The attribute called `name` at any nesting level, such as `stride` in `window = {stride = [1]}`.
 pub fn attr<'s>(source: &str, op: &'s Op, name: &str) -> Option<&'s Attr> {
     op.items.iter().find_map(|item| match item {
         Item::Named(key, attr) if is(source, *key, name) => Some(attr),

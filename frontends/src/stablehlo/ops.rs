@@ -263,9 +263,8 @@ pub fn meaning(name: &str) -> Made<&'static Meaning> {
     }
 }
 
-/// The operands of an op of CHLO, `broadcast_add`, stretched to the shape of its result: axes of the shorter one are
-/// the last, or those of
-/// `broadcast_dimensions`.
+/// The operands of an op of CHLO such as `broadcast_add`, broadcast to the shape of its result. The axes of the shorter
+/// operand are the last ones, or those of `broadcast_dimensions`.
 fn stretched(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let shape = shape::output_shape(im, r)?;
     let stated = match r.attr(&["broadcast_dimensions"]) {
@@ -426,7 +425,7 @@ fn elements<'s>(im: &Importer<'s>, text: &'s str, ty: TypeId) -> Made<Cow<'s, st
     Ok(Cow::Owned(format!("dense<\"0x{digits}\">")))
 }
 
-/// A byte for each of `count` bits, the lowest first; digits that are none are kept for the error that tells of them.
+/// A byte for each of `count` bits, the lowest first; invalid digits are kept for the later error.
 fn unpacked(digits: &str, count: u64) -> Cow<'_, str> {
     let bytes = digits.as_bytes().chunks(2);
     let bytes = bytes.map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap_or(""), 16).ok());
@@ -455,7 +454,7 @@ fn hex_half(digits: &str, second: bool, part: DType) -> String {
     format!("dense<\"0x{text}\">")
 }
 
-/// The text with each `(a, b)` replaced by one of its two.
+/// The text with each `(a, b)` replaced by one of its two components.
 fn half(text: &str, second: bool) -> String {
     let mut out = String::new();
     for (at, piece) in text.split('(').enumerate() {
@@ -663,7 +662,7 @@ fn map<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     spread.collect()
 }
 
-/// An op of the operands' bits as signed integers; of types without a sign the result is read as they are.
+/// An op on the operands' bits as signed integers; for unsigned types, the result is reinterpreted.
 fn as_signed(draft: &mut Draft, def: &'static OpDef, operands: &[Value]) -> Made {
     let dtype = operands.first().map_or(DType::F32, |x| draft.dtype(*x));
     let same = |signed: &DType| signed.is_signed() && signed.bits() == dtype.bits();
@@ -680,7 +679,7 @@ fn as_signed(draft: &mut Draft, def: &'static OpDef, operands: &[Value]) -> Made
     bitcast_to(draft, made, dtype)
 }
 
-/// The words of a `compare` that say which and how, in custom and generic form: `LT`, `TOTALORDER`.
+/// The words of a `compare` that state its direction and order, in custom and generic form: `LT`, `TOTALORDER`.
 pub fn comparison_words<'s>(r: &Reading<'s>, op: &'s Op) -> Vec<&'s str> {
     let custom = op.items.iter().filter_map(|item| match item {
         Item::Word(word) => Some(r.text(*word)),
@@ -733,7 +732,7 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
 }
 
-/// `x predicate y` where all floats have an order: `-0 < +0`, and NaN is the greatest, whatever its sign.
+/// `x predicate y` in the total order of floats: `-0 < +0`, and NaN is the greatest, whatever its sign.
 fn in_total_order(draft: &mut Draft, predicate: &str, [x, y]: [Value; 2]) -> Made {
     let not = |draft: &mut Draft, value: Value| draft.make(&fusion::NOT, &[value]);
     match predicate {
@@ -776,7 +775,7 @@ fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(im.draft.make(&fusion::MUL, &[x, x]))
 }
 
-/// A power; of truth values `base` or not `exponent`, as 0 to the power of 0 is 1.
+/// A power; for booleans, `base` or not `exponent`, since 0 to the power of 0 is 1.
 fn power(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let (base, exponent) = (r.operand(0)?, r.operand(1)?);
     let draft = &mut im.draft;
@@ -815,7 +814,7 @@ fn is_inf(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok(vec![im.draft.builder().compare("eq", size, infinity)?])
 }
 
-/// Rounds halves away from zero: `t = trunc(x)`, and a step further where `abs(x - t) >= 0.5`; all of it is exact.
+/// Rounds halves away from zero: `t = trunc(x)`, plus one step if `abs(x - t) >= 0.5`; all steps are exact.
 fn round_away(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let draft = &mut im.draft;

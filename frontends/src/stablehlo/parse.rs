@@ -1,4 +1,5 @@
-//! StableHLO text to its syntax tree. A mistake is told at its place, and reading goes on with the next operation.
+//! StableHLO text to its syntax tree. A mistake is reported at its location, and reading continues with the next
+//! operation.
 
 use fuser_ir::span::Span;
 use lalrpop_util::ParseError;

@@ -1,8 +1,8 @@
-//! Random bits as XLA makes them of a state, `stablehlo.rng_bit_generator`: Philox 4x32-10, which is its default, and
+//! Random bits by XLA's generators from a state, `stablehlo.rng_bit_generator`: Philox 4x32-10, the default, and
 //! Threefry 2x32.
 //!
-//! The state is a key and a counter of 64 bits. A block of Philox has the upper half of its counter from the key too,
-//! as XLA has it where the state has no third word; the counter counts blocks, and carries into that half.
+//! The state is a key and a counter of 64 bits. In a block of Philox, the upper half of the counter also comes from the
+//! key, as in XLA if the state has no third word. The counter counts blocks, and carries into that half.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -104,7 +104,7 @@ fn with(draft: &mut Draft, def: &'static fuser_ir::def::OpDef, x: Value, number:
     draft.make(def, &[x, number])
 }
 
-/// `low + step` of the lower half of a counter, and the upper half with what is carried.
+/// `low + step` for the lower half of a counter, and the upper half plus the carry.
 fn counted(draft: &mut Draft, [low, high]: [Value; 2], step: Value) -> Made<[Value; 2]> {
     let sum = draft.make(&fusion::ADD, &[low, step])?;
     let carried = draft.builder().compare("lt", sum, low)?;
@@ -112,7 +112,7 @@ fn counted(draft: &mut Draft, [low, high]: [Value; 2], step: Value) -> Made<[Val
     Ok([sum, draft.make(&fusion::ADD, &[high, carried])?])
 }
 
-/// The state after, and a line of the bits: blocks of four words, of which 64 bits are two, the lower first.
+/// The next state, and a line of bits: blocks of four words, two of which, the lower first, form 64 bits.
 fn philox(draft: &mut Draft, state: &[Value], draw: &Draw) -> Made<(Vec<Value>, Value)> {
     let (key, low) = (state[0], state[1]);
     let high = *state.get(2).unwrap_or(&key);
@@ -150,8 +150,8 @@ fn philox(draft: &mut Draft, state: &[Value], draw: &Draw) -> Made<(Vec<Value>, 
     Ok((next, bits))
 }
 
-/// The state after, and the bits: a counter gives two words, which are the halves of 64 bits, or neighbours along the
-/// first axis of even length, else along the longest.
+/// The next state, and the bits. A counter gives two words: the halves of 64 bits, or neighbors along the first axis of
+/// even length, else along the longest axis.
 fn threefry(draft: &mut Draft, [key, low]: [Value; 2], draw: &Draw) -> Made<(Vec<Value>, Value)> {
     let wide = draw.dtype.bits() == 64;
     let even = draw.shape.iter().position(|length| length % 2 == 0);

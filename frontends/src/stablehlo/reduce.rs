@@ -1,6 +1,6 @@
 //! Reductions: those whose body is one op, and the two-operand form of argmax and argmin.
 //!
-//! A body is compared as an expression of its arguments, so that names and the order of its ops do not matter.
+//! A body is compared as an expression of its arguments, independent of names and of the order of its ops.
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use super::lambda;
 use super::op::{self, Reading};
 use crate::program::{Draft, Fault, Made};
 
-/// A reduction: the name of its body's op, the reduction and the op that combines two; the value that changes nothing.
+/// A reduction: the name of its body's op, the reduction, the op that combines two values, and the neutral value.
 pub struct Row {
     body: &'static str,
     pub reduction: &'static OpDef,
@@ -91,7 +91,7 @@ pub fn greatest(dtype: DType) -> f64 {
     }
 }
 
-/// Ops of a body, and bytes of an expression: a body of doubling expressions is no reduction.
+/// The maximum number of ops in a body, and of bytes in an expression: repeated doubling of expressions is refused.
 const MAX_BODY: usize = 32;
 const MAX_EXPRESSION: usize = 1024;
 
@@ -131,7 +131,7 @@ pub fn reduce<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     Ok(results)
 }
 
-/// The row of a body over elements of the type of `x`; arguments of operand `at` are `a<at>` and `b<at>`.
+/// The table row of a body over elements of the type of `x`; the arguments of operand `at` are `a<at>` and `b<at>`.
 pub fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row> {
     let rows = match draft.dtype(x) {
         DType::I1 => &TRUTHS[..],
@@ -264,7 +264,8 @@ pub fn expressions<'s>(
     Err(Fault::form("has a body without an end"))
 }
 
-/// The name of an op in expressions: `compare.LT`, with `TOTALORDER` where that is its order; `zero` and `nan` for these constants.
+/// The name of an op in expressions: `compare.LT`, with `TOTALORDER` for that order; `zero` and `nan` for these
+/// constants.
 fn called(r: &Reading<'_>, inner: &Op, name: &str) -> String {
     let words = inner.items.iter().filter_map(|item| match item {
         Item::Word(word) => Some(r.text(*word)),
@@ -306,8 +307,8 @@ pub fn spelled_constant(r: &Reading<'_>, inner: &Op) -> String {
     }
 }
 
-/// The op of a body of two results, a value and its index, as `jnp.argmax` and `jnp.argmin` write it: the first of equal elements wins, and a
-/// NaN before all.
+/// The op for a body with two results, a value and its index, in the form of `jnp.argmax` and `jnp.argmin`: the first
+/// of equal elements wins, and NaN counts as the most extreme.
 fn argument(value: &str, index: &str) -> Option<&'static OpDef> {
     let ops: [(&str, &'static OpDef); 2] = [("GT", &fusion::ARGMAX), ("LT", &fusion::ARGMIN)];
     let found = ops.into_iter().find(|(word, _)| {
@@ -319,14 +320,14 @@ fn argument(value: &str, index: &str) -> Option<&'static OpDef> {
     found.map(|(_, def)| def)
 }
 
-/// True if a value counts along the axis that is reduced, as `jnp.argmax` has it.
+/// True if a value counts along the reduced axis, in the form of `jnp.argmax`.
 fn counts(draft: &Draft, index: Value, dims: &[i64]) -> bool {
     let made = draft.ir.def_op(index);
     let iota = made.filter(|op| draft.ir.is(*op, &fusion::IOTA));
     iota.is_some_and(|op| dims.len() == 1 && draft.ir.int_of(op, "dim") == dims.first().copied())
 }
 
-/// The greatest or smallest elements of `x` and their indices, where `index` counts along the axis.
+/// The greatest or smallest elements of `x` and their indices; `index` counts along the axis.
 fn indices(
     draft: &mut Draft,
     def: &'static OpDef,

@@ -1,4 +1,5 @@
-//! Routines: factors of matrices, triangular systems and Fourier transforms, as ops of StableHLO and as JAX's calls of LAPACK, by their names.
+//! Routines: matrix factorizations, triangular systems and Fourier transforms, as StableHLO ops and as JAX's LAPACK
+//! calls, identified by name.
 //!
 //! ```text
 //! %0:2 = stablehlo.custom_call @lapack_spotrf_ffi(%a) {mhlo.backend_config = {uplo = 76 : ui8}}
@@ -7,8 +8,8 @@
 //! %i = the first element of each is NaN      // 0 where all is well
 //! ```
 //!
-//! The layouts that such a call states say how LAPACK gets its operands; values are the same in every layout. Letters are the characters of LAPACK's
-//! own arguments: `L` and `U`, `N` and `T`.
+//! The layouts stated by such a call describe how LAPACK receives its operands, and do not affect values. Letters are
+//! the characters of LAPACK's own arguments: `L` and `U`, `N` and `T`.
 
 use fuser_dialects::fusion;
 use fuser_ir::build::Clause;
@@ -25,7 +26,7 @@ use crate::program::{Draft, Fault, Made};
 /// The reader of a call.
 type Read = for<'s> fn(&mut Importer<'s>, &Reading<'s>) -> Made<Vec<Value>>;
 
-/// The routines of LAPACK that JAX 0.10.2 calls on a CPU, without the letter of their type.
+/// The LAPACK routines that JAX 0.10.2 calls on a CPU, without their type letter.
 static LAPACK: &[(&str, Read)] = &[
     ("geqrf", geqrf),
     ("gesdd", gesdd),
@@ -68,7 +69,7 @@ fn made(
     Ok(draft.ir.results(op).to_vec())
 }
 
-/// True or false, as an attribute says it; `otherwise` where it is left out.
+/// The boolean value of an attribute; `otherwise` if it is missing.
 fn truth(r: &Reading<'_>, name: &str, otherwise: Option<bool>) -> Made<bool> {
     let text = r.attr(&[name]).and_then(atom).map(|span| r.text(span));
     match (text, otherwise) {
@@ -90,7 +91,7 @@ fn argument<'s>(r: &Reading<'s>, name: &str) -> Option<&'s Attr> {
     own.map(|(_, attr)| attr)
 }
 
-/// True where a letter is the first of two, false where it is the second.
+/// True for the first of two letters, false for the second.
 fn letter(r: &Reading<'_>, name: &'static str, [yes, no]: [char; 2]) -> Made<bool> {
     let code = argument(r, name).and_then(|attr| r.numbers(attr));
     let code = match code.as_deref() {
@@ -201,7 +202,7 @@ fn gesdd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     Ok(vec![a, found[1], found[0], found[2], failed])
 }
 
-/// `stablehlo.fft`: along each of the last axes, of lines of real and imaginary parts.
+/// `stablehlo.fft`: transforms along each of the last axes, on lines of real and imaginary parts.
 pub fn fft<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let generic = r.attr(&["type", "fft_type"]).and_then(atom);
     let word = generic

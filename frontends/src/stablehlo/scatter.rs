@@ -1,7 +1,7 @@
-//! Scatters: updates that are put at indices which are data, as `x.at[i].set(u)` and its like write them, and gradients of gathers.
+//! Scatters: updates written at indices given as data, as by `x.at[i].set(u)` and similar, and gradients of gathers.
 //!
-//! An update outside of the operand is put nowhere, as with `fusion.index_put`, and a window that is not wholly inside is put nowhere as a
-//! whole.
+//! An update outside of the operand is dropped, as with `fusion.index_put`, and so is a window that is not entirely
+//! inside.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -30,7 +30,7 @@ struct Numbers {
     batch: Vec<usize>,
     /// These axes of the indices.
     index_batch: Vec<usize>,
-    /// The axes of the operand that are indexed, one for each part of an index.
+    /// The indexed axes of the operand, one for each index component.
     axes: Vec<usize>,
     /// The axis of the indices that holds the parts.
     vector: usize,
@@ -59,7 +59,7 @@ impl Numbers {
 struct Scatter {
     dest: Value,
     updates: Value,
-    /// The parts of the indices, one for each indexed axis, each of the shape of `places`.
+    /// The index components, one for each indexed axis, each of the shape of `places`.
     parts: Vec<Value>,
     /// The shape of the indices without their parts.
     places: Vec<i64>,
@@ -187,7 +187,8 @@ impl Scatter {
         })
     }
 
-    /// `fusion.scatter`, where every axis but the one that is indexed goes along with one of the indices: the gradient of `take_along_axis`.
+    /// `fusion.scatter`, if every axis except the indexed one corresponds to an index axis: the gradient of
+    /// `take_along_axis`.
     fn along(&self, draft: &mut Draft) -> Made<Option<Value>> {
         let rank = self.window.len();
         let numbers = &self.numbers;
@@ -289,7 +290,8 @@ impl Scatter {
         draft.permute(made, &back)
     }
 
-    /// The row-major index of each update among the `indexed` axes, -1 where it lies outside: of `shape`, places and then windows.
+    /// The row-major index of each update among the `indexed` axes, -1 outside of them, in the shape of the places
+    /// followed by the windows.
     fn place(
         &self,
         draft: &mut Draft,
@@ -355,7 +357,7 @@ impl Scatter {
     }
 }
 
-/// The parts of indices as i64, one for each axis that is indexed, and their shape.
+/// The index components as i64, one for each indexed axis, and their shape.
 fn parts(draft: &mut Draft, indices: Value, numbers: &Numbers) -> Made<(Vec<Value>, Vec<i64>)> {
     let own = lengths(draft, indices);
     let indices = ranged(draft, indices)?;
@@ -380,7 +382,7 @@ fn parts(draft: &mut Draft, indices: Value, numbers: &Numbers) -> Made<(Vec<Valu
     Ok((found, places))
 }
 
-/// The number of elements of a shape; what is beyond 64 bits fits no tensor.
+/// The number of elements of a shape, saturated at 64 bits, since no tensor is larger.
 fn product(lengths: &[i64]) -> i64 {
     let product = lengths
         .iter()

@@ -111,7 +111,7 @@ pub fn concatenate(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok(vec![b.value(&fusion::CAT, &r.operands, &clause)?])
 }
 
-/// The tensor whose end and beginning along `dim` are put together, and by how much it moves: JAX writes `jnp.roll` so.
+/// The tensor whose end and start along `dim` are swapped, and the shift: the form in which JAX writes `jnp.roll`.
 fn rolled(draft: &Draft, parts: &[Value], dim: i64) -> Option<(Value, i64)> {
     let &[end, beginning] = parts else {
         return None;

@@ -1,9 +1,8 @@
-//! Sorts, and the greatest elements.
+//! Import of sorts and of the greatest elements.
 //!
-//! A comparator orders by one or several keys, each a function of the operands that is the same on either side: it
-//! becomes ops on whole tensors, and those are sorted. JAX compares floats in total order after it has made zeros one
-//! zero and NaN one NaN, which is the order of `fusion.sort`; of other floats in total order the bits are sorted, as
-//! integers.
+//! A comparator orders by one or several keys, each of which applies one function to both elements: it becomes ops on
+//! whole tensors, which are then sorted. JAX compares floats in total order after normalizing zeros and NaN, which is
+//! the order of `fusion.sort`. Other comparisons in total order sort the bits as integers.
 
 use std::collections::HashMap;
 
@@ -22,8 +21,8 @@ use crate::program::{Draft, Fault, Made};
 const HELP: &str = "comparators are `LT` and `GT` of the same expression of either element, or such in the order in which \
                     they count, as `jnp.sort`, `jnp.lexsort` and `lax.sort` have them";
 
-/// `stablehlo.sort`: one key is sorted, what goes along with it is taken in the key's order; of several keys the last
-/// is sorted first.
+/// `stablehlo.sort`: a single key is sorted, and other operands are taken in its order. With several keys, the last is
+/// sorted first.
 pub fn sort<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let first = r.operand(0)?;
     let rank = im.draft.dims(first).len();
@@ -49,17 +48,17 @@ pub fn sort<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     }
 }
 
-/// A key of a sort: a tensor in whose order all operands are brought.
+/// A key of a sort: a tensor whose order determines the order of all operands.
 #[derive(Clone, Copy)]
 struct Key {
     value: Value,
     descending: bool,
-    /// True if the bits of a float are ordered: `-0 < +0`, and NaN by their signs.
+    /// True if the bits of a float are ordered: `-0 < +0`, and NaN by sign.
     total: bool,
 }
 
 impl Key {
-    /// The tensor that `fusion.sort` orders: of floats in total order the integers that are ordered as they are.
+    /// The tensor for `fusion.sort`: floats in total order become integers of equal order.
     fn ordered(self, draft: &mut Draft) -> Made {
         match self.total && draft.dtype(self.value).is_float() {
             true => integers_in_order(draft, self.value),
@@ -68,7 +67,7 @@ impl Key {
     }
 }
 
-/// The bits of floats as integers that are ordered as the floats are: of those with a sign all but the sign turned.
+/// The bits of floats as integers of equal order: for negative floats, all bits except the sign are flipped.
 fn integers_in_order(draft: &mut Draft, x: Value) -> Made {
     let x = match draft.dtype(x).bits() {
         16 | 32 | 64 => x,
@@ -120,7 +119,7 @@ fn by_one(draft: &mut Draft, operands: &[Value], key: Key, dim: i64) -> Made<Vec
     Ok(results)
 }
 
-/// The operands in the order of several keys, of which the first counts most: sorts are stable, so the last is sorted
+/// The operands in the order of several keys, the most significant first: sorts are stable, so the last key is sorted
 /// first.
 fn by_several(draft: &mut Draft, operands: &[Value], keys: &[Key], dim: i64) -> Made<Vec<Value>> {
     let mut places: Option<Value> = None;
@@ -174,7 +173,7 @@ fn sorted(
     Ok(b.value(def, &[x], &clauses)?)
 }
 
-/// The type of a value that counts along an axis, if it is one that indices have.
+/// The type of a value that counts along an axis, if it is a valid index type.
 fn counter(draft: &Draft, value: Value, dim: i64) -> Option<DType> {
     let op = draft.ir.def_op(value)?;
     let counts = draft.ir.is(op, &fusion::IOTA) && draft.ir.int_of(op, "dim") == Some(dim);
@@ -194,7 +193,7 @@ struct Term<'s> {
     op: Option<(&'s Op, Vec<&'s str>)>,
 }
 
-/// A comparison that counts where those before it are equal: the value that is compared, and how.
+/// A comparison that applies if the earlier ones are equal: the compared value, and the direction.
 struct Order<'s> {
     name: &'s str,
     descending: bool,
@@ -210,7 +209,7 @@ struct Comparator<'s, 'r> {
 }
 
 impl<'s, 'r> Comparator<'s, 'r> {
-    /// A comparator with this body and these parameters: of each operand the element before and the one behind.
+    /// A comparator with this body and these parameters: for each operand, the earlier and the later element.
     fn new(
         r: &'r Reading<'s>,
         block: &'s Block,
@@ -274,8 +273,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
             None => ("", &[], None),
         }
     }
-    /// The direction of a comparison of the same function of either side, turned where the sides are; and the value of
-    /// the side before.
+    /// The direction of a comparison of one function of both elements, reversed if they are swapped; and the value for
+    /// the earlier element.
     fn compared(&self, name: &str) -> Option<(&'static str, Order<'s>)> {
         let ("compare", &[x, y], Some(op)) = self.made(name) else {
             return None;
@@ -306,8 +305,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
         let term = self.terms.get(order.name)?;
         words.contains(&word).then_some(term.text.as_str())
     }
-    /// The comparisons, the one that counts most first: `a < b`, `or(a < b, and(a == b, rest))`, `select(a == b, rest,
-    /// a < b)`.
+    /// The comparisons, the most significant first: `a < b`, `or(a < b, and(a == b, rest))`, `select(a == b, rest, a <
+    /// b)`.
     fn orders(&self) -> Made<Vec<Order<'s>>> {
         const STRICT: [&str; 2] = ["LT", "GT"];
         let mut orders = Vec::new();
@@ -396,8 +395,7 @@ impl<'s, 'r> Comparator<'s, 'r> {
             total,
         })
     }
-    /// The operand that is compared as it is, or in total order once zeros are one zero and NaN one NaN, as JAX does
-    /// it.
+    /// The operand that is compared directly, or in total order after normalizing zeros and NaN, as JAX does.
     fn canonical(&self, im: &Importer<'_>, order: &Order<'s>) -> Option<usize> {
         let operand = |name: &str| self.parameters.iter().position(|known| *known == name);
         let float = |at: usize| im.draft.dtype(self.r.operands[at / 2]).is_float();
@@ -481,7 +479,7 @@ fn spelled(r: &Reading<'_>, op: &Op) -> String {
     text
 }
 
-/// `chlo.top_k`: along the last axis; the stated results have the number of elements and the type of indices.
+/// `chlo.top_k`, along the last axis; the stated results determine the number of elements and the type of indices.
 pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let [_, indices] = r.outputs.as_slice() else {
@@ -504,7 +502,7 @@ pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     Ok([0, 1].map(|at| im.draft.ir.result(op, at)).into())
 }
 
-/// True if the function that a call names in `called_computations` puts the greatest element first; so it is where none is named.
+/// True if the function named in `called_computations` puts the greatest element first, or if none is named.
 fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
     let Some(called) = r.attr(&["called_computations"]) else {
         return Ok(true);

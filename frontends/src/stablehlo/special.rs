@@ -1,8 +1,7 @@
-//! Functions that no op of the fusion dialect is: digamma, polygamma, the zeta function of Hurwitz, and a Bessel
-//! function.
+//! Functions without an op in the fusion dialect: digamma, polygamma, the Hurwitz zeta function, and a Bessel function.
 //!
-//! Each is computed in `f64` by a series of stated length, and rounded once to the type of its operand. Poles and
-//! arguments outside of a domain give what XLA gives.
+//! Each is computed in `f64` by a series of fixed length, and rounded once to the type of its operand. Results at poles
+//! and outside of a domain are those of XLA.
 
 use std::f64::consts::PI;
 
@@ -138,9 +137,8 @@ impl Series<'_> {
         Ok(self.draft.builder().compare("eq", x, floor)?)
     }
 
-    /// `digamma(x) = digamma(x + n) - 1/x - ... - 1/(x + n - 1)`, of which the first is a series; below 1/2 by
-    /// reflection,
-    /// `digamma(1 - x) - pi / tan(pi x)`.
+    /// `digamma(x) = digamma(x + n) - 1/x - ... - 1/(x + n - 1)`, where the first term is a series; below 1/2 by the
+    /// reflection formula, `digamma(1 - x) - pi / tan(pi x)`.
     fn digamma(&mut self, x: Value) -> Made {
         let low = self.test("lt", x, 0.5)?;
         let one = self.number(1.0)?;
@@ -179,7 +177,7 @@ impl Series<'_> {
         self.where_so(pole, f64::NAN, made)
     }
 
-    /// The sum of `(q + k)^-s`: some terms, and what follows them by the formula of Euler and Maclaurin.
+    /// The sum of `(q + k)^-s`: a few terms, and the rest by the Euler-Maclaurin formula.
     fn zeta(&mut self, s: Value, q: Value) -> Made {
         let minus = self.op(&fusion::NEG, &[s])?;
         let mut sum = self.op(&fusion::POW, &[q, minus])?;
@@ -227,7 +225,7 @@ impl Series<'_> {
         self.where_so(at_one, f64::INFINITY, sum)
     }
 
-    /// `(-1)^(n + 1) n! zeta(n + 1, x)`, for n = 0 digamma.
+    /// `(-1)^(n + 1) n! zeta(n + 1, x)`; for n = 0, digamma.
     fn polygamma(&mut self, n: Value, x: Value) -> Made {
         let order = self.with(&fusion::ADD, n, 1.0)?;
         let zeta = self.zeta(order, x)?;

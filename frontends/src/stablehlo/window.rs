@@ -1,8 +1,8 @@
 //! Windows: `reduce_window` as a scan, or as reductions of blocks and of shifted parts.
 //!
-//! A window is a product of ranges, one of each axis, so what reduces it reduces one axis after the other. Windows that meet without a gap or
-//! an overlap are an axis of their own, which a reduction takes; those that overlap are parts of the tensor, shifted against each other, which
-//! an elementwise op combines.
+//! A window is a product of ranges, one for each axis, so its reduction proceeds axis by axis. Adjacent windows without
+//! a gap or an overlap form a separate axis, which a reduction takes. Overlapping windows are shifted parts of the
+//! tensor, which an elementwise op combines.
 //!
 //! ```text
 //! window 2, stride 2   %x: 8  -> reshape 4x2 -> max dims [1]                        4
@@ -24,10 +24,10 @@ use crate::program::{Draft, Fault, Made};
 
 /// The shifted parts that one axis of overlapping windows may be.
 const MAX_SHIFTS: i64 = 64;
-/// The parts that a tensor may be for the elements of windows, or for windows.
+/// The maximum number of parts of a tensor, for elements of windows or for windows.
 const MAX_PARTS: i64 = 1024;
 
-/// Windows along one axis: elements of each, from one window to the next, and from one element to the next.
+/// Windows along one axis: the number of elements, the distance between windows, and the distance between elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Along {
     pub size: i64,
@@ -70,7 +70,8 @@ impl Windows {
             places: places.filter(|n| *n > 0).ok_or_else(wrong)?,
         })
     }
-    /// The first index of the element at `place` of each window, in the order of a window's elements.
+    /// The first index of the element at `place` of each window, where `place` counts in the order of a window's
+    /// elements.
     fn starts(&self, place: i64) -> Vec<i64> {
         let mut rest = place;
         let mut starts = vec![0; self.along.len()];
@@ -170,7 +171,7 @@ fn along(r: &Reading<'_>, rank: usize) -> Made<Vec<Along>> {
     Ok(along.collect())
 }
 
-/// The axis and the scan where each window is all of an axis up to an element.
+/// The axis and the scan, if each window covers an axis from its start to one element.
 fn scan(
     row: &Row,
     own: &[i64],
@@ -235,7 +236,8 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
     Ok(all)
 }
 
-/// `stablehlo.select_and_scatter` as the gradient of an extreme of windows: to the first element of each window that no other is beyond.
+/// `stablehlo.select_and_scatter` as the gradient of a windowed extreme: the update goes to the first extreme element
+/// of each window.
 pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let [x, source, init] = [r.operand(0)?, r.operand(1)?, r.operand(2)?];
     let rank = lengths(&im.draft, x).len();
@@ -300,7 +302,8 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
     one(all.ok_or_else(|| form("has no windows")))
 }
 
-/// The numbers before and behind each axis, `[[1, 0], [0, 0]]`, also as `dense<[[1, 0], [0, 0]]>`, or one number for all.
+/// The amounts before and after each axis, `[[1, 0], [0, 0]]`, also as `dense<[[1, 0], [0, 0]]>`, or one number for
+/// all.
 pub fn pairs(r: &Reading<'_>, names: &[&str], rank: usize) -> Made<[Vec<i64>; 2]> {
     let wrong = || {
         Fault::form(format!(

@@ -1,9 +1,9 @@
 //! `sdpfa_fwd`: attention; `sdpfa_bwd`: its gradients.
 //!
-//! Attention with dropout and the gradients are compositions of products and elementwise ops in the type that
-//! products accumulate in. Dropout leaves a part of the softmax out where `fusion.bernoulli` says so, which numbers parts by their place among
-//! the scores; PyTorch's kernels number them by the threads that compute them. Seed and offset are results of the one and operands of the
-//! other, so that both leave out the same; without dropout they are nothing.
+//! Attention with dropout, and the gradients, are compositions of products and elementwise ops in the accumulating type
+//! of products. Dropout omits the parts of the softmax that `fusion.bernoulli` selects, numbered by their position
+//! among the scores; PyTorch's kernels number them by threads. Seed and offset are results of the forward op and
+//! operands of the backward op, so that both omit the same parts; without dropout they are unused.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{FusionBuilder, float_attr};
@@ -16,10 +16,11 @@ use crate::nvfuser::args::Args;
 use crate::nvfuser::value::{Number, Val};
 use crate::program::{Fault, Made};
 
-/// The number of values that the call gives: the result, the logarithms of the sums, and the seed and offset of dropout.
+/// The number of values that the call returns: the result, the logarithms of the sums, and the seed and offset of
+/// dropout.
 const RESULTS: usize = 4;
 
-/// Attention. Older definitions have no bias and no mask: there a number comes fourth.
+/// Attention. Definitions of older versions have neither bias nor mask: their fourth argument is a number.
 pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let mut operands = vec![
         args.tensor(0, &["query"])?,
@@ -78,7 +79,8 @@ pub fn forward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     Ok(values)
 }
 
-/// A bias and a mask as one operand, with axes of extent 1 stretched to those of the scores: their sum, where the mask adds `-inf` to what it leaves out.
+/// A bias and a mask as one operand, broadcast to the axes of the scores: their sum, where the mask contributes `-inf`
+/// for masked keys.
 fn together(
     r: &mut Reader<'_>,
     operands: &[Value],
@@ -106,7 +108,7 @@ fn together(
     r.draft.make(&fusion::ADD, &[operands[0], left]).map(Some)
 }
 
-/// The tensor with the last axes of the scores: two of them, or all.
+/// The tensor broadcast to the last two axes of the scores, or to all of them.
 fn stretch(r: &mut Reader<'_>, value: Value, shape: &[Extent]) -> Made {
     let own = r.extents(value);
     let Some(behind) = shape.len().checked_sub(own.len()) else {
@@ -148,7 +150,7 @@ fn dropout(probability: Option<f64>) -> Made<Option<f64>> {
 /// A probability, and the seed and the offset of its numbers.
 type Dropout = (f64, [Value; 2]);
 
-/// The products of values and the parts of the softmax that are kept, of scores and the logarithms of their sums.
+/// The products of the values and the kept parts of the softmax, given the scores and the logarithms of their sums.
 fn with_dropout(
     r: &mut Reader<'_>,
     (scores, lse): (Value, Value),
@@ -189,7 +191,7 @@ fn drawn(r: &mut Reader<'_>, x: Value, (left_out, [seed, offset]): Dropout) -> M
     Ok(b.value(&fusion::BERNOULLI, &[share, seed, offset], &clause)?)
 }
 
-/// The elements that are kept, divided by the share of them, and 0 for others.
+/// The kept elements divided by the fraction of kept elements, and 0 for the others.
 fn kept(r: &mut Reader<'_>, x: Value, drawn: Value, left_out: f64) -> Made {
     let scalar = r.draft.ir.scalar(r.draft.dtype(x));
     let [factor, zero] = [1.0 / (1.0 - left_out), 0.0].map(|n| r.draft.number(n, scalar));
@@ -238,8 +240,8 @@ fn state(r: &mut Reader<'_>, args: &Args<'_>) -> Made<[Value; 2]> {
     Ok([seed?, offset?])
 }
 
-/// Makes the extents of queries, keys and values one where they must be: batch axes, the last one of queries and keys, the one before of
-/// keys and values.
+/// Unifies extents of queries, keys and values that must be equal: batch axes, the last axis of queries and keys, the
+/// second-to-last of keys and values.
 fn joined(r: &mut Reader<'_>, operands: &[Value]) -> Made<()> {
     let rank = r.draft.dims(operands[0]).len();
     for axis in 0..rank {
@@ -265,7 +267,7 @@ fn turned(r: &mut Reader<'_>, x: Value) -> Made {
     r.draft.permute(x, &dims)
 }
 
-/// `x` with every element times a number: `scale`, or one over the root of the extent of queries.
+/// `x` with every element multiplied by `scale`, by default one over the root of the queries' last extent.
 fn scaled(r: &mut Reader<'_>, x: Value, scale: Option<f64>, embedding: Extent) -> Made {
     let dtype = r.draft.dtype(x);
     let factor = match (scale, embedding) {
@@ -318,7 +320,7 @@ fn added_to(r: &mut Reader<'_>, scores: Value, added: Value) -> Made {
     r.draft.make(&fusion::WHERE, &[added, scores, least])
 }
 
-/// `log(sum(exp(x)))` along the last axis, -inf where nothing is above -inf.
+/// `log(sum(exp(x)))` along the last axis; -inf if all elements are -inf.
 fn log_sum_exp(r: &mut Reader<'_>, x: Value) -> Made {
     let extents = r.extents(x);
     let last = extents.len() as i64 - 1;
@@ -345,7 +347,7 @@ fn log_sum_exp(r: &mut Reader<'_>, x: Value) -> Made {
     r.draft.make(&fusion::ADD, &[log, base])
 }
 
-/// The gradients of query, key and value. `p` are the parts of the softmax, which the logarithms of their sums give again.
+/// The gradients of query, key and value. `p` are the softmax values, recomputed from the logarithms of their sums.
 pub fn backward<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let names = [
         "grad_output",

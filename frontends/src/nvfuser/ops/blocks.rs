@@ -1,4 +1,4 @@
-//! Products of rows in groups, of floats of 4 bits in blocks with scales, and scales laid out for them.
+//! Grouped products of rows with 4-bit floats in blocks with scales, and the layout of such scales.
 //!
 //! ```text
 //! a[m, k]   b[g, k, n]   c[m, n] = alpha[g] * sum over k of a[m, k] * s[row, k / 16] * b[g, k, n] * t[g, n, k / 16]
@@ -6,8 +6,8 @@
 //! g is the group of row m    row = scale_starts[g] + m - starts[g]
 //! ```
 //!
-//! `starts` are the first rows of the groups, ascending from 0 on, and `scale_starts` the rows at which their scales begin, each in a tile of
-//! its own. The sizes of the products, which nvFuser is given besides, follow from these.
+//! `starts` are the first rows of the groups, ascending from 0, and `scale_starts` the rows at which their scales
+//! start, each in a separate tile. The sizes of the products, which nvFuser also receives, follow from these.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -100,7 +100,7 @@ fn scales_of_rows(r: &mut Reader<'_>, scale: Value, blocks: u64) -> Made {
     narrow::unswizzled(r, scale, [rows, blocks])
 }
 
-/// Scales of the columns of matrices, out of their tiles: `[group, column, block]`.
+/// The scales of the columns of matrices, unpacked from their tiles: `[group, column, block]`.
 fn scales_of_columns(r: &mut Reader<'_>, scale: Value, shape: [Extent; 3]) -> Made {
     let tile = [1, TILE[0], TILE[1]];
     let mut dims = Vec::new();
@@ -133,7 +133,7 @@ fn scales_of_columns(r: &mut Reader<'_>, scale: Value, shape: [Extent; 3]) -> Ma
     Ok(b.value(&fusion::SLICE, &[whole], &clauses)?)
 }
 
-/// Scales of rows in tiles, those of each group from its own tile on.
+/// The scales of rows in tiles; those of each group start at a new tile.
 pub fn grouped_scales<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["input"])?;
     super::one(laid_out(r, x, args))

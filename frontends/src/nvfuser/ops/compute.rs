@@ -1,4 +1,4 @@
-//! Ops of `fd.ops` that compute elements by several ops, or have clauses of their own.
+//! Ops of `fd.ops` that are compositions of elementwise ops, or have clauses of their own.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -78,7 +78,8 @@ pub fn segment_set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>
     one(r.draft.make(&fusion::SEGMENT_SET, &[x]))
 }
 
-/// The condition keeps its type, the others their common one, 16-bit floats too.
+/// Selects elements. The condition keeps its type, and the alternatives are promoted to a common type, which may be a
+/// 16-bit float.
 pub fn choose<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let condition = args.value(0, &["condition", "a"])?;
     let (x, y) = (args.value(1, &["x", "b"])?, args.value(2, &["y", "c"])?);
@@ -205,7 +206,7 @@ fn of_no_float(r: &mut Reader<'_>, x: Value, predicate: &str) -> Made<Option<Val
     Ok(Some(r.draft.builder().compare(predicate, x, x)?))
 }
 
-/// True where the sign bit is set: of -0 and of a NaN too.
+/// True if the sign bit is set, including -0 and NaN.
 pub fn sign_bit<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let mut x = r.operands(&[args.value(0, &["arg"])?], Default)?[0];
     let bits = match r.draft.dtype(x) {

@@ -1,7 +1,7 @@
-//! Arithmetic on numbers that are known: a definition computes extents and amounts with it, and decides between them.
+//! Arithmetic on known numbers, by which a definition computes extents and amounts and chooses between them.
 //!
-//! The type of a result is that of the op on scalars; one of f32 is rounded to it. Never folds what would overflow its type, divide by zero
-//! or need another type: that stays an op of the program.
+//! The type of a result is that of the op on scalars; an f32 result is rounded to f32. Operations that would overflow,
+//! divide by zero or need another type are never folded: they stay ops of the program.
 
 use std::cmp::Ordering;
 
@@ -90,7 +90,7 @@ const TRUTHS: &[Truth] = &[
     ("logical_or", |a, b| a || b),
 ];
 
-/// A name, and the op of the bits of two integers or truth values.
+/// A name, and a bitwise operation on two integers or booleans.
 type Bits = (&'static str, fn(i128, i128) -> i128);
 
 /// The ops of bits.
@@ -184,7 +184,7 @@ fn truth(number: Number) -> Option<bool> {
     real.then(|| number.float() != 0.0)
 }
 
-/// A number in a type: truth values, integers of 32 and 64 bits, `f32` and `f64`.
+/// A number in a type: booleans, integers of 32 and 64 bits, `f32` and `f64`.
 fn of(number: Number, dtype: DType) -> Option<Number> {
     let number = match number {
         Number::Complex(..) => return None,

@@ -119,7 +119,7 @@ fn folded(r: &mut Reader<'_>, def: &'static OpDef, x: Value) -> Made {
     Ok(b.value(def, &[x], &clause)?)
 }
 
-/// The tensor with axes but `dim` of extent 1 where `shape` has more, stretched.
+/// The tensor with axes of extent 1, except `dim`, broadcast to `shape`.
 fn stretched(r: &mut Reader<'_>, x: Value, shape: &[Extent], dim: i64) -> Made {
     let mut own = r.extents(x);
     for (axis, (own, wanted)) in own.iter_mut().zip(shape).enumerate() {
@@ -188,8 +188,8 @@ pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     along(r, x, index, dim)
 }
 
-/// The elements of `src`, a tensor or one for all, put at their indices; of those at one index the last. Where the index is shorter along other
-/// axes, nothing is put beyond it.
+/// Writes the elements of `src`, a tensor or one scalar, at their indices; the last element wins among those with equal
+/// indices. If the index is shorter along other axes, the rest stays unchanged.
 pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
     let dtype = r.draft.dtype(x);

@@ -1,4 +1,4 @@
-//! Floats of 8 bits and of 4: casts as NVIDIA's instructions make them, and tensors quantized in blocks.
+//! Floats of 8 and 4 bits: casts with the semantics of NVIDIA's instructions, and tensors quantized in blocks.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -14,13 +14,13 @@ use crate::program::{Draft, Fault, Made};
 const GREATEST_E2M1: f64 = 6.0;
 const GREATEST_E4M3: f32 = 448.0;
 pub const GREATEST_E5M2: f64 = 57344.0;
-/// The greatest power of two that a scale can be, as its biased exponent, and NaN.
+/// The biased exponent of the greatest scale, a power of two, and that of NaN.
 const GREATEST_EXPONENT: f64 = 254.0;
 const NO_EXPONENT: f64 = 255.0;
 /// The bits of the least scale, 2^-127, as an f32.
 const LEAST_SCALE: f64 = (1 << 22) as f64;
 
-/// The tensor with elements of another type, saturated where that is a float of 8 bits, as `cvt.satfinite` does it.
+/// The tensor with elements of another type; 8-bit floats saturate, as by `cvt.satfinite`.
 pub fn cast(draft: &mut Draft, x: Value, to: DType) -> Made {
     let from = draft.dtype(x);
     match to {
@@ -59,14 +59,14 @@ fn beside(draft: &mut Draft, x: Value, number: f64) -> Made {
     draft.number(number, scalar)
 }
 
-/// The rounding of a number to a power of two: `cvt.rz` and `cvt.rp` of its magnitude.
+/// The rounding direction to a power of two: `cvt.rz` and `cvt.rp` of the magnitude.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Toward {
     Zero,
     Infinity,
 }
 
-/// The biased exponent of the power of two that the magnitude of each f32 is rounded to, as an i32.
+/// The biased exponent of the power of two to which the magnitude of each f32 is rounded, as an i32.
 fn exponent(draft: &mut Draft, x: Value, toward: Toward) -> Made {
     let bits = bitcast(draft, x, DType::I32)?;
     let [mask, fraction, most, none] = [f64::from(i32::MAX), 23.0, GREATEST_EXPONENT, NO_EXPONENT]
@@ -125,7 +125,8 @@ pub struct Quantization {
 }
 
 impl Quantization {
-    /// The wishes of a call: its first argument, and a global scale, a swizzle, a length of blocks and a type at these places.
+    /// The parameters of a call: its first argument, and a global scale, a swizzle, a block length and a type at these
+    /// positions.
     pub fn read<'s>(r: &mut Reader<'s>, args: &Args<'s>, places: [usize; 4]) -> Made<Self> {
         let [global, turned, block, dtype] = places;
         let global = match args.get(global, &["global_scale"]) {
@@ -153,10 +154,10 @@ pub fn block_quantize_to_nvfp4<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<
     Ok(quantized(r, &wanted)?.map(Val::Tensor).into())
 }
 
-/// Elements in blocks along the last axis, each with a scale, and these. Of `Float8_e4m3fn` a block has 32, and its
-/// scale is the least power of two that is not below the greatest magnitude divided by 448; of `Float4_e2m1fn` it has
-/// 16, and its scale is the `Float8_e4m3fn` nearest to the greatest magnitude divided by 6, times the global scale
-/// where there is one. Elements are multiplied by the reciprocal of their scale, the greatest f32 where that is 0.
+/// Elements in blocks along the last axis, and the scale of each block. A block of `Float8_e4m3fn` has 32 elements; its
+/// scale is the least power of two not below the greatest magnitude divided by 448. A block of `Float4_e2m1fn` has 16
+/// elements; its scale is the `Float8_e4m3fn` nearest to the greatest magnitude divided by 6, times the global scale if
+/// given. Elements are multiplied by the reciprocal of their scale, or by the greatest f32 if the scale is 0.
 pub fn quantized(r: &mut Reader<'_>, wanted: &Quantization) -> Made<[Value; 2]> {
     let Quantization {
         x,
@@ -228,8 +229,8 @@ fn power_scales(draft: &mut Draft, greatest: Value) -> Scales {
     Ok((factor, scale(draft, exponent)?))
 }
 
-/// Scales that are floats of 8 bits, and their reciprocals in f32, without the global scale. A block of NaN has the
-/// greatest.
+/// Scales as 8-bit floats, and their reciprocals in f32, without the global scale. A block with a NaN gets the greatest
+/// scale.
 fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Scales {
     let [unit, most, one, largest] = [
         GREATEST_E2M1,
@@ -256,7 +257,8 @@ fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Sc
     Ok((factor, scales))
 }
 
-/// A tile of scales as tensor cores read them: rows and columns of it, and the rows that lie between neighbours of a column in memory.
+/// A tile of scales for tensor cores: its rows and columns, and the number of rows between neighbors of a column in
+/// memory.
 pub const TILE: [u64; 2] = [128, 4];
 const STRIDE: u64 = 32;
 
@@ -266,7 +268,7 @@ pub fn whole(extent: u64, tile: u64) -> Made<u64> {
     whole.ok_or_else(|| Fault::form("has too great an extent"))
 }
 
-/// The extents of rows and columns of scales; an error where they are named.
+/// The row and column extents of scales; an error if they are named.
 pub fn scale_extents(r: &mut Reader<'_>, x: Value) -> Made<[u64; 2]> {
     match r.extents(x)[..] {
         [Extent::Static(rows), Extent::Static(columns)] => Ok([rows, columns]),
@@ -317,14 +319,15 @@ pub fn unswizzled(r: &mut Reader<'_>, x: Value, extents: [u64; 2]) -> Made {
     Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
-/// True for scales of blocks: floats of 8 bits in tiles. Others are shared along an axis of extent 1.
+/// True for block scales: 8-bit floats in tiles. Other scales are shared along an axis of extent 1.
 pub fn in_blocks(r: &mut Reader<'_>, scale: Value) -> bool {
     let small = matches!(r.draft.dtype(scale), DType::F8E4M3FN | DType::F8E8M0FNU);
     let extents = r.extents(scale);
     small && extents.len() == 2 && !extents.contains(&Extent::Static(1))
 }
 
-/// Rows of a factor, in f32, whose blocks are multiplied by their scales: 16 terms where these are `Float8_e4m3fn`, 32 where they are powers of two.
+/// The rows of a factor in f32, with each block multiplied by its scale: blocks of 16 terms for `Float8_e4m3fn` scales,
+/// of 32 for powers of two.
 pub fn scaled_in_blocks(r: &mut Reader<'_>, x: Value, scale: Value) -> Made {
     let block = match r.draft.dtype(scale) {
         DType::F8E8M0FNU => 32,

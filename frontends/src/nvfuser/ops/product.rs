@@ -1,4 +1,4 @@
-//! Products whose factors stand in groups or have scales: several ops each.
+//! Grouped and scaled products, each a composition of several ops.
 //!
 //! ```text
 //! a[m, k]      b[g, k, n]    c[m, n] = sum over k of a[m, k] * b[group(m), k, n]
@@ -6,8 +6,10 @@
 //! a[m, k]      b[k, n]       c[g, m, n] = sum over the k of group g of a[m, k] * b[k, n]
 //! ```
 //!
-//! `offsets` are the ends of the groups, in ascending order: `group(i)` is the number of them that are not above i. A factor is multiplied by
-//! its scale, that of a `scaled_mm` block by block where the scale is a tensor of floats of 8 bits, the product by `alpha`, and `bias`, multiplied by `beta`, is added, all in f32 (f64 for f64); the result is rounded once.
+//! `offsets` are the ends of the groups, in ascending order: `group(i)` is the number of offsets that are at most i.
+//! Each factor is multiplied by its scale, block by block for a `scaled_mm` with a tensor of 8-bit float scales. The
+//! product is multiplied by `alpha`, and `bias` times `beta` is added. All of this is computed in f32 (f64 for f64),
+//! and the result is rounded once.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;
@@ -25,7 +27,7 @@ use crate::program::{Fault, Made};
 pub struct Factor {
     /// Its elements.
     pub value: Value,
-    /// Their scale, shared by all elements along an axis that has extent 1 in it.
+    /// The scale of the factor, shared by all elements along axes on which it has extent 1.
     pub scale: Option<Value>,
 }
 
@@ -46,7 +48,7 @@ impl Factor {
             r.draft.permute(x, &order)
         })
     }
-    /// The value times its scale, which may be one for each block of a row, or of a column.
+    /// The value times its scale, possibly one scale for each block of a row or column.
     fn scaled_of(self, r: &mut Reader<'_>, columns: bool) -> Made {
         let Some(scale) = self.scale.filter(|&scale| narrow::in_blocks(r, scale)) else {
             return self.scaled(r);
@@ -194,7 +196,7 @@ fn sum(r: &mut Reader<'_>, x: Value, dims: &[i64]) -> Made {
     Ok(b.value(&fusion::SUM, &[x], &dims)?)
 }
 
-/// The elements of a tensor, or its parts along the first axis, at indices.
+/// The elements of a tensor, or its slices along the first axis, at indices.
 pub fn at(r: &mut Reader<'_>, x: Value, indices: Value) -> Made {
     let mut b = r.draft.builder();
     let dim = [b.int("dim", 0)];
@@ -218,7 +220,7 @@ fn group(r: &mut Reader<'_>, offsets: Value, length: Extent) -> Made {
     passed(r, offsets, places)
 }
 
-/// Each row of `a` times the matrix of `b` for its group, of groups with these ends.
+/// Each row of `a` times the matrix of `b` for its group; `offsets` are the ends of the groups.
 fn of_ends(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
     agree(r, (a.value, 1), (b.value, 1))?;
     agree(r, (offsets, 0), (b.value, 0))?;
@@ -227,7 +229,7 @@ fn of_ends(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
     by_rows(r, a, b, group)
 }
 
-/// Each row of `a` times what `b` has for its group; terms lie along all axes of `a` but the first.
+/// Each row of `a` times the slice of `b` for its group; terms run along all axes of `a` except the first.
 pub fn by_rows(r: &mut Reader<'_>, a: Factor, b: Factor, group: Value) -> Made {
     let b = b.map(|x| at(r, x, group))?;
     let (a, b) = (a.scaled(r)?, b.scaled(r)?);
@@ -238,7 +240,7 @@ pub fn by_rows(r: &mut Reader<'_>, a: Factor, b: Factor, group: Value) -> Made {
     sum(r, terms, axes.get(1..).unwrap_or_default())
 }
 
-/// A product for each group of the axis that is summed, beyond which both factors are 0.
+/// A product for each group of the summed axis; outside of its group both factors are 0.
 fn by_terms(r: &mut Reader<'_>, a: Factor, b: Factor, offsets: Value) -> Made {
     agree(r, (a.value, 1), (b.value, 0))?;
     let (terms, groups) = (r.extents(b.value)[0], r.extents(offsets)[0]);

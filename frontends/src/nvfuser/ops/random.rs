@@ -49,7 +49,7 @@ pub fn normal_like<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>
     one(like(r, &fusion::NORMAL, args))
 }
 
-/// Numbers of the stated shape, in the type that computes for the stated one, and that.
+/// Random numbers of the stated shape in the computing type, and the stated type.
 fn shaped<'s>(r: &mut Reader<'s>, def: &'static OpDef, args: &Args<'s>) -> Made<(Value, DType)> {
     let shape: Option<Vec<_>> = args.shape(2, &["shape"])?.into_iter().collect();
     let shape = shape.ok_or_else(|| Fault::form("leaves an extent open (-1)"))?;

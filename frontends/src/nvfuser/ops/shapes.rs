@@ -219,7 +219,7 @@ pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(b.value(&fusion::PAD, &[x, value], &clauses)?))
 }
 
-/// The tensor without as many elements at the ends of its axes as the widths are below zero.
+/// The tensor without the elements at the ends of its axes that negative widths remove.
 fn without(r: &mut Reader<'_>, x: Value, low: &[i64], high: &[i64]) -> Made {
     if low.iter().chain(high).all(|width| *width >= 0) {
         return Ok(x);
@@ -376,7 +376,7 @@ pub fn triu<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(r.draft.make(&fusion::WHERE, &[kept, x, zero]))
 }
 
-/// Truth values of the shape of `x`: true where the column less the row is `predicate` to `diagonal`.
+/// Booleans of the shape of `x`: true if the column minus the row has the relation `predicate` to `diagonal`.
 pub fn triangle(r: &mut Reader<'_>, x: Value, predicate: &str, diagonal: i64) -> Made {
     let dims: Vec<Dim> = r.extents(x).into_iter().map(Dim::new).collect();
     let Some(row) = dims.len().checked_sub(2) else {

@@ -1,8 +1,9 @@
-//! Pairs of ops on floats that XLA writes as other ops, with other results: `x / 3` as `x * (1 / 3)`, a division by a broadcast tensor likewise,
-//! `log(exp(x))` as `x`, `x * float(b)` as a choice between `x` and 0.
+//! Pairs of float ops that XLA rewrites to other ops with different results: `x / 3` to `x * (1 / 3)`, likewise a
+//! division by a broadcast tensor, `log(exp(x))` to `x`, and `x * float(b)` to a select between `x` and 0.
 //!
-//! Each of these ops is rounded, and overflows, by itself here. An operand of such a pair passes through an `optimization_barrier`, which keeps
-//! the two ops apart. What lies between them only moves elements. Tried with XLA of JAX 0.10.2.
+//! In our semantics each of these ops rounds and overflows separately. An operand of such a pair passes through an
+//! `optimization_barrier`, which keeps the two ops separate, as long as the ops between them only move elements. Tested
+//! with XLA of JAX 0.10.2.
 
 use std::collections::HashSet;
 
@@ -150,7 +151,7 @@ fn is_of_truth(ir: &Ir, op: Op) -> bool {
     ir.is(op, &fusion::CAST) && of == Some(DType::I1)
 }
 
-/// The op that computes a value, in front of those that move its elements.
+/// The op that computes a value, behind the ops that move its elements.
 pub fn maker(ir: &Ir, mut value: Value) -> Option<Op> {
     loop {
         let op = ir.def_op(value)?;

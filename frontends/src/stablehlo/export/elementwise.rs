@@ -38,7 +38,7 @@ pub fn trunc(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     Ok(w.choice(&below, &up, &down))
 }
 
-/// A formula on operands in the type that computes, and its result in that of the op.
+/// A formula on operands in the computing type, with the result converted to the type of the op.
 fn computed<const N: usize>(
     w: &mut Writer<'_>,
     op: Op,
@@ -124,7 +124,7 @@ pub fn relu(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     Ok(w.same("maximum", &[&x, &zero]))
 }
 
-/// A function that is computed in f64: XLA's of f32 is further off than its definition here admits.
+/// A function computed in f64, because XLA's f32 version exceeds the error bound of its definition here.
 pub fn in_f64(w: &mut Writer<'_>, op: Op, name: &str) -> Made<Tensor> {
     let x = w.operand(op, 0)?;
     let wide = w.convert(&x, DType::F64);
@@ -183,7 +183,7 @@ fn remainder_of(w: &mut Writer<'_>, op: Op, x: &Tensor, y: &Tensor) -> Tensor {
     }
 }
 
-/// A remainder, and the divisor added to it where its sign is another than that.
+/// A remainder, plus the divisor if their signs differ.
 pub fn remainder(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     computed(w, op, to, |w, [x, y]| {
         let rest = remainder_of(w, op, x, y);
@@ -214,7 +214,7 @@ struct Guard {
     turns: Option<Tensor>,
 }
 
-/// The guard of an op that divides integers by `y`; none where no element of it can be 0 or -1, and of floats.
+/// The guard for an op that divides integers by `y`; `None` for floats, and if no element of `y` can be 0 or -1.
 fn guard(w: &mut Writer<'_>, op: Op, y: &Tensor) -> Option<Guard> {
     let own = w.ir.operands(op).nth(1)?;
     if !y.dtype.is_int() || is_plain_divisor(w.ir, own) {
@@ -262,7 +262,8 @@ pub fn without_nan(w: &mut Writer<'_>, op: Op, to: &Form, name: &str) -> Made<Te
     Ok(w.choice(&x_nan, y, &known))
 }
 
-/// A shift to the right, which of unsigned numbers fills with zeros; there the arithmetic one fills with the upper bit.
+/// A right shift. For unsigned numbers it fills with zeros, where StableHLO's arithmetic shift would fill with the
+/// upper bit.
 pub fn shr(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let all = w.spread_operands(op, &to.shape)?;
     let [x, y] = pair(&all)?;
@@ -296,8 +297,8 @@ pub fn clamp(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     }
 }
 
-/// A conversion. Numbers are limited before one to a type without infinity, as ours saturates; floats of 8 bits and of 4 become numbers that
-/// compute before they are counted or compared.
+/// A conversion. Before a conversion to a type without infinity, numbers are clamped, since ours saturates. Floats of 8
+/// and 4 bits are converted to a computing type before conversions to integers and comparisons.
 pub fn cast(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     const GREATEST: f64 = 448.0;
     let x = w.operand(op, 0)?;

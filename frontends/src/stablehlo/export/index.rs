@@ -7,7 +7,7 @@ use super::reduce::{combining, without_negative_zero};
 use super::{Form, Tensor, Writer, refuse};
 use crate::program::Made;
 
-/// A gather of whole parts along one axis. Indices are limited to the axis there as here.
+/// A gather of whole slices along one axis. Both systems clamp indices to the axis.
 pub fn take(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let (x, indices, axis) = (w.operand(op, 0)?, w.operand(op, 1)?, w.axis(op));
     let mut sizes = x.shape.clone();
@@ -170,8 +170,8 @@ impl Put {
             _ => Ok(made),
         }
     }
-    /// The last update at each place, which StableHLO leaves open: the greatest of their numbers is scattered, and the update of this
-    /// number taken.
+    /// The last update at each position, which StableHLO leaves undefined: the greatest update number is scattered, and
+    /// the update with this number is taken.
     fn last(self, w: &mut Writer<'_>, dest: Tensor, at: Tensor, updates: Tensor) -> Made<Tensor> {
         let numbers = w.iota(self.axis, &updates.shape, DType::I64);
         let minus = w.number(-1.0, DType::I64);

@@ -1,4 +1,4 @@
-//! Loops: their programs as the regions of a `while`, with a counter where they have a number of turns.
+//! Export of loops: their programs become the regions of a `while`, with a counter if the number of turns is given.
 
 use fuser_dialects::task::{self, calls};
 use fuser_ir::{DType, Op};

@@ -43,7 +43,7 @@ pub use ops::needs_parts;
 /// The mark of a name that is given at the end.
 const OPEN: &str = "%~";
 
-/// The text of the one program of a module; or the ops that StableHLO cannot say.
+/// The text of the only program of a module; or the errors of ops that StableHLO cannot express.
 pub fn export(ir: &Ir, module: Op) -> Result<String, Diagnostics> {
     let programs = calls::roots(ir, module);
     let [program] = programs.as_slice() else {
@@ -166,7 +166,7 @@ impl Writer<'_> {
             "module @{symbol:?} {{\n  func.func public @main({parameters}) -> ({types}) {{\n{body}  }}\n}}\n"
         )
     }
-    /// A parameter, whose last axis is the parts of complex numbers if it is `paired`: these it takes.
+    /// A parameter. If it is `paired`, it takes complex numbers, and its last axis are their parts.
     fn parameter(&mut self, value: Value, paired: bool) -> Made<Tensor> {
         let Form { shape, dtype } = self.form(value)?;
         let name = self.own_name(value);
@@ -189,7 +189,7 @@ impl Writer<'_> {
         self.made.insert(value, both);
         Ok(parameter)
     }
-    /// A result: complex numbers, if it is `paired` and so has their parts along its last axis.
+    /// A result. If it is `paired`, it returns complex numbers, and its last axis are their parts.
     fn returned(&mut self, value: Value, paired: bool) -> Made<Tensor> {
         let tensor = self.tensor(value)?;
         let complex = tensor.dtype.complex();
@@ -390,7 +390,7 @@ impl Writer<'_> {
     fn choice(&mut self, condition: &Tensor, then: &Tensor, otherwise: &Tensor) -> Tensor {
         self.same("select", &[condition, then, otherwise])
     }
-    /// The operand in the shape of the result, where it is of rank 0.
+    /// The operand, broadcast to the shape of the result if it has rank 0.
     fn spread(&mut self, x: Tensor, shape: &[u64]) -> Tensor {
         if !x.shape.is_empty() || shape.is_empty() {
             return x;
@@ -403,7 +403,7 @@ impl Writer<'_> {
         self.emit(&wide, "stablehlo.broadcast_in_dim", &[x], &dims);
         wide
     }
-    /// A conversion. XLA takes a number of 16 bits as it was before it was rounded to them, unless it is kept from looking.
+    /// A conversion. XLA may use a 16-bit number without its rounding unless a barrier prevents that.
     fn convert(&mut self, x: &Tensor, to: DType) -> Tensor {
         let computed = x.name.starts_with(OPEN);
         let narrow = matches!(x.dtype, DType::F16 | DType::BF16);
@@ -472,7 +472,7 @@ impl Writer<'_> {
         self.line(&made, &format!("stablehlo.iota dim = {dim} : {ty}"));
         made
     }
-    /// An op in generic form, with the bodies of its regions; one name stands for all of its results.
+    /// An op in generic form, with the bodies of its regions; one name denotes all of its results.
     fn generic(
         &mut self,
         name: &str,

@@ -226,8 +226,8 @@ static COMPLEX: &[&OpDef] = &[
     &fusion::SUM,
 ];
 
-/// True where StableHLO means something else by an op on complex numbers, so that a program has to be written with their parts
-/// (`--split-complex`).
+/// True if StableHLO defines an op on complex numbers differently, so that the program must be exported with split
+/// parts (`--split-complex`).
 pub fn needs_parts(ir: &Ir, module: Op) -> bool {
     ir.walk(module).into_iter().any(|op| is_foreign(ir, op))
 }

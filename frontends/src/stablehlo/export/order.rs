@@ -7,7 +7,8 @@ use super::reduce::neutral_text;
 use super::{Form, Tensor, Writer, refuse};
 use crate::program::Made;
 
-/// The first index of a greatest or smallest element, a NaN before all, as `jnp.argmax` writes it.
+/// The first index of a greatest or smallest element, where NaN counts as the most extreme, in the form of
+/// `jnp.argmax`.
 pub fn arg(w: &mut Writer<'_>, op: Op, to: &Form, predicate: &str) -> Made<Tensor> {
     let (x, dim) = (w.operand(op, 0)?, w.axis(op));
     match x.shape.get(dim) {
@@ -58,7 +59,8 @@ pub fn arg(w: &mut Writer<'_>, op: Op, to: &Form, predicate: &str) -> Made<Tenso
     }
 }
 
-/// The text of a block with these arguments and results, of whose ops the writer has the lines; puts back the lines before.
+/// The text of a block with these arguments and results, from the lines that the writer has collected; restores the
+/// earlier lines.
 fn block(w: &mut Writer<'_>, outer: String, args: &[&Tensor], results: &[&Tensor]) -> String {
     let lines = std::mem::replace(&mut w.text, outer);
     let args: Vec<String> = args
@@ -107,7 +109,7 @@ fn sorted(w: &mut Writer<'_>, op: Op, x: &Tensor, indexed: bool, descending: boo
     w.generic("sort", &operands, &attributes, &body, &forms)
 }
 
-/// The key by which a float is compared: zeros are equal, and so are all NaN, the greatest.
+/// The key for comparing floats: zeros are equal, and all NaN are equal and the greatest.
 fn key(w: &mut Writer<'_>, x: &Tensor) -> Tensor {
     if !x.dtype.is_float() {
         return x.clone();
@@ -131,7 +133,7 @@ fn in_total_order(w: &mut Writer<'_>, predicate: &str, keys: &[Tensor; 2]) -> Te
     made
 }
 
-/// The first elements along the axis that is sorted, in the form of a result.
+/// The first elements along the sorted axis, in the form of a result.
 fn first(w: &mut Writer<'_>, x: &Tensor, to: &Form) -> Tensor {
     let bounds: Vec<(u64, u64)> = to.shape.iter().map(|n| (0, *n)).collect();
     let cut = w.cut(x, &bounds);

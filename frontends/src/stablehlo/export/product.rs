@@ -71,7 +71,7 @@ pub fn linear(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     Ok(w.convert(&sum, to.dtype))
 }
 
-/// A convolution whose groups are an axis of their own there, part of the features and the filters here.
+/// A convolution. Its groups, a separate axis in our op, become part of the features and the filters.
 pub fn convolution(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let missing = || Fault::form("has clauses that do not fit its operands");
     let (x, kernel) = (w.operand(op, 0)?, w.operand(op, 1)?);

@@ -25,7 +25,7 @@ fn accumulated(body: &str, dtype: DType) -> DType {
     }
 }
 
-/// A reduction; 16-bit floats accumulate in f32. Over no axes it is the operand, `-0` too.
+/// A reduction; 16-bit floats accumulate in f32. A reduction over no axes is its operand, including `-0`.
 pub fn by(w: &mut Writer<'_>, op: Op, to: &Form, body: &str) -> Made<Tensor> {
     let (x, dims) = (w.operand(op, 0)?, w.ints(op, "dims"));
     Ok(reduced(w, &x, &dims, to, body))
@@ -64,7 +64,7 @@ fn over(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], body: &str) -> Tensor {
     }
 }
 
-/// `+0` in the place of `-0`: what a sum that is zero is.
+/// Replaces `-0` by `+0`, the value of a sum that is zero.
 pub fn without_negative_zero(w: &mut Writer<'_>, x: &Tensor) -> Tensor {
     if !x.dtype.is_float() {
         return x.clone();
@@ -148,7 +148,7 @@ pub fn var_mean(w: &mut Writer<'_>, op: Op, to: &[Form]) -> Made<Vec<Tensor>> {
     Ok(results.to_vec())
 }
 
-/// A reduction of the elements up to each: a window over all that stand before.
+/// A prefix reduction, as a window over all elements up to each one.
 pub fn scan(w: &mut Writer<'_>, op: Op, to: &Form, body: &str) -> Made<Tensor> {
     let (x, dim) = (w.operand(op, 0)?, w.axis(op));
     let Some(length) = x.shape.get(dim).copied() else {

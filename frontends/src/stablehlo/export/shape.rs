@@ -83,7 +83,7 @@ pub fn size(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     Ok(w.filled(&to.shape, &product.to_string(), to.dtype))
 }
 
-/// Indices of 64 bits, converted: an index that a narrower type has not is left open there.
+/// Indices of 64 bits, converted: StableHLO leaves an index beyond a narrower type undefined.
 pub fn iota(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let dim = w.axis(op);
     let least = match to.dtype.is_int() {
