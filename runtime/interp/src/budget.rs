@@ -1,4 +1,4 @@
-//! Limits: element operations (fuel) and memory. Every tensor holds its charge and gives it back when it goes.
+//! Limits on element operations (fuel) and memory. Every tensor holds its charge and returns it when dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,9 +1,12 @@
-//! Results against results: element by element, against a derived bound, against the spread of samples, or bit for bit.
+//! Comparison of results, element by element: against a derived bound, against the spread of samples, or bit for bit.
 //!
-//! A bound covers any order of summation and any library that keeps its promise; four times the bound and a unit in the
-//! last place are allowed, for what the analysis leaves out (terms of second order, roundings of the bound itself). The
-//! rounding of a store to a narrow type is allowed once. A bound of zero means that the analysis has shown that there is only one result, and no slack is given. Where the bound says little, samples say
-//! more ([`Spread`]): both yardsticks hold. An element of which neither says anything, or allows as much as there is, is not compared.
+//! A bound covers any order of summation and any library within its stated accuracy. Four times the bound and a unit in
+//! the last place are permitted, to cover effects outside of the analysis (second-order terms, roundings of the bound
+//! itself). The rounding of a store to a narrow type is permitted once. A bound of zero means that there is provably
+//! only one correct result, and no slack is added.
+//!
+//! Where the bound is wide, samples are sharper ([`Spread`]): an element must satisfy both. An element for which
+//! neither gives a useful limit is not compared.
 
 use crate::machine::CHUNK;
 use crate::number::{F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Rules, round};
@@ -18,7 +21,8 @@ pub use crate::number::rules::SLACK;
 /// therefore cover the jumps that errors can cause.
 const BEYOND: f64 = 1.5;
 
-/// The greatest bound for which no samples are wanted, in units in the last place of the computing type. The rounding of the store is allowed besides.
+/// The greatest bound that needs no samples, in units in the last place of the computing type. The rounding of the
+/// store is permitted in addition.
 const TIGHT: f64 = 64.0;
 
 /// The element that came closest to what is allowed, or went furthest beyond.
@@ -76,7 +80,7 @@ pub struct Report {
     pub compared: usize,
     /// The number of those elements for which the reference allows no error: there is only one correct result.
     pub exact: usize,
-    /// Elements whose samples spread as far as the element is great, or differ in kind.
+    /// The number of elements whose samples spread as widely as their magnitude, or differ in kind.
     pub ill_conditioned: usize,
     /// The number of elements for which the reference gives no usable bound, and which have no samples.
     pub undecided: usize,
@@ -121,8 +125,8 @@ impl Report {
     }
 }
 
-/// The distances of samples from the reference, by stored element; infinite where a sample is of another kind (another integer, a NaN or
-/// an infinity beside a number).
+/// The distances of samples from the reference, by stored element. A distance is infinite for a sample of another kind
+/// (another integer, or a NaN or an infinity instead of a number).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Spread {
     distances: Vec<Distances>,
@@ -291,7 +295,7 @@ pub fn compare_sampled(
     })
 }
 
-/// True if bounds say enough: no element is undecided, and none may be off by much in comparison with what is typical.
+/// True if bounds suffice: no element is undecided, and no bound is large compared with a typical magnitude.
 pub fn is_tight(reference: &Tensor) -> bool {
     if let Some((re, im)) = reference.parts() {
         return is_tight(&re) && is_tight(&im);
@@ -319,7 +323,8 @@ pub fn is_tight(reference: &Tensor) -> bool {
 /// The most elements whose median stands for all.
 const MOST_OF_A_MEDIAN: usize = 1 << 16;
 
-/// The median of the magnitudes of a tensor's finite elements that are not stored as zero; of a large one's, of elements at equal distances.
+/// The median magnitude of a tensor's finite elements that are not stored as zero; a large tensor is sampled at equal
+/// distances.
 fn typical(reference: &Tensor) -> f64 {
     let least = Rules::of(reference.dtype()).ulp(0.0);
     let count = reference.stored_len();
@@ -384,8 +389,8 @@ fn unequal(equal: bool, actual: &Tensor, expected: &Tensor, a: usize, e: usize) 
     Deviation::exact(if equal { 0.0 } else { distance.max(1.0) })
 }
 
-/// The least numbers of a type that are allowed near zero, where nothing is sharper: four times the units that functions promise, up to
-/// seven.
+/// The permitted error near zero in least numbers of a type, if no limit is sharper: four times the units promised for
+/// functions, which are at most seven.
 const LEAST: f64 = 32.0;
 
 /// The yardsticks of one output.
@@ -397,7 +402,8 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// The spread that is allowed to stored element `i`, infinite where samples are of several kinds; `None` without samples.
+    /// The permitted spread of stored element `i`, infinite if its samples are of several kinds; `None` without
+    /// samples.
     fn spread(&self, i: usize) -> Option<f64> {
         let Sampled {
             spread,
@@ -465,7 +471,8 @@ impl Judge<'_> {
             None => Verdict::Undecided(known),
         }
     }
-    /// The factor for the error of the reference itself: where the program computes in f64, it is off as the program is.
+    /// The factor for the error of the reference itself: if the program computes in f64, the reference is as inaccurate
+    /// as the program.
     fn own_error(&self) -> f64 {
         match self.rules.dtype {
             DType::F64 => std::f64::consts::SQRT_2,

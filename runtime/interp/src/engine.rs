@@ -1,7 +1,7 @@
-//! Control: the next op to run, and the values that are alive.
+//! Control flow: the next op to run, and the live values.
 //!
-//! Regions are frames on an explicit stack, so nesting of any depth costs no stack. Outside loops a value goes as soon as
-//! its last use has run, which keeps large programs within memory.
+//! Regions are frames on an explicit stack, so nesting uses no machine stack. Outside loops a value is dropped after
+//! its last use, which limits the memory of large programs.
 
 use std::collections::BTreeMap;
 
@@ -102,7 +102,7 @@ pub(crate) struct Engine<'a> {
     given: &'a BTreeMap<String, i64>,
     pub memory: Memory,
     pub team: Team,
-    /// The iterations that came to each `kernel.last`, by the number of the count.
+    /// The number of iterations that reached each `kernel.last`, by the number of its count.
     pub counts: BTreeMap<(Op, i64), i64>,
     values: Vec<Option<Slot>>,
     uses: SecondaryMap<Value, usize>,

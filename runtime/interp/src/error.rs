@@ -1,4 +1,4 @@
-//! Errors of the interpreter: wrong inputs, IR without a meaning here, and limits. All are values; nothing panics.
+//! Errors of the interpreter: wrong inputs, IR without semantics here, and limits. All are values; nothing panics.
 
 use fuser_ir::Op;
 
@@ -43,7 +43,7 @@ pub enum ErrorKind {
         /// Value and input that contradict it.
         second: (i64, String),
     },
-    /// A tensor of elements of 4 bits, by name, has so many along the axis along which callers see two in a byte.
+    /// A tensor of 4-bit elements, by name, has an odd extent along the axis where callers see two elements in a byte.
     HalfByte(String, usize),
     /// No input gives the named extent a value.
     UnboundExtent(String),
@@ -94,7 +94,7 @@ pub enum Race {
         /// True if a barrier between the two would order them.
         in_block: bool,
     },
-    /// An op hands values from thread to thread again, and some may still read those of last time.
+    /// An op exchanges values between threads again, while some threads may still read the previous ones.
     Again,
     /// Not all threads come to a barrier.
     Divergent,

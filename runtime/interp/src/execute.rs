@@ -208,8 +208,8 @@ fn shaped(machine: &mut Machine<'_>, site: Site<'_>, kind: Shape, x: &Tensor) ->
     }
 }
 
-/// The axes that `expand` repeats: those whose written extent differs from the operand's. Decided by the types, because
-/// a named extent may turn out to be 1.
+/// The axes that `expand` repeats: those whose written extent differs from the operand's. Types decide this, since a
+/// named extent may be 1.
 fn stretched(site: Site<'_>) -> Result<Vec<bool>> {
     let operand = site.ir.operand(site.op, 0);
     let from = site.ir.value_kind(operand).as_tensor();

@@ -1,8 +1,9 @@
-//! The results that a program is to give: the reference with its bounds and, where bounds say too little, samples.
+//! The expected results of a program: the reference with its bounds, and samples where bounds are too wide.
 //!
-//! Samples are drawn when they are wanted, a few first, and more while an element looks wrong that its bound lets pass. An element fails
-//! where it is farther from the reference than `K s`, `s` the root mean square distance of the samples, with `K` such that a correct
-//! program fails with a probability of at most [`FALSE_ALARM`], all elements together. docs/checking.md has the derivation.
+//! Samples are drawn on demand: a few first, and more while an element looks wrong although it satisfies its bound. An
+//! element fails if its distance from the reference exceeds `K s`, where `s` is the root mean square distance of the
+//! samples. `K` is chosen so that a correct program fails with a probability of at most [`FALSE_ALARM`] over all
+//! elements. docs/checking.md has the derivation.
 
 use fuser_ir::types::TypeKind;
 use fuser_ir::{Ir, Op};
@@ -13,7 +14,7 @@ use crate::{Options, Result, Tensor, interpret};
 
 /// The numbers of samples after which elements are judged again.
 const STAGES: [u32; 3] = [8, 24, 64];
-/// The probability that the samples of a correct program find something wrong with it.
+/// The probability that samples report a correct program as wrong.
 pub const FALSE_ALARM: f64 = 1e-6;
 /// The factor by which samples enlarge errors. The farthest samples then lie about as far away as the limit, so that
 /// they expose jumps within it.
@@ -85,7 +86,7 @@ impl Expected {
     pub fn judge(&mut self, subject: Subject<'_>, actual: &[Tensor]) -> Vec<Report> {
         self.judge_telling(subject, actual, &|_, _| ())
     }
-    /// Judges results, as `judge` does; `tell` hears how many samples are drawn, and of how many.
+    /// Judges results, as `judge` does; `tell` receives the number of finished samples and the total.
     pub fn judge_telling(
         &mut self,
         subject: Subject<'_>,
@@ -220,9 +221,9 @@ impl From<Vec<Tensor>> for Expected {
     }
 }
 
-/// The number of standard deviations that an error exceeds with a probability of at most `alpha`, where the standard deviation is that
-/// of `count` samples: a bound on Student's distribution with so many degrees of freedom `n`, `P(|T| > K) <= sqrt(2/pi) / K n / (n - 1)
-/// (1 + K^2 / n)^(-(n - 1) / 2)`.
+/// The number of standard deviations that an error exceeds with a probability of at most `alpha`, if the standard
+/// deviation is estimated from `count` samples. It is a bound on Student's distribution with `n` degrees of freedom:
+/// `P(|T| > K) <= sqrt(2/pi) / K n / (n - 1) (1 + K^2 / n)^(-(n - 1) / 2)`.
 pub fn tolerance(count: u32, alpha: f64) -> f64 {
     let n = f64::from(count.max(2));
     let tail = |k: f64| {
@@ -244,7 +245,7 @@ pub fn tolerance(count: u32, alpha: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Quantiles of Student's distribution, two-sided, from tables: the bound lies above them and close.
+    /// The bounds are slightly above the two-sided quantiles of Student's distribution from tables.
     #[test]
     fn tolerances_are_quantiles_of_students_distribution() {
         for (count, alpha, quantile) in [

@@ -1,4 +1,4 @@
-//! Named extents: bound by the shapes of inputs, then looked up wherever a shape names them.
+//! Named extents: bound by the shapes of inputs, then looked up in shapes that name them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// Binds what the axes of `tensor` say about `dims`, its type; `input` names it in errors.
+    /// Binds the names in `dims`, the type of `tensor`, to the extents of its axes; `input` is its name in errors.
     pub fn bind(&mut self, ir: &Ir, dims: &[Dim], tensor: &Tensor, input: &str) -> Result<()> {
         for (dim, axis) in dims.iter().zip(tensor.axes()) {
             let Extent::Symbolic(id) = dim.extent else {

@@ -56,7 +56,8 @@ pub(crate) fn action(name: &str) -> Option<Action> {
     })
 }
 
-/// The axes of a value outermost in memory first, where that is not their own order: kernels count elements as they lie.
+/// The axes of a value in storage order, outermost first, if it differs from their own order: kernels count elements in
+/// storage order.
 fn order(ir: &Ir, value: Value) -> Option<Vec<usize>> {
     let tensor = ir.value_kind(value).as_tensor()?;
     (!layout::is_row_major(ir, tensor)).then(|| layout::order(ir, tensor).to_vec())
@@ -183,7 +184,7 @@ impl Engine<'_> {
             .find(|k| ir.symbol_name(*k) == Some(name))
             .ok_or_else(missing)
     }
-    /// Gives a kernel's parameters their buffers, by number from `first` on, and then the extents.
+    /// Binds a kernel's parameters: first to buffers, by number from `first` on, and then to the extents.
     fn bind_kernel(&mut self, body: Block, first: usize, extents: &[usize]) -> Result<()> {
         let ir = self.ir;
         let buffers = first..self.memory.next();
@@ -525,7 +526,7 @@ impl Engine<'_> {
         self.bind_results(op, vec![vector])
     }
 
-    /// Halves are combined lane by lane; with an odd count the middle lane joins the lower half.
+    /// Combines halves lane by lane; with an odd count, the middle lane joins the lower half.
     fn reduce_lanes(&mut self, op: Op) -> Result<()> {
         let combine = self.combine(op)?;
         let mut lanes = self.operand(op, 0)?;

@@ -1,9 +1,10 @@
-//! The reference interpreter: it executes a program as its ops' tables define it, slowly and plainly.
+//! The reference interpreter: it executes a program by the definitions of its op tables, slowly and simply.
 //!
-//! Two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, reductions in index order: what a
-//! pass must preserve bit for bit. **Reference**: floats in f64, and for every element a bound on how far a compiled
-//! program may be from it, derived op by op (`number::bounded`): what a compiled program is compared with, without any
-//! tolerance picked by hand. In a *sample* the values of reference mode are moved by errors at random (`number::sampling`).
+//! It has two modes. **Exact**: every op as defined, 16-bit floats computed in f32 and rounded once, reductions in
+//! index order. A pass must preserve these results bit for bit. **Reference**: floats in f64, and for every element a
+//! bound on the error of a compiled program, derived op by op (`number::bounded`). Compiled programs are compared with
+//! it without any manually chosen tolerance. In a *sample*, random errors displace the values of reference mode
+//! (`number::sampling`).
 //!
 //! | file | what |
 //! |---|---|
@@ -55,7 +56,7 @@ pub use tensor::{Axis, Data, Tensor};
 /// Options of a run.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Compute floats in f64 with error bounds, instead of exactly as the ops are defined.
+    /// Computes floats in f64 with error bounds, instead of exactly as the ops are defined.
     pub reference: bool,
     /// Element operations after which to stop.
     pub fuel: u64,
@@ -68,9 +69,11 @@ pub struct Options {
     /// Reference mode: products of 16-bit floats may be summed on tensor cores, which truncate sums instead of rounding
     /// them to nearest.
     pub tensor_cores: bool,
-    /// Reference mode: products of f32 and f64 may be a part of sums, rounded once with them (fused multiply-adds), or not.
+    /// Reference mode: products of f32 and f64 may be fused into sums with a single rounding (fused multiply-adds), or
+    /// not.
     pub contracted: bool,
-    /// Threads of a kernel that touch an element in no order are an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
+    /// Reports unordered accesses of a kernel's threads to an element as an error (`ErrorKind::Race`). Kernels before
+    /// barrier placement are exempt.
     pub races: bool,
     /// Reference mode: values belong to a sample, displaced by random errors (docs/checking.md).
     pub sample: Option<Sample>,
@@ -138,7 +141,7 @@ pub fn interpret(ir: &Ir, op: Op, inputs: &[Tensor], options: &Options) -> Resul
     Ok(outputs(engine, values))
 }
 
-/// Executes one op of a program, a single one or a whole task, on the values that it uses.
+/// Executes one op of a program, a single op or a whole task, on the values that it uses.
 pub fn interpret_op(
     ir: &Ir,
     op: Op,

@@ -1,6 +1,6 @@
-//! The execution state that all ops share: options, limits, and the making of results, in parts by several threads.
+//! The execution state that all ops share: options, limits, and the creation of results, in parts by several threads.
 //!
-//! Every result element is computed by one thread in one order, so the number of threads changes nothing.
+//! Every result element is computed by one thread in one order, so results are independent of the number of threads.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -16,14 +16,15 @@ use crate::tensor::{Axis, Data, DataMut, Tensor, filled, product};
 
 /// Elements below which one thread does all the work.
 const PARALLEL_FROM: usize = 1 << 15;
-/// Lanes that are loaded, computed and stored at a time: three operands of them stay in the first-level cache.
+/// The number of lanes loaded, computed and stored at a time: three operands of this size stay in the first-level
+/// cache.
 pub(crate) const CHUNK: usize = 512;
 
 /// Options and limits of one run.
 pub(crate) struct Machine<'o> {
     pub options: &'o Options,
     pub budget: Budget,
-    /// The number of the op that is executed, and of the uses of its random numbers: what errors of a sample follow from.
+    /// The number of the current op, and the number of its random draws: both determine the errors of a sample.
     place: (u64, u64),
     /// The number of loop programs executed so far: an op draws different random numbers in each turn.
     turns: u64,
@@ -85,7 +86,7 @@ impl<'o> Machine<'o> {
         draft.bounds.fill(f64::INFINITY);
         self.finish(draft)
     }
-    /// The rules of a part of the op at hand: in a sample with random numbers of its own.
+    /// The rules of one part of the current op; in a sample, with random numbers of its own.
     pub fn rules(&mut self, dtype: DType) -> Rules {
         let (op, part) = self.place;
         self.place.1 += 1;

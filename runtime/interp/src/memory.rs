@@ -60,7 +60,7 @@ fn write(to: &mut Data, at: usize, from: &Data) -> Option<()> {
     }, F64, F32, F16, BF16, F8E4M3FN, F8E5M2, F8E8M0FNU, F4E2M1FN, I64, I32, I16, I8, U64, U32, U16, U8, I1)
 }
 
-/// Contents of fresh memory: NaN, or a conspicuous number, so that a kernel that reads it before it stores shows.
+/// The contents of fresh memory: NaN, or a conspicuous number, so that reads of uninitialized memory are noticed.
 fn unspecified(dtype: DType, length: usize) -> Option<Data> {
     Some(match dtype {
         DType::F64 => Data::F64(filled(f64::NAN, length)?),
@@ -93,7 +93,7 @@ fn stored(machine: &Machine<'_>, dtype: DType) -> DType {
     }
 }
 
-/// Bounds of zero for a buffer that was paid for with `charge`; none outside reference mode.
+/// Bounds of zero for a buffer whose memory `charge` accounts for; empty outside reference mode.
 fn bounds(machine: &Machine<'_>, length: usize, charge: &Charge) -> Result<Vec<f64>> {
     let count = if machine.is_reference() { length } else { 0 };
     filled(0.0, count).ok_or_else(|| charge.refused())
@@ -161,8 +161,7 @@ impl Memory {
         self.buffers.insert(number, buffer);
         number
     }
-    /// True if there is a buffer of that number and length: a worker's scratch memory, seen again in the next
-    /// iteration.
+    /// True if a buffer of this number and length exists: a worker's scratch memory, reused in the next iteration.
     pub fn has(&self, number: usize, length: usize) -> bool {
         self.buffers
             .get(&number)

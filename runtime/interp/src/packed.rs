@@ -1,8 +1,9 @@
-//! Programs whose callers see elements of 4 bits, two in each byte: what the bytes are, and what must be even.
+//! Programs whose callers see 4-bit elements, two in each byte: the layout of the bytes, and the extents that must be
+//! even.
 //!
-//! Tensors of such elements hold one to a byte here, as their codes. An argument or a result that is marked `packed` is a tensor of
-//! bytes inside the program, with half the extent along the axis that the mark says, the innermost in memory. Without marks nothing changes, but that the
-//! axis must be even for bytes to be whole.
+//! Tensors of such elements hold one code in each byte here. An argument or a result marked `packed` is a tensor of
+//! bytes inside the program, with half the extent along the marked axis, the innermost in memory. Without marks nothing
+//! changes, except that this axis must be even so that bytes are complete.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::types::{DType, TypeKind};
@@ -14,7 +15,7 @@ use crate::tensor::{Axis, Tensor};
 
 const ELEMENTS: DType = DType::F4E2M1FN;
 
-/// The innermost axis in memory of a tensor of this type, of those that are stored.
+/// The innermost stored axis in memory of a tensor of this type.
 fn axis(ir: &Ir, ty: TypeId) -> Option<usize> {
     let tensor = ir.ty(ty).as_tensor()?;
     let order = layout::order(ir, tensor);
@@ -22,7 +23,7 @@ fn axis(ir: &Ir, ty: TypeId) -> Option<usize> {
     order.into_iter().rev().find(stored)
 }
 
-/// The axis of bytes that the mark `packed` of an argument or a result says.
+/// The axis of bytes given by the mark `packed` of an argument or a result.
 fn marked_axis(ir: &Ir, op: Op, list: &str, index: usize) -> Option<usize> {
     let axis = mark(ir, op, list, index, "packed")?;
     usize::try_from(axis.as_int()?).ok()

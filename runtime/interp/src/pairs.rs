@@ -1,6 +1,8 @@
-//! Programs whose arguments and results are marked `pairs`: callers see complex tensors, the program the same memory as reals.
+//! Programs whose arguments and results are marked `pairs`: callers see complex tensors, the program sees the same
+//! memory as reals.
 //!
-//! Inputs and results are complex outside and have one more axis of the two parts inside. Without marks nothing changes.
+//! Inputs and results are complex outside and have an additional axis of the two parts inside. Without marks nothing
+//! changes.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::{Ir, Op};

@@ -42,7 +42,7 @@ impl<'a> Site<'a> {
             .int_of(self.op, clause)
             .ok_or_else(|| self.missing(clause))
     }
-    /// A number for each of so many dimensions, `default` where the clause is missing.
+    /// A number for each of `dims` dimensions, `default` if the clause is missing.
     pub fn numbers(&self, clause: &str, default: i64, dims: usize) -> Result<Vec<i128>> {
         let list = match self.ir.i64s_of(self.op, clause) {
             Some(list) => list.to_vec(),
@@ -105,7 +105,7 @@ impl<'a> Site<'a> {
             .map(|(extent, dim)| Axis::new(extent, dim.broadcast))
             .collect())
     }
-    /// True for each axis of result `index` along which its type says that it is stored once.
+    /// For each axis of result `index`, true if its type states that the axis is stored once.
     pub fn repeats(&self, index: usize) -> Result<Vec<bool>> {
         let value = self.ir.results(self.op).get(index).copied();
         let value = value.ok_or_else(|| InterpError::invalid("a result is missing"))?;
@@ -171,7 +171,7 @@ impl Wanted {
         }
         text + self.dtype.name()
     }
-    /// True if `tensor` meets them: element type, rank, extents, and the axes that are stored once.
+    /// True if `tensor` matches: element type, rank, extents, and the axes that are stored once.
     pub fn accepts(&self, tensor: &Tensor) -> bool {
         let same = |(axis, (extent, broadcast)): (&Axis, &(Option<usize>, bool))| {
             *axis == Axis::new(axis.extent, *broadcast) && extent.is_none_or(|e| e == axis.extent)

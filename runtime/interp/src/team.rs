@@ -1,9 +1,9 @@
-//! The threads that share a kernel, and what they touched since they last waited for each other.
+//! The threads that share a kernel, and their accesses since their last synchronization.
 //!
-//! The interpreter runs loops in order. Beside that it notes who would run what on a GPU: iteration `n` of a loop that `T` threads share is
-//! that of thread `n % T`; outside of such loops all of them load, and the first one stores; a group loop gives each iteration to a group of
-//! them. Every barrier begins another *epoch*: `kernel.barrier`, the one that a loop over more than a warp holds when it reduces or
-//! scans, and that of `kernel.last`.
+//! The interpreter runs loops in order, and records which thread would run each iteration on a GPU. Iteration `n` of a
+//! loop shared by `T` threads belongs to thread `n % T`. Outside of such loops all threads load, and the first one
+//! stores. A group loop assigns each iteration to a group of threads. Every barrier begins another *epoch*:
+//! `kernel.barrier`, the barrier inside a reducing or scanning loop over more than a warp, and that of `kernel.last`.
 //!
 //! | two accesses to an element, one of which writes | have an order |
 //! |---|---|
@@ -105,7 +105,7 @@ pub(crate) struct Team {
     block: u32,
     /// The `kernel.last` whose body runs, and the number of its count.
     last: Option<(Op, i64)>,
-    /// The iterations of the grid that were counted, and the epochs in which they were.
+    /// The counted grid iterations, and the epochs in which they were counted.
     counted: BTreeMap<(Op, i64), BTreeMap<u32, u32>>,
     /// For each op that exchanges values in memory of its own, the epoch in which threads last read them.
     handed: BTreeMap<Op, u32>,
@@ -248,7 +248,7 @@ impl Team {
         self.next_epoch();
         Ok(())
     }
-    /// All threads write and then read memory of `op`'s own, with a barrier between.
+    /// Models an exchange: all threads write and then read memory of `op`'s own, with a barrier in between.
     fn hand_on(&mut self, op: Op) -> Result<()> {
         if self.watches && self.handed.get(&op) == Some(&self.epoch) {
             return Err(race(Race::Again));
@@ -339,7 +339,8 @@ impl Team {
 }
 
 impl Touch {
-    /// True if the two have no order. `counted` are the iterations of the grid that come before `now`, with the epochs that do.
+    /// True if the two accesses are unordered. `counted` are the grid iterations that precede `now`, with the epochs
+    /// that do.
     fn races(self, now: Touch, tile: bool, counted: Option<&BTreeMap<u32, u32>>) -> bool {
         if self.epoch == 0 {
             return false;
@@ -374,7 +375,7 @@ impl Touch {
     }
 }
 
-/// Two accesses to an element, of one block or of two iterations of the grid, each with whether it writes, as text.
+/// Two accesses to an element, by one block or by two grid iterations, each with a flag for writes, as text.
 fn told(element: i64, before: (Touch, bool), now: (Touch, bool), in_block: bool) -> String {
     let verb = |writes, verbs: [&'static str; 2]| verbs[usize::from(writes)];
     let (does, did) = (

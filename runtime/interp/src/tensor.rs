@@ -10,9 +10,10 @@ use half::{bf16, f16};
 use crate::budget::Charge;
 use crate::number::{Bounded, F4E2M1FN, F8E4M3FN, F8E5M2, F8E8M0FNU, Int, round};
 
-/// The elements of a tensor, by how they are stored.
+/// The elements of a tensor, by representation.
 ///
-/// In reference mode the elements of every float type are `F64`; else a type has its own variant (`index` is `I64`).
+/// In reference mode the elements of every float type are `F64`; otherwise each type has its own variant (`index` is
+/// `I64`).
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)]
 pub enum Data {
@@ -473,7 +474,7 @@ impl Tensor {
             ..self.clone()
         })
     }
-    /// This tensor with other axes, to speak of shapes only: its elements must not be read.
+    /// This tensor with other axes, for shape computations only: its elements must not be read.
     pub(crate) fn with_axes_unchecked(&self, axes: Vec<Axis>) -> Self {
         Self {
             axes,
@@ -561,7 +562,7 @@ impl Tensor {
 pub(crate) trait Lane: Copy + Default + Send + Sync {
     /// Reads `out.len()` elements from `start` on, `step` apart.
     fn load(source: &Tensor, start: usize, step: usize, out: &mut [Self]);
-    /// Writes `values`, rounded or wrapped to the type; `bounds` is written where a bound is not zero.
+    /// Writes `values`, rounded or wrapped to the type; `bounds` is written only for nonzero bounds.
     fn store(values: &[Self], to: &mut DataMut<'_>, bounds: &mut [f64], at: usize);
 }
 

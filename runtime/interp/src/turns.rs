@@ -85,7 +85,7 @@ impl Engine<'_> {
             false => self.end_loop(op, &turn, asked),
         }
     }
-    /// The body of the program that a clause names, in the module around the op.
+    /// The body of the program that a clause names, in the enclosing module.
     pub(crate) fn program(&self, op: Op, clause: &str) -> Result<Block> {
         let ir = self.ir;
         let missing = || InterpError::invalid("there is no such program in the module");

@@ -1,4 +1,4 @@
-//! Index arithmetic: a walk over a shape in row-major order with any strides into stored elements.
+//! Index arithmetic: the iteration over a shape in row-major order with arbitrary strides into stored elements.
 
 use crate::tensor::{Lane, Tensor};
 
@@ -44,7 +44,7 @@ impl View {
             _ => self.outer.push(std::mem::replace(&mut self.inner, axis)),
         }
     }
-    /// Calls `run(storage index, step, at, length)` for each piece of the elements `begin..begin + count` that has one
+    /// Calls `run(storage index, step, at, length)` for each run of the elements `begin..begin + count` with a constant
     /// step; `at` counts from 0.
     pub fn runs(
         &self,

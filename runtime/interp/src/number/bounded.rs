@@ -1,10 +1,10 @@
 //! A real number, computed in f64, with a bound on how far a compiled program's result may be from it.
 //!
-//! Running error analysis: every operation derives the bound of its result from the operands' bounds and from the
-//! rounding of the type in which the compiled program computes ([`Rules`]). `e == 0` says that the compiled program has
-//! exactly `v`, infinities, NaN and the sign of a zero included; `e == inf` that nothing is known ("undecided"): an operand lay within its
-//! bound of a discontinuity. Bounds are first computed in f64 and may be low by some 2^-50 of themselves, which the
-//! factor in the comparison covers many times over.
+//! Running error analysis: every operation derives the bound of its result from the bounds of its operands and from the
+//! rounding of the compiled program's computing type ([`Rules`]). `e == 0` means that the compiled program has exactly
+//! `v`, including infinities, NaN and the sign of a zero. `e == inf` means that nothing is known ("undecided"), because
+//! the bound of an operand includes a discontinuity. Bounds are first computed in f64 and may be low by a relative
+//! 2^-50, which the factor in the comparison covers many times over.
 
 use super::rules::{CORRECT, Rules};
 
@@ -53,13 +53,14 @@ impl Bounded {
         }
         ((self.v - self.e).next_down(), (self.v + self.e).next_up())
     }
-    /// True if zero is inside the interval, and not because the value is exactly zero.
+    /// True if the interval contains zero without the value being exactly zero.
     fn may_cross_zero(self) -> bool {
         self.e > 0.0 && self.v.abs() <= self.e
     }
 }
 
-/// Results that need no analysis: an operand is undecided, or is no finite number and so exact. In a sample an undecided result is off like others.
+/// Results that need no analysis: an operand is undecided, or is exact because it is not finite. In a sample, an
+/// undecided result has errors like others.
 fn special(
     a: Bounded,
     b: Bounded,
@@ -74,7 +75,7 @@ fn special(
     (!a.v.is_finite() || !b.v.is_finite()).then(|| Bounded::exact(v))
 }
 
-/// True if the compiled program has exactly these operands, which then are values of its type.
+/// True if the compiled program has exactly these operands, which are then values of its type.
 fn both_exact(a: Bounded, b: Bounded) -> bool {
     a.e == 0.0 && b.e == 0.0
 }
@@ -91,7 +92,7 @@ pub fn add(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.correct(v, a.e + b.e, || adds_exactly(a.v, b.v))
 }
 
-/// True if the sum of two floats is the float that their addition gives (Knuth's error of a sum).
+/// True if the sum of two floats is exact (by Knuth's error-free sum).
 fn adds_exactly(a: f64, b: f64) -> bool {
     let sum = a + b;
     let other = sum - a;
@@ -118,8 +119,8 @@ pub fn mul(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.correct(v, spread, || a.v.mul_add(b.v, -v) == 0.0)
 }
 
-/// `a * b` as a term of a sum, in the type that accumulates: rounded, or held exactly by a fused step. Undecided where only the
-/// rounded one is infinite.
+/// `a * b` as a term of a sum, in the accumulating type: rounded, or exact within a fused step. Undecided if only the
+/// rounded product is infinite.
 pub fn term(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let product = mul(a, b, rules);
     if product.is_undecided() || !a.v.is_finite() || !b.v.is_finite() {
@@ -158,7 +159,7 @@ pub fn div(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.correct(v, spread, || v.mul_add(b.v, -a.v) == 0.0)
 }
 
-/// The remainder with the sign of the dividend; undecided where the operands' errors leave the quotient open.
+/// The remainder with the sign of the dividend; undecided if the operands' errors leave the quotient undecided.
 pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let v = a.v % b.v;
     let open = b.may_cross_zero() || a.may_cross_zero();
@@ -180,7 +181,7 @@ pub fn rem(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     rules.correct(v, a.e + most * b.e, || true)
 }
 
-/// The remainder with the sign of the divisor; undecided where the other remainder may be zero or not.
+/// The remainder with the sign of the divisor; undecided if the other remainder may or may not be zero.
 pub fn remainder(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     let rest = rem(a, b, rules);
     if rest.may_cross_zero() {
@@ -192,8 +193,7 @@ pub fn remainder(a: Bounded, b: Bounded, rules: &Rules) -> Bounded {
     add(rest, b, rules)
 }
 
-/// A function of one operand that is monotone between any two ends that `f` maps to finite values, or whose `extreme`
-/// is listed.
+/// A unary function that is monotone between any two points with finite values under `f`, or whose `extreme` is given.
 pub fn monotone(
     x: Bounded,
     rules: &Rules,
@@ -315,7 +315,8 @@ pub fn pow(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     settle(v, spread, rules, ulps)
 }
 
-/// Bases that may be zero or negative: only a whole exponent has values there, monotone on each side of zero.
+/// A power of a base that may be zero or negative: only integral exponents have values there, monotone on each side of
+/// zero.
 fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded {
     if b.e > 0.0 || b.v.trunc() != b.v {
         return rules.undecided(libm::pow(a.v, b.v), ulps);
@@ -326,7 +327,7 @@ fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded 
     monotone(a, rules, ulps, |x| libm::pow(x, b.v), Some(0.0))
 }
 
-/// The error of `lgamma` and of its reference, in parts of the result, or of 1 where that is smaller.
+/// The combined error of `lgamma` and of its reference, relative to the result, or absolute if that is below 1.
 const LGAMMA_ERROR: f64 = 1.0 / (1u64 << 45) as f64;
 
 /// lgamma: undecided if the interval may contain a pole. Between poles the function is convex. Its deviation to either
@@ -401,8 +402,8 @@ pub fn decide(a: Bounded, b: Bounded, holds: impl Fn(f64, f64) -> bool) -> Optio
     Some(holds(a.v, b.v))
 }
 
-/// The larger one (`sign` 1) or the smaller one (`sign` -1), where neither is NaN: moves no more than its operands do,
-/// and only as the one operand does where the other is out of reach.
+/// The maximum (`sign` 1) or minimum (`sign` -1) of two numbers. Its error is at most that of its operands, and that of
+/// one operand if the other is out of reach.
 pub fn extremum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     let ahead = sign * (a.v - b.v);
     let first = sign * a.v > sign * b.v || (a.v == b.v && (a.v.is_sign_negative() == (sign < 0.0)));

@@ -7,7 +7,8 @@ use fuser_ir::DType;
 pub struct Int {
     /// The value, read as its type reads it.
     pub v: i128,
-    /// Reference mode: it hangs on a comparison or a rounding to integer that the error bounds leave open.
+    /// Reference mode: the value depends on a comparison or a rounding to integer that the error bounds leave
+    /// undecided.
     pub unsure: bool,
 }
 
@@ -25,7 +26,7 @@ impl Int {
     }
 }
 
-/// Quotient truncated toward zero; 0 where the divisor is 0; the lowest value by -1 wraps to itself.
+/// The quotient truncated toward zero; 0 for a divisor of 0; the lowest value divided by -1 wraps to itself.
 pub fn div(a: i128, b: i128) -> i128 {
     if b == 0 { 0 } else { a.wrapping_div(b) }
 }
@@ -63,14 +64,14 @@ pub fn shl(a: i128, count: i128, dtype: DType) -> i128 {
     }
 }
 
-/// `a` shifted right, filled with its sign, and nothing but that where `count` is negative or reaches the width. Values of
-/// unsigned types are never negative here, so the fill is zero for them.
+/// `a` shifted right and filled with its sign; all sign bits if `count` is negative or reaches the width. Values of
+/// unsigned types are never negative here, so they are filled with zeros.
 pub fn shr(a: i128, count: i128) -> i128 {
     let count = if count < 0 { 127 } else { count.min(127) };
     a.wrapping_shr(count as u32)
 }
 
-/// The bits of `a` shifted right, filled with zeros; 0 where `count` is negative or reaches the width.
+/// The bits of `a` shifted right and filled with zeros; 0 if `count` is negative or reaches the width.
 pub fn lshr(a: i128, count: i128, dtype: DType) -> i128 {
     let width = dtype.bits();
     if (0..i128::from(width)).contains(&count) {

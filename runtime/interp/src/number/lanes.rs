@@ -429,7 +429,7 @@ impl Number for Bounded {
     }
 }
 
-/// The next float of `dtype` from `a` toward `b`: within a step of `a`, whatever `b` is.
+/// The next float of `dtype` from `a` toward `b`: within a step of `a` for any `b`.
 fn next(a: Bounded, b: Bounded, dtype: DType) -> Bounded {
     let after = |x: f64, y: f64| match dtype {
         DType::F32 => math::nextafter_f32(x as f32, y as f32).into(),
@@ -458,7 +458,7 @@ pub(crate) fn maximum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     }
 }
 
-/// The greater (`sign` 1) or smaller (`sign` -1), the other where one is certainly NaN.
+/// The greater (`sign` 1) or smaller (`sign` -1) operand; the other one if one is certainly NaN.
 pub(crate) fn fmax(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     match (a.v.is_nan(), b.v.is_nan()) {
         (true, _) if a.is_undecided() || b.is_undecided() => Bounded::undecided(b.v),

@@ -1,7 +1,7 @@
 //! The elementwise functions by name, and their values on f64.
 //!
-//! Values come from the `libm` crate, so they are the same bits on every host, and within a unit in the last place of
-//! f64 for all functions here but the quotients and the inverses of erf and erfc, which are within two.
+//! Values come from the `libm` crate, so they have the same bits on every host. Errors are at most a unit in the last
+//! place of f64, except for the quotients and the inverses of erf and erfc with at most two.
 
 /// Functions of one operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -178,7 +178,7 @@ fn acosh(x: f64) -> f64 {
     if x < 1.0 { f64::NAN } else { libm::acosh(x) }
 }
 
-/// Below this the inverse of erfc is found by the logarithm of erfc, which no underflow reaches.
+/// The argument below which the inverse of erfc uses the logarithm of erfc, which never underflows.
 const TAIL: f64 = 0.03;
 
 /// The number with erf `a` and erfc `v`, where `a + v = 1`, by Newton's method from the side without overshoot.

@@ -1,7 +1,7 @@
 //! Numbers: the stored elements, and the lanes in which ops compute.
 //!
-//! A lane is what one element becomes while an op works on it: `f32` for f32 and narrower floats; `f64` for f64; [`Int`] for all
-//! integers; [`Bounded`] for every float in reference mode.
+//! A lane is the form of an element while an op works on it: `f32` for f32 and narrower floats; `f64` for f64; [`Int`]
+//! for all integers; [`Bounded`] for every float in reference mode.
 
 pub mod bounded;
 pub mod int;

@@ -1,10 +1,12 @@
 //! Reductions: the combination of the elements along an axis.
 //!
-//! f32 and f64 are combined in the order in which elements come, each step rounded; integers wrap. [`Bounded`] reductions bound every
-//! order at once, so a compiled program may sum as it likes: k terms in any order are off by at most
-//! (k - 1) u sum|x| (Lange and Rump, 2017), and by nothing where all partial sums are held exactly. Tensor cores move a group of terms and the sum before
-//! to the greatest exponent among them and cut off what lies behind 24 bits: each term of k, however they are grouped, costs 2 u sum|x| (docs/products.md).
-//! A scan gives at an index the reduction of the elements up to there, so the same bounds hold for the groups in which threads share it.
+//! f32 and f64 are combined in index order, each step rounded; integers wrap. [`Bounded`] reductions bound all orders
+//! at once, so a compiled program may sum in any order. k terms in any order have an error of at most (k - 1) u sum|x|
+//! (Lange and Rump, 2017), and none if all partial sums are exact.
+//!
+//! Tensor cores align a group of terms and the earlier sum to their greatest exponent and truncate after 24 bits. Each
+//! of k terms, in any grouping, then costs 2 u sum|x| (docs/products.md). A scan yields at each index the reduction of
+//! the elements up to it, so the same bounds hold for the groups in which threads share it.
 
 use super::bounded::{self, Bounded};
 use super::int::Int;
@@ -161,7 +163,7 @@ pub struct BoundedState {
     error: f64,
 }
 
-/// The power of two of the lowest set bit; low for subnormals, which is on the safe side.
+/// The weight of the lowest set bit as a power of two; an underestimate for subnormals, which is safe.
 fn grain(x: f64) -> i32 {
     let bits = x.to_bits();
     let exponent = (bits >> 52 & 0x7ff) as i32;

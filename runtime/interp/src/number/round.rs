@@ -1,14 +1,14 @@
-//! Rounding between formats: once, to nearest even, whatever the pair.
+//! Rounding between formats: once, to nearest even, for any pair of formats.
 //!
-//! Guarantees the correctly rounded result also where hardware would round twice (f64 to f16 through f32).
+//! Guarantees the correctly rounded result, even where hardware would round twice (f64 to f16 through f32).
 
 use fuser_ir::{DType, float};
 use half::{bf16, f16};
 
 use super::small;
 
-/// `x` as f32, rounded to odd: an inexact result has its last bit set, so a second rounding to a narrower format sees
-/// that something was cut off and rounds as if it saw all of `x`.
+/// `x` as f32, rounded to odd: an inexact result has its last bit set. A second rounding to a narrower format then
+/// equals a single rounding of `x`.
 pub fn f32_to_odd(x: f64) -> f32 {
     let nearest = x as f32;
     if nearest as f64 == x || x.is_nan() {
@@ -29,7 +29,8 @@ pub fn f64_to_odd(x: i128) -> f64 {
     f64::from_bits((nearest.to_bits() - u64::from(away)) | 1)
 }
 
-/// `x` as f32, rounded once. A NaN keeps its upper bits, which instructions would make quiet: data that only moves is not touched.
+/// `x` as f32, rounded once. A NaN keeps its upper bits, which instructions would make quiet: moving data must preserve
+/// them.
 pub fn f32_from(x: f64) -> f32 {
     if x.is_nan() {
         return f32::from_bits(float::narrow(DType::F32, x.to_bits()) as u32);
@@ -53,17 +54,18 @@ pub fn bf16_from(x: f64) -> bf16 {
     bf16::from_f32(f32_to_odd(x))
 }
 
-/// The f32 that a float of 16 bits is; a NaN keeps its bits.
+/// The f32 with the value of a 16-bit float; a NaN keeps its bits.
 pub fn f32_of(dtype: DType, bits: u16) -> f32 {
     f32_from(widened(dtype, bits.into()))
 }
 
-/// The float of type `dtype` that `bits` are, exactly: a NaN keeps its bits.
+/// The exact value of `bits` as a float of type `dtype`; a NaN keeps its bits.
 pub fn widened(dtype: DType, bits: u64) -> f64 {
     f64::from_bits(float::widen(dtype, bits))
 }
 
-/// `x` rounded once to the float type `dtype`; other types leave it alone, and a NaN is left alone by types that have one.
+/// `x` rounded once to the float type `dtype`. Other types leave `x` unchanged, and types with NaN leave a NaN
+/// unchanged.
 pub fn to_dtype(x: f64, dtype: DType) -> f64 {
     match dtype {
         // The only type without NaN.
@@ -86,7 +88,7 @@ pub fn int_to_dtype(x: i128, dtype: DType) -> f64 {
     }
 }
 
-/// `x` modulo two to the width of the integer type `dtype`, as that type reads it.
+/// `x` modulo two to the width of the integer type `dtype`, interpreted in that type.
 pub fn wrap(x: i128, dtype: DType) -> i128 {
     let unused = 128 - dtype.bits();
     match dtype.is_signed() {

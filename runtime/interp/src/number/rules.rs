@@ -1,8 +1,8 @@
-//! The accuracy that the compiled program's arithmetic promises, as numbers: the input of the error analysis.
+//! The accuracy of the compiled program's arithmetic in numbers: the input of the error analysis.
 //!
-//! The reference computes in f64 what a compiled program computes in the op's own type. [`Rules`] holds for one float
-//! type how far one operation of that type may be off: half a unit in the last place for a correctly rounded operation,
-//! a stated number of them for library functions, and again half a unit for the store to a 16-bit format.
+//! The reference computes in f64 what a compiled program computes in the op's own type. For one float type, [`Rules`]
+//! gives the maximum error of an operation. It is half a unit in the last place for a correctly rounded operation, and
+//! a stated number of units for library functions. The store to a 16-bit format adds half a unit.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::bounded::Bounded;
 use super::round;
 use super::sampling::Noise;
 
-/// Errors in units in the last place that the compiled library promises for its functions.
+/// The errors that the compiled library promises for its functions, in units in the last place.
 #[derive(Clone, PartialEq, Debug)]
 pub struct MathUlps {
     /// By op name without dialect (`exp`): for f32 and for f64.
@@ -56,7 +56,7 @@ struct Format {
     beyond: Beyond,
 }
 
-/// The elements of a format that stand for values out of the range of its numbers.
+/// The elements of a format that represent values outside the range of its numbers.
 #[derive(Clone, Copy, Debug)]
 enum Beyond {
     Infinity,
@@ -90,7 +90,7 @@ fn binade(v: f64) -> f64 {
 /// The size that a sum may have in any order, in a sample.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SumSize {
-    /// A power of two of the order of the first term's inverse, so that squares neither overflow nor vanish.
+    /// A power of two of the order of the first term's inverse, which keeps squares from overflowing or vanishing.
     scale: f64,
     /// The sum of the squares of terms times the scale.
     squares: f64,
@@ -120,7 +120,7 @@ impl SumSize {
     }
 }
 
-/// The power of two at or below the root of a number that is not negative; close to 0 for subnormals of f64.
+/// The power of two at or below the root of a nonnegative number; close to 0 for subnormals of f64.
 fn binade_of_root(v: f64) -> f64 {
     let exponent = (v.to_bits() >> 52) as i32 - 1023;
     power(exponent >> 1)
@@ -166,7 +166,7 @@ const F8E5M2: Format = Format {
     overflow: 61440.0,
     beyond: Beyond::Infinity,
 };
-/// A number lies at most a third of itself from the nearest power of two.
+/// A number is at most a third of itself away from the nearest power of two.
 const F8E8M0FNU: Format = Format {
     unit: 1.0 / 3.0,
     tiny: power(-127),
@@ -180,10 +180,10 @@ const F4E2M1FN: Format = Format {
     beyond: Beyond::Greatest(6.0),
 };
 
-/// Half a unit in the last place: what a correctly rounded operation may be off.
+/// Half a unit in the last place: the maximum error of a correctly rounded operation.
 pub const CORRECT: f64 = 0.5;
 
-/// Times the derived bound that an element may be off: for what the analysis leaves out.
+/// The factor on the derived bound of an element, which covers effects outside of the analysis.
 pub const SLACK: f64 = 4.0;
 
 /// The same of a sample, whose errors are enlarged.
@@ -200,9 +200,9 @@ pub struct Rules {
     pub dtype: DType,
     compute: Format,
     store: Option<Format>,
-    /// True where each step of a sum may cut it off at the last place of its greatest term.
+    /// True if each step of a sum may truncate it at the last place of its greatest term.
     cuts: bool,
-    /// True where a sum is known by the means of its parts, which are no whole numbers where the terms are.
+    /// True if a sum is combined from the means of its parts, which need not be integers for integral terms.
     parts: bool,
     /// The errors of a sampled execution.
     noise: Option<Noise>,
@@ -258,7 +258,7 @@ impl Rules {
     pub fn noise(&self) -> Option<&Noise> {
         self.noise.as_ref()
     }
-    /// The rules of what happens before the store: arithmetic in the type in which this one computes.
+    /// The rules before the store: arithmetic in the computing type of this type.
     pub fn computing(&self) -> Self {
         let noise = self.noise.map(|noise| noise.at(COMPUTING));
         Self::of(self.dtype.compute()).sampled(noise)
@@ -274,15 +274,15 @@ impl Rules {
             ..self
         }
     }
-    /// The steps of a sum of so many terms, each off by half a place of the sum of their magnitudes: one less than there are terms, or
-    /// two for each where sums are cut off.
+    /// The number of rounding steps of a sum of `terms` terms, each with an error of half a unit of the sum of their
+    /// magnitudes: one less than the number of terms, or two for each term if sums are truncated.
     pub fn steps_of_a_sum(&self, terms: f64) -> f64 {
         match self.cuts {
             true => 2.0 * terms,
             false => (terms - 1.0).max(0.0),
         }
     }
-    /// The magnitude that a sum of so many terms loses besides, below the least number that is held.
+    /// The additional magnitude that a sum of `terms` terms can lose below the least representable number.
     pub fn lost_in_a_sum(&self, terms: f64) -> f64 {
         match self.cuts {
             true => 2.0 * terms * self.tiny(),
@@ -297,7 +297,7 @@ impl Rules {
     pub fn overflow(&self) -> f64 {
         self.compute.overflow
     }
-    /// True if sums of whole numbers that the computing type holds are such numbers, however they are put together.
+    /// True if integral sums representable in the computing type are exact in any order of combination.
     pub fn keeps_whole_numbers(&self) -> bool {
         !self.parts
     }
@@ -317,7 +317,7 @@ impl Rules {
     pub fn known_in_compute(&self, v: f64) -> Bounded {
         Bounded::exact(round::to_dtype(v, self.dtype.compute()))
     }
-    /// A value of the computing type off by up to `e`, all roundings counted.
+    /// A value of the computing type with a total error of at most `e`, all roundings included.
     pub fn unrounded(&self, v: f64, e: f64) -> Bounded {
         self.overflow_of(v, e, self.compute)
     }
@@ -331,7 +331,7 @@ impl Rules {
             _ => Bounded::undecided(v),
         }
     }
-    /// A result that is not decided, of an operation that is off by up to `ulps` units.
+    /// An undecided result of an operation with an error of up to `ulps` units.
     pub fn undecided(&self, v: f64, ulps: f64) -> Bounded {
         let strayed = self.strayed(v, ulps);
         let stored = match (&self.noise, self.store) {
@@ -342,7 +342,7 @@ impl Rules {
         };
         Bounded::undecided(strayed + stored)
     }
-    /// A product that overflows where it is `rounded` by itself, and that a fused step of a sum holds.
+    /// A product that overflows when `rounded` by itself, but not in a fused step of a sum.
     pub fn fused(&self, rounded: f64, held: f64) -> Bounded {
         match self.fused {
             true => Bounded::undecided(held.clamp(f64::MIN, f64::MAX)),
@@ -420,7 +420,7 @@ impl Rules {
         };
         v + self.rounding_error(noise, v, self.compute)
     }
-    /// A result `v` that operands' errors move by up to `spread`, computed within `ulps` units and then stored.
+    /// A result `v` with an error of up to `spread` from its operands, computed within `ulps` units and then stored.
     pub fn rounded(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
         self.computed(self.strayed(v, ulps), spread, ulps)
     }
@@ -442,9 +442,9 @@ impl Rules {
             None => computed,
         }
     }
-    /// The result `v` of a correctly rounded operation on exact operands, computed in f64: there is one result only, and
-    /// this is it. Rounding the f64 once more is what the operation itself would give, for sums, products, quotients and
-    /// roots of narrower types (f64 has more than twice their digits, and two to spare).
+    /// The result `v` of a correctly rounded operation on exact operands, computed in f64: the only correct result.
+    /// Rounding the f64 once more equals the operation itself, for sums, products, quotients and roots of narrower
+    /// types (f64 has more than twice their digits, and two to spare).
     pub fn known(&self, v: f64) -> Bounded {
         let computed = round::to_dtype(v, self.dtype.compute());
         Bounded::exact(round::to_dtype(computed, self.dtype))
@@ -465,7 +465,8 @@ impl Rules {
     }
     /// A value of the computing type, stored.
     ///
-    /// Where every number within its bound, times what a comparison allows, is stored as the same one, that is what a compiled program has.
+    /// If all numbers within its bound, times the comparison's factor, round to the same stored number, a compiled
+    /// program has exactly that number.
     fn stored(&self, mut x: Bounded, format: Format) -> Bounded {
         // A sample strays far; where it ends, what the reference leaves open is open, too.
         let reach = if self.noise.is_some() { STRAYED } else { SLACK } * x.e;
@@ -507,11 +508,11 @@ impl Rules {
             v
         })
     }
-    /// A unit in the last place of the stored type at `v`, or more.
+    /// An upper bound on the unit in the last place of the stored type at `v`.
     pub fn ulp(&self, v: f64) -> f64 {
         2.0 * self.store.unwrap_or(self.compute).half_ulp(v)
     }
-    /// A unit in the last place of the computing type at `v`, or more.
+    /// An upper bound on the unit in the last place of the computing type at `v`.
     pub fn computing_ulp(&self, v: f64) -> f64 {
         2.0 * self.compute.half_ulp(v)
     }

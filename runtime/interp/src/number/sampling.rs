@@ -1,8 +1,9 @@
 //! Sampled execution: the local errors of a correct program, drawn at random (Monte Carlo arithmetic: Parker 1997).
 //!
-//! A sample is one execution in which every inexact operation is off by a random part of what its op promises. Errors are functions
-//! of the op, of the number of the sample and of the operation's own value: equal values have equal errors, as in compiled code, and
-//! neither the number of threads nor the order of elements changes any. docs/checking.md has the derivation.
+//! A sample is one execution in which every inexact operation has a random error within the promise of its op. An error
+//! depends only on the op, the number of the sample and the operation's own value. Equal values therefore have equal
+//! errors, as in compiled code, whatever the number of threads or the order of elements. docs/checking.md has the
+//! derivation.
 
 use fuser_random::SplitMix;
 
@@ -25,7 +26,7 @@ pub struct Noise {
     factor: f64,
     /// True in every other sample: free choices of a compiled program are made the other way.
     pub other: bool,
-    /// True in two of four samples: products that overflow alone are held by fused steps of their sums.
+    /// True in two of four samples: products that overflow alone stay finite in fused steps of their sums.
     pub fused: bool,
 }
 
@@ -49,8 +50,8 @@ impl Noise {
     fn unit(&self, key: u64) -> f64 {
         SplitMix(self.seed ^ key).unit()
     }
-    /// The error of rounding `part` up or down to a multiple of `ulp`, at random by its distance from both; none for a multiple.
-    /// Never smaller than that of rounding to nearest.
+    /// The error of rounding `part` up or down to a multiple of `ulp`, at random by its distance from both; 0 for a
+    /// multiple. Never smaller than the error of rounding to nearest.
     pub fn rounding(&self, part: f64, ulp: f64) -> f64 {
         let scaled = part / ulp;
         // Whole numbers of this size are all that f64 holds.
@@ -73,11 +74,11 @@ impl Noise {
         let scaled = part / ulp;
         (scaled.trunc() - scaled) * ulp * self.factor
     }
-    /// An error of up to half of `ulp`, of a result `v` whose own rounding f64 cannot show.
+    /// A random error of up to half of `ulp`, for a result `v` whose own rounding is not visible in f64.
     pub fn blind(&self, v: f64, ulp: f64) -> f64 {
         (self.unit(v.to_bits()) - 0.5) * ulp * self.factor
     }
-    /// The error of a function that promises `most`: one part that all values share, and one of each value.
+    /// The error of a function that promises `most`: one part common to all values, and one that depends on the value.
     pub fn function(&self, v: f64, most: f64) -> f64 {
         let shared = 2.0 * self.unit(0) - 1.0;
         let own = 2.0 * self.unit(v.to_bits()) - 1.0;
@@ -94,7 +95,7 @@ mod tests {
         factor: 1.0,
     };
 
-    /// A rounding at random is unbiased, reaches both neighbours and is never closer than the nearest.
+    /// Random rounding is unbiased, reaches both neighbors and never has a smaller error than rounding to nearest.
     #[test]
     fn roundings_are_unbiased_and_no_smaller_than_to_nearest() {
         let noise = Noise::new(SAMPLE, 5);

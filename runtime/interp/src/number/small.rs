@@ -1,6 +1,7 @@
-//! Floats of 8 bits and of 4, from the definitions of their formats: each value by its fields, each rounding by a search among all values.
+//! Floats of 8 and 4 bits by the definitions of their formats: each value from its fields, each rounding by a search
+//! among all values.
 //!
-//! Nothing here is quick; it is short enough to be compared with the definitions by eye.
+//! The code is slow, but short enough to be compared with the definitions by eye.
 
 use fuser_ir::{DType, float};
 
@@ -56,7 +57,7 @@ fn last(dtype: DType) -> u8 {
     }
 }
 
-/// The number that the fields of `magnitude` say, whether the format has it or uses the bits otherwise.
+/// The number encoded by the fields of `magnitude`, even if the format uses these bits otherwise.
 fn number(dtype: DType, magnitude: u8) -> f64 {
     let (exponent_bits, fraction_bits, _) = fields(dtype);
     let bias = (1 << (exponent_bits - 1)) - 1;
@@ -81,8 +82,9 @@ pub fn value(dtype: DType, bits: u8) -> f64 {
     if sign == 0 { value } else { -value }
 }
 
-/// The element nearest to `x`; of two equally near ones the even one, of two powers of two the greater, and of the two least
-/// powers the greater for all that is not the least. A NaN keeps its upper bits; in a type that has none it becomes -0.
+/// The element nearest to `x`. Among two equally near ones, the even one; among two powers of two, the greater. Between
+/// the two least powers, the greater for everything except the least itself. A NaN keeps its upper bits; in a type
+/// without NaN it becomes -0.
 pub fn rounded(dtype: DType, x: f64) -> u8 {
     let powers = dtype == DType::F8E8M0FNU;
     if x.is_nan() {

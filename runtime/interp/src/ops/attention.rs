@@ -1,4 +1,4 @@
-//! Attention: for each query the scores of all keys, their softmax, and the values that it weighs.
+//! Attention: for each query the scores of all keys, their softmax, and the weighted sum of the values.
 
 use fuser_ir::DType;
 
@@ -24,7 +24,7 @@ struct Matrices<'a> {
 }
 
 impl<'a> Matrices<'a> {
-    /// `x` for queries with these axes before the last; its own rows are the queries where `by_query` says so.
+    /// `x` for queries with these batch axes; its rows are the queries if `by_query` is set.
     fn new(x: &'a Tensor, lines: &[Axis], by_query: bool) -> Result<Self> {
         let strides = x.strides();
         let odd = || InterpError::invalid("the operands are no matrices of one shape");
@@ -49,7 +49,7 @@ impl<'a> Matrices<'a> {
         let axes = self.x.axes();
         [axes[axes.len() - 2].extent, axes[axes.len() - 1].extent]
     }
-    /// Reads `lanes.len()` elements of a row of line `line`'s matrix, from column `from` on.
+    /// Reads `lanes.len()` elements of a row in the matrix of line `line`, from column `from` on.
     fn row<L: Lane>(&self, line: usize, row: usize, from: usize, lanes: &mut [L]) {
         let at = self.first.at(line) + row * self.steps[0] + from * self.steps[1];
         L::load(self.x, at, self.steps[1], lanes);
@@ -75,7 +75,8 @@ struct Attention<'a> {
 }
 
 impl Machine<'_> {
-    /// The values of each query, by the softmax of its scores; with `sums` the logarithms of the sums of their exponentials, too.
+    /// The weighted values of each query, by the softmax of its scores; with `sums` also the logarithms of the sums of
+    /// exponentials.
     pub(crate) fn sdpa(
         &mut self,
         operands: &[Tensor],
@@ -206,7 +207,7 @@ impl<L: Lane + Reducible> Weights<L> {
 }
 
 impl Attention<'_> {
-    /// The scores of line `line`, with the bias, and `-inf` for what is left out.
+    /// The scores of line `line`, with the bias added and masked keys set to `-inf`.
     fn scores<L: Lane + Reducible>(&self, line: usize) -> Vec<L> {
         let rules = &self.env.rules;
         let zero = L::default();

@@ -61,8 +61,9 @@ pub(crate) enum Code {
     Bernoulli,
 }
 
-/// A step of a function of one operand that is defined by others: postfix, in the computation type, rounded to the element
-/// type once. Functions of one and two operands have the names of their ops, under which their bounds are known.
+/// A step of a unary function defined by other functions, in postfix order. Steps compute in the computing type, and
+/// the result is rounded to the element type once. Unary and binary functions have the names of their ops, under which
+/// their bounds are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Operand,

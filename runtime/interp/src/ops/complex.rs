@@ -1,7 +1,8 @@
 //! Complex numbers: each op by the formula in its definition, on the tensors of real and of imaginary parts.
 //!
-//! A complex tensor holds two real ones. Whatever only moves, chooses or adds elements is done to each of them; every other op is a
-//! formula of real ops, whose error bounds in reference mode follow from theirs. An op without a formula is refused.
+//! A complex tensor holds two real ones. Ops that only move, select or add elements apply to each of them. Every other
+//! op is a formula of real ops, whose error bounds in reference mode follow from theirs. An op without a formula is
+//! refused.
 
 use fuser_ir::DType;
 
@@ -102,7 +103,7 @@ fn is_by_parts(code: Code) -> bool {
     moves || finds || adds
 }
 
-/// An op on the real parts of its operands, and on the imaginary ones; what is real is an operand of both.
+/// An op applied to the real parts of its operands, and to the imaginary parts; a real operand is used in both.
 fn by_parts(
     machine: &mut Machine<'_>,
     site: Site<'_>,
@@ -245,7 +246,7 @@ impl Formulas<'_, '_> {
         let (a, b) = (all(|pair| &pair.0)?, all(|pair| &pair.1)?);
         join((a, b))
     }
-    /// Ones with extent 1 along an axis, and the products from these on up to each index of it.
+    /// Ones with extent 1 along an axis, and the prefix products from these to each index of it.
     fn steps(&mut self, value: &Pair, dim: usize) -> Result<(Pair, Vec<Pair>)> {
         let mut shape = value.0.shape();
         let length = std::mem::replace(shape.get_mut(dim).ok_or_else(unknown)?, 1);
@@ -410,8 +411,8 @@ impl Formulas<'_, '_> {
         let (re, im) = (self.mul(&size, &cos)?, self.mul(&size, &sin)?);
         self.turning((a, b), size, (re, im))
     }
-    /// An exponential whose angle is 0, or no number: `size` where the one is real and where the other is infinite or
-    /// zero, whatever the angle.
+    /// An exponential whose angle is 0 or NaN: its real part is `size`, and an infinite or zero result does not depend
+    /// on the angle.
     fn turning(
         &mut self,
         (a, b): (&Tensor, &Tensor),
@@ -443,8 +444,8 @@ impl Formulas<'_, '_> {
     fn both(&mut self, x: &Tensor, y: &Tensor) -> Result<Tensor> {
         self.two(Binary::And, "and", x, y)
     }
-    /// The greater magnitude of the parts, infinite where one part is; the ratio of the smaller one to it, 0 where it
-    /// is zero or infinite; and the magnitudes.
+    /// The greater magnitude of the parts, infinite if a part is; the ratio of the smaller one to it, 0 if it is zero
+    /// or infinite; and both magnitudes.
     fn sizes(&mut self, (a, b): &Pair) -> Result<[Tensor; 4]> {
         let (a, b) = (
             self.one(Unary::Abs, "abs", a)?,
@@ -622,7 +623,7 @@ impl Formulas<'_, '_> {
         let small = self.two(Binary::And, "and", &small_a, &small_b)?;
         Ok((self.choose(&small, &near, &re)?, im))
     }
-    /// True where a part is 2^30 or more, and the logarithm of twice the magnitude.
+    /// True if a part is at least 2^30, and the logarithm of twice the magnitude.
     fn far(&mut self, z: &Pair) -> Result<[Tensor; 2]> {
         let [high, ..] = self.sizes(z)?;
         let far = self.is(&high, Predicate::Ge, (1u64 << 30) as f64)?;
@@ -773,8 +774,8 @@ impl Formulas<'_, '_> {
         let x = self.choose(&upright, a, &x)?;
         Ok((x, self.choose(&far, &right, &angle)?))
     }
-    /// `1 / (1 + exp(-z))` on the right, `exp z / (1 + exp z)` on the left: of the two exponentials the one that is
-    /// at most 1.
+    /// `1 / (1 + exp(-z))` in the right half plane, `exp z / (1 + exp z)` in the left one: the exponential used is at
+    /// most 1.
     fn sigmoid(&mut self, z: &Pair) -> Result<Pair> {
         let minus = (
             self.one(Unary::Neg, "neg", &z.0)?,

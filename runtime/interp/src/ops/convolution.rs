@@ -1,4 +1,4 @@
-//! Convolution: for each place of the result the sum of all products of a window and the kernel.
+//! Convolution: each element of the result is the sum of all products of a window and the kernel.
 
 use super::code::Reduce;
 use super::elementwise::chunks;
@@ -35,7 +35,7 @@ impl Dimension {
     }
 }
 
-/// The row-major index of element `at` of these axes, as they are stored.
+/// The row-major index of element `at` of these axes, in storage order.
 fn index(axes: &[Axis], mut at: usize) -> Vec<usize> {
     let mut index = vec![0; axes.len()];
     for (slot, axis) in index.iter_mut().zip(axes).rev() {

@@ -1,4 +1,4 @@
-//! Elementwise ops: shapes joined, operands walked together, one chunk of lanes at a time.
+//! Elementwise ops: shapes are joined, and operands are processed together, one chunk of lanes at a time.
 
 use fuser_ir::DType;
 
@@ -44,7 +44,7 @@ pub(crate) fn view_of(operand: &Tensor, axes: &[Axis]) -> View {
     }
 }
 
-/// Fills a part chunk by chunk: `f` computes the lanes of the stored elements from its first argument on.
+/// Fills a part chunk by chunk: `f` computes the lanes of the stored elements, starting at its first argument.
 pub(crate) fn chunks<R: Lane>(mut part: Portion<'_>, mut f: impl FnMut(usize, &mut [R])) {
     let mut lanes = part.scratch::<R>();
     let start = part.range.start;

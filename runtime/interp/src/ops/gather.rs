@@ -9,13 +9,13 @@ use crate::machine::Machine;
 use crate::number::Number;
 use crate::tensor::{Axis, Lane, Tensor};
 
-/// The axis of the result for each axis of an operand; none for the axis that is indexed.
+/// The axis of the result for each axis of an operand; `None` for the indexed axis.
 type Places = Vec<Option<usize>>;
 
 /// The index along each axis at which a part of a tensor begins.
 struct Starts {
     at: Vec<usize>,
-    /// True if one of them is a number that rounding may change, and may be another one.
+    /// True if a start is a number that rounding may change, so that another start is possible.
     unsure: bool,
 }
 
@@ -45,7 +45,7 @@ impl Starts {
 }
 
 impl Machine<'_> {
-    /// `x` at each of `indices` along axis `dim`; the axes of `indices` stand in its place.
+    /// The elements of `x` at `indices` along axis `dim`, which the axes of `indices` replace.
     pub(crate) fn take(&mut self, x: &Tensor, indices: &Tensor, dim: usize) -> Result<Tensor> {
         let (from, own) = (x.axes(), indices.axes());
         if dim >= from.len() {

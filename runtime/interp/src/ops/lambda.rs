@@ -87,7 +87,7 @@ fn pointwise(name: &str) -> Result<Code> {
     own.ok_or_else(unknown)
 }
 
-/// A tensor of the wanted axes: what a lambda makes of constants, or of operands that are stored once, is repeated.
+/// A tensor broadcast to `axes`: the result of a lambda on constants, or on broadcast operands, is repeated.
 fn spread(machine: &mut Machine<'_>, x: Tensor, axes: &[Axis]) -> Result<Tensor> {
     if x.axes() == axes {
         return Ok(x);

@@ -21,7 +21,7 @@ struct Factor<'a> {
 }
 
 impl<'a> Factor<'a> {
-    /// `x` for a result of these axes; `places` are their axes in `x`, and `terms` is the one that is summed.
+    /// `x` for a result with these axes; `places` are their axes in `x`, and `terms` is the summed axis.
     fn new(x: &'a Tensor, axes: &[Axis], places: &[Option<usize>], terms: usize) -> Self {
         let strides = x.strides();
         let steps: Vec<usize> = places.iter().map(|p| p.map_or(0, |p| strides[p])).collect();
@@ -38,8 +38,8 @@ impl<'a> Factor<'a> {
     }
 }
 
-/// The axes of a product: those of the result, each with the axis of either operand that it is, and the axis of each that is
-/// summed.
+/// The axes of a product: those of the result, each with the corresponding axes of the operands, and the summed axis of
+/// each operand.
 struct Shape {
     axes: Vec<Axis>,
     places: [Vec<Option<usize>>; 2],
@@ -93,7 +93,7 @@ impl Machine<'_> {
         self.contract([a, b], None, &shape, to)
     }
 
-    /// Rows of `x` times rows of `weight`, plus an element of `bias` for each of the latter.
+    /// Rows of `x` times rows of `weight`, plus an element of `bias` for each row of `weight`.
     pub(crate) fn linear(
         &mut self,
         x: &Tensor,
@@ -134,7 +134,7 @@ impl Machine<'_> {
         }
     }
 
-    /// For each element of the result the sum of all products of terms, and of the bias at its last index.
+    /// For each element of the result, the sum of all products of terms, and the bias at its last index.
     fn contract(
         &mut self,
         [a, b]: [&Tensor; 2],

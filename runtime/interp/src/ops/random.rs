@@ -81,7 +81,8 @@ impl Machine<'_> {
         })
     }
 
-    /// Numbers from 0 to 1 with element type `dtype`, made of words from `first` on; with `odd` the last bit of each is set.
+    /// Numbers from 0 to 1 with element type `dtype`, from words `first` and following; with `odd` the last bit of each
+    /// is set.
     fn fractions(
         &mut self,
         dtype: DType,

@@ -117,7 +117,7 @@ impl Reduction<'_> {
     }
 }
 
-/// The least and greatest value of a type: what an empty maximum and minimum are.
+/// The least and greatest value of a type: the results of an empty maximum and minimum.
 pub(super) fn limits<L: Reducible>(dtype: DType) -> (L, L) {
     let (low, high) = dtype.int_range();
     let infinity = f64::INFINITY;
@@ -184,7 +184,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// The first index along `dim` of a greatest element, or of a smallest; a NaN is either.
+    /// The first index along `dim` of a greatest or smallest element; a NaN counts as either.
     pub(crate) fn arg(
         &mut self,
         greatest: bool,

@@ -9,8 +9,8 @@ use crate::ops::with_lane;
 use crate::tensor::{Lane, Tensor, product};
 
 impl Machine<'_> {
-    /// Along axis `dim` the first element of `x`, then each time what was last and the next element together, in the
-    /// accumulating type.
+    /// A scan along axis `dim`: the first element of `x`, then the combination of each previous result with the next
+    /// element, in the accumulating type.
     pub(crate) fn scan(&mut self, op: Reduce, x: &Tensor, dim: usize) -> Result<Tensor> {
         let mut axes = x.axes().to_vec();
         let invalid = || InterpError::invalid("`dim` is no axis of the operand");

@@ -13,7 +13,8 @@ use crate::number::Number;
 use crate::number::reduce::Reducible;
 use crate::tensor::{Axis, Lane, Tensor, product};
 
-/// The updates of all places: for each line of indices and index the numbers of the updates that are put there, ascending.
+/// The updates by position: for each line of indices and each index, the numbers of the updates written there,
+/// ascending.
 struct Places {
     /// The beginning of the line among the stored indices, the index, the number.
     sorted: Vec<(usize, usize, usize)>,
@@ -36,8 +37,8 @@ fn dot(index: &[usize], strides: &[usize]) -> usize {
 }
 
 impl Machine<'_> {
-    /// `dest` with `updates` at `indices` along axis `dim`, each the index of a whole part or of an element: the element of `dest` and
-    /// the updates of a place are reduced by `combine`; without one the last of them stays.
+    /// `dest` with `updates` written at `indices` along axis `dim`, each the index of a whole slice or of an element.
+    /// `combine` reduces the element of `dest` and the updates at a position; without it the last update wins.
     pub(crate) fn scatter(
         &mut self,
         combine: Option<Reduce>,

@@ -19,7 +19,8 @@ struct Lines {
     axes: Vec<Axis>,
     /// For each line the indices of its elements in order.
     order: Vec<usize>,
-    /// For each line and place the bound on the element there, in reference mode: infinite where another type than a float is unsure.
+    /// For each line and position, the error bound of the element there, in reference mode; infinite for an unsure
+    /// element of another type.
     bounds: Vec<f64>,
     /// For each line and place whether another element may stand there.
     unsure: Vec<bool>,
@@ -70,7 +71,8 @@ fn unsettled(line: &[Bounded]) -> Vec<bool> {
 }
 
 impl Machine<'_> {
-    /// The first elements of each line along axis `dim`, `first` or all, in ascending or descending order; or of type `of` their indices.
+    /// The elements of each line along axis `dim` in ascending or descending order, all or the `first` ones; with `of`,
+    /// their indices in that type.
     pub(crate) fn sort(
         &mut self,
         x: &Tensor,

@@ -90,7 +90,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// Element `i` along `dim` is the operand's element `i - shift`, around the ends of the axis.
+    /// Element `i` along `dim` is the operand's element `i - shift`, wrapping around the ends of the axis.
     pub(crate) fn roll(&mut self, x: &Tensor, dim: usize, shift: i64) -> Result<Tensor> {
         let axes = x.axes().to_vec();
         let Some(length) = axes.get(dim).map(|axis| axis.stored()) else {
@@ -147,7 +147,8 @@ impl Machine<'_> {
         }))
     }
 
-    /// `value` around the operand. The result is stored once along the axes that `repeats`; a named amount may be 0 along others.
+    /// The operand padded with `value`. The result is stored once along the axes that `repeats` marks; a named amount
+    /// may be 0 along others.
     pub(crate) fn pad(
         &mut self,
         x: &Tensor,

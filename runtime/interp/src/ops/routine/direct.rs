@@ -1,4 +1,4 @@
-//! Factors and solutions that a fixed number of steps gives: sums as the ops define them, with running bounds.
+//! Factors and solutions with a fixed number of steps: sums by the definitions of the ops, with running bounds.
 
 use super::matrix::{Arithmetic, Matrix, is_finite, none, undecided};
 use crate::number::Int;
@@ -171,7 +171,7 @@ pub(super) fn qr<L: Reducible>(a: &Matrix<L>, own: &Arithmetic) -> (Matrix<L>, M
     (undecided(f, unsure), undecided(taus, unsure))
 }
 
-/// Reflects columns of a matrix, from row `step` on, where the vector is 1.
+/// Reflects columns of a matrix from row `step` on, where the vector has the element 1.
 pub(super) fn reflect<L: Reducible>(
     x: &mut Matrix<L>,
     columns: std::ops::Range<usize>,

@@ -6,8 +6,9 @@ use crate::number::reduce::Reducible;
 
 /// The transform of a line, by its definition.
 ///
-/// Steps of a fast one lose no more than 7 roundings of the norm of all each (Higham, Accuracy and Stability of Numerical Algorithms, 2002, theorem
-/// 24.2), and lines of any length take at most three transforms of at most four times the length (Bluestein 1970).
+/// The steps of a fast transform lose at most 7 roundings of the total norm each (Higham, Accuracy and Stability of
+/// Numerical Algorithms, 2002, theorem 24.2). Lines of any length need at most three transforms of at most four times
+/// the length (Bluestein 1970).
 pub(super) fn fft<L: Reducible>(
     [re, im]: [&Matrix<L>; 2],
     inverse: bool,

@@ -91,7 +91,8 @@ impl Arithmetic {
         L::unary(math::Unary::Sqrt, &mut lane, &self.env);
         self.inexact(lane[0])
     }
-    /// A quotient or a root that may be off by a unit in the last place besides: a library divides by multiplying with a reciprocal.
+    /// A quotient or a root with an additional error of a unit in the last place, since a library may multiply by a
+    /// reciprocal.
     pub(super) fn inexact<L: Reducible>(&self, lane: L) -> L {
         let rules = &self.env.rules;
         let known = lane.to_bounded(self.env.dtype, &self.precise);

@@ -1,4 +1,4 @@
-//! Routines: matrices and lines of operands, one after the other, by the textbook.
+//! Routines: the matrices and lines of operands, one after the other, by textbook algorithms.
 //!
 //! | file | |
 //! |---|---|

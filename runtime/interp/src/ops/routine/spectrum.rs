@@ -4,7 +4,8 @@ use super::matrix::{Arithmetic, Matrix, none, undecided};
 use crate::number::Rules;
 use crate::number::reduce::Reducible;
 
-/// A matrix in f64, with the norm of the error that a backward stable algorithm and its operand have together; in a sample it is off by that.
+/// A matrix in f64, with the norm of the combined error of its operand and of a backward stable algorithm; in a sample
+/// this error is applied.
 pub(super) struct Backward {
     x: Vec<Vec<f64>>,
     error: f64,
@@ -15,7 +16,8 @@ pub(super) struct Backward {
 }
 
 impl Backward {
-    /// The errors of such an algorithm are those of an operand whose elements are off by a rounding of its norm each.
+    /// The errors of a backward stable algorithm equal those of an operand whose elements each have a rounding error
+    /// relative to its norm.
     fn of<L: Reducible>(a: &Matrix<L>, own: &Arithmetic) -> Self {
         let dtype = own.env.dtype;
         let rules = &own.env.rules;
@@ -53,8 +55,8 @@ pub(super) fn bounded<L: Reducible>(v: f64, e: f64, rules: &Rules) -> L {
     }
 }
 
-/// A unit vector with the sign that is defined, where its neighbours in the spectrum are `gap` away and all is off by `error`: it turns by no more
-/// than their ratio (Davis and Kahan 1970; for singular vectors Wedin 1972).
+/// A unit vector with the sign fixed by definition, whose spectral neighbors are `gap` away, under a total error
+/// `error`. The vector rotates by at most their ratio (Davis and Kahan 1970; for singular vectors Wedin 1972).
 pub(super) fn settled<L: Reducible>(
     vector: &mut [f64],
     partner: Option<&mut [f64]>,
@@ -245,7 +247,8 @@ pub(super) fn svd<L: Reducible>(a: &Matrix<L>, full: bool, own: &Arithmetic) -> 
     [us, ss, vts].map(|made| undecided(made, given.open))
 }
 
-/// Rotates vectors until they are orthogonal: their lengths, descending, the vectors at length 1, and the rotations, a row for each.
+/// Rotates vectors until they are orthogonal: returns their lengths in descending order, the normalized vectors, and
+/// the rotations, a row for each.
 pub(super) fn orthogonal(
     mut x: Vec<Vec<f64>>,
     length: usize,
@@ -297,7 +300,8 @@ pub(super) fn orthogonal(
     )
 }
 
-/// Adds vectors of so many elements that are orthogonal to all before, until there are `count`; in a sample any others.
+/// Adds vectors of `length` elements orthogonal to all earlier ones, until there are `count`; in a sample, arbitrary
+/// such vectors.
 pub(super) fn complete(vectors: &mut Vec<Vec<f64>>, length: usize, count: usize, rules: &Rules) {
     for at in 0..length {
         if vectors.len() >= count {
