@@ -1,8 +1,8 @@
-//! Merges ops that compute the same.
+//! Merges ops that compute equal values.
 //!
-//! Two pure ops are the same if name, operands, attributes and result types are; operands of a commutative op may be
-//! swapped. The first in program order stays, and the other's uses move to it. Walks nested regions with scoped tables: an
-//! op inside a loop finds the equal one outside of it.
+//! Two pure ops are equal if their names, operands, attributes and result types are equal; operands of a commutative op
+//! may be swapped. The first one in program order stays, and replaces the other. Nested regions are processed with
+//! scoped tables: an op inside a loop finds an equal one outside of it.
 //!
 //! ```text
 //! %a = fusion.exp %x            %a = fusion.exp %x
@@ -10,9 +10,9 @@
 //! %c = fusion.add %a, %b
 //! ```
 //!
-//! Never merges across the boundary of a task (segment, sweep, phase, pattern): rematerialization puts copies there on
-//! purpose. Never touches ops with regions, ops with effects, or a user's `fusion.segment_set`. Near linear in the number of
-//! ops; does not recurse.
+//! Never merges across the boundary of a task (segment, sweep, phase, pattern), where rematerialization inserts copies
+//! on purpose. Never touches ops with regions, ops with effects, or a user's `fusion.segment_set`. Nearly linear in the
+//! number of ops; does not recurse.
 
 use std::hash::{Hash, Hasher};
 
@@ -78,7 +78,7 @@ enum Step {
 /// The last op with each hash. Earlier ops with the same hash are linked through [`Merger::earlier`].
 type Table = FxHashMap<u64, Op>;
 
-/// The largest table that is kept for the next scope: clearing it costs its size.
+/// The maximum size of a table that is reused for the next scope: clearing it costs its size.
 const MOST_KEPT: usize = 1024;
 
 struct Merger {

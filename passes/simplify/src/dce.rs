@@ -1,4 +1,4 @@
-//! Removes ops that nothing needs.
+//! Removes ops whose results are not needed.
 //!
 //! The definition of *needed*, from the ends backwards:
 //! - an op that is not pure and draws no boundary (`task.return`, a store, an unknown op) is needed;
@@ -134,7 +134,7 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     ir.operands(last).nth(index)
 }
 
-/// True if `op` is the yield of a task inside `root`. The yield of `root` itself is not ours to judge: it is needed.
+/// True if `op` is the yield of a task inside `root`. The yield of `root` itself always counts as needed.
 fn ends_boundary(ir: &Ir, op: Op, root: Op) -> bool {
     let parent = ir.parent_op(op).filter(|&p| p != root);
     ir.has(op, Traits::TERMINATOR) && parent.is_some_and(|p| is_boundary(ir, p))

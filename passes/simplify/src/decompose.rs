@@ -1,4 +1,4 @@
-//! Takes composite ops apart, so that segmentation sees each walk that they need.
+//! Decomposes composite ops, so that segmentation sees each walk that they need.
 //!
 //! ```text
 //! %var, %mean = fusion.var_mean %x dims [1] correction 0      // f32
@@ -177,7 +177,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 /// Names of so many bytes get no longer.
 const LONG_NAME: usize = 256;
 
-/// Gives the results of a part of `op` that have no name one of the op's: `%y_exp` of `%y`.
+/// Names the results of an unnamed op in the decomposition of `op` after it: `%y_exp` for `%y`.
 fn name_part(ir: &mut Ir, op: Op, part: Op) {
     let whole = ir.results(op).first().and_then(|&v| ir.value_name(v));
     let Some(whole) = whole.filter(|name| name.len() < LONG_NAME) else {

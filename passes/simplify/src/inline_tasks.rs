@@ -1,7 +1,7 @@
-//! Dissolves the boundaries that the compiler drew.
+//! Removes the boundaries that the compiler created.
 //!
-//! The ops of a segment, sweep, phase (or pattern) move to where the task stood, its results become what it yielded. It is
-//! the inverse of drawing a boundary: ops are moved, never rewritten.
+//! The ops of a segment, sweep, phase or pattern move to the place of the task, and the yielded values replace its
+//! results. This is the inverse of creating a boundary: ops are moved, never rewritten.
 //!
 //! ```text
 //! %y = task.segment @s {

@@ -9,7 +9,8 @@
 //! }
 //! ```
 //!
-//! A label and its way back to a pattern are defined in [`fuser_dialects::task::labels`]. Never changes what a program computes.
+//! The module [`fuser_dialects::task::labels`] defines labels and the way back to patterns. Never changes the meaning
+//! of a program.
 
 use fuser_dialects::task::labels;
 use fuser_pass::{PassDef, StatDef};

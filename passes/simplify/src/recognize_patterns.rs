@@ -100,7 +100,7 @@ pub static RECOGNIZE_PATTERNS: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// Puts the op of the first row that fits in the place of `op`; tells that, and the near misses before.
+/// Replaces `op` by the op of the first matching row; returns the remark about it, and the earlier near misses.
 fn recognized(ir: &mut Ir, op: Op, goal: &Goal, looked: &mut u64) -> Vec<(RemarkKind, String)> {
     let mut told = Vec::new();
     let Some(&result) = ir.results(op).first() else {
@@ -249,7 +249,7 @@ fn unshared(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
     Ok(())
 }
 
-/// An error where an op in between rounds to a narrower type than the one that accumulates.
+/// An error if an intermediate op rounds to a type narrower than the accumulating one.
 fn unrounded(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
     let all = found.inner.iter().chain(&found.beside);
     for &op in all.filter(|&&op| op != root) {

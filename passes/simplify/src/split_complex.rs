@@ -138,7 +138,7 @@ fn is_complex(ir: &Ir, value: Value) -> bool {
     ir.value_kind(value).dtype().is_some_and(|d| d.is_complex())
 }
 
-/// True if an op or one inside it has a complex operand, result or argument, or one that was.
+/// True if an op, or one nested in it, has a complex operand, result or argument, or had one before.
 fn concerns(ir: &Ir, op: Op, known: &Known) -> bool {
     ir.walk(op).into_iter().any(|op| {
         let args = ir.body(op, 0).map_or(&[][..], |body| ir.args(body));
@@ -180,7 +180,7 @@ fn pairs_type(ir: &mut Ir, value: Value) -> Result<TypeId, OpError> {
     })
 }
 
-/// Gives complex arguments the type of their memory, and knows their parts as slices of it.
+/// Gives complex arguments the type of their memory, and records their parts as slices of it.
 fn arguments(ir: &mut Ir, program: Op, body: Block, known: &mut Known) -> Result<(), OpError> {
     let args = ir.args(body).to_vec();
     let complex: Vec<usize> = (0..args.len())

@@ -65,7 +65,7 @@ pub static UNPACK_FLOATS: PassDef = PassDef {
 #[derive(Default)]
 struct Known {
     codes: FxHashSet<Value>,
-    /// The codes in the bytes of an argument, each with that and the axis of the bytes.
+    /// The unpacked codes of an argument's bytes, each with its argument and the axis of the bytes.
     taken: FxHashMap<Value, (Value, usize)>,
 }
 
@@ -309,7 +309,8 @@ fn one_hot(ir: &mut Ir, op: Op, known: &mut Known) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Numbers among the clauses of an op that stand for elements of 4 bits become codes, and element types that of codes.
+/// Converts numbers in the clauses of an op that represent 4-bit elements to codes, and their element types to the type
+/// of codes.
 fn numbers(ir: &mut Ir, op: Op, known: &Known) {
     let Some(def) = ir.def(op) else { return };
     let results = ir.results(op).iter();
@@ -374,7 +375,7 @@ fn code_of(value: f64) -> i128 {
     float::narrow(packed::DTYPE, value.to_bits()).into()
 }
 
-/// Returns bytes instead of codes; the results that are bytes now, each with the axis of these.
+/// Returns packed bytes instead of codes; yields the results that are now bytes, each with the axis of the bytes.
 fn returned(ir: &mut Ir, end: Op, known: &Known) -> Result<Vec<(usize, AttrId)>, OpError> {
     let mut is_bytes = Vec::new();
     for (index, value) in ir.operands(end).collect::<Vec<_>>().into_iter().enumerate() {

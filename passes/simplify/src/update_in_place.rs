@@ -1,4 +1,4 @@
-//! Results that overwrite arguments write what changes alone.
+//! Restricts results that overwrite arguments to writing only the changed elements.
 //!
 //! ```text
 //! // the result overwrites %x: tensor<2000x8xf32>, %i: i32                   %0 = fusion.cast %i to i64 ... clamped, of rank 1
@@ -102,7 +102,8 @@ struct Update {
     /// The axes of the argument and of the part.
     whole: Vec<Dim>,
     part: Vec<Dim>,
-    /// The axes along which the part is less than the argument, all between them included, with extents of both and the start.
+    /// The axes along which the part is smaller than the argument, with all axes between them, and their extents and
+    /// starts.
     axes: Vec<Axis>,
     first: usize,
 }
@@ -205,7 +206,8 @@ impl Update {
     }
 }
 
-/// The share of one axis in the indices of the part's elements, which are `count` along all axes of the update together.
+/// The contribution of one axis to the indices of the part's elements, of which there are `count` along all axes of the
+/// update.
 fn along(b: &mut Builder<'_>, axis: &Axis, [stride, inner]: [i64; 2], count: i64) -> Built {
     let ty = b.ir.scalar(DType::I64);
     let list = [Dim::fixed(count as u64)];

@@ -1,4 +1,4 @@
-//! The pattern of `canonicalize` for folds and scans with a lambda: accumulators and operands that nothing reads.
+//! The pattern of `canonicalize` for folds and scans with a lambda: it removes unused accumulators and operands.
 //!
 //! ```text
 //! %a:2 = fusion.scan %x, %y dim 1 init [0.0, 1.0] { ... }     // of which only the first is used, and depends on %x alone
@@ -116,7 +116,7 @@ fn dead_arguments(ir: &Ir, body: Block, results: &[Value]) -> FxHashSet<usize> {
     (0..args.len()).filter(dead).collect()
 }
 
-/// Leaves only these of the accumulators and elements of a lambda, and the ops that they need.
+/// Removes all accumulators and elements of a lambda except the given ones, with the ops that only they need.
 fn prune(ir: &mut Ir, body: Block, count: usize, accumulators: &[usize], elements: &[usize]) {
     let mut ops: Vec<Op> = ir.block_ops(body).collect();
     if let Some(end) = ops.pop() {

@@ -1,7 +1,7 @@
 //! Brings ops into their simplest form.
 //!
-//! Folds of the op tables and the patterns of `patterns.rs`, from a worklist until nothing changes. Every rule keeps every
-//! bit of every result (the payload of a NaN apart, which no op specifies).
+//! Applies the folds of the op tables and the patterns of `patterns.rs` from a worklist until nothing changes. Every
+//! rule preserves every bit of every result (except the payload of a NaN, which no op specifies).
 //!
 //! ```text
 //! %a = fusion.permute %x dims [1, 0]
@@ -9,8 +9,8 @@
 //! task.return %b
 //! ```
 //!
-//! Never reassociates, never moves an op across a boundary of a task. Rewrites are bounded; on overflow the busiest patterns
-//! are named.
+//! Never reassociates, and never moves an op across the boundary of a task. The number of rewrites is bounded; the
+//! error on overflow names the most frequent patterns.
 
 mod known_indices;
 mod lambdas;

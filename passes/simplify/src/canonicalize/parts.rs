@@ -202,8 +202,9 @@ fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
 /// A cat of a tree, with its depth: the root has 1.
 type Level = (Op, usize);
 
-/// The parts that a tree of cats along one axis puts together, in order, and its cats. Only cats whose result is
-/// `inner` and of known lengths belong to it, besides the root. `None` of more than `most` parts: cats that are read several times double them.
+/// The operands of a tree of cats along one axis, in order, and the cats. Besides the root, the tree contains only cats
+/// with `inner` results of known lengths. `None` for more than `most` parts, since a cat with several users doubles
+/// them.
 fn leaves(
     ir: &Ir,
     root: Op,
@@ -236,7 +237,7 @@ fn leaves(
     Some((parts, cats))
 }
 
-/// The lengths of the axes of a value, if all are numbers and none is stored once.
+/// The lengths of the axes of a value, if all are constant and none is broadcast.
 fn lengths(ir: &Ir, value: Value) -> Option<Vec<i64>> {
     let tensor = ir.value_kind(value).as_tensor()?;
     let dense = tensor.dims.iter().all(|dim| !dim.broadcast);

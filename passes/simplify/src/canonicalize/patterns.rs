@@ -1,4 +1,4 @@
-//! The patterns of `canonicalize`: identities, chains of shape ops, a fixed place for constants.
+//! The patterns of `canonicalize`: identities, chains of shape ops, a canonical position for constants.
 
 use fuser_dialects::fusion::build::int_attr;
 use fuser_dialects::fusion::maps;

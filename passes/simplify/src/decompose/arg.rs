@@ -1,4 +1,4 @@
-//! The index of an extreme, by the extreme itself.
+//! The index of an extreme, computed from the extreme itself.
 //!
 //! ```text
 //! %i = fusion.argmax %x dim 1 of i64
@@ -9,7 +9,7 @@
 //! %i = fusion.min %c dims [1]
 //! ```
 //!
-//! Two walks over the axis, as a softmax has them: a row that stays in fast memory is read once.
+//! The axis is read twice, as in a softmax: a row that stays in fast memory is loaded once.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};

@@ -1,4 +1,4 @@
-//! Attention: one that an executor takes stays a call, any other becomes two products and the ops of a softmax.
+//! Attention: an op accepted by an executor stays a call, any other becomes two products and the ops of a softmax.
 //!
 //! ```text
 //! %y = fusion.sdpa %q, %k, %v                          // [S, D], [T, D], [T, E]
@@ -14,7 +14,8 @@
 //!                                                      // with `logsumexp`: log(%l) + %m
 //! ```
 //!
-//! The products may be calls of their own. Everything is computed in the type that accumulates and rounded once, as the op says.
+//! The products may be calls themselves. Everything is computed in the accumulating type and rounded once, as the op
+//! defines it.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::attention::scale_of;
@@ -81,7 +82,7 @@ pub fn composed(ir: &mut Ir, op: Op) -> Parts {
     Ok(made)
 }
 
-/// `value` without axes that are stored once: of products of tensors with such axes the result has them, too.
+/// `value` with all axes stored: products of broadcast tensors have broadcast axes in their results.
 fn dense(b: &mut Builder<'_>, value: Value) -> Built {
     let tensor = b.ir.value_kind(value).as_tensor();
     let once = tensor.is_some_and(|tensor| tensor.dims.iter().any(|dim| dim.broadcast));
@@ -158,7 +159,8 @@ impl Walk<'_, '_> {
         let seen = self.b.compare("le", key, query)?;
         self.kept(seen, scores)
     }
-    /// The values weighted by the softmax of `scores`, the scores that weights are relative to, and the sums of the weights.
+    /// The values weighted by the softmax of `scores`, the scores to which weights are relative, and the sums of the
+    /// weights.
     fn weighted(&mut self, scores: Value, v: Value) -> Result<(Value, Value, Value), OpError> {
         let last = self.space.len() as i64 - 1;
         let kept: Vec<i64> = (0..last).collect();

@@ -35,7 +35,7 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
     Ok(Vec::new())
 }
 
-/// True if a convolution is a product of matrices as it is: each window is one element, and each element one window.
+/// True if a convolution is already a matrix product: each window is one element, and each element one window.
 pub fn is_product(ir: &Ir, op: Op) -> bool {
     let still = Window {
         stride: 1,
@@ -323,7 +323,7 @@ fn known(ir: &Ir, x: Value, space: usize) -> Result<Vec<i64>, OpError> {
     Option::ok_or_else(lengths, || OpError::new("an axis of space is not known"))
 }
 
-/// The walk of windows over a tensor `[N, S..., ...]` that has its borders.
+/// The windows over a tensor `[N, S..., ...]` that includes its padding.
 struct Walk<'a> {
     windows: &'a [Window],
     counts: &'a [i64],
@@ -381,7 +381,7 @@ impl Walk<'_> {
         }
         digits
     }
-    /// The element of every window at a place of the kernel, `[N, R..., ...]`.
+    /// The element of every window at one position of the kernel, `[N, R..., ...]`.
     fn place(&self, b: &mut Builder<'_>, x: Value, number: i64) -> Built {
         let digits = Self::digits(self.places, number).into_iter();
         let starts: Vec<i64> = (digits.zip(self.windows))

@@ -1,4 +1,4 @@
-//! A fold with a lambda, by the scan of which it is the last step.
+//! A fold with a lambda, as the last step of a scan.
 //!
 //! ```text
 //! %s, %n = fusion.fold %x dim 1 init [0.0, 0] { ... }
@@ -8,9 +8,10 @@
 //! %n     = fusion.last %b dim 1 otherwise 0
 //! ```
 //!
-//! Both are of one walk: what the scan hands on is in registers, and no step of it is written.
+//! Both run in one loop: the carried values of the scan are in registers, and no step of it is stored.
 //!
-//! A fold that associates, along a long axis with too little beside it to occupy workers, is taken in parts, in their order:
+//! An associative fold along a long axis, with too few other elements to occupy the workers, is split into parts, in
+//! order:
 //!
 //! ```text
 //! %s = fusion.fold %x dim 0 init [0] associative { ... }     // of 65536
@@ -20,7 +21,8 @@
 //! %s = fusion.fold %q dim 0 init [0] { ... }
 //! ```
 //!
-//! A lambda associates that is declared to and rounds nothing: sums of floats are not associative to the bit, the greatest of them is.
+//! A lambda counts as associative if it is declared so and never rounds: a float sum is not associative bit for bit, a
+//! float maximum is.
 
 use fuser_dialects::fusion::build::Built;
 use fuser_dialects::fusion::lambda::{copies, init, lambda};
@@ -78,7 +80,8 @@ pub fn in_parts(ir: &mut Ir, op: Op, cut: &Cut) -> Parts {
     compose(&mut b, op, &fusion::FOLD, &totals, (axis, false))
 }
 
-/// True for a fold or a scan whose elements may be put together in groups, to the bit: its lambda is declared associative, and no op of it rounds.
+/// True for a fold or a scan whose elements may be combined in groups without changing a bit: its lambda is declared
+/// associative, and none of its ops rounds.
 pub fn associates(ir: &Ir, op: Op) -> bool {
     let Some((body, _)) = lambda(ir, op).filter(|_| ir.get_attr(op, "associative").is_some())
     else {
@@ -93,7 +96,7 @@ pub fn associates(ir: &Ir, op: Op) -> bool {
     !ir.block_ops(body).any(rounds)
 }
 
-/// A fold or a scan of `values` along an axis by the lambda of `op`, which may stay associative where that is.
+/// A fold or a scan of `values` along an axis by the lambda of `op`, which stays associative if `op` is.
 pub fn compose(
     b: &mut Builder<'_>,
     op: Op,

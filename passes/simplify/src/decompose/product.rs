@@ -1,4 +1,4 @@
-//! Products: one that an executor takes stays a call, any other is broadcast, multiplied and summed.
+//! Products: a product accepted by an executor stays a call, any other is broadcast, multiplied and summed.
 //!
 //! ```text
 //! %y = fusion.matmul %a, %b       // [M, K] by [K, N]
@@ -9,9 +9,9 @@
 //! %y = fusion.sum %m dims [1]
 //! ```
 //!
-//! No element of the product's space is stored: one kernel multiplies and sums. A call reads and writes memory in any order of axes, so an
-//! operand that is a permutation becomes a view, and a bias is added behind it, by a kernel that others share, unless who runs it adds it. Operands of 16 bits are
-//! widened first, and the sum is rounded once, also where a bias follows.
+//! No element of the product's space is stored: one kernel multiplies and sums. A call accesses memory in any order of
+//! axes, so an operand that is a permutation becomes a view. A bias is added by a later kernel, which other ops share,
+//! unless the executor adds it. 16-bit operands are widened first, and the sum is rounded once, even if a bias follows.
 
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion;
@@ -89,7 +89,7 @@ fn biased(ir: &mut Ir, op: Op) -> Parts {
     Ok(vec![b.cast(sum, to)?])
 }
 
-/// `sum`, in the type that accumulates, and the bias of `op` if it has one, at the last index of the result.
+/// `sum`, in the accumulating type, plus the bias of `op` at the last index of the result, if it has one.
 fn with_bias(b: &mut Builder<'_>, op: Op, sum: Value) -> Built {
     let Some(bias) = b.ir.operands(op).nth(2) else {
         return Ok(sum);
@@ -110,7 +110,7 @@ fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
     tensor.map_or_else(Vec::new, |t| t.dims.clone())
 }
 
-/// The product as a sum along an axis of a space that both factors are broadcast to.
+/// The product as a sum along an axis of a space to which both factors are broadcast.
 pub fn summed(ir: &mut Ir, op: Op) -> Parts {
     let odd = || OpError::new("its axes stand in no common order");
     let maps = ir.maps(op).ok_or_else(odd)?;
@@ -131,7 +131,7 @@ pub fn summed(ir: &mut Ir, op: Op) -> Parts {
     Ok(vec![b.cast(sum, to)?])
 }
 
-/// The iterators of a product in an order in which the axes of both factors ascend, and those of the result.
+/// The iterators of a product, ordered so that the axes of both factors ascend, and the iterators of the result.
 struct Space {
     dims: Vec<Dim>,
     summed: i64,

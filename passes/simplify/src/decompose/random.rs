@@ -70,7 +70,7 @@ struct Draw<'a> {
 }
 
 impl<'a> Draw<'a> {
-    /// The blocks of an op whose operand `seed` is the seed, and the next one the offset.
+    /// The blocks of an op; operand `seed` is the seed, and the next one the offset.
     fn of(ir: &'a mut Ir, op: Op, seed: usize) -> Result<Self, OpError> {
         let key = [seed, seed + 1].map(|k| ir.operand(op, k));
         let missing = || OpError::new("its result is no tensor");
@@ -100,7 +100,7 @@ impl<'a> Draw<'a> {
         b.cast(top, dtype)
     }
 
-    /// Numbers from 0 to 1, of words from `first` on; with `odd` the last bit of each is set.
+    /// Numbers from 0 to 1, from words `first` and following; with `odd` the last bit of each is set.
     fn fraction(&mut self, dtype: DType, first: usize, odd: bool) -> Built {
         let bits = match dtype {
             DType::F64 => 53,

@@ -1,4 +1,5 @@
-//! Roll and one_hot: the two parts of a line in the other order, and a comparison with the index along the new axis.
+//! Decompositions of roll and one_hot: the two parts of a line swapped, and a comparison with the index along the new
+//! axis.
 //!
 //! ```text
 //! %y = fusion.roll %x dim 0 shift 1                  // [8]
@@ -8,7 +9,7 @@
 //! %y = fusion.cat %a, %b dim 0
 //! ```
 //!
-//! A line whose length has a name is taken at the remainder of the moved index.
+//! For a line of named length, the decomposition takes elements at the remainder of the shifted index.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};

@@ -33,17 +33,18 @@ use fuser_target::Target;
 use super::Parts;
 use super::lambda::{apply, associates, compose};
 
-/// The shortest line of a block that is taken in parts: what a cluster of blocks scans in registers is shorter.
+/// The minimum length of a block's line to be split: a cluster of blocks scans shorter ones in registers.
 const LONG: u64 = 1 << 18;
 /// The shortest part of it.
 const PART: u64 = 1 << 10;
 /// The unit of a part's length in elements, so that the parts are aligned for vectors like the whole line.
 const VECTOR: u64 = 8;
-/// Parts for each multiprocessor, where there are as many; how many times more there may be, and the fewest of a line.
+/// The number of parts for each multiprocessor, the factor by which it may be exceeded, and the minimum number of parts
+/// of a line.
 const EACH: u64 = 2;
 const MORE: u64 = 8;
 const FEWEST: u64 = 16;
-/// The shortest line of a thread that is taken in parts, the shortest part of it, and the fewest parts.
+/// The minimum length of a thread's line to be split, the minimum length of a part, and the minimum number of parts.
 const WALK: u64 = 128;
 const STEPS: u64 = 16;
 const FEWEST_WALKS: u64 = 4;
@@ -77,7 +78,7 @@ fn join(function: Computes) -> &'static OpDef {
     }
 }
 
-/// The number that keeps every bit of the element that it is joined to, as a float and as an integer.
+/// The neutral number, as a float and as an integer: combining it with an element preserves every bit of the element.
 fn neutral_number(function: Computes, dtype: DType) -> (f64, i128) {
     let (least, most) = dtype.int_range();
     match function {
@@ -290,7 +291,7 @@ impl Way {
             _ => compose(b, op, &fusion::SCAN, values, (axis, false)),
         }
     }
-    /// The value that keeps every bit of the element that it is joined to.
+    /// The neutral value: combining it with an element preserves every bit of the element.
     fn neutral(self, b: &mut Builder<'_>, op: Op, number: usize, dtype: DType) -> Built {
         match self {
             Self::Named(function) => neutral(b, function, dtype),
@@ -346,7 +347,8 @@ fn walked(b: &mut Builder<'_>, function: Computes, parts: Value, axis: i64) -> P
     Ok(b.ir.results(fold).to_vec())
 }
 
-/// The elements of each part together, by threads that share it. A sum of nothing but `-0` is `-0`, as the last step of a scan is: then the greatest element is.
+/// The total of each part, by threads that share it. Scans return `-0` for parts of only `-0`, unlike sums: in that
+/// case the total is the maximum.
 fn totals(b: &mut Builder<'_>, function: Computes, parts: Value, axis: i64) -> Built {
     let total = b.reduce(reduction(function), parts, &[axis])?;
     let float = b.ir.value_kind(parts).dtype().is_some_and(DType::is_float);

@@ -1,4 +1,4 @@
-//! Scatters: one that an executor takes stays a call, any other compares every index with every place.
+//! Scatters: a scatter accepted by an executor stays a call, any other compares every index with every position.
 //!
 //! ```text
 //! %y = fusion.index_put %x, %i, %u dim 0 combine add     // [V, D], [N], [N, D]
@@ -11,8 +11,9 @@
 //! %y = fusion.add %x, %s
 //! ```
 //!
-//! No element of that space is stored, but all are computed: a form for short axes. What is `set` is taken at the last index that meets.
-//! Elements of 16 bits are widened before they are added or multiplied, also before a call, and the result is rounded once.
+//! The elements of that space are never stored, but all are computed, so this form suits short axes. For `set`, the
+//! last matching index wins. 16-bit elements are widened before they are added or multiplied, even before a call, and
+//! the result is rounded once.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
@@ -37,7 +38,7 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
     Ok(vec![b.cast(sums, put.dtype)?])
 }
 
-/// A scatter as a reduction along an axis that all updates have and no place.
+/// A scatter as a reduction along an axis that all updates have and the destination lacks.
 pub fn compared(ir: &mut Ir, op: Op) -> Parts {
     let put = Put::of(ir, op)?;
     let mut b = Builder::before(ir, op);
@@ -55,7 +56,8 @@ struct Put {
     updates: Value,
     dim: usize,
     combine: &'static str,
-    /// The reduction of all updates of a place, and the op that joins `dest`; none where the last one stays.
+    /// The reduction of all updates at a position, and the op that combines it with `dest`; `None` if the last update
+    /// wins.
     reduction: Option<Combining>,
     dtype: DType,
     /// The type in which elements are put together.
@@ -107,7 +109,8 @@ impl Put {
         let axes = (0..self.space.len()).filter(|&axis| axis != self.dim);
         axes.map(|axis| axis as i64).collect()
     }
-    /// True where an update is put at a place: along the axis of the places and that of the updates, and for `scatter` along all axes.
+    /// The condition for an update to be written at a position: the indices match along the axes of positions and
+    /// updates, and for `scatter` along all axes.
     fn hits(&self, b: &mut Builder<'_>) -> Result<(Value, Vec<Dim>), OpError> {
         let own = match self.whole {
             true => self.space[self.dim..=self.dim + 1].to_vec(),

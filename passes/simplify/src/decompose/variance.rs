@@ -1,4 +1,4 @@
-//! Mean and variance, as two walks over the data: one for the sum, one for the squares of what is left when the mean is taken away.
+//! Mean and variance in two walks over the data: one for the sum, one for the squared deviations from the mean.
 //!
 //! ```text
 //! %var, %mean = fusion.var_mean %x dims [1] correction 0      // 16x4194304, f32
@@ -53,13 +53,13 @@ const SHARE: u64 = 8;
 /// The rows of a part on a GPU: as many as a thread loads at once, or half as many. The thread still holds all of them
 /// once it knows their mean.
 const ROWS: [u64; 2] = [16, 8];
-/// Rows that a GPU takes in parts, at least: fewer are read again from its caches.
+/// The minimum number of rows that a GPU splits into parts; fewer rows are read again from its caches.
 const LONG: u64 = 256;
 
 /// The axes of a tensor over which one mean is taken; those within a part come last.
 #[derive(Default)]
 struct Walk {
-    /// The shape, with an axis that a part is a piece of as two.
+    /// The shape, in which an axis split into pieces is two axes.
     shape: Vec<Dim>,
     /// Axes along which there are parts.
     outer: Vec<i64>,
@@ -256,7 +256,7 @@ impl Asked {
             keeps: ir.get_attr(op, "keepdim").is_some(),
         })
     }
-    /// The elements that one result is of, as a scalar of the type that computes.
+    /// The number of elements that one result averages, as a scalar of the computing type.
     fn count(&self, b: &mut Builder<'_>) -> Built {
         let whole = Walk::whole(&self.tensor, &self.dims);
         count(b, &whole.lengths(&self.dims), self.tensor.dtype.compute())

@@ -89,7 +89,8 @@ struct Link {
     shape: Option<Vec<Dim>>,
 }
 
-/// The tensor that the operands of `cat` are all parts of, in order, and the ops that were done to each, the last one first.
+/// The tensor of which the operands of `cat` are all the parts, in order, and the ops applied to each part, the last
+/// one first.
 fn whole(ir: &Ir, cat: Op) -> Option<(Value, Vec<Link>)> {
     let mut dim = usize::try_from(ir.int_of(cat, "dim")?).ok()?;
     let mut parts: Vec<Value> = ir.operands(cat).collect();

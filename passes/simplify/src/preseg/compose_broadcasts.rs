@@ -7,7 +7,7 @@
 //! squeeze(squeeze(x))      =>  one squeeze
 //! ```
 //!
-//! The inner op stays where others use it. Never removes an axis that x has; never touches what carries a hint.
+//! The inner op stays if it has other users. Never removes an axis that x has; never touches ops with a hint.
 
 use fuser_dialects::fusion::{self, maps};
 use fuser_ir::attr::AttrKind;
@@ -180,7 +180,7 @@ fn broadcast(
     compose(rw, op, &fusion::BROADCAST, source, &clauses)
 }
 
-/// Replaces `op` by an op of table `def` on `source`, if that has the very type.
+/// Replaces `op` by an op of table `def` on `source`, if that has exactly the same type.
 fn compose(
     rw: &mut Rewriter<'_>,
     op: Op,

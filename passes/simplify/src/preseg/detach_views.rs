@@ -81,7 +81,7 @@ fn give_copy(ir: &mut Ir, op: Op, named: impl Fn(Op) -> bool) {
 struct Names {
     /// In program order.
     ops: Vec<Op>,
-    /// The results of those whose memory is there whether a kernel stores the result or not.
+    /// The results whose memory exists even if the kernel does not store them.
     in_memory: FxHashSet<Value>,
 }
 

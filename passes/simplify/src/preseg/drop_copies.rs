@@ -1,15 +1,15 @@
-//! Drops copies that change nothing, and boundaries that stand twice.
+//! Removes copies without effect, and duplicate boundaries.
 //!
 //! ```text
 //! %1 = fusion.copy %0
 //! %2 = fusion.exp %1       =>    %2 = fusion.exp %0
 //! ```
 //!
-//! Two `segment_set` of one value are one boundary: the value is stored once, whoever reads it.
+//! Two `segment_set` of one value are one boundary: the value is stored once for all users.
 //!
-//! A copy whose result has the operand's type is the identity on values; frontends emit them freely, and they hide from
-//! each other the shape ops that would compose. A copy that the program returns stays: its user wants memory of its own. So
-//! does one with a hint.
+//! A copy whose result has the operand's type is the identity on values. Frontends emit such copies freely, and they
+//! hide shape ops that would compose. A copy that the program returns stays, because its user wants separate memory. A
+//! copy with a hint stays too.
 
 use fuser_ir::Traits;
 use fuser_ir::rewrite::{Pattern, Rewriter};

@@ -1,4 +1,4 @@
-//! Weakens a maximum or minimum that need not propagate NaN, because a reduction beside it does.
+//! Weakens a maximum or minimum that need not propagate NaN, because another reduction of the same data does.
 //!
 //! ```text
 //! %m = fusion.max %x dims [1]                          %m = fusion.max_num %x dims [1]
@@ -107,7 +107,7 @@ fn weaker(ir: &Ir, op: Op) -> Option<&'static OpDef> {
     (float && reductions && is_free(ir, op)).then_some(def)
 }
 
-/// Puts `def` in the place of `op`, with its operands, clauses, type and name.
+/// Replaces `op` by an op of table `def` with its operands, clauses, type and name.
 fn replace(ir: &mut Ir, op: Op, def: &'static OpDef) -> Op {
     let result = ir.result(op, 0);
     let name = ir.value_name_sym(result);
@@ -223,7 +223,7 @@ impl<'a> Flow<'a> {
         self.states.insert(value, state);
         Ok(())
     }
-    /// True if no value that differs leaves, as far as a walk over `REACH` ops can tell.
+    /// True if no differing value escapes, as far as a walk over `REACH` ops can tell.
     fn repairs(mut self, ir: &Ir, visited: &mut u64) -> bool {
         for _ in 0..REACH {
             // What only carries might repair; nothing is left to be repaired.
@@ -249,8 +249,8 @@ impl<'a> Flow<'a> {
         }
         false
     }
-    /// The state of the results of an op, where it is known; `differs` is true where a value that the op reads differs,
-    /// be it inside of its regions.
+    /// The state of the results of an op, if it is known; `differs` is true if a value that the op reads differs,
+    /// inside its regions as well.
     fn step(&self, ir: &Ir, op: Op, differs: bool) -> Result<Option<State>, Escapes> {
         let known = self.transfer(ir, op);
         if known.is_none() && differs {

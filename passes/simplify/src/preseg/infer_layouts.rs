@@ -1,4 +1,4 @@
-//! Layouts for the results that state none.
+//! Infers layouts for results without a stated one.
 //!
 //! ```text
 //! task.program @f(%x: tensor<4x8xf32>) -> tensor<8x4xf32>          task.program @f(%x: ...) -> tensor<8x4xf32, [1, 0]>
@@ -114,8 +114,8 @@ fn lay_out_sources(ir: &mut Ir, mut value: Value, results: &[Value], orders: &Or
     }
 }
 
-/// True if the op's result has its operand's elements where the operand has them, if the types say so: each axis is one
-/// of the operand or a repetition, and no memory of its own is asked for.
+/// True if the op's result is its operand's memory, as far as the types allow it: each axis is an axis of the operand
+/// or a repetition, and the op requires no memory of its own.
 fn carries(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir
         .def(op)
@@ -126,7 +126,7 @@ fn carries(ir: &Ir, op: Op) -> bool {
     !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
-/// True if a loop takes the value, whose programs say how it lies in memory.
+/// True if the value is an operand of a loop, whose programs determine its layout.
 fn is_carried(ir: &Ir, value: Value) -> bool {
     ir.users(value).any(|op| ir.is(op, &task::LOOP))
 }
@@ -153,7 +153,7 @@ fn is_open(ir: &Ir, program: Op, results: &[Value], types: &[TypeId], index: usi
         && !types.iter().enumerate().any(said)
 }
 
-/// The type of `value` with the axes that matter in this order, and the others before them.
+/// The type of `value` with the stored axes in this order, and the other axes before them.
 fn laid_out(ir: &mut Ir, value: Value, order: &[usize]) -> TypeId {
     let ty = ir.value_type(value);
     let rank = ir.ty(ty).as_tensor().map_or(0, |t| t.dims.len());

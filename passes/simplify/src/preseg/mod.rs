@@ -91,7 +91,7 @@ fn run_patterns(
     Ok(())
 }
 
-/// Makes an op before `anchor` with inferred types; `None`, and no op, where inference says no or something else than
+/// Creates an op before `anchor` with inferred types; `None`, and no op, if inference fails or the type differs from
 /// `wanted`.
 fn make(
     rw: &mut Rewriter<'_>,
@@ -155,7 +155,7 @@ fn has_family(ir: &Ir, op: Op, family: &'static MapsDef) -> bool {
     ir.def(op).is_some_and(|def| def.has_maps(family))
 }
 
-/// True if nothing of the user hangs on the op: no hint, no boundary.
+/// True if the op carries no user annotation: no hint, no boundary.
 fn is_free(ir: &Ir, op: Op) -> bool {
     let hinted = ir
         .inherent_attrs(op)

@@ -154,7 +154,7 @@ fn shortened(ir: &Ir, op: Op) -> Option<(Repeat, Vec<Short>)> {
     Some((first, operands))
 }
 
-/// The op that makes `value` for `user` and reads its operand at one index for all indices along `dim`.
+/// The op that computes `value` for `user` and reads its operand at one index for all indices along `dim`.
 fn spread(ir: &Ir, value: Value, dim: usize, user: Op) -> Option<Op> {
     let op = made_near(ir, value, user)?;
     ir.def(op)

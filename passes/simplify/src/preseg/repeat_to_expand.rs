@@ -1,4 +1,4 @@
-//! A tensor that stands several times beside itself becomes a broadcast.
+//! Replaces the concatenation of copies of one tensor by a broadcast.
 //!
 //! ```text
 //! %y = fusion.cat %x, %x dim 0              %b = fusion.broadcast %x dims [1] shape [2, 4]
@@ -6,8 +6,8 @@
 //!                                           %y = fusion.reshape %c shape [8]
 //! ```
 //!
-//! Each element of the result is the same element of x as before. A broadcast, a copy and a reshape have axes like all other
-//! ops, so the repeat shares a kernel with what surrounds it, reads x once, and needs no window.
+//! Each element of the result stays the same element of x. A broadcast, a copy and a reshape have ordinary axes, so the
+//! repetition shares a kernel with its surroundings, reads x once, and needs no window.
 //!
 //! Only for a `cat` of two operands or more that are all one value, and only where every axis of the result is a plain one, as
 //! `copy dense` makes them. Never touches what carries a hint.

@@ -49,7 +49,8 @@ static WIDEN_LAST: Pattern = Pattern {
     rewrite: widen_last,
 };
 
-/// True if an op moves elements: it commutes with casts. Copies are a user's wish, and windows are copied down later.
+/// True if an op only moves elements, so that it commutes with casts. Copies are a user's request, and windows are
+/// recomputed at their users later.
 fn moves(ir: &Ir, op: Op) -> bool {
     ir.def(op).is_some_and(|def| {
         def.class == OpClass::Shape && !def.shifts() && !def.has_maps(&maps::POINTWISE)

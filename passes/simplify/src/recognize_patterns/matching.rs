@@ -1,4 +1,4 @@
-//! Terms, and the search for ops that are what a term says.
+//! Terms, and the search for ops that match a term.
 //!
 //! A term is the form of the ops that make a value, read from the value back to what they read. A *reading* is a value with the iterator
 //! whose index each of its axes has. The axes of the value that is matched are iterators `0..rank`; each axis that ops sum along is one
@@ -11,8 +11,8 @@
 //! %y = fusion.sum %m dims [1]                            // iterators 0, 1       =>     %a at [0, k], %b at [k, 1]
 //! ```
 //!
-//! Between the ops of a term may stand shape ops that move no data, and casts among floats. An op that carries a hint, or stands in another
-//! block, is none of a term's ops. Never edits.
+//! Shape ops that keep the order of elements, and casts among floats, may lie between the ops of a term. An op with a
+//! hint, or in another block, never matches. Never edits.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::maps;
@@ -28,7 +28,7 @@ pub enum Term {
     Operand(Slot),
     /// The same value wherever the name stands.
     Named(Slot, &'static Term),
-    /// An op of this table and of operands of these forms, in either order where it commutes.
+    /// An op of this table with operands of these forms, in either order if it commutes.
     Of(&'static OpDef, &'static [&'static Term]),
     /// A comparison by this predicate.
     Compared(&'static str, [&'static Term; 2]),
@@ -42,13 +42,13 @@ pub enum Term {
     Number(Slot),
     /// The length of an axis, as a float.
     Length(Axis),
-    /// This form of a value that others may read, too: they are left with its ops.
+    /// A value of this form that may have other users: its ops stay for them.
     Beside(&'static Term),
     /// The index along an axis.
     Index(Slot),
     /// The first of these forms that it has.
     Either(&'static [&'static Term]),
-    /// This form: ops that are as the term says up to here, and not further, are a near miss.
+    /// A value of this form; ops that match the term up to here, but no further, are a near miss.
     Alike(&'static Term),
 }
 
@@ -73,7 +73,7 @@ pub enum Slot {
     Divisor,
     /// The square root of the number of terms, or one over it.
     Root,
-    /// The number that stands for `-inf` where the mask leaves a key out.
+    /// The number that replaces `-inf` for keys that the mask excludes.
     Low,
     /// The number that stands for `-inf` behind the query.
     LowBehind,
@@ -103,13 +103,13 @@ pub enum Axis {
     Keys,
 }
 
-/// The most ops between two of a term, so that the work grows with the program alone.
+/// The maximum number of ops between two ops of a term, which keeps the work linear in the program.
 const MAX_BETWEEN: usize = 16;
 
 /// The number of such axes.
 const AXES: usize = 2;
 
-/// A value, and the iterator of each of its axes; none where the index is 0.
+/// A value, and the iterator of each of its axes; `None` for an index of 0.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reading {
     /// The value.
@@ -407,7 +407,7 @@ impl<'a> Search<'a> {
         };
         self.ir.operands(op).map(operand).collect()
     }
-    /// The iterator of an axis of this length: the one that it has, or a new one.
+    /// The iterator of an axis of this length: the existing one, or a new one.
     fn iterator(&mut self, axis: Axis, extent: Extent) -> usize {
         if let Some(iter) = self.found.axis(axis) {
             return iter;
@@ -600,7 +600,7 @@ fn length(ir: &Ir, value: Value) -> Option<Extent> {
     }
 }
 
-/// The number of all elements of a value, if it is a constant behind shape ops and casts.
+/// The value of all elements, if they are a constant behind shape ops and casts.
 pub fn constant(ir: &Ir, root: Op, value: Value) -> Option<f64> {
     let axes = (0..ir.rank(value)).map(Some).collect();
     number(ir, source(ir, root, &Reading { value, axes }).value)

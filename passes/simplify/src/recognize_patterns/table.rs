@@ -1,4 +1,4 @@
-//! The ops that executors know, the ops that they are made of, and how one takes their place.
+//! The ops that executors support, the ops that form each of them, and the construction of the replacement.
 //!
 //! | op | made of | besides |
 //! |---|---|---|
@@ -25,7 +25,7 @@ use super::matching::{Axis, Found, Reading, Slot, Term, constant, leaf, number, 
 pub struct Row {
     /// The name of the op, for people.
     pub name: &'static str,
-    /// The patterns that it may be: a `linear` without a bias is a product.
+    /// The pattern names that it covers: a `linear` without a bias is a product.
     pub names: &'static [&'static str],
     /// The op.
     pub op: &'static OpDef,
@@ -193,7 +193,7 @@ pub fn is_a_choice(ir: &Ir, op: Op) -> bool {
     CHOOSING.iter().any(|def| ir.is(op, def))
 }
 
-/// True of a factor or divisor that is a power of two, of a type with the range of the one that accumulates.
+/// True for a factor or divisor that is a power of two, in a type with the range of the accumulating one.
 pub fn scales_exactly(ir: &Ir, op: Op, dtype: DType) -> bool {
     let scales = ir.is(op, &fusion::MUL) || ir.is(op, &fusion::DIV);
     let is_power = |value: Value| {
@@ -296,7 +296,7 @@ fn permuted(b: &mut Builder<'_>, value: Value, order: &[usize]) -> Made {
     built(b.value(&fusion::PERMUTE, &[value], &[dims]))
 }
 
-/// `value`, whose axes are these iterators of the result, with all of the result's axes in their order.
+/// `value`, whose axes are these iterators of the result, extended to all axes of the result in order.
 fn restored(b: &mut Builder<'_>, root: Op, found: &Found, value: Value, own: &[usize]) -> Made {
     let axes = own.iter().map(|&iter| Some(iter)).collect();
     let all: Vec<usize> = (0..b.ir.rank(b.ir.result(root, 0))).collect();
@@ -549,8 +549,8 @@ fn bias(
     Ok(None)
 }
 
-/// A bias that leaves out what a mask of a number in the place of `-inf` does: added to a score it is itself, so that a row which leaves out
-/// all keys is their mean here, too.
+/// A bias equivalent to a mask with a number instead of `-inf`. Added to a score it is the number itself, so a row with
+/// all keys masked yields their mean here, too.
 fn lowered(b: &mut Builder<'_>, mask: Value, hides: bool, to: DType) -> Made {
     if to == DType::F16 {
         return because(

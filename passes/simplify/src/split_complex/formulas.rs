@@ -206,9 +206,9 @@ fn exp((a, b): Z<'_>) -> Z<'_> {
     turning((a, b), size, value)
 }
 
-/// `value`, an exponential of this argument, at the ends of its parts: `size` is its real part where it does not
-/// turn. A real argument has a real exponential, one of the infinity `a` and an angle that is no number an infinity
-/// or a zero.
+/// `value`, an exponential of this argument, corrected at the limits of its parts: `size` is its real part if the angle
+/// is zero. A real argument has a real exponential. An infinite `a` with an infinite or NaN angle gives an infinity or
+/// a zero.
 fn turning<'t>((a, b): Z<'t>, size: Num<'t>, (re, im): Z<'t>) -> Z<'t> {
     let lost = is_lost(b);
     let least = lost.and(a.is("eq", f64::NEG_INFINITY));
@@ -219,8 +219,8 @@ fn turning<'t>((a, b): Z<'t>, size: Num<'t>, (re, im): Z<'t>) -> Z<'t> {
     choose(b.is("eq", 0.0), (size, b), value)
 }
 
-/// The greater magnitude of the parts, infinite where one of them is, and the ratio of the smaller one to it, 0 where
-/// that is zero or infinite.
+/// The greater magnitude of the parts, infinite if one of them is, and the ratio of the smaller one to it, 0 if it is
+/// zero or infinite.
 fn sizes((a, b): Z<'_>) -> Z<'_> {
     let infinite = is_infinite(a).or(is_infinite(b));
     let high = a.abs().with(&fusion::MAXIMUM, b.abs());
@@ -276,7 +276,7 @@ fn sqrt(z: Z<'_>) -> Z<'_> {
     choose(is_infinite(b), (infinity, b), value)
 }
 
-/// `sinh g cos t`. A zero or an infinity stays one where the angle t is no number.
+/// `sinh g cos t`. A zero or an infinity is preserved if the angle t is NaN or infinite.
 fn sinh_cos<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
     let value = g.map(&fusion::SINH) * t.map(&fusion::COS);
     let infinite = is_infinite(g);
@@ -290,14 +290,14 @@ fn cosh_sin<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
     t.is("eq", 0.0).choose(t, value)
 }
 
-/// `cosh g cos t`. An infinity stays one where the angle t is no number.
+/// `cosh g cos t`. An infinity is preserved if the angle t is NaN or infinite.
 fn cosh_cos<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
     let value = g.map(&fusion::COSH) * t.map(&fusion::COS);
     let stays = is_lost(t).and(is_infinite(g));
     stays.choose(g.abs(), value)
 }
 
-/// `sinh g sin t`; a zero t with the sign of both where t is zero, and 0 where g is and t is no number.
+/// `sinh g sin t`. A zero t gives a zero with the sign of both. A zero g with a NaN or infinite t gives 0.
 fn sinh_sin<'t>(g: Num<'t>, t: Num<'t>) -> Num<'t> {
     let value = g.map(&fusion::SINH) * t.map(&fusion::SIN);
     let stays = is_lost(t).and(g.is("eq", 0.0));
@@ -469,7 +469,7 @@ fn product(ir: &mut Ir, op: Op, known: &Known) -> Result<Made, OpError> {
     Ok(Made::Complex(parts.0, parts.1))
 }
 
-/// The products of numbers along an axis by a fold, or up to each index of it by a scan, from 1 on.
+/// The product of numbers along an axis by a fold, or their prefix products by a scan, starting from 1.
 fn multiplied(
     b: &mut Builder<'_>,
     def: &'static OpDef,

@@ -5,7 +5,8 @@ use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_ir::build::Builder;
 use fuser_ir::{DType, Value};
 
-/// The steps of the code: the midpoint of two neighbours, and whether it goes to the greater, whose code is even.
+/// The steps of the code: the midpoint of two neighbors, and whether it rounds up, which it does if the greater code is
+/// even.
 const STEPS: [(f64, bool); 7] = [
     (0.25, false),
     (0.75, true),
@@ -19,7 +20,7 @@ const STEPS: [(f64, bool); 7] = [
 /// The bit of a code that is its sign.
 const SIGN: i128 = 8;
 
-/// The values of codes, in f32: for two or more their bits are fields of one too, and but for the bias of the exponent the same.
+/// The values of codes, in f32: from two on, the bits of a code are the fields of an f32 with another exponent bias.
 pub fn value(b: &mut Builder<'_>, codes: Value) -> Built {
     let wide = b.cast(codes, DType::I32)?;
     let ty = b.ir.scalar(DType::I32);
@@ -41,7 +42,8 @@ pub fn value(b: &mut Builder<'_>, codes: Value) -> Built {
     b.value(&fusion::BITCAST, &[bits], &[to])
 }
 
-/// The codes of values of any type but a complex one: those of the nearest elements, of the greatest for what is beyond it, of -0 for NaN.
+/// The codes of values of any type except complex ones: those of the nearest elements; the greatest on overflow, and -0
+/// for NaN.
 pub fn code(b: &mut Builder<'_>, values: Value) -> Built {
     let from = match b.ir.value_kind(values).dtype() {
         Some(DType::F64) => DType::F64,

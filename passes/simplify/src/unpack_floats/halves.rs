@@ -46,7 +46,7 @@ fn fresh(ir: &mut Ir, whole: Sym) -> Sym {
     ir.sym(&name)
 }
 
-/// Puts expressions in the place of names, in the types of all values and in all shapes.
+/// Replaces names by expressions, in the types of all values and in all shapes.
 fn rename(
     ir: &mut Ir,
     program: Op,
@@ -108,7 +108,7 @@ fn replaced(expr: &ExtentExpr, by: &FxHashMap<Sym, ExtentExpr>) -> Option<Extent
     Some(sum)
 }
 
-/// The signature as the types of the arguments and of what is returned say.
+/// Updates the signature to the types of the arguments and of the returned values.
 pub(super) fn write_signature(ir: &mut Ir, program: Op, body: Block) {
     let inputs: Vec<TypeId> = ir.args(body).iter().map(|&a| ir.value_type(a)).collect();
     let results: Vec<TypeId> = match ir.terminator(body) {

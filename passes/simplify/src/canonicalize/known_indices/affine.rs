@@ -1,4 +1,4 @@
-//! Integer tensors whose elements are known: affine in the digits of their position.
+//! Integer tensors with known elements, affine in the digits of their position.
 //!
 //! ```text
 //! %i = fusion.iota dim 0 shape [4] of i64
@@ -8,8 +8,8 @@
 //! %u = fusion.reshape %t shape [24]                    // start 0, axes [(4, 8), (6, 1)]
 //! ```
 //!
-//! Follows index arithmetic as frontends write it: comparisons and choices are decided by the ranges of their operands. A result that may
-//! leave its type is not known. Looks at a bounded number of ops, and changes nothing.
+//! Follows index arithmetic in the form that frontends emit: the ranges of operands decide comparisons and selections.
+//! A result that may overflow its type is unknown. Examines a bounded number of ops, and changes nothing.
 
 use fuser_dialects::fusion::{self, maps};
 use fuser_ir::def::Computes;
@@ -21,7 +21,7 @@ use super::super::parts::sizes;
 const MOST_OPS: usize = 512;
 const MOST_DEPTH: usize = 64;
 
-/// A digit of the position along an axis: its length, and how far the element moves with it.
+/// A digit of the position along an axis: its length, and the change of the element for each step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digit {
     pub count: i128,
@@ -99,7 +99,7 @@ fn join(digits: &mut Vec<Digit>) {
     *digits = runs;
 }
 
-/// The sum of two axes of one length, digit by digit; `None` where their digits have no common refinement.
+/// The digit-by-digit sum of two axes with equal lengths; `None` if their digits have no common refinement.
 fn summed(mut a: Vec<Digit>, mut b: Vec<Digit>) -> Option<Vec<Digit>> {
     let mut sum = Vec::new();
     // Digits of length 1 are left out, so the two end together.

@@ -1,4 +1,5 @@
-//! The pattern of `canonicalize` for scatters whose indices are known: a box of the tensor is set, added to or the like.
+//! The pattern of `canonicalize` for scatters with known indices: a box of the tensor is set, added to, or combined
+//! otherwise.
 //!
 //! ```text
 //! %y = fusion.index_put %x, %i, %u dim 0 combine add      // %x: tensor<8x5xf32>, %u: tensor<6x5xf32>, %i is 1, 2, ... 6
@@ -7,9 +8,9 @@
 //! %y = fusion.add %x, %p
 //! ```
 //!
-//! So `x.at[1:-1, ::2].add(u)` and its like, which come as index arithmetic, share kernels with what stands around them. Where several axes
-//! were made one for an index, they part again. Every index must be inside and come once. A tensor that is updated in place stays a scatter:
-//! of it only the box moves.
+//! Operations such as `x.at[1:-1, ::2].add(u)`, which arrive as index arithmetic, can then share kernels with their
+//! surroundings. Axes that were merged for an index are separated again. Every index must be in range and unique. A
+//! scatter into a tensor that is updated in place stays, since it moves only the box.
 
 mod affine;
 
@@ -222,8 +223,8 @@ impl Put {
         let counts = self.parts.iter().map(|part| length(part.count));
         reshaped(b, value, &around(counts.collect()))
     }
-    /// A box of elements in its place, with `filler` around it; its parts lie along the axes from `at` on. Along an axis with steps each
-    /// element fills its step, and the first and the last one what is left.
+    /// A box of elements at its position, surrounded by `filler`; its parts lie along the axes from `at` on. Along an
+    /// axis with steps, `filler` completes each step, and the remainder at both ends.
     fn placed(&self, b: &mut Builder<'_>, mut value: Value, at: usize, filler: Value) -> Built {
         for (axis, part) in self.parts.iter().enumerate() {
             if part.is_stepped() {
@@ -367,7 +368,8 @@ fn refined(digits: Vec<Digit>, lengths: &[i64]) -> Vec<Digit> {
     refined
 }
 
-/// The part of each axis that elements at these indices lie in: every digit walks one axis. `None` where one leaves its axis.
+/// The part of each axis that contains the elements at these indices, if every digit iterates along one axis; `None` if
+/// one leaves its axis.
 fn parts(start: i128, digits: &[Digit], lengths: &[i64]) -> Option<Vec<Part>> {
     let flips = digits.iter().filter(|digit| digit.step < 0);
     let mut rest = flips.fold(start, |start, digit| start + (digit.count - 1) * digit.step);

@@ -34,9 +34,10 @@ use super::{has_family, is_free};
 use make::{copy, leaf};
 use moves::{Moves, Point, Way, part};
 
-/// The most ops that are computed again for one slice: beyond, the copies cost more time than the boundary they save.
+/// The maximum number of ops recomputed for one slice: beyond it, the copies cost more time than the saved boundary.
 pub const MAX_COPIES: usize = 128;
-/// Copies in one program, per op of it: slices of slices of slices would double the program at each level.
+/// The maximum number of copies in one program, for each of its ops: slices of slices of slices would double the
+/// program at each level.
 const COPIES_PER_OP: usize = 8;
 
 /// `sink-windows`

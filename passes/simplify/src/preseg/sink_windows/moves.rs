@@ -1,8 +1,7 @@
-//! The plan of moving a slice: the values that move with it, the ways they are made, and the test that this is better
-//! than to leave it.
+//! The plan of moving a slice: the values that move with it, how each is computed, and the test whether moving pays.
 //!
-//! A plan is the list of values that a slice needs parts of, in an order in which they can be made: found from the slice's
-//! operand down, each value and part of it once. Decides alone; makes nothing.
+//! A plan is the list of values of which a slice needs parts, in an order in which they can be created. The search
+//! starts at the slice's operand and visits each value and part once. It only decides, and creates nothing.
 
 use fuser_analysis::axes::window::is_link;
 use fuser_dialects::fusion::maps;
