@@ -1,8 +1,9 @@
-//! Approximate instructions, as bad as the PTX ISA allows.
+//! Approximate instructions, as inaccurate as the PTX ISA permits.
 //!
-//! The ISA bounds the error of these (version 8.6, sections 9.7.3.7 to 9.7.3.21) and leaves their bits open. Here a finite result that is not zero is
-//! as far from the exact one as the bound lets it be, away from zero or towards it by a bit of the operand: a kernel whose results are right with
-//! these is right with what hardware computes. Operands of zero, infinities and NaN give what the ISA says.
+//! The ISA bounds their errors (version 8.6, sections 9.7.3.7 to 9.7.3.21) and leaves their bits open. Here a finite
+//! nonzero result is as far from the exact one as the bound permits, in a direction given by a bit of the operand. A
+//! kernel that is correct with these results is correct on hardware. Operands of zero, infinities and NaN give the
+//! results of the ISA.
 
 use crate::compute::{Row, f, of_f32};
 use crate::demanded::Reads;

@@ -1,4 +1,4 @@
-//! Instructions that compute: a table from names, modifiers included, to functions of at most three operands.
+//! Arithmetic instructions: a table from names, including modifiers, to functions of at most three operands.
 //!
 //! Operands and results are bits, zero-extended to 64; an instruction reads the low bits that its type has. Definitions are those of
 //! the PTX ISA (version 8.6, sections 9.7.1 to 9.7.9): integers wrap, shifts by too much give zeros or signs, a division by zero gives all
@@ -227,12 +227,13 @@ fn bits_32(root: &str) -> Option<Row> {
     }
 }
 
-/// Four bytes of the eight of `b` and `a`, from byte `c & 3` on.
+/// Four consecutive bytes of the eight bytes of `b` and `a`, from byte `c & 3` on.
 fn extract_forward(a: u64, b: u64, c: u64) -> u64 {
     (a & low(32) | b << 32) >> (8 * (c & 3)) & low(32)
 }
 
-/// Four bytes out of the eight of `b` and `a`, each chosen by four bits of `c`; the fourth of them repeats the byte's sign.
+/// Four of the eight bytes of `b` and `a`, each selected by four bits of `c`; the highest of these replicates the
+/// byte's sign.
 fn permute(a: u64, b: u64, c: u64) -> u64 {
     let bytes = a & low(32) | b << 32;
     let byte = |n: u64| {
@@ -374,7 +375,7 @@ fn of_f64(value: f64, operands: [u64; 3]) -> u64 {
     given.map_or(0xFFF8 << 48, |bits| bits | 1 << 51)
 }
 
-/// The lesser of two floats, -0 less than +0; the other one where one is NaN.
+/// The minimum of two floats, with -0 less than +0; if one is NaN, the other one.
 macro_rules! chosen {
     ($name:ident $type:ty, $sign:ident) => {
         fn $name(a: $type, b: $type) -> $type {
@@ -394,8 +395,8 @@ chosen!(max_32 f32, is_sign_positive);
 chosen!(min_64 f64, is_sign_negative);
 chosen!(max_64 f64, is_sign_positive);
 
-/// A type of floats with 16 bits. A sum, a difference or a product of two of them is rounded alike whether it was one of `f32` before or not:
-/// 24 bits are enough for the second rounding to change nothing.
+/// A 16-bit float type. Sums, differences and products of its values may be computed in `f32` first: with 24 bits, the
+/// second rounding has no effect.
 trait Narrow {
     /// The number that 16 bits are.
     fn wide(bits: u64) -> f32;
@@ -431,8 +432,8 @@ impl Narrow for Brain {
     }
 }
 
-/// The `f32` toward zero of a number, its last bit set where it is not the number itself: what is rounded again, to 22 bits or fewer, is as
-/// if the number were.
+/// Rounds a number to `f32` toward zero, with the last bit set if the result is inexact. A second rounding to at most
+/// 22 bits then equals a single rounding.
 fn odd_f32(value: f64) -> f32 {
     let near = value as f32;
     if !value.is_finite() || f64::from(near) == value {
@@ -600,7 +601,7 @@ fn each_16(a: u64, b: u64, function: fn(u16, u16) -> u16) -> u64 {
     one(16) << 16 | one(0)
 }
 
-/// The lesser or the greater of two integers, and 0 where that is less than 0.
+/// The minimum or maximum of two integers, clamped to at least 0.
 fn rectified(root: &str) -> Option<Row> {
     match root {
         "min.relu" => two(|a, b, _| (a as i32).min(b as i32).max(0) as u64),
@@ -1043,7 +1044,7 @@ mod tests {
         }
     }
 
-    /// The number `significand * 2^exponent` that finite bits of 16 are, of a type with so many bits of fraction.
+    /// The value `significand * 2^exponent` of finite 16-bit floats with `fraction` bits of fraction.
     fn exact_16(bits: u64, fraction: u32) -> (i128, i32) {
         let bias = (1 << (14 - fraction)) - 1;
         let exponent = (bits >> fraction) as i32 & (2 * bias + 1);
@@ -1056,7 +1057,7 @@ mod tests {
         (sign * magnitude, exponent.max(1) - bias - fraction as i32)
     }
 
-    /// True if no number of the type is nearer to `value * 2^-scale` than `bits`, and of two the even one was taken.
+    /// True if no number of the type is nearer to `value * 2^-scale` than `bits`, and ties go to even.
     fn is_nearest(value: i128, scale: i32, bits: u64, fraction: u32) -> bool {
         let infinity = 0x7FFF & !((1 << fraction) - 1);
         // What stands in the place of infinity is one more step.

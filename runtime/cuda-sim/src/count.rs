@@ -1,4 +1,5 @@
-//! Counts of what kernels do: instructions, requests and sectors, wavefronts of shared memory, barriers, bytes in flight.
+//! Counters of a kernel's work: instructions, requests and sectors, wavefronts of shared memory, barriers, bytes in
+//! flight.
 //!
 //! An instruction counts once for each warp that issues it. A request is one instruction's access to global memory; its sectors are the
 //! aligned groups of 32 bytes that it touches. A wavefront is one pass over the 32 banks of a block's shared memory, of four bytes each; an access without

@@ -89,7 +89,7 @@ impl Type {
     }
 }
 
-/// Types that a product may have: how it computes (`cublasComputeType_t`), its scale, its factors, its result.
+/// The type combinations of a product: compute type (`cublasComputeType_t`), scale, factors, result.
 const SUPPORTED: [(u32, Type, Type, Type); 6] = [
     (COMPUTE_32F, Type::F32, Type::F32, Type::F32),
     (COMPUTE_32F, Type::F32, Type::Bf16, Type::Bf16),
@@ -219,7 +219,7 @@ impl Descriptions {
         };
         Ok(self.add(Described::Layout(layout)))
     }
-    /// Sets an attribute of a description of the kind that `is` says; `bytes` are the value's.
+    /// Sets an attribute of a descriptor of the kind `is`; `bytes` is the value.
     pub fn set(
         &mut self,
         handle: Handle,
@@ -286,7 +286,7 @@ impl Descriptions {
             alignments: preference.alignments,
         })
     }
-    /// A product that is checked: an operation, both factors, the addend and the result.
+    /// A validated product: an operation, both factors, the addend and the result.
     pub fn product(&self, library: Handle, described: [Handle; 5]) -> Result<Product> {
         match self.known.get(&library) {
             Some(Described::Library) => {}
@@ -392,7 +392,7 @@ impl Product {
             terms,
         })
     }
-    /// The type of the scales, by which a product is multiplied and the addend.
+    /// The type of the scales that multiply the product and the addend.
     pub fn scale_bytes(&self) -> usize {
         self.operation.scale.bytes()
     }

@@ -1,7 +1,9 @@
-//! A kernel is decoded once, from statements to a compact form: registers are numbers, constants are registers with a value, labels are
-//! positions, and functions are copied to where they are called, with registers for their parameters. Those of the kernel are memory of a space of its own.
+//! The decoder translates a kernel once, from statements to a compact form. Registers become numbers, constants become
+//! registers with a value, and labels become positions. Functions are inlined at their calls, with registers for their
+//! parameters. The kernel's own parameters are memory of a separate space.
 //!
-//! An instruction that does several things at once becomes several steps (`add.cc` writes its sum and the carry); the first counts.
+//! An instruction with several effects becomes several steps (`add.cc` writes its sum and the carry); only the first is
+//! counted.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +112,7 @@ pub enum Space {
     Cluster,
     /// Constants of the module.
     Constant,
-    /// Parameters of the kernel, each in a range of addresses of its own ([`PARAMETER_BITS`]).
+    /// The parameters of the kernel, each in a separate range of addresses ([`PARAMETER_BITS`]).
     Parameter,
 }
 
@@ -204,7 +206,8 @@ pub enum Action {
         /// The lanes that take part.
         members: Register,
     },
-    /// Loads matrices of 8 by 8 elements of 16 bits from shared memory, one for each register; a lane has the address of a row.
+    /// Loads 8x8 matrices of 16-bit elements from shared memory, one for each register; a lane supplies the address of
+    /// a row.
     LoadMatrix {
         /// The registers, one to four.
         to: Vec<Register>,
@@ -262,7 +265,7 @@ pub struct Variables {
 }
 
 impl Variables {
-    /// Lays out the variables of a module; `allocate` gives bytes a place in global memory.
+    /// Lays out the variables of a module; `allocate` allocates bytes in global memory.
     pub fn of(
         module: &Module<'_>,
         allocate: &mut dyn FnMut(&[u8]) -> Option<u64>,
@@ -808,7 +811,8 @@ impl<'a> Decoder<'a, '_> {
         self.compute(this, class, row, to, &from)
     }
 
-    /// Sums and differences in a chain: the carry first, as the result may be an operand, and kept aside until the result is there.
+    /// Sums and differences in a carry chain: the carry is computed first, because the result may be an operand, and
+    /// kept until the result is written.
     fn carried(
         &mut self,
         frame: &mut Frame<'a>,
@@ -1215,15 +1219,17 @@ const fn parameter(number: usize) -> u64 {
     (number as u64 + 1) << PARAMETER_BITS
 }
 
-/// Bits of an address within a parameter, which are more than any has bytes; those above are 1 more than its number.
+/// The address bits within a parameter, more than any parameter needs; the higher bits are the parameter's number plus
+/// 1.
 pub const PARAMETER_BITS: u32 = 32;
 
-/// Bits of an address of shared memory; those above are 0 for the block's own, and 1 more than the number of a block of its cluster.
+/// The address bits of shared memory; the higher bits are 0 for the block's own memory, and the block's number in its
+/// cluster plus 1 otherwise.
 pub const SHARED_BITS: u32 = 32;
 
 const MAPPED: Row = Row::of(mapped, 2, Reads::All);
 
-/// The address of shared memory in the block of that number in the cluster.
+/// The address of shared memory mapped to block number `rank` of the cluster.
 fn mapped(address: u64, rank: u64, _: u64) -> u64 {
     address & u64::from(u32::MAX) | (rank & u64::from(u32::MAX)).wrapping_add(1) << SHARED_BITS
 }
@@ -1241,7 +1247,7 @@ fn class_of(name: &str) -> Class {
     }
 }
 
-/// True for an instruction of two operands that there is for three as well.
+/// True for a binary instruction that also has a three-operand form.
 fn is_of_three(name: &str) -> bool {
     matches!(name, "min.f32" | "max.f32" | "min.NaN.f32" | "max.NaN.f32")
 }

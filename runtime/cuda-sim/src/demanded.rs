@@ -36,7 +36,8 @@ pub enum Reads {
     /// A higher bit, at the distance given by the second operand, of this many bits. If signed, the sign bit replaces
     /// bits beyond the last one.
     Right(u32, bool),
-    /// Bits from one on and as many as the second and the third operand say, of so many bits; with a sign, as above.
+    /// A bit field: its start is given by the second operand, its length by the third, out of this many bits. If
+    /// signed, as above.
     Field(u32, bool),
     /// Two words, the second above the first, shifted up or down by the third operand.
     Funnel(bool),
@@ -205,7 +206,7 @@ fn permuted(result: u64, choice: u64) -> [u64; 3] {
     [both & low(32), both >> 32, u64::MAX]
 }
 
-/// Finds for each load of shared or global memory which of its bytes are demanded.
+/// Determines the demanded bytes of each load of shared or global memory.
 pub fn find(steps: &mut [Step], given: &[(Register, Given)], registers: usize) {
     let known = constants(steps, given, registers);
     let demanded = demanded(steps, &known, registers);
@@ -264,7 +265,8 @@ fn demanded(steps: &[Step], known: &[Option<u64>], registers: usize) -> Vec<u64>
     }
 }
 
-/// Tells the registers that an action other than a computation reads, with the bits. Of what is shuffled, `shuffled` is demanded.
+/// Calls `tell` for the registers that an action other than a computation reads, with the bits. `shuffled` are the
+/// demanded bits of shuffled values.
 fn reads(action: &Action, shuffled: u64, tell: &mut dyn FnMut(Register, u64)) {
     let mut all = |registers: &[Register]| registers.iter().for_each(|&r| tell(r, u64::MAX));
     match action {
@@ -302,7 +304,7 @@ fn reads(action: &Action, shuffled: u64, tell: &mut dyn FnMut(Register, u64)) {
     }
 }
 
-/// The values of registers that are known before a kernel runs: constants, and what is computed of them at one place.
+/// The register values known before a kernel runs: constants, and values computed from them at a single place.
 fn constants(steps: &[Step], given: &[(Register, Given)], registers: usize) -> Vec<Option<u64>> {
     let mut known = vec![None; registers];
     for (register, given) in given {

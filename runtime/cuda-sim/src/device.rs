@@ -1,8 +1,9 @@
-//! The simulated device: its limits, its memory, its modules, and the launches that run on it. The driver's entry points are a thin
-//! layer over this.
+//! The simulated device: its limits, its memory, its modules, and the launches that run on it. The driver's entry
+//! points are a thin layer over it.
 //!
-//! A call is done when it returns, which is one of the orders that a stream allows. The error of a kernel comes as a driver gives it: the launch
-//! succeeds, every later call fails, until the process ends. A stream that is recorded into a graph does nothing until the graph is launched.
+//! A call has completed when it returns, which is one of the orders that a stream permits. An error in a kernel appears
+//! as with a real driver: the launch succeeds, and every later call fails until the process ends. A stream under
+//! capture does nothing until the graph is launched.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -185,7 +186,7 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 /// A number that stands for a module, a function, a stream, an event or a graph.
 pub type Handle = u64;
 
-/// The handles of the streams that every context has: the default one, and that of the thread.
+/// The handles of the streams that every context has: the default stream and the per-thread stream.
 const DEFAULT_STREAMS: [Handle; 3] = [0, 1, 2];
 
 /// Work that a stream does in order.
@@ -254,12 +255,12 @@ pub struct Device {
     broken: Option<Failure>,
 }
 
-/// Most blocks along each axis of a grid, and threads along each of a block, on all devices.
+/// The maximum number of blocks along each grid axis, and of threads along each block axis, on all devices.
 const GRID: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 const BLOCK: [u32; 3] = [1024, 1024, 64];
 
-/// Threads and blocks that a multiprocessor has at a time, at most, from this compute capability on (the table of technical
-/// specifications in NVIDIA's CUDA C++ Programming Guide).
+/// The maximum number of resident threads and blocks of a multiprocessor, from this compute capability on (the table of
+/// technical specifications in NVIDIA's CUDA C++ Programming Guide).
 const RESIDENT: [(u64, u64, u64); 6] = [
     (80, 2048, 32),
     (86, 1536, 16),
@@ -278,7 +279,7 @@ impl Device {
     pub fn new(options: Options) -> Device {
         Device::numbered(options, 0)
     }
-    /// The device of that number; no two have a handle or an address in common.
+    /// The device with this number; different devices share neither handles nor addresses.
     pub fn numbered(options: Options, ordinal: u32) -> Device {
         Device {
             options,
@@ -396,7 +397,7 @@ impl Device {
             false => self.synchronize(),
         }
     }
-    /// Lets a stream do work, now or, where it is recorded, whenever its graph is launched.
+    /// Submits work to a stream: it runs now, or whenever the graph is launched if the stream is under capture.
     pub fn submit(&mut self, stream: Handle, work: Work) -> Result<()> {
         self.known(stream)?;
         match self.captures.get_mut(&stream) {
@@ -649,7 +650,7 @@ impl Device {
         Ok(function.kernel.parameters.clone())
     }
 
-    /// Runs a kernel. An error is one of the launch; what the kernel does wrong, later calls tell.
+    /// Runs a kernel. An error concerns the launch itself; errors inside the kernel are reported by later calls.
     pub fn launch(
         &mut self,
         function: Handle,

@@ -1,7 +1,9 @@
-//! The entry points of CUDA's driver that the runtime calls, by their names in the shared library, and two of our own.
+//! The entry points of CUDA's driver that the runtime calls, under their names in the shared library, and two of our
+//! own.
 //!
-//! Like CUDA's driver there is one for a process, which is why it has a global of its own: callers of a C interface have nothing else to share.
-//! Streams run in the order of calls. `cuGetErrorString` describes the last error, with the place in the kernel.
+//! Like CUDA's driver, the simulator exists once in a process and therefore has a global: callers of a C interface
+//! share nothing else. Streams run in the order of calls. `cuGetErrorString` describes the last error, with its
+//! location in the kernel.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -12,7 +14,7 @@ use crate::cublaslt::Descriptions;
 use crate::device::{Device, Failure, MEMORY, Options, Work};
 use crate::finding::Code;
 
-/// Declares entry points: functions of a state and of arguments, whose result is a code, with errors of a type.
+/// Declares entry points: functions of the state and of arguments that return a code; errors have the type `$error`.
 macro_rules! entry_points {
     ($error:ty; $($(#[$doc:meta])* fn $name:ident($state:ident $(, $argument:ident: $type:ty)*) $body:block)*) => {$(
         $(#[$doc])*
@@ -520,8 +522,8 @@ entry_points! {
             parameters: values.collect::<Result<_>>()?,
         })
     }
-    /// Sets the options of the device: `sm_90,order=random,seed=3`. `cuGetErrorString` says what is wrong with them. Once the device is in use
-    /// they stay as they are.
+    /// Sets the options of the device: `sm_90,order=random,seed=3`. `cuGetErrorString` describes mistakes in them. Once
+    /// the device is in use, the options are fixed.
     fn fuser_cuda_sim_configure(state, options: *const c_char) {
         let failed = |text: String| Failure { code: Code::InvalidValue, text };
         let options = Options::read(text(options)?).map_err(|error| failed(error.to_string()))?;
@@ -531,7 +533,8 @@ entry_points! {
         state.options = options;
         Ok(())
     }
-    /// The counts of all calls, and of all kernels on the device whose context is current, or the first, as JSON; good until the next call of this.
+    /// The counts of all calls and of all kernels, as JSON, for the device of the current context or the first device;
+    /// valid until the next call of this function.
     fn fuser_cuda_sim_report(state, to: *mut *const c_char) {
         let device = state.devices.get(state.current().unwrap_or(0));
         let mut report = device.ok_or(Code::NotInitialized)?.report();

@@ -88,7 +88,7 @@ struct Warp {
     live: u32,
     /// The barrier at which all of them are.
     barrier: Option<u32>,
-    /// Registers that loads of the present batch fill, the batch's bytes, and true if one of them was used.
+    /// The registers filled by loads of the current batch, the batch's bytes, and true if one of them was used.
     loading: Vec<bool>,
     loaded: Vec<Register>,
     flying: u64,
@@ -108,7 +108,7 @@ struct Machine<'a> {
     /// The first stamp of the cluster, and the first since its last barrier.
     cluster: u64,
     phase: u64,
-    /// The first use since then of what another block of the cluster has: line and thread.
+    /// The first access since then to memory of another block in the cluster: line and thread.
     remote: Option<(u32, u32)>,
     /// Stamps for global memory.
     epoch: Epoch,
@@ -123,7 +123,7 @@ struct Machine<'a> {
     steps: u64,
 }
 
-/// Runs a launch, whose limits are the caller's to check. `stamp` moves on with each block and each barrier of the device.
+/// Runs a launch, whose limits the caller must check. `stamp` advances with each block and each barrier of the device.
 pub fn run(
     launch: &Launch<'_>,
     memory: &mut Global,
@@ -390,7 +390,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs a block to its end, or to the barrier of its cluster that it comes to.
+    /// Runs a block to its end, or to its next cluster barrier.
     fn block(&mut self, warps: &mut [Warp], random: &mut SplitMix) -> Result<Option<u32>, Finding> {
         self.epoch.now += 1;
         self.epoch.block = self.epoch.now;
@@ -620,7 +620,7 @@ impl Machine<'_> {
         }
     }
 
-    /// The block of the cluster that has these bytes of shared memory, and where; none where no block does.
+    /// The block of the cluster that owns these bytes of shared memory, and their offset; `None` if no block does.
     fn rank_of(&self, space: Space, address: u64, size: usize) -> Option<(usize, usize)> {
         let rank = match (space, address >> SHARED_BITS) {
             (_, 0) => self.rank,
@@ -633,7 +633,7 @@ impl Machine<'_> {
         Some((rank, start))
     }
 
-    /// The bytes of an access by a thread, once it is known to be allowed; those whose bits `used` has are used.
+    /// The bytes of a permitted access by a thread; only bytes with a bit in `used` count as accessed.
     fn bytes(
         &mut self,
         line: u32,
@@ -847,8 +847,9 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A load of matrices, as the PTX ISA defines `ldmatrix`: lane `8 i + r` has the address of row `r` of matrix `i`, and lane `4 r + c` gets
-    /// elements `2 c` and `2 c + 1` of that row, or of that column. It is that lane that reads them.
+    /// A load of matrices, as the PTX ISA defines `ldmatrix`: lane `8 i + r` supplies the address of row `r` of matrix
+    /// `i`. Lane `4 r + c` receives elements `2 c` and `2 c + 1` of that row, or of that column, and counts as their
+    /// reader.
     fn load_matrix(&mut self, warp: &mut Warp, step: &Step) -> Result<(), Finding> {
         let Action::LoadMatrix {
             to,
@@ -930,7 +931,7 @@ impl Machine<'_> {
     }
 }
 
-/// The runs of ones in the first `size` bits of a mask, each its first bit with its length.
+/// The runs of ones in the first `size` bits of a mask, each as its first bit and its length.
 fn runs(mask: u32, size: usize) -> impl Iterator<Item = (usize, usize)> {
     let mut rest = mask & u32::MAX.checked_shr(32 - size.min(32) as u32).unwrap_or(0);
     std::iter::from_fn(move || {

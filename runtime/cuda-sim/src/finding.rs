@@ -1,4 +1,4 @@
-//! A finding is something that a kernel must not do, with its place: kernel, line of the PTX, block and thread.
+//! A finding is a forbidden action of a kernel with its location: kernel, line of the PTX, block and thread.
 
 use std::fmt;
 
@@ -67,9 +67,9 @@ pub enum FindingKind {
         /// Bytes of the access.
         size: u64,
     },
-    /// Shared memory of another block that may have ended: no barrier of the cluster follows.
+    /// Shared memory of another block that may have ended, since no barrier of the cluster follows.
     EndedBlock,
-    /// A barrier that some threads of the block never reach, or that they reach elsewhere.
+    /// A barrier that some threads of the block never reach, or reach at another place.
     DivergentBarrier,
     /// A shuffle that some lanes which take part in it never reach.
     DivergentShuffle,
@@ -85,7 +85,7 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    /// The error that a driver reports: its own where the hardware finds the mistake too, else a failed launch.
+    /// The error that a driver reports: a specific one if hardware detects the mistake too, else a failed launch.
     pub fn code(&self) -> Code {
         match self {
             FindingKind::OutOfBounds { .. } => Code::IllegalAddress,
@@ -205,7 +205,7 @@ impl fmt::Display for Finding {
 
 impl std::error::Error for Finding {}
 
-/// The error codes of CUDA's driver that the simulator gives, with their numbers and names.
+/// The error codes of CUDA's driver that the simulator returns, with their numbers and names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Code {
     /// No error.

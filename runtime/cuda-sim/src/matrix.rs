@@ -33,7 +33,7 @@ impl Half {
 const TERMS: usize = 16;
 const BLOCK: usize = 8;
 
-/// Bits of a significand of f32, and the exponent of its last place in the least numbers.
+/// The bits of an f32 significand, and the exponent of its last place in the least numbers.
 const SIGNIFICAND: i32 = 24;
 const LEAST: i32 = -149;
 
@@ -139,7 +139,7 @@ pub(crate) fn accumulate(sum: u32, block: &[(f32, f32)]) -> u32 {
     truncated((aligned.sum(), unit))
 }
 
-/// The bits of the f32 next to a number toward zero; infinity beyond the greatest.
+/// The next f32 toward zero from a number, as bits; infinity on overflow.
 fn truncated(value: Exact) -> u32 {
     if value.0 == 0 {
         return 0;

@@ -1,4 +1,4 @@
-//! Memory of the simulated device: allocations at addresses of their own, and for each byte who used it last.
+//! Memory of the simulated device: allocations at unique addresses, and for each byte its last accesses.
 //!
 //! A race is two uses of a byte by different threads, one of them a write, with nothing that orders them: within a block the barriers do,
 //! between the blocks of a launch a counter that both count at ([`Released`]), and nothing else. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
@@ -14,7 +14,7 @@ use crate::finding::Other;
 /// The stamps of the present.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Epoch {
-    /// The first of the launch; of the cluster for memory that is the block's own.
+    /// The first stamp of the launch; for memory of the block, the first stamp of the cluster.
     pub launch: u64,
     /// The first of the block.
     pub block: u64,
@@ -22,8 +22,7 @@ pub struct Epoch {
     pub now: u64,
 }
 
-/// The stamps of uses that counting at an address has ordered before whatever counts there next: of each block those before its last
-/// barrier.
+/// The stamps of accesses ordered before any later count at an address: for each block, those before its last barrier.
 #[derive(Clone, Debug, Default)]
 pub struct Released {
     /// Ranges that do not meet, each its first stamp with its last.
@@ -37,7 +36,7 @@ impl Released {
             self.ranges.insert(epoch.block, epoch.now - 1);
         }
     }
-    /// Adds what was released elsewhere, where a block may have been later or earlier.
+    /// Adds releases made elsewhere; for a block, the later of two stamps counts.
     pub fn extend(&mut self, other: &Released) {
         for (&first, &last) in &other.ranges {
             let known = self.ranges.entry(first).or_insert(last);
@@ -51,7 +50,8 @@ impl Released {
     }
 }
 
-/// The sets of stamps at which blocks of a launch read a byte, each a number, 0 the empty one: most bytes have one of few.
+/// The sets of stamps at which blocks of a launch read a byte, each identified by a number, 0 for the empty set: most
+/// bytes share a few sets.
 #[derive(Debug, Default)]
 pub struct Readers {
     /// Of each set the stamp that it has besides those of another one.
@@ -91,12 +91,12 @@ const STAMP: u32 = 16;
 /// Threads of a [`Use`]; the greatest stands for several.
 const THREAD: u64 = 0x7FF;
 
-/// The last uses of a byte, each a stamp above a thread; 0 for none.
+/// The last accesses to a byte, each as a stamp above a thread; 0 for none.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Use {
     write: u64,
     read: u64,
-    /// The last reads of blocks of the launch before the one that read last, as one of [`Readers`].
+    /// The last reads by blocks of the launch before the most recent reader, as a set of [`Readers`].
     readers: u32,
 }
 
@@ -208,8 +208,9 @@ pub struct Uses {
 }
 
 impl Uses {
-    /// Notes an access of `size` bytes at `start`; the first byte that clashes, with the reason. `own` memory is the block's: there a byte
-    /// must be written before it is read. `ordered` tells of a stamp of another block whether its uses come before.
+    /// Records an access of `size` bytes at `start`; returns the first conflicting byte with the reason. `own` memory
+    /// belongs to the block: its bytes must be written before they are read. `ordered` returns whether the accesses at
+    /// another block's stamp come first.
     #[allow(clippy::too_many_arguments)]
     pub fn note(
         &mut self,
@@ -288,7 +289,7 @@ impl Default for Global {
 }
 
 impl Global {
-    /// The memory of the device of that number; no two devices have an address in common.
+    /// The memory of the device with this number; different devices share no addresses.
     pub fn of_device(ordinal: u32) -> Global {
         Global {
             next: FIRST * (1 + u64::from(ordinal)),
@@ -321,7 +322,8 @@ impl Global {
         self.last = 0;
         Some(())
     }
-    /// The allocation that holds all these bytes, and the first one's place in it; `loads` may go on to the next multiple of [`WIDEST`].
+    /// The allocation that contains all these bytes, and the offset of the first one; `loads` may extend to the next
+    /// multiple of [`WIDEST`].
     pub fn find(
         &mut self,
         address: u64,
@@ -361,7 +363,8 @@ impl Global {
 mod tests {
     use super::*;
 
-    /// Accesses of one byte: stamp, first stamp of the block, thread, true for a write; the last one clashes or not.
+    /// Accesses of one byte: stamp, first stamp of the block, thread, true for a write. Returns whether the last one
+    /// conflicts.
     fn clashes(accesses: &[(u64, u64, u32, bool)]) -> bool {
         clashes_but(accesses, |_| false)
     }
@@ -390,7 +393,7 @@ mod tests {
         last.is_some()
     }
 
-    /// A block that counts at two addresses has released more at the later one, whichever is looked at first.
+    /// A block that counts at two addresses has released more at the later one, in any order of examination.
     #[test]
     fn what_was_released_stays_released() {
         let at = |now| {

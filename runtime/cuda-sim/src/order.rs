@@ -1,5 +1,5 @@
-//! The order in which blocks and warps run: forward, reverse, or shuffled by a seed. On a device any of them may be; a kernel whose result
-//! hangs on it has a mistake.
+//! The order in which blocks and warps run: forward, reverse, or shuffled by a seed. A device may use any order; a
+//! kernel whose result depends on it is wrong.
 
 use fuser_random::SplitMix;
 
@@ -28,7 +28,7 @@ impl Order {
     }
 }
 
-/// An order of the numbers below a count, by a first one and a step that has no common divisor with the count.
+/// A permutation of the numbers below a count, by a start and a step that is coprime to the count.
 #[derive(Clone, Copy, Debug)]
 pub struct Sequence {
     count: u64,

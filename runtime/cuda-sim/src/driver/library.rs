@@ -1,4 +1,5 @@
-//! The entry points of cuBLASLt that the runtime calls. They are in the driver's library, and there where the options say so: else `cublasLtCreate` fails.
+//! The entry points of cuBLASLt that the runtime calls. They are part of the driver's library, and active only if the
+//! options enable them: otherwise `cublasLtCreate` fails.
 
 use std::ffi::c_void;
 
