@@ -389,7 +389,7 @@ impl SweepLowering<'_> {
         }
         Ok(sum)
     }
-    /// The element of a node as an index along an axis of this length.
+    /// The value of a node as an index along an axis of this length, clamped to the axis.
     fn element(
         &mut self,
         node: usize,

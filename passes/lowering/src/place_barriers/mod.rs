@@ -261,7 +261,7 @@ fn flatten(places: &mut Places<'_>, func: Op, threads: i64, overlap: bool) -> Ve
     events
 }
 
-/// The accesses of an op outside of loops of threads, or of such a loop.
+/// Records the accesses of an op: a thread loop, or an op outside of thread loops.
 fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: &mut Vec<Event>) {
     let ir = places.ir;
     let mut state = State::new();

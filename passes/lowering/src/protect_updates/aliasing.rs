@@ -1,17 +1,17 @@
 //! The test that one kernel may read and write the same memory.
 //!
-//! It may if each element is read before it is written, and never again. A step of a sweep loads what a nest of loops
-//! needs before the nest stores, so it is enough that
-//! - the result varies along every loop of the sweep, so that each of its elements belongs to one point of the space;
-//! - the argument has that very element at that point: the same strides along every loop, and no slice, pad or cat reads
-//!   another one;
-//! - nothing computed from the argument without a reduction between is needed in a later phase than the one that stores,
-//!   for it might be read again there.
+//! A kernel may do so if each element is read before it is written, and never again. A step of a sweep loads the inputs
+//! of a nest of loops before the nest stores. Three conditions therefore suffice:
+//! - The result varies along every loop of the sweep, so that each of its elements belongs to one point of the space.
+//! - The argument has the same element at that point: it has equal strides along every loop, and no slice, pad or cat
+//!   reads another element.
+//! - No phase after the storing one uses a value computed from the argument without an intermediate reduction, because
+//!   that value might be read again there.
 //!
-//! A result that is put together from partial sums is written when all have read the argument: by a second kernel, or by the last block of
-//! a GPU that ends. Where that is the last of one place only, other blocks may still read.
+//! A result combined from partial sums is written after all reads of the argument: by a second kernel, or by the last
+//! block of a GPU to finish. If that is only the last block of one place, other blocks may still read.
 //!
-//! Works on a copy of the program, made once, in which phases are dissolved as lowering does it.
+//! The test works on a copy of the program, made once, in which phases are dissolved as in lowering.
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::task;
