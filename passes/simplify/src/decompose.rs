@@ -12,9 +12,17 @@
 //! %var  = fusion.div %ss, %n
 //! ```
 //!
-//! `var_mean` is two passes over the data, as it is defined, of parts where fast memory does not hold all, or a GPU's threads share columns; 16-bit inputs are widened first and each result is rounded once.
-//! Random numbers become bits of `fusion.philox` at each element's position, and arithmetic.
-//! Never changes a bit of a result where sums are formed in the same order. `decompose/variance.rs` has means and variances, `decompose/product.rs` products, `decompose/attention.rs` attention, `decompose/scatter.rs` scatters, `decompose/sort.rs` sorts, `decompose/scan.rs` long scans on a GPU.
+//! `var_mean` takes two passes over the data, by its definition. It works in parts if fast memory does not hold all
+//! data, or if a GPU's threads share columns. 16-bit inputs are widened first, and each result is rounded once. Random
+//! numbers become bits of `fusion.philox` at each element's position, and arithmetic. Never changes a bit of a result
+//! if sums are formed in the same order.
+//!
+//! - `decompose/variance.rs`: means and variances.
+//! - `decompose/product.rs`: products.
+//! - `decompose/attention.rs`: attention.
+//! - `decompose/scatter.rs`: scatters.
+//! - `decompose/sort.rs`: sorts.
+//! - `decompose/scan.rs`: long scans on a GPU.
 
 mod arg;
 mod attention;

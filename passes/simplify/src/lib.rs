@@ -1,9 +1,13 @@
 //! Simplifications: passes that make a program smaller or simpler without a decision about kernels.
 //!
-//! `canonicalize`, `cse` and `dce` work on any IR; `preseg` is run once before ops are grouped; `decompose` takes composite ops apart, `recognize_patterns` puts one in the place of others;
-//! `split_complex` makes pairs of reals of complex numbers, `unpack_floats` codes in bytes of floats of 4 bits; `label_patterns` and `inline_tasks` turn regions into attributes of their ops, and dissolve them.
+//! - `canonicalize`, `cse` and `dce` work on any IR.
+//! - `preseg` runs once before ops are grouped.
+//! - `decompose` decomposes composite ops; `recognize_patterns` replaces groups of ops by composite ones.
+//! - `split_complex` turns complex numbers into pairs of reals, `unpack_floats` turns 4-bit floats into codes in bytes.
+//! - `label_patterns` and `inline_tasks` turn regions into attributes of their ops, and dissolve them.
 //!
-//! Never changes a bit of a result (the payload of a NaN apart, which no op specifies). Knows nothing of segmentation or lowering.
+//! Never changes a bit of a result (except the payload of a NaN, which no op specifies). Independent of segmentation
+//! and lowering.
 #![forbid(unsafe_code)]
 
 pub mod canonicalize;

@@ -1,4 +1,4 @@
-//! Rewrites complex values as pairs of real ones, so that no later pass and no kernel knows complex numbers.
+//! Rewrites complex values as pairs of real ones, so that no later pass and no kernel handles complex numbers.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8xcomplex<f32>>)               task.program @f(%x: tensor<8x2xf32> {pairs})
@@ -15,11 +15,11 @@
 //!                                                           }
 //! ```
 //!
-//! Arguments and results stay what they are in memory: pairs of reals along one more axis, innermost, and marked (`task::pairs`), so that
-//! callers see complex tensors still. An op that only moves, chooses or adds elements becomes two, one for each part; any other is the
-//! formula of its definition (`split_complex/formulas.rs`). An op with neither is an error, and so is a complex value that crosses the
-//! boundary of a segment; patterns become labels first, as by `label-patterns`. Changes no bit of a result, as the definitions are these
-//! formulas. One walk.
+//! Arguments and results keep their memory: pairs of reals along an additional innermost axis, marked (`task::pairs`),
+//! so that callers still see complex tensors. An op that only moves, selects or adds elements becomes two, one for each
+//! part. Any other op becomes the formula of its definition (`split_complex/formulas.rs`). An op with neither is an
+//! error, and so is a complex value that crosses the boundary of a segment; patterns become labels first, as by
+//! `label-patterns`. Changes no bit of a result, since the definitions are these formulas. One walk.
 
 mod formulas;
 mod tape;

@@ -1,4 +1,4 @@
-//! Rewrites floats of 4 bits as their codes, one to a byte, so that no later pass and no kernel knows parts of bytes.
+//! Rewrites 4-bit floats as codes, one in each byte, so that no later pass and no kernel handles parts of bytes.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8xf4E2M1FN>)                   task.program @f(%x: tensor<4xui8> {packed = 0})
@@ -13,10 +13,10 @@
 //!                                                           }
 //! ```
 //!
-//! Arguments and results stay what they are in memory: bytes of two elements, marked (`task::packed`), so that callers see the elements
-//! still. Each is taken apart once, and what is returned is put together. In between a value has its shape, and an op that moves
-//! or chooses elements does so with their codes. Casts become arithmetic on these (`unpack_floats/codes.rs`). A named extent of
-//! which bytes have half, `[N]`, becomes `[2*N_half]`. Changes no bit of a result. Two walks.
+//! Arguments and results keep their memory: bytes of two elements, marked (`task::packed`), so that callers still see
+//! the elements. Each argument is unpacked once, and results are packed. In between a value keeps its shape, and an op
+//! that moves or selects elements works on their codes. Casts become arithmetic on codes (`unpack_floats/codes.rs`). A
+//! named extent `[N]` of which bytes have half becomes `[2*N_half]`. Changes no bit of a result. Two walks.
 
 mod codes;
 mod halves;
@@ -161,7 +161,7 @@ fn is_small(ir: &Ir, value: Value) -> bool {
     ir.value_kind(value).dtype() == Some(packed::DTYPE)
 }
 
-/// The dims of a tensor of elements, those of their bytes, and the axis of the bytes.
+/// The dims of a tensor of elements, the dims of its packed bytes, and the axis of the bytes.
 fn bytes_of(ir: &mut Ir, ty: TypeId) -> Result<(Vec<Dim>, Vec<Dim>, usize), OpError> {
     let none = || OpError::new("has an argument or a result without half of an extent");
     let TypeKind::Tensor(tensor) = ir.ty(ty).clone() else {
@@ -173,7 +173,7 @@ fn bytes_of(ir: &mut Ir, ty: TypeId) -> Result<(Vec<Dim>, Vec<Dim>, usize), OpEr
     Ok((tensor.dims, bytes, axis))
 }
 
-/// The dims of bytes with one more axis, behind `axis`, of the two elements of each.
+/// The dims of packed bytes with an additional axis after `axis` for the two elements of each byte.
 fn in_pairs(bytes: &[Dim], axis: usize) -> Vec<Dim> {
     let mut pairs = bytes.to_vec();
     pairs.insert(axis + 1, Dim::fixed(2));
@@ -261,7 +261,7 @@ fn reshape(b: &mut Builder<'_>, value: Value, dims: &[Dim]) -> Result<Value, OpE
     b.value(&fusion::RESHAPE, &[value], &[shape])
 }
 
-/// Makes the result of a cast from or to codes, and says whether the cast was one.
+/// Creates the result of a cast from or to codes; returns true if the cast was one.
 fn cast(ir: &mut Ir, op: Op, known: &mut Known) -> Result<bool, OpError> {
     let (from, result) = (ir.operand(op, 0), ir.result(op, 0));
     let (is_from, is_to) = (known.codes.contains(&from), known.codes.contains(&result));

@@ -5,12 +5,14 @@
 //! %y = fusion.dynamic_update_slice %x, %u, %i dims [0]               =>      %y = fusion.index_put %x, %0, %u dim 0 combine set
 //! ```
 //!
-//! The body of a `task.loop` writes its results over its arguments, which the loop holds in memory of its own: the pass marks these
-//! `{alias = i : i64}`. A `dynamic_update_slice` of an argument that the program returns in its place is an `index_put` where the part begins
-//! and ends inside the tensor along neighbouring axes of numbers, and is less than half of them. That one touches what it writes; as a
-//! kernel the op reads and writes the whole tensor.
+//! The body of a `task.loop` writes its results over its arguments, which the loop holds in separate memory: the pass
+//! marks these results `{alias = i : i64}`.
 //!
-//! A result of a loop whose body returns it as it came is the operand, for whoever reads it.
+//! A `dynamic_update_slice` of an argument, returned in the argument's place, becomes an `index_put` under two
+//! conditions: the part lies inside the tensor along adjacent axes of constant length, and covers less than half of
+//! these. `index_put` accesses only the written elements, while the op as a kernel reads and writes the whole tensor.
+//!
+//! A loop result that the body returns unchanged is replaced by the loop's operand.
 //!
 //! Changes no bit of a result.
 

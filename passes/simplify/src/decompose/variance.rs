@@ -14,13 +14,15 @@
 //! %var  = fusion.div %ss, 4194304.0
 //! ```
 //!
-//! In parts only where fast memory does not hold what a mean is of: the second walk over a part finds it there, and slow memory is read once. The squares
-//! about a mean are those about the means of parts, and how far these lie from it: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for
-//! computing sample variances" (1979). Elsewhere there is one part. 16-bit inputs are widened first, and each result is rounded once.
+//! The data are split into parts only if fast memory does not hold all data of a mean. The second walk over a part then
+//! finds it there, and slow memory is read once. The squared deviations from a mean are combined from those within the
+//! parts and those between the means of the parts: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm
+//! for computing sample variances" (1979). Otherwise there is one part. 16-bit inputs are widened first, and each
+//! result is rounded once.
 //!
-//! On a GPU a mean along the contiguous axis has such parts as well: a block holds one. Parts of columns are of as many rows as a thread asks
-//! for at once, which it has in registers when it knows their mean. Their squares are one sum, as parts are many, and only the means of parts
-//! are handed on:
+//! On a GPU, a mean along the contiguous axis has such parts as well, each held by a block. Parts of columns have as
+//! many rows as a thread loads at once, so that it still has them in registers when it knows their mean. There are many
+//! such parts, so their squared deviations form a single sum, and only the means of the parts are passed on:
 //!
 //! ```text
 //! %var, %mean = fusion.var_mean %x dims [0] correction 0      // 25088x256, f32

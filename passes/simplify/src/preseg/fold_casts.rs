@@ -1,12 +1,13 @@
 //! Folds chains of casts.
 //!
-//! `cast(cast(x to B) to C)` becomes `cast(x to C)`
-//! - where `B` holds every value of x's type: the inner cast changed nothing. Not where an integer goes by way of a float to an
-//!   integer that does not hold it: from the float it saturates, directly it would keep low bits;
-//! - where all three are integers, none is `i1` in the middle or at the end, and `C` is not wider than `B`: both keep low
-//!   bits. Then only if nothing else uses the middle, as it may be narrower than x.
+//! `cast(cast(x to B) to C)` becomes `cast(x to C)` in two cases:
+//! - `B` holds every value of x's type, so the inner cast changed nothing. Excluded is an integer that passes through a
+//!   float to an integer type that cannot hold it: from the float it saturates, directly it would wrap.
+//! - All three types are integers, neither `B` nor `C` is `i1`, and `C` is not wider than `B`, so both casts keep low
+//!   bits. The intermediate value must have no other user, as it may be narrower than x.
 //!
-//! A cast that gives x's own type back vanishes; one that gives it back in another layout reads x, as only the layout changes.
+//! A cast back to x's own type vanishes; a cast back to it in another layout becomes a cast of x that changes only the
+//! layout.
 //!
 //! ```text
 //! %1 = fusion.cast %0 to f32          // f16 in

@@ -5,11 +5,11 @@
 //!   %p = fusion.permute %x dims [1, 0]                       =>      %p = ... : tensor<8x4xf32, [1, 0]>     // x's memory
 //! ```
 //!
-//! A result gets the order of axes in which its producer has the elements at hand: the order of what it is computed from.
-//! Then a `permute` of an input is that input's memory and costs nothing, and a permuted result that is computed is written in the
-//! order in which its operands are read.
+//! A result gets the storage order in which its producer has the elements: the order of the producer's operands. A
+//! `permute` of an input then is that input's memory and costs nothing. A computed result that is permuted is written
+//! in the order in which its operands are read.
 //!
-//! Every value has such an order, of the axes that matter in memory, found from the arguments on:
+//! Every value has such an order of its stored axes, propagated from the arguments:
 //!
 //! | op | order of the result |
 //! |---|---|
@@ -21,14 +21,16 @@
 //! | creation | any: it has no say |
 //! | `reshape`, everything else | row-major |
 //!
-//! Axes that the order does not have, as the operand is stored once along them, come outermost.
+//! Axes that the order lacks, because the operand is stored once along them, come outermost.
 //!
-//! Stated choices stay: a result whose type in the signature, or whose value's type, states a layout, row-major
-//! included (`[0, 1]`); a result that overwrites an argument; a value that a loop takes; an argument that is returned;
-//! floats of four bits. A result that a `reshape` reads stays row-major: then the reshape is a view, which it could not be otherwise. Row-major orders are not
-//! written. Changes what callers receive and no element of it: the tools follow the type. Of the values that are not
-//! returned only those that a result is another shape of get the layout that makes it the same memory. One walk over
-//! the program.
+//! Stated choices stay: a result whose type in the signature, or whose value's type, states a layout, including
+//! row-major (`[0, 1]`); a result that overwrites an argument; an operand of a loop; a returned argument; 4-bit floats.
+//! A result that a `reshape` reads stays row-major, since otherwise the reshape could not be a view. Row-major orders
+//! are not written.
+//!
+//! The pass changes the layout that callers receive but no element: the tools follow the type. Among values that are
+//! not returned, only the sources of views that are results get a layout, so that the view is the same memory. One walk
+//! over the program.
 
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion::maps;

@@ -1,14 +1,16 @@
 //! Simplification of a program before ops are grouped. Each pass is a file; `preseg` runs them in the order of
 //! [`PIPELINE`].
 //!
-//! No pass here changes a bit of a result (the payload of a NaN apart, which no op specifies), and none moves an op
-//! across a user's boundary. nvFuser's pass of the same purpose does change bits in one case (it narrows
-//! `f64 -> f32 -> f16` to one rounding); ours keeps the ops.
+//! No pass here changes a bit of a result (except the payload of a NaN, which no op specifies), and none moves an op
+//! across a user's boundary. nvFuser's corresponding pass changes bits in one case (it narrows `f64 -> f32 -> f16` to
+//! one rounding); ours keeps the ops.
 //!
-//! Steps that nvFuser takes here and we take elsewhere, or not at all: views are found by segmentation and cost nothing
-//! there; in-place updates are protected after scheduling, by `protect-updates`; extents need no merging, as two that
-//! meet in an op have one name or the verifier says so; a product over an axis of extent 1 and the motion of gathers
-//! wait for these ops.
+//! Some steps of nvFuser's pass happen elsewhere here, or not at all:
+//!
+//! - Segmentation finds views, which cost nothing there.
+//! - `protect-updates` handles in-place updates after scheduling.
+//! - Extents need no merging: two that meet in an op have one name, or the verifier reports it.
+//! - A product over an axis of extent 1, and the motion of gathers, are not implemented yet.
 
 mod cancel_slice_cat;
 mod compose_broadcasts;

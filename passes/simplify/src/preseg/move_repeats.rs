@@ -1,4 +1,4 @@
-//! Moves elementwise ops before the repeats that make their operands.
+//! Moves elementwise ops before the repeats that produce their operands.
 //!
 //! ```text
 //! %r = repeat(%x)             // tensor<4x8xf32> three times beside itself along axis 1
@@ -7,18 +7,18 @@
 //!                                                              %y = repeat(%b)
 //! ```
 //!
-//! A repeat is what `repeat-to-expand` makes: a `broadcast` along a new axis, a dense `copy`, a `reshape` that joins the new
-//! axis with the one behind it. Every element of the result is an element of x, so what an op of one element each does to
-//! the result it may do to x: the same op on the same elements, on fewer of them, bit for bit.
+//! A repeat is the output of `repeat-to-expand`: a `broadcast` along a new axis, a dense `copy`, and a `reshape` that
+//! merges the new axis with the next one. Every element of the result is an element of x. An elementwise op on the
+//! result can therefore be applied to x: it computes the same elements, but fewer of them, bit for bit.
 //!
-//! Moves an op without regions that works on each element by itself and whose operands are all
-//! - repeats of one shape along one axis in the same way, at least one, each read by nothing else;
-//! - broadcasts and expanded tensors that are stored once along the repeated axis, and take the short axis instead; or
-//! - scalars.
+//! Moves an elementwise op without regions if each of its operands is
+//! - a repeat of one shape along one axis, the same for all of them, without another user (at least one operand);
+//! - a broadcast or expanded tensor that is stored once along the repeated axis, and takes the short axis instead; or
+//! - a scalar.
 //!
-//! Never moves what carries a hint, nor a repeat that is a result of the program or that other ops read: that one is wanted at
-//! full length anyway. Never moves an op with a dense operand of full length. Repeats by it every op at most once per repeat,
-//! so a chain of n ops takes n steps.
+//! Never moves an op with a hint, nor a repeat that is a result of the program or has other users, since its full
+//! length is needed anyway. Never moves an op with a dense operand of full length. Each op moves at most once past each
+//! repeat, so a chain of n ops takes n steps.
 
 use fuser_dialects::fusion::maps;
 use fuser_ir::attr::AttrKind;

@@ -1,15 +1,16 @@
-//! Replaces a value that has no elements, or is a reduction of nothing, by a constant.
+//! Replaces a value without elements, or a reduction of no elements, by a constant.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]     // %x: tensor<4x0xf32>     =>     %s = fusion.constant value 0.0 : tensor<4xf32>
 //! ```
 //!
-//! A result with an axis of extent 0 becomes a constant of its type, so what fed it dies. A reduction over an axis of extent
-//! 0 becomes its neutral element: 0 for `sum`, 1 for `prod`; so does one over a constant that is nothing but that. `cat` loses empty operands; one that is left alone is the result. A
-//! `pad` around nothing is all border. Only extents that are 0 for every
-//! input count: a named extent may be 0 at run time, and kernels handle that.
+//! A result with an axis of extent 0 becomes a constant of its type, so its inputs become dead. A reduction over an
+//! axis of extent 0 becomes its neutral element: 0 for `sum`, 1 for `prod`. So does a reduction of a constant that is
+//! the neutral element throughout. `cat` loses empty operands; a single remaining operand becomes the result. A `pad`
+//! around an empty tensor consists of padding only. Only extents that are constant 0 count: a named extent may be 0 at
+//! run time, and kernels handle that.
 //!
-//! Never touches `max`, `min` and `var_mean` of nothing, whose results the kernels give.
+//! Never touches `max`, `min` and `var_mean` of no elements, whose results kernels define.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;

@@ -1,8 +1,9 @@
 //! Terms, and the search for ops that match a term.
 //!
-//! A term is the form of the ops that make a value, read from the value back to what they read. A *reading* is a value with the iterator
-//! whose index each of its axes has. The axes of the value that is matched are iterators `0..rank`; each axis that ops sum along is one
-//! more, the same wherever the term names it. So the order of axes, axes that repeat and axes of extent 1 are no part of a term:
+//! A term is a form of the ops that compute a value, described from the value back to its inputs. A *reading* is a
+//! value with an iterator for each of its axes. The axes of the matched value are the iterators `0..rank`. Each summed
+//! axis is another iterator, which keeps its identity wherever the term names it. Terms are therefore independent of
+//! the order of axes, of repeated axes and of axes of extent 1:
 //!
 //! ```text
 //! %p = fusion.broadcast %a dims [0, 1] shape [M, K, N]

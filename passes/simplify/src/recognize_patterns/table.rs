@@ -6,11 +6,11 @@
 //! | `linear` | a product, and a bias along its last axis | the weights are a matrix |
 //! | `matmul` | two factors multiplied and summed along one axis | each factor has an axis of its own, or one has rank 1 |
 //!
-//! Axes stand in any order: a factor is permuted to the order of the op, and the result back. A factor that lacks an axis of the batch repeats along
-//! it. Elements are of the narrowest type that all operands have behind casts which lose nothing.
+//! Axes may be in any order: a factor is permuted to the order of the op, and the result back. A factor that lacks a
+//! batch axis is broadcast along it. Elements have the narrowest type that all operands have before lossless casts.
 //!
-//! Scores that a mask replaces by a number of at most `-1e4` become scores with a bias, if each other score is above half of that number; keys behind
-//! the query are left out then, as each query has its own key.
+//! Scores that a mask replaces by a number of at most `-1e4` become scores with a bias, if every other score is above
+//! half of that number. Keys after the query are then excluded, since each query has its own key.
 
 use fuser_analysis::axes::value_text;
 use fuser_dialects::fusion;

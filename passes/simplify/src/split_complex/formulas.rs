@@ -4,7 +4,7 @@
 //! the square root by scaled magnitudes, W. Kahan, "Branch cuts for complex elementary functions" (1987), which also has the form of
 //! `tanh` by tangents and the inverse functions by two square roots; the magnitude scaled by the greater part, as `hypot` in C libraries.
 //!
-//! Never decides what an op is that is not in its tables.
+//! Never interprets an op outside of its tables.
 
 use fuser_dialects::fusion;
 use fuser_ir::attr::AttrKind;
