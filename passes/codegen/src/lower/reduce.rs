@@ -1,9 +1,10 @@
 //! Reductions and scans: across the lanes of a vector, and across the threads of a block.
 //!
-//! The order of all is fixed. Lanes are combined as a balanced tree, as `kernel.reduce` defines, or one after the other, as `kernel.scan`
-//! does. Threads combine within a warp by butterfly exchange, where every lane ends with the same bits, or by one instruction where there is one, then
-//! what the warps have, which each warp reads from shared memory and combines again. They scan in the same two steps: within a warp, and over the warps' totals, which each warp
-//! reads and scans again.
+//! The order of combination is fixed. Lanes are combined as a balanced tree (`kernel.reduce`), or one after the other
+//! (`kernel.scan`). Threads first combine within a warp, by a butterfly exchange that leaves equal bits in every lane,
+//! or by one instruction if available. Each warp then reads the values of all warps from shared memory and combines
+//! these. Scans have the same two steps: within a warp, and over the totals of the warps, which each warp reads and
+//! scans.
 
 use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_dialects::kernel::scan;

@@ -1,10 +1,10 @@
 //! exp, exp2, expm1, and the functions made of them: sigmoid, tanh, sinh, cosh.
 //!
-//! Reduction: `x = n ln 2 + r` with `|r| <= ln(2)/2`, `n ln 2` subtracted in two parts by FMA. The integer `n` comes from
-//! adding 1.5 * 2^mantissa, whose low bits then hold it: no float-to-int conversion, so that NaN flows through as NaN and
-//! never becomes poison. The scale `2^n` is applied in two factors, so that results round once into the subnormals and
-//! overflow to infinity exactly where they should. Twice the exponent's bias is added along, so that a half of the low bits,
-//! shifted into place, is a factor.
+//! The reduction is `x = n ln 2 + r` with `|r| <= ln(2)/2`; FMA subtracts `n ln 2` in two parts. The integer `n` comes
+//! from adding 1.5 * 2^mantissa, whose low bits then hold it. This avoids a float-to-int conversion, so NaN stays NaN
+//! and never becomes poison. The scale `2^n` is applied in two factors, so that results round once into the subnormals
+//! and overflow to infinity exactly at the limit. The same addition adds twice the exponent's bias: half of the low
+//! bits, shifted into place, is then one factor.
 
 use std::f64::consts::LOG2_E;
 
