@@ -1,9 +1,10 @@
 //! Arithmetic instructions: a table from names, including modifiers, to functions of at most three operands.
 //!
-//! Operands and results are bits, zero-extended to 64; an instruction reads the low bits that its type has. Definitions are those of
-//! the PTX ISA (version 8.6, sections 9.7.1 to 9.7.9): integers wrap, shifts by too much give zeros or signs, a division by zero gives all
-//! ones, `f32` and narrower results that are no number are the one canonical NaN, minima and maxima take -0 for less than +0, and
-//! conversions to integers saturate. Only instructions whose result is defined to the bit are here; `ex2.approx` and its like are in `approximate`.
+//! Operands and results are bits, zero-extended to 64; an instruction reads the low bits of its type. Definitions are
+//! those of the PTX ISA (version 8.6, sections 9.7.1 to 9.7.9). Integers wrap, shifts beyond the width give zeros or
+//! sign bits, and a division by zero gives all ones. NaN results of `f32` and narrower types are the canonical NaN.
+//! Minima and maxima order -0 below +0, and conversions to integers saturate. The table contains only instructions with
+//! bit-exact results; `ex2.approx` and similar ones are in `approximate`.
 
 use std::cmp::Ordering;
 
@@ -732,7 +733,7 @@ fn bits(value: impl Into<u64>) -> u64 {
     value.into()
 }
 
-/// The integer that NaN becomes: the sign bit of 64-bit integers and of those that an `f64` becomes, else 0.
+/// The integer result for NaN: the sign bit for 64-bit integers and for conversions from `f64`, else 0.
 fn nan_as_integer(size: u32, wide_source: bool) -> u64 {
     match wide_source || size == 64 {
         true => 1 << (size - 1),

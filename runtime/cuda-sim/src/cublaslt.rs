@@ -75,7 +75,7 @@ impl Type {
             Type::Bf16 => bf16::from_le_bytes(two()).into(),
         }
     }
-    /// The bytes of a value that is one of f32, or of f64 for that type.
+    /// The bytes of `value` in this type; a 16-bit type rounds from f32.
     fn write(self, value: f64) -> Vec<u8> {
         match self {
             Type::F64 => value.to_le_bytes().to_vec(),

@@ -312,7 +312,7 @@ fn initial(variable: &Variable<'_>) -> Option<Vec<u8>> {
 /// Names of a scope: registers that are declared, and variables.
 #[derive(Default)]
 struct Scope<'a> {
-    /// The beginning of the names, bits, and the count; none for the name alone.
+    /// The prefix of the names, the bits, and the count; `None` for a single name.
     declared: Vec<(&'a str, u32, Option<u32>)>,
     /// Registers in use, with their bits.
     registers: BTreeMap<&'a str, (Register, u32)>,

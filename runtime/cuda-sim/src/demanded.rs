@@ -43,7 +43,7 @@ pub enum Reads {
     Funnel(bool),
     /// Bytes of two words that the third operand numbers.
     Permute,
-    /// This many low bits; if signed, the sign bit replaces bits beyond the last one.
+    /// Sign or zero extension of this many low bits: if signed, the last of them determines all higher bits.
     Extend(u32, bool),
     /// So many bits from the one on that the second operand says.
     Part(u32),

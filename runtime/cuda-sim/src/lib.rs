@@ -1,15 +1,18 @@
 //! A simulated NVIDIA GPU: a shared library with the entry points of CUDA's driver, which runs PTX on the CPU.
 //!
-//! A program that uses the driver goes its whole way without a GPU: modules, attributes, streams, events, copies, launches. Kernels run in blocks, in
-//! warps of 32 lanes, in an order that the options say, and every memory access is checked. What a kernel does wrong (races, accesses out of
-//! bounds or misaligned, shared memory that nobody wrote, barriers and shuffles that not all threads reach) is an error with its place; what
-//! it does is counted. `docs/gpu-simulator.md` is the manual.
+//! A program that uses the driver runs completely without a GPU: modules, attributes, streams, events, copies,
+//! launches. Kernels run in blocks, in warps of 32 lanes, in an order chosen by the options, and every memory access is
+//! checked. Mistakes of a kernel (races, accesses out of bounds or misaligned, reads of uninitialized shared memory,
+//! barriers and shuffles that not all threads reach) are errors with their location. Its work is counted.
+//! `docs/gpu-simulator.md` is the manual.
 //!
-//! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps), `demanded` (which bytes of a load matter), `memory` (allocations and who used
-//! which byte), `execute` (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `cublaslt` (products by a library), `device` (limits, modules, launches),
-//! `driver` (the entry points, and all unsafe code).
+//! Reading order: `text` (PTX as statements), `compute` (the table of instructions), `decode` (kernels as steps),
+//! `demanded` (the demanded bytes of a load), `memory` (allocations and the last accesses to each byte), `execute`
+//! (blocks, warps, lanes), `matrix` (tensor cores), `count`, `finding`, `order`, `cublaslt` (products by a library),
+//! `device` (limits, modules, launches), `driver` (the entry points, and all unsafe code).
 //!
-//! Knows neither IR nor the compiler; of targets only their figures. Reads no environment: whoever loads the library gives the options.
+//! Independent of the IR and the compiler, except for the figures of targets. Reads no environment variables: the
+//! loader of the library passes the options.
 
 #![deny(unsafe_op_in_unsafe_fn)]
 

@@ -1,10 +1,11 @@
 //! Tensor cores: the product of a matrix of 16 rows and one of 8 columns of 16-bit floats, 16 terms each, added to a matrix of f32.
 //!
-//! The PTX ISA says that sums have at least the precision of f32, and leaves order and rounding open. What the hardware does was measured (Fasi, Higham,
-//! Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ Computer Science 7, 2021, e330): products are exact; those of a block of terms and the
-//! addend are moved to the greatest exponent among them, and what falls off behind the last place there is cut off; their sum is exact, and is cut off in
-//! its turn to 24 bits. Newer ones keep a few places more. Here none is kept and a block has eight terms, so that a program that is right only where sums are
-//! rounded to nearest fails.
+//! The PTX ISA guarantees that sums have at least the precision of f32, and leaves order and rounding open. The
+//! behavior of hardware was measured (Fasi, Higham, Mikaitis, Pranesh: Numerical behavior of NVIDIA tensor cores, PeerJ
+//! Computer Science 7, 2021, e330). Products are exact. The products of a block of terms and the addend are aligned to
+//! their greatest exponent and truncated after its last place. Their sum is exact, and is truncated to 24 bits. Newer
+//! hardware keeps a few more places. The simulator keeps none and uses blocks of eight terms, so that a program that
+//! relies on rounding to nearest fails.
 
 use half::{bf16, f16};
 

@@ -1,11 +1,13 @@
 //! Memory of the simulated device: allocations at unique addresses, and for each byte its last accesses.
 //!
-//! A race is two uses of a byte by different threads, one of them a write, with nothing that orders them: within a block the barriers do,
-//! between the blocks of a launch a counter that both count at ([`Released`]), and nothing else. Each byte remembers its last write and its last reads, by thread and by *stamp*: a
-//! counter that moves on with each block and with each barrier. Blocks run one after the other, so that a stamp says which block it was.
+//! A race is two unordered accesses to a byte by different threads, at least one of them a write. Within a block,
+//! barriers order accesses. Between the blocks of a launch, only a counter that both increment does ([`Released`]).
+//! Each byte records its last write and its last reads, by thread and by *stamp*: a counter that advances with each
+//! block and each barrier. Blocks run one after the other, so a stamp identifies its block.
 //!
-//! Memory that nobody wrote is all ones, which is NaN in every type of floats. So are the bytes behind an allocation up to the next multiple of
-//! [`WIDEST`]: LLVM widens aligned loads over them, which no hardware minds, and uses nothing of what it reads there.
+//! Uninitialized memory is all ones, which is NaN in every float type. So are the bytes after an allocation up to the
+//! next multiple of [`WIDEST`]: LLVM widens aligned loads over them, which hardware permits, and discards the data read
+//! there.
 
 use std::collections::BTreeMap;
 
