@@ -134,8 +134,8 @@ pub struct Spread {
     imaginary: Option<Box<Spread>>,
 }
 
-/// The greatest of some distances, and the sum of their squares in units of its square, which can neither overflow nor
-/// vanish.
+/// The greatest of some distances, and the sum of their squares divided by its square, a scaling without overflow or
+/// underflow.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Distances {
     most: f64,

@@ -23,7 +23,7 @@ impl<'a> Site<'a> {
             self.ir.name(self.op)
         ))
     }
-    /// A list of axes or counts, none negative; empty where the clause is missing.
+    /// A list of nonnegative axes or counts; empty if the clause is missing.
     pub fn counts(&self, clause: &str) -> Result<Vec<usize>> {
         let list = self.ir.i64s_of(self.op, clause).unwrap_or(&[]);
         list.iter().map(|v| crate::machine::extent(*v)).collect()

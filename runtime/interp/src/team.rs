@@ -11,8 +11,8 @@
 //! | to a global buffer, of two iterations | in the body of a `kernel.last` that counted the other one, in a later epoch than that of the access |
 //! | to a tile, of two iterations | as of one where a block runs several; else they are of two tiles |
 //!
-//! Those without an order are an error, at the second one. Found is what a run does, whatever it stores; of what loops hand from warp to warp in memory
-//! of their own, not that of a scan in several turns.
+//! An access without an order to an earlier one is an error. The check covers the accesses of a run, whatever values it
+//! stores. It includes exchanges between warps in memory of a loop's own, except for scans in several turns.
 
 use std::collections::BTreeMap;
 

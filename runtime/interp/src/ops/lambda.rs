@@ -1,4 +1,4 @@
-//! Folds and scans with a lambda: index after index, for all other indices at once.
+//! Folds and scans with a lambda, one index of the axis after the other, for all other indices at once.
 
 use std::collections::BTreeMap;
 

@@ -112,7 +112,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// 1 where the index along the new axis `dim` is that of `indices`, else 0.
+    /// 1 if the index along the new axis `dim` equals the one in `indices`, else 0.
     pub(crate) fn one_hot(
         &mut self,
         indices: &Tensor,

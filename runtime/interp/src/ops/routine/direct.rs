@@ -1,4 +1,5 @@
-//! Factors and solutions with a fixed number of steps: sums by the definitions of the ops, with running bounds.
+//! Factorizations and solutions that take a fixed number of steps; their sums are those of the op definitions, with
+//! running error bounds.
 
 use super::matrix::{Arithmetic, Matrix, is_finite, none, undecided};
 use crate::number::Int;

@@ -34,13 +34,14 @@ use spectrum::{eigh, svd};
 struct Place {
     /// From one to the next, along each axis of the batch.
     batch: Vec<(usize, usize)>,
-    /// Rows and columns, each with the distance of neighbours; a vector or a line is one column.
+    /// The number of rows and of columns, each with its stride; a vector or a line is one column.
     rows: (usize, usize),
     columns: (usize, usize),
 }
 
 impl Place {
-    /// The place of a tensor, whose last `own` axes are those of a matrix or a vector, or axis `dim` that of a line.
+    /// The position of a tensor: its last `own` axes are those of a matrix or a vector, or axis `dim` is that of a
+    /// line.
     fn of(axes: &[Axis], strides: &[usize], own: usize, dim: Option<usize>) -> Option<Self> {
         let mut all: Vec<(usize, usize)> = axes
             .iter()
