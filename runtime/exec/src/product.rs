@@ -643,7 +643,8 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
 
 #[cfg(target_arch = "x86_64")]
 impl Matrix<'_> {
-    /// Multiplies bf16, in tiles where processor and factors allow it; false, and nothing is done, where the processor has no kernel of ours.
+    /// Multiplies bf16, in AMX tiles if the processor and the factors permit it. Returns false without any effect if
+    /// the processor has no micro-kernel.
     ///
     /// # Safety
     /// As for `f32`; `scratch` is as large as that of the product.
@@ -714,7 +715,8 @@ macro_rules! wide {
 wide!(f32, sgemm; f64, dgemm;);
 
 impl Nest {
-    /// The factors of a call from these rows and columns on; one whose lines and terms are a loop each is read as it lies.
+    /// The factors of a call, starting at row and column `first`; a factor with a single loop each for lines and terms
+    /// is read in place.
     fn factors<T: Copy>(
         &self,
         first: [usize; 2],
@@ -748,10 +750,12 @@ impl Nest {
         })
     }
 
-    /// Multiplies by the library: a piece of the terms at a time is gathered, in the type that accumulates, and the sums are rounded.
+    /// Multiplies by the library: the terms are gathered piece by piece in the accumulating type, and the sums are
+    /// rounded.
     ///
     /// # Safety
-    /// All elements within the axes are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
+    /// All elements inside the axes are there, and nobody else uses those of the result; `scratch` is as large as that
+    /// of the product.
     unsafe fn multiply<T: Copy + Default + Into<W>, W: Wide, O: Copy>(
         &self,
         (first, sizes): ([usize; 2], [usize; 3]),
@@ -834,7 +838,7 @@ impl Matrix<'_> {
         }
     }
 
-    /// The same on elements of 16 bits, in `scratch`; the result is of type `to`.
+    /// As `f32`, for 16-bit elements, using `scratch`; the result is of type `to`.
     ///
     /// # Safety
     /// As for `f32`; `scratch` has room for one piece of both factors and for the result.
@@ -915,10 +919,10 @@ macro_rules! narrow {
 }
 narrow!(bf16 f16);
 
-/// Widens a matrix, contiguous along the axis along which it was; gives the strides of the copy.
+/// Widens a matrix into a copy that is contiguous along the same axis; returns the strides of the copy.
 ///
 /// # Safety
-/// All elements that sizes and strides lead to are there, and `to` has room for as many.
+/// All elements addressed by the sizes and strides are there, and `to` has room for as many.
 pub(crate) unsafe fn widen<T: Narrow>(
     from: *const T,
     sizes: [usize; 2],

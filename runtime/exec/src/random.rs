@@ -1,4 +1,4 @@
-//! Inputs made up on the spot: deterministic, and the same on every machine and for every number of threads.
+//! Generated inputs: deterministic, and equal on every machine and for every number of threads.
 //!
 //! An element is a function of the seed, the input's name and its position among the stored elements (SplitMix64 as a
 //! counter-based generator), so that two inputs with one seed differ and nothing depends on the order of filling.
@@ -71,7 +71,8 @@ fn uniform(stream: u64, index: u64, low: f64, high: f64) -> f64 {
     low + SplitMix::at(stream, index).unit() * (high - low)
 }
 
-/// The sum of 12 uniform numbers has variance 1; it is exact, as each is a multiple of 2^-32.
+/// A normal number as the sum of 12 uniform ones, which has variance 1. The sum is exact, since each term is a multiple
+/// of 2^-32.
 fn normal(stream: u64, index: u64) -> f64 {
     let mut numbers = SplitMix::at(stream, index.wrapping_mul(6));
     let halves = (0..6).map(|_| numbers.word());
@@ -94,7 +95,7 @@ fn ints(dtype: DType, stream: u64, index: u64, range: Option<(i128, i128)>) -> E
     from_int(dtype, low + offset as i128)
 }
 
-/// 0, 1, 2, ...; an integer type starts again at 0 after its greatest number.
+/// 0, 1, 2, ...; an integer type wraps to 0 after its greatest number.
 fn iota(dtype: DType, index: u64) -> Encoded {
     let index = i128::from(index);
     match dtype.integer_range() {

@@ -2,7 +2,7 @@
 
 use fuser_artifact::{Direction, SegmentKind};
 
-/// Times and sizes of a run. Compilation and loading are no part of it.
+/// Times and sizes of a run, without compilation and loading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunReport {
     pub segments: Vec<SegmentReport>,
@@ -16,12 +16,13 @@ pub struct RunReport {
     pub arena_bytes: u64,
     /// Workers of a CPU, 0 for a GPU.
     pub threads: usize,
-    /// The devices that ran the program, each a rank; times and bytes of segments are those of the first one, memory is that of all.
+    /// The number of devices that ran the program, each a rank. Times and bytes of segments are those of the first
+    /// rank, memory that of all.
     pub ranks: usize,
     /// The named extents with their values.
     pub extents: Vec<(String, i64)>,
-    /// The number of the version that ran, counted from 1, and how many there are: all of an artifact's, or those that are planned so
-    /// far of a program that is compiled as it is needed; none where several programs ran.
+    /// The number of the executed version, counted from 1, and the number of versions: those of an artifact, or those
+    /// planned so far for a program compiled on demand. `None` if several programs ran.
     pub version: Option<(usize, usize)>,
     /// The GPU that it ran on.
     pub gpu: Option<GpuReport>,
@@ -54,10 +55,11 @@ pub struct LaunchReport {
     pub tensor_cores: bool,
     /// Registers of a thread; `None` where the driver does not say.
     pub registers: Option<u32>,
-    /// Blocks that a multiprocessor has at a time, and the share of its warps that these fill.
+    /// The number of resident blocks of a multiprocessor, and the fraction of its warps that they occupy.
     pub blocks_per_multiprocessor: u32,
     pub occupancy: f64,
-    /// The choice between cuBLASLt and the kernel, of a product: `called`, and then there are no blocks, or the reason for which the kernel was launched.
+    /// The choice between cuBLASLt and the kernel for a product: `called` (without blocks), or the reason why the
+    /// kernel was launched.
     pub cublaslt: Option<&'static str>,
     /// The time between the events around it; the median over the repetitions.
     pub time_ms: f64,
@@ -111,7 +113,7 @@ impl Times {
     }
 }
 
-/// The segments with the medians of these times, and the median of the totals.
+/// The segments with the medians of these times, and the median of the total times.
 pub(crate) fn summarise(
     segments: &[SegmentReport],
     samples: &[Times],

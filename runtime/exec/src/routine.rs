@@ -1,7 +1,9 @@
-//! Routines: matrices or lines of operands, gathered one after the other, given to a crate, and put where results lie.
+//! Routines: matrices or lines of operands are gathered one after the other, passed to an external crate, and written
+//! to the results.
 //!
-//! A call takes one matrix or line of each operand and makes those of each result; calls of one batch run side by side. What a crate reads and
-//! writes is a worker's own memory, without gaps: so every layout is read, and a transpose is another order of gathering.
+//! A call takes one matrix or line of each operand and computes those of each result; calls of one batch run
+//! concurrently. The crate reads and writes a worker's own contiguous memory. Any layout can therefore be read, and a
+//! transpose is just another gathering order.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -18,7 +20,7 @@ struct Place {
     buffer: usize,
     /// The distance from one matrix or line to the next, along each loop of the batch.
     batch: Vec<usize>,
-    /// Elements of a matrix, rows and columns; a vector or a line is one column.
+    /// The rows and columns of a matrix; a vector or a line is one column.
     shape: [usize; 2],
     /// From one row to the next, and from one column to the next.
     steps: [usize; 2],

@@ -203,7 +203,7 @@ pub enum GoesOn {
 }
 
 impl GoesOn {
-    /// True if there is another turn, given the counts of turns that are left, which are 0 before the first one.
+    /// True if another turn follows, given the counts of turns left, which are 0 before the first turn.
     pub(crate) fn answer(self, left: &mut [i64], byte: impl FnOnce(usize) -> u8) -> bool {
         match self {
             GoesOn::Turns { turns, count } => {
@@ -225,7 +225,7 @@ impl GoesOn {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchedProduct {
     pub product: Product,
-    /// The buffer of the bias, and whether it has an element for each column, not one for all.
+    /// The buffer of the bias, and true if it has an element for each column, false if one element serves all.
     pub bias: Option<(usize, bool)>,
 }
 
@@ -365,7 +365,7 @@ impl RunPlan {
         counted.count()
     }
 
-    /// Bytes that a run does not allocate if it may write over the inputs that it updates.
+    /// The bytes that a run need not allocate if it may overwrite the inputs that it updates.
     pub fn updated_bytes(&self) -> u64 {
         let updated = self
             .buffers

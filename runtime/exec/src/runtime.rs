@@ -53,7 +53,7 @@ impl Runtime {
 /// Options of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunOptions {
-    /// Runs before those that are timed. The first run also pays for the memory's pages.
+    /// The number of untimed runs before the timed ones. The first run also pays for the memory's pages.
     pub warmup: u32,
     /// Runs that are timed; times are medians. At least one takes place.
     pub repeats: u32,

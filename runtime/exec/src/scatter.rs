@@ -1,8 +1,8 @@
 //! Scatters: their loops as numbers, and the walk over the updates.
 //!
-//! The result is cut by its extents alone into parts that each one worker makes: it copies its part of `dest`, then walks all updates in order
-//! and puts those that fall into its part. So each element meets its updates in order, however many threads run. A result in the memory of
-//! `dest` is there already: nothing is copied.
+//! The result is split by its extents alone into parts, each written by one worker. The worker copies its part of
+//! `dest`, then processes all updates in order and writes those inside its part. Each element therefore receives its
+//! updates in order, for any number of threads. A result in the memory of `dest` needs no copy.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer; indices are compared with the extent as they are read.
 
@@ -18,7 +18,7 @@ const CHUNK: usize = 64;
 const SHARES: usize = 8;
 /// The maximum number of elements for which one call processes a line with all its neighbors.
 const SMALL: usize = 4096;
-/// Indices of the axis that a call serves at least: each call reads all indices.
+/// The minimum number of indices of the axis that a call serves, since each call reads all indices.
 const PART: usize = 256;
 
 /// The tensors, in the order of the step.
@@ -130,7 +130,7 @@ impl Scatter {
         extents.try_fold(1usize, usize::checked_mul)
     }
 
-    /// True if a call is a few elements' work: another worker would hear of it when it is done.
+    /// True if a call has so few elements that another worker could not start before it is done.
     pub(crate) fn is_small(&self) -> bool {
         let in_place = self.buffers[DEST] == self.buffers[RESULT];
         let written = match in_place && self.combine != Combine::Add {
@@ -229,7 +229,8 @@ impl Scatter {
         }
     }
 
-    /// `first` is done to each element before updates; without it elements of `dest` are the result's as they are.
+    /// Writes the result's elements: `first`, if given, is applied to each element before the updates; otherwise
+    /// elements of `dest` are used unchanged.
     ///
     /// # Safety
     /// As for `of`.
@@ -283,7 +284,7 @@ impl Scatter {
         }
     }
 
-    /// Joins the updates, whose indices are of type `I`, with the elements of the result.
+    /// Combines the updates, whose indices are of type `I`, with the elements of the result.
     ///
     /// # Safety
     /// As for `of`.
@@ -391,7 +392,7 @@ fn runs(loops: Vec<Loop>) -> Vec<Loop> {
 /// An element that can be combined with another. Floats of 16 bits and booleans are neither added nor multiplied: no
 /// valid artifact has such a scatter.
 trait Element: Copy {
-    /// `0 + x`, where that is not `x`: a zero that is summed is `+0`.
+    /// `0 + x`, for types in which it differs from `x`: a sum that is zero is `+0`.
     const PLUS_ZERO: Option<fn(Self) -> Self> = None;
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;

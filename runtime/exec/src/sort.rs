@@ -1,12 +1,13 @@
 //! Sorts: their loops as numbers, and the sort of a line.
 //!
-//! An element becomes a key whose order as a number is that of the op, and with its index below it a number of its own: so lines are sorted as
-//! numbers, in place, in a worker's scratch memory, and equal elements keep their order. Where only the first are wanted, those that cannot be among
-//! them are passed over.
+//! An element becomes a key whose numeric order is the order of the op. With its index appended, the key becomes a
+//! unique number. Lines are therefore sorted as numbers, in place, in a worker's scratch memory, and equal elements
+//! keep their order. If only the first elements are needed, elements that cannot be among them are skipped.
 //!
-//! A long line that is wanted whole, of which there are fewer than workers, is sorted by all of them, stage by stage ([`Stage`]): runs are sorted,
-//! then merged two by two, and each piece of what a merge gives finds where it begins in both runs (Odeh, Green, Mwassi, Shmueli and Birk: Merge path,
-//! IPDPS workshops 2012). Numbers differ from each other, so there is one order, whatever the pieces.
+//! A long line that is needed completely is sorted by all workers, stage by stage ([`Stage`]), if there are fewer lines
+//! than workers. Runs are sorted, then merged in pairs, and each piece of a merge finds its start in both runs (Odeh,
+//! Green, Mwassi, Shmueli and Birk: Merge path, IPDPS workshops 2012). All numbers are different, so the order is
+//! unique, whatever the pieces.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -21,10 +22,11 @@ use crate::tensor::{Axis, strides};
 /// The number of elements that one call sorts, in whole lines, if there are enough lines.
 const ELEMENTS: usize = 4096;
 
-/// Elements of a piece of a line that all workers sort, and the fewest of such a line's runs.
+/// The number of elements in a piece of a line that all workers sort, and the minimum length of such a line's runs.
 const PIECE: usize = 1 << 15;
 
-/// A stage of the sort of one line by all workers, piece by piece. Words lie in one of two places, each of which has room for the line.
+/// A stage in which all workers sort one line, piece by piece. Words are in one of two buffers, each as long as the
+/// line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     /// Words of a run, sorted. Pieces are runs of so many elements.
@@ -165,10 +167,11 @@ impl Sort {
         self.lines().unwrap_or(0)
     }
 
-    /// Does a piece of a stage of a line; words lie in the first place, and a merge puts them into the second.
+    /// Executes a piece of a stage of a line; words are in the first buffer, and a merge writes them to the second.
     ///
     /// # Safety
-    /// As for `call`; both places are as large as [`Sort::scratch_bytes`] says. All pieces of a stage are done before those of the next one begin.
+    /// As for `call`; both buffers are as large as [`Sort::scratch_bytes`] says. All pieces of a stage are done before
+    /// those of the next one begin.
     pub(crate) unsafe fn piece(
         &self,
         (stage, piece): (Stage, i64),
@@ -309,7 +312,7 @@ impl Sort {
 enum Work {
     /// All of it, in this memory.
     Line(Address),
-    /// A piece of a stage, of words in the first place, which a merge puts into the second.
+    /// A piece of a stage, on words in the first buffer, which a merge writes to the second.
     Piece(Stage, usize, [Address; 2]),
 }
 
@@ -337,7 +340,7 @@ impl Word for u128 {
     }
 }
 
-/// The words from `start` on of what `from` is with each two neighbouring runs, of `run` words, in one order.
+/// Merges each pair of adjacent runs of `run` words in `from`; writes the words of the result from `start` on to `to`.
 fn merge<W: Word>(from: &[W], run: usize, start: usize, to: &mut [W]) {
     let mut done = 0;
     while done < to.len() {
@@ -377,7 +380,7 @@ fn room(length: usize, kept: usize) -> usize {
     length.min(kept.saturating_mul(2).max(256))
 }
 
-/// A part of scratch memory as zeros.
+/// A part of scratch memory, filled with zeros.
 ///
 /// # Safety
 /// There is room for them, aligned, and nobody else uses it while the slice lives.
@@ -394,8 +397,8 @@ unsafe fn words<'a, T: Default>(scratch: Address, part: Range<usize>) -> &'a mut
     unsafe { std::slice::from_raw_parts_mut(start, length) }
 }
 
-/// The `kept` least of these words, ascending. The room is for all of them, or for more than are kept: then those beyond the least so far are
-/// passed over.
+/// The `kept` least of these words, ascending. The room holds all words, or more than are kept; in the latter case,
+/// words beyond the least ones so far are skipped.
 fn first<T: Ord + Copy>(room: &mut [T], kept: usize, words: impl Iterator<Item = T>) -> &[T] {
     if kept == 0 {
         return &[];
@@ -424,7 +427,7 @@ fn first<T: Ord + Copy>(room: &mut [T], kept: usize, words: impl Iterator<Item =
     found
 }
 
-/// An element with a number that is in order as the elements are: its high bits, as many as the element has.
+/// An element with an order-preserving number, in the high bits, as many as the element has.
 trait Key: Copy {
     fn key(self) -> u64;
 }

@@ -1,8 +1,8 @@
 //! A record of the standard streams that were closed when the process began.
 //!
-//! Rust's start-up puts `/dev/null` in the place of a closed stdin, stdout or stderr before `main` runs: writes to it
-//! are lost without an error, and reads from it give an empty text. A function of the object file's list of
-//! initializers runs earlier and keeps what it saw, so that a tool can say that its result went nowhere.
+//! Rust's start-up replaces a closed stdin, stdout or stderr by `/dev/null` before `main` runs: writes to it are lost
+//! without an error, and reads from it return an empty text. An initializer of the object file runs earlier and records
+//! the state, so that a tool can report a lost result.
 
 /// A standard stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

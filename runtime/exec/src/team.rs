@@ -1,10 +1,10 @@
 //! A team of threads that help the calling thread with one loop at a time.
 //!
-//! A loop is handed out as pieces that are counted off: the caller takes them one after the other from the moment it begins, and helpers
-//! join while there are any left. The caller never waits for a helper that has not joined. So a loop that is over before a helper has woken
-//! up costs no more than on one thread.
+//! The pieces of a loop are claimed through a counter: the caller takes pieces from the beginning, and helpers join
+//! while pieces are left. The caller never waits for a helper that has not joined. A loop that ends before a helper
+//! wakes up costs no more than on one thread.
 //!
-//! A helper that has nothing to do watches the team's state for [`WATCH`], then it sleeps. Sleepers are woken only where the work is worth it
+//! An idle helper polls the team's state for [`WATCH`], then it sleeps. Sleeping helpers are woken only for enough work
 //! ([`Effort`]). A call takes no lock and allocates nothing.
 //!
 //! ```text
@@ -13,8 +13,8 @@
 //! helper   inside + 1; if open: take pieces; inside - 1
 //! ```
 //!
-//! A helper reads a loop only between the addition that found it open and the subtraction behind it, and the caller leaves, or writes another loop,
-//! only when nobody is inside: that is why the loop may be on the caller's stack.
+//! A helper reads a loop only between the increment that found it open and the later decrement. The caller returns, or
+//! writes another loop, only while no helper is inside. The loop may therefore be on the caller's stack.
 //!
 //! Never runs two loops at a time: a second caller works alone. A piece runs no loop of its own team.
 
@@ -74,7 +74,7 @@ unsafe impl Send for Shared {}
 pub enum Effort {
     /// So little that to tell others takes longer.
     Tiny,
-    /// Help is welcome; the time of the first piece decides whether sleepers are woken.
+    /// Unknown work: helpers may join, and the time of the first piece decides whether sleeping ones are woken.
     Unknown,
     /// Enough that sleepers are woken at once.
     Heavy,
@@ -249,7 +249,7 @@ impl Shared {
         }
     }
 
-    /// Waits for a loop with another number than `seen`; `None` where the team ends.
+    /// Waits for a loop with a number other than `seen`; `None` if the team ends.
     fn wait(&self, seen: u64, watch: Duration) -> Option<u64> {
         let (start, mut looks) = (Instant::now(), 0);
         loop {

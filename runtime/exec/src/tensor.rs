@@ -3,8 +3,8 @@
 //! A [`HostTensor`] is dense over its stored axes, row-major unless its order says otherwise; an axis marked `broadcast` is
 //! stored once, whatever its extent. Its memory is aligned to 64 bytes and comes from a [`Heap`].
 //!
-//! Elements that share a byte lie as callers of programs see them: one after the other in memory, the first in the low bits. Who wants
-//! one by itself takes the tensor apart ([`HostTensor::unpacked`]).
+//! Elements that share a byte are stored as callers see them: consecutively, the first in the low bits.
+//! [`HostTensor::unpacked`] gives access to single elements.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -190,7 +190,7 @@ impl HostTensor {
         Ok(tensor)
     }
 
-    /// A tensor of these elements, each in bytes of its own, row-major, little-endian.
+    /// A tensor of these elements, each in separate bytes, row-major, little-endian.
     pub fn from_elements(
         heap: &Heap,
         dtype: DType,
@@ -203,7 +203,7 @@ impl HostTensor {
         }
     }
 
-    /// The stored elements in row-major order, little-endian, each in bytes of its own.
+    /// The stored elements in row-major order, little-endian, each in separate bytes.
     pub fn elements(&self) -> Cow<'_, [u8]> {
         if self.dtype.per_byte() == 1 {
             return self.row_major();
@@ -287,7 +287,7 @@ impl HostTensor {
         &self.order
     }
 
-    /// The stored elements as they lie in memory, little-endian. [`HostTensor::row_major`] gives them in row-major order.
+    /// The stored elements in memory order, little-endian. [`HostTensor::row_major`] returns them in row-major order.
     pub fn bytes(&self) -> &[u8] {
         &self.data
     }
@@ -317,7 +317,7 @@ impl HostTensor {
         Cow::Owned(bytes.flatten().copied().collect())
     }
 
-    /// The code of the element at a position in memory, where elements share bytes.
+    /// The code of the element at a position in memory, for types whose elements share bytes.
     pub(crate) fn code(&self, at: usize) -> Option<u8> {
         let shared = self.dtype.per_byte();
         let byte = self.data.get(at / shared).filter(|_| shared > 1)?;
@@ -347,7 +347,7 @@ impl HostTensor {
         })
     }
 
-    /// Distances between neighbours in memory, in elements; 0 along axes of one stored element.
+    /// The strides of the axes in elements; 0 along axes with one stored element.
     fn strides(&self) -> Vec<usize> {
         strides(&self.axes, &self.order)
     }
@@ -369,7 +369,7 @@ impl HostTensor {
         walk_strided(extents, steps.copied().collect())
     }
 
-    /// True if the tensor has these axes and its elements lie in memory in this order of them.
+    /// True if the tensor has these axes and this storage order.
     pub(crate) fn lies_as(&self, axes: &[Axis], order: &[usize]) -> bool {
         self.axes == axes && self.strides() == strides(axes, order)
     }
@@ -385,7 +385,8 @@ impl HostTensor {
         Ok(copy)
     }
 
-    /// The same tensor stored as `axes` says, row-major: broadcast axes written out, or axes that repeat stored once.
+    /// The tensor with the storage that `axes` state, row-major: broadcast axes are written out, or repeated axes are
+    /// stored once.
     ///
     /// An axis of extent 1 also fits a broadcast axis of any extent.
     pub fn relayout(&self, heap: &Heap, axes: &[Axis]) -> Result<HostTensor, TensorError> {

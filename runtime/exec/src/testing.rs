@@ -1,4 +1,5 @@
-//! Helpers that tests of products and of attention share: tensors, elements as bytes, and all calls on so many workers.
+//! Helpers shared by tests of products and of attention: tensors, elements as bytes, and all calls on a number of
+//! workers.
 
 use fuser_artifact::{DType, DimSpec, Factor, TensorSpec};
 use half::{bf16, f16};

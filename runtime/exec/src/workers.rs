@@ -1,16 +1,16 @@
 //! The threads of one runtime.
 //!
-//! The caller is worker 0; the others are a team of the runtime's own. Nothing is global. With one worker there is no team at all, and
-//! everything runs on the caller.
+//! The caller is worker 0; the others are a team of the runtime's own. There is no global state. With a single worker
+//! there is no team, and everything runs on the caller.
 
 use std::fmt;
 
 use crate::team::{Effort, Team};
 
-/// Pieces of work per worker: enough that a worker that is late costs little, few enough that handing out costs little.
+/// The number of pieces for each worker: enough that a late worker costs little, few enough that scheduling is cheap.
 const CHUNKS_PER_WORKER: usize = 8;
 
-/// Most workers: far beyond any machine, and few enough that asking for them cannot exhaust memory.
+/// The maximum number of workers: beyond any machine, and few enough that creating them cannot exhaust memory.
 pub const MAX_WORKERS: usize = 1024;
 
 /// Threads that cannot be had.
@@ -65,7 +65,7 @@ impl Workers {
         self.count
     }
 
-    /// Calls `body(worker, begin, end)` for contiguous ranges that cover `0..total` once, never two at a time for one
+    /// Calls `body(worker, begin, end)` for contiguous ranges that cover `0..total` once, never concurrently for one
     /// worker. The assignment of ranges to workers is unspecified.
     pub fn for_each_chunk(
         &self,
