@@ -115,7 +115,7 @@ fn missing(expectation: &Expectation) -> Diagnostic {
     Diagnostic::error(&codes::EXPECTED_MISSING, expectation.place.clone(), text)
 }
 
-/// The form of an expectation; the text is all up to the last `}}` of the line.
+/// The form of an expectation; its text extends to the last `}}` of the line.
 const FORM: &str = r"expected-(?<kind>error|warning|remark|note)(?<re>-re)?(?:\[(?<code>FIR\d+)\])?\s*(?:@(?<at>unknown|above|below|[+-]\d+))?\s*\{\{(?<text>.*)\}\}\s*$";
 
 fn expectations(sources: &Sources, file: u32) -> (Vec<Expectation>, Vec<Diagnostic>) {

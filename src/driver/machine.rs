@@ -1,4 +1,5 @@
-//! Diagnostics for programs: JSON Lines and SARIF. Schemas stand in docs/schemas; `v` grows when a field changes meaning.
+//! Diagnostics for programs: JSON Lines and SARIF. The schemas are in docs/schemas; `v` increases when a field changes
+//! its meaning.
 
 use fuser_ir::diag::CodeDef;
 use fuser_ir::{Diagnostic, Place, Severity};
@@ -135,7 +136,8 @@ fn location(sources: &Sources, place: &Place, message: Option<&str>) -> Option<V
     Some(value)
 }
 
-/// A file name as a URI: relative as it is, absolute with its scheme. Bytes that a URI cannot hold are written `%XX`.
+/// A file name as a URI: relative names unchanged, absolute ones with their scheme. Bytes that a URI cannot contain are
+/// written `%XX`.
 fn uri(file: &str) -> String {
     let mut uri = String::from(if file.starts_with('/') { "file://" } else { "" });
     for byte in file.bytes() {

@@ -401,13 +401,15 @@ impl Session {
         let options = bound(options, extents);
         self.program(loaded, &options).bind(self, extents)
     }
-    /// Compiles the program for a GPU and binds it to the extents, all of which are given: what comes back runs on device pointers and on a
-    /// stream of the caller's, one call of the driver for each kernel. `options.target` may name an older GPU than the device.
+    /// Compiles the program for a GPU and binds it to `extents`, which must name every extent. The executable runs on
+    /// the caller's device pointers and stream, with one driver call for each kernel. `options.target` may name an
+    /// older GPU than the device.
     ///
-    /// `examples/gpu_call.rs` shows it whole.
+    /// `examples/gpu_call.rs` is a complete example.
     ///
     /// # Errors
-    /// A program that cannot be compiled for the device, as diagnostics; extents without a value; too little memory of the device.
+    /// A program that cannot be compiled for the device, as diagnostics; extents without a value; too little memory of
+    /// the device.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub fn prepare_cuda(
         &self,

@@ -322,7 +322,7 @@ impl Program {
 
 #[cfg(feature = "cuda")]
 impl Program<CudaProgram> {
-    /// The program for a device; `options` name a GPU that it can stand for.
+    /// The program for a device; `options` name a GPU whose code the device can run.
     pub(super) fn on(device: &CudaDevice, origin: Origin<'_>, options: &CompileOptions) -> Self {
         let device = device.clone();
         let load = Box::new(move |artifact| CudaProgram::load(artifact, &device));

@@ -107,7 +107,7 @@ pub struct Segment {
     pub inputs: Vec<usize>,
     /// Numbers, in the segment, of its results in order.
     pub outputs: Vec<usize>,
-    /// Numbers of the extents that its ops need and its inputs do not have.
+    /// The numbers of the extents that its ops need and that no axis of its inputs has.
     pub extents: Vec<i64>,
     /// Its values by number: inputs first, then results of ops in program order.
     pub values: Vec<Inner>,

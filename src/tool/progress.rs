@@ -51,7 +51,7 @@ impl State {
             ..Self::default()
         };
     }
-    /// The text about the rest, where so much time has passed: `, 3 of 8, about 20 s left`.
+    /// The text about the remaining work after some time: `, 3 of 8, about 20 s left`.
     fn rest(&self, since: Duration) -> String {
         let parts = self.parts.filter(|(done, all)| done <= all);
         let takes = match parts {
