@@ -35,8 +35,8 @@ impl Lanes {
         (0..stride).map(move |n| [(n * count).min(last), n * count])
     }
 
-    /// For each lane, its position in a vector that starts at element `first`. Elements before `own`, or beyond that
-    /// load, have none.
+    /// For each lane, its position in the vector that starts at element `first`; `None` for elements outside of the
+    /// `count` elements from `own` on.
     fn places(self, [first, own]: [u64; 2]) -> impl Iterator<Item = Option<u32>> {
         let (count, stride) = (u64::from(self.count), u64::from(self.stride));
         (0..count).map(move |lane| {

@@ -113,8 +113,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The elements of an accumulator that are in use. For a single axis this excludes padding, so that all loops over
-    /// the accumulator have equal distributions.
+    /// The elements of an accumulator that are in use. For a single axis this excludes elements beyond an incomplete
+    /// tile, so that all loops over the accumulator have equal distributions.
     fn used_size(&mut self, acc: &Accumulator) -> Idx {
         match acc.dims.as_slice() {
             [dim] if !dim.whole => self.inner_count(dim.axis),

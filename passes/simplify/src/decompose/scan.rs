@@ -347,8 +347,8 @@ fn walked(b: &mut Builder<'_>, function: Computes, parts: Value, axis: i64) -> P
     Ok(b.ir.results(fold).to_vec())
 }
 
-/// The total of each part, by threads that share it. The last element of a scan over only `-0` is `-0`, unlike a sum. If
-/// the sum and the maximum are both zero, the total is therefore the lesser of the two.
+/// The total of each part, by threads that share it. The last element of a scan over only `-0` is `-0`, unlike a sum.
+/// If the sum and the maximum are both zero, the total is therefore the lesser of the two.
 fn totals(b: &mut Builder<'_>, function: Computes, parts: Value, axis: i64) -> Built {
     let total = b.reduce(reduction(function), parts, &[axis])?;
     let float = b.ir.value_kind(parts).dtype().is_some_and(DType::is_float);

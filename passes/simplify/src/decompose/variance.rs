@@ -371,8 +371,8 @@ fn of_complex(ir: &mut Ir, op: Op) -> Parts {
     Ok(out)
 }
 
-/// The sum of squared deviations of `x` from the means. If `x` are means of parts, this sum is multiplied by the part's
-/// weight, and the squares of the parts are added.
+/// The sum of squared deviations of `x` from the means. If `x` are means of parts, this sum is multiplied by the number
+/// of elements of a part, and the squared deviations within the parts are added.
 fn squares(
     b: &mut Builder<'_>,
     x: Value,

@@ -206,8 +206,8 @@ fn exp((a, b): Z<'_>) -> Z<'_> {
     turning((a, b), size, value)
 }
 
-/// `value`, the exponential of the argument, corrected at its special parts. A zero angle gives `size` and the angle. If
-/// the angle is infinite or NaN, an infinite `a` gives the real part `size`, and `-inf` also the imaginary part zero.
+/// `value`, the exponential of the argument, corrected at its special parts. A zero angle gives `size` and the angle.
+/// If the angle is infinite or NaN, an infinite `a` gives the real part `size`, and `-inf` also a zero imaginary part.
 fn turning<'t>((a, b): Z<'t>, size: Num<'t>, (re, im): Z<'t>) -> Z<'t> {
     let lost = is_lost(b);
     let least = lost.and(a.is("eq", f64::NEG_INFINITY));

@@ -62,7 +62,7 @@ impl Vectors {
         Vectors::Plain
     }
 
-    /// Turns scores, a multiple of the step in number, into weights. Returns the row after them, and the correction
+    /// Turns scores into weights; their number is a multiple of the step. Returns the updated row, and the correction
     /// factor for the earlier sums.
     pub fn weigh(self, scores: &mut [f32], row: Row) -> (Row, f32) {
         match self {

@@ -159,7 +159,7 @@ pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
     Some((ir.operand(slice, 0), own))
 }
 
-/// How to compute a part of a value; `None` if it cannot be computed.
+/// The way to compute a part of a value; `None` if it cannot be computed.
 fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     if own.is_identity(&dims(ir, *value)) {
         return Some(Way::Same);
