@@ -1,7 +1,7 @@
 //! The explorer: a program, its kernels, the decisions and the passes as one HTML file that needs nothing else.
 //!
-//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page); `dot` and `trace` are
-//! pictures for other tools, from the report alone.
+//! Reading order: `record` (what passes did, as an instrument), `graph` (a program as data), this file (the page); `dot`, `svg` and `trace`
+//! are pictures for other tools, from the report alone; `picture` is what the first two draw.
 //!
 //! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of Fuser needs no
 //! tools of the web. Its data are one JSON document: the report and the explanation as `--report=json:` and `--explain=json:` write
@@ -10,7 +10,9 @@
 
 pub mod dot;
 pub mod graph;
+pub mod picture;
 pub mod record;
+pub mod svg;
 pub mod trace;
 
 use serde_json::{Value, json};
@@ -22,6 +24,9 @@ pub const KIND: &str = "explorer";
 
 /// The kind of the report as a graph of Graphviz.
 pub const DOT: &str = "explorer-dot";
+
+/// The kind of the report as SVG.
+pub const SVG: &str = "explorer-svg";
 
 /// The page without data.
 const PAGE: &str = include_str!("../../explorer/dist/explorer.html");
