@@ -1,4 +1,5 @@
-//! Compiling, as `fuser-compile` does it, and loading the result for the runtime, which knows nothing of the compiler.
+//! Compilation by `fuser-compile`, and the loading of its result for the runtime, which does not depend on the
+//! compiler.
 
 #[cfg(feature = "codegen")]
 mod load;

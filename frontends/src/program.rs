@@ -92,7 +92,7 @@ pub struct Draft {
     pub loc: LocId,
     /// The mistakes.
     pub found: Diagnostics,
-    /// Values that stand for what could not be made, and what follows from them.
+    /// Placeholders for values that could not be created, and the values derived from them.
     pub unsure: HashSet<Value>,
     registry: Arc<Registry>,
     file: u32,
@@ -111,7 +111,7 @@ pub struct Draft {
     pub shardings: [Vec<(usize, fuser_ir::AttrId)>; 2],
 }
 
-/// The region and the block of a program that is not the one that is being read.
+/// The saved region and block of an enclosing program while another one is being read.
 #[derive(Clone, Copy)]
 pub struct Inner(Region, Block);
 
@@ -189,7 +189,7 @@ impl Draft {
             ..Builder::at_end(&mut self.ir, block)
         }
     }
-    /// Makes the ops that come next stand at the end of `block`; the block where they stood.
+    /// Sets the insertion point to the end of `block`; returns the previous block.
     pub fn enter(&mut self, block: Block) -> Block {
         std::mem::replace(&mut self.block, block)
     }
@@ -300,11 +300,11 @@ impl Draft {
         self.unsure.insert(value);
         value
     }
-    /// True if one of the values stands for what could not be made, or follows from such.
+    /// True if one of the values is a placeholder, or derived from one.
     pub fn are_unsure<'v>(&self, values: impl IntoIterator<Item = &'v Value>) -> bool {
         !self.unsure.is_empty() && values.into_iter().any(|value| self.unsure.contains(value))
     }
-    /// Names a value that has no name yet; what is too long for a name is none.
+    /// Names a value that has no name yet. A name that is too long is ignored.
     pub fn name(&mut self, value: Value, name: &str) {
         let named = name.len() <= MAX_IDENTIFIER_BYTES;
         if named && self.ir.value_name(value).is_none() {
@@ -478,7 +478,7 @@ impl Draft {
             false => Ok(value),
         }
     }
-    /// The module with the program, which gives `results`; or what was found on the way.
+    /// The module with the program, which returns `results`; or the diagnostics found so far.
     pub fn finish(
         mut self,
         symbol: &str,
@@ -600,7 +600,7 @@ fn result_attrs(ir: &mut Ir, aliases: &[Option<i64>]) -> fuser_ir::AttrId {
     ir.attr(AttrKind::Array(lists))
 }
 
-/// `shape` with the axes of `dims` that are stored once where they stand between the same elements.
+/// `shape` with the broadcast axes of `dims`, if each of them lies at the same position among the elements.
 fn kept_axes(dims: &[Dim], shape: &[Extent]) -> Option<Vec<Dim>> {
     let count = |extent: &Extent| match extent {
         Extent::Static(n) => Some(*n),

@@ -1,8 +1,8 @@
-//! Everything that is known of one version of a document.
+//! All information about one version of a document.
 //!
-//! A document is taken apart at lines `// -----`, as `--split-input-file` does; each part is parsed and verified for
-//! itself. Diagnostics are computed at once, the rest when something asks for it. A version is analyzed whole: parsing
-//! takes less than what would decide how much to parse (docs/editors.md has the times).
+//! A document is split at lines `// -----`, as by `--split-input-file`; each part is parsed and verified separately.
+//! Diagnostics are computed at once, other information on demand. A version is analyzed as a whole, because parsing
+//! costs less than finding the part to parse (docs/editors.md has the times).
 
 use std::cell::OnceCell;
 use std::ops::Range;

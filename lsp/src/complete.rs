@@ -36,7 +36,7 @@ struct Item {
     kind: u32,
     detail: String,
     doc: String,
-    /// The text, where it is not the label; with `$1` for what is to be filled in.
+    /// The inserted text if it differs from the label; `$1` marks the place to fill in.
     snippet: Option<String>,
 }
 
@@ -315,7 +315,7 @@ fn snippet(def: &OpDef, results: bool) -> String {
     text
 }
 
-/// Behind an op: the words of the clause before the place, or the clauses that are not there yet.
+/// Completions after an op: the words of the clause before the cursor, or the clauses that are still missing.
 fn clauses(
     part: &Part,
     index: &Index,

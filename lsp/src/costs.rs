@@ -89,7 +89,7 @@ pub fn serve(registry: &Arc<Registry>, jobs: &Receiver<Job>, found: &dyn Fn(Foun
     }
 }
 
-/// The costs that a job asks for; none where it is cancelled or the compiler fails.
+/// The costs that a job requests; empty if the job is cancelled or the compiler fails.
 pub fn find(registry: &Arc<Registry>, job: &Job) -> Found {
     let costs = catch_unwind(AssertUnwindSafe(|| of(registry, job)));
     Found {

@@ -11,7 +11,7 @@ pub fn diagnostics(uri: &str, analysis: &Analysis) -> Vec<Value> {
     found.map(|d| diagnostic(uri, analysis, d)).collect()
 }
 
-/// One diagnostic: the message with the text of the caret and the advice, and notes where they stand.
+/// One diagnostic: the message with the caret's text and the advice, and the notes at their positions.
 pub fn diagnostic(uri: &str, analysis: &Analysis, diagnostic: &Diagnostic) -> Value {
     let bytes = analysis.bytes(&diagnostic.place).unwrap_or_default();
     let mut lines = vec![diagnostic.message.clone()];

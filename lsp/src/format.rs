@@ -1,9 +1,9 @@
-//! `textDocument/formatting`: spaces, indentation and line breaks as the printer has them. Everything else stays.
+//! `textDocument/formatting`: spaces, indentation and line breaks as the printer emits them. Everything else stays.
 //!
-//! Works on tokens, so comments, types that are written and that are not, names and aliases are kept; a statement that
-//! takes several lines keeps them, and of several blank lines one is left. Columns that were lined up are not. A part
-//! that does not parse is left as it is. Formatting what was formatted changes nothing, and what `fuser-opt` prints is
-//! formatted.
+//! The formatter works on tokens, so comments, names, aliases and types stay as written, and omitted types stay
+//! omitted. A statement on several lines keeps its lines, and consecutive blank lines become one. Aligned columns are
+//! not preserved. A part that does not parse stays unchanged. Formatting is idempotent, and the output of `fuser-opt`
+//! is already formatted.
 
 use fuser_ir::codes;
 use fuser_ir::lex::{Tok, Token};
@@ -62,7 +62,7 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// The formatted text; `None` where its regions do not close, or where a token would change.
+/// The formatted text; `None` if its regions are not closed, or if a token would change.
 pub fn format(source: &str, index: &Index) -> Option<String> {
     let faulty = index.tokens.iter().any(|t| t.kind == Tok::Error);
     if !index.balanced || faulty {
@@ -132,7 +132,7 @@ impl Printer<'_> {
             self.column = Column::Start;
         }
     }
-    /// Begins a line of so many levels, after a blank one where there was one.
+    /// Begins a line at an indentation of `levels`, preceded by a blank line if the source had one.
     fn begin(&mut self, levels: usize) {
         self.line_break();
         if std::mem::take(&mut self.blank) && !self.out.is_empty() {

@@ -10,7 +10,7 @@ use crate::hover;
 use crate::index::Statement;
 use crate::server::{Answer, Query};
 
-/// Longest type that is shown; longer ones are written whole by the edit of the hint.
+/// The longest type that a hint shows; a longer type is inserted in full by the hint's edit.
 const LONGEST: usize = 60;
 
 /// `textDocument/inlayHint`: result types behind statements that leave them out. Taking a hint writes them.
@@ -47,7 +47,7 @@ pub fn inlay(query: &Query<'_>) -> Answer {
     Ok(json!(hints))
 }
 
-/// The types that a statement leaves out, and the byte where they would stand.
+/// The types that a statement omits, and the byte offset at which they would be written.
 fn types(part: &Part, statement: &Statement) -> Option<(usize, String)> {
     let index = part.index();
     let op = part.op(statement)?;

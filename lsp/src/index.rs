@@ -88,7 +88,7 @@ pub struct Scope {
     pub statement: Option<usize>,
     /// The place behind its `{`.
     pub open: u32,
-    /// The place of its `}`; the end of the text where there is none.
+    /// The offset of its `}`; the end of the text if it is missing.
     pub close: u32,
     /// True if its `}` stands.
     pub closed: bool,

@@ -103,7 +103,7 @@ pub fn rename(query: &Query<'_>) -> Answer {
     Ok(edits_of(query, edits))
 }
 
-/// A change of the document: with its version, so that it is applied to no other one.
+/// A change of the document, tied to its version so that it applies to no other one.
 pub fn edits_of(query: &Query<'_>, edits: Vec<Value>) -> Value {
     let document = json!({"uri": query.uri, "version": query.version});
     json!({"documentChanges": [{"textDocument": document, "edits": edits}]})
@@ -120,7 +120,7 @@ fn replaced(source: &str, spans: &[Span], new: &str) -> String {
     text + source.get(at..).unwrap_or("")
 }
 
-/// True if the names of two texts are as many, and mean the same.
+/// True if two texts have the same number of names with the same meanings.
 fn same_meaning(before: &Index, after: &Index) -> bool {
     let meanings = |index: &Index| {
         let names = index.names.iter();

@@ -9,11 +9,12 @@ use crate::index::{Kind, Statement};
 use crate::server::{Answer, Query, Refusal};
 use crate::text::Text;
 
-/// Symbols inside each other; what is deeper stands beside its parent, as answers are written and read with recursion.
+/// The maximum nesting of symbols; deeper ones become siblings of their parent, because answers are serialized
+/// recursively.
 const DEEPEST: usize = 24;
 
-/// Statements of a document whose values are symbols as well: nobody looks through more, and editors ask after each
-/// edit.
+/// The maximum number of statements for which values are listed as symbols. Longer lists are of no use, and editors
+/// request them after each edit.
 const MOST: usize = 2_000;
 
 /// Kinds of symbols, as the protocol numbers them.

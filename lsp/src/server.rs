@@ -1,8 +1,8 @@
-//! The state of a session: which documents are open, what is known of each, what is answered to a message.
+//! The state of a session: the open documents, the information about each, and the answer to each message.
 //!
-//! Knows no streams and no threads: messages go in, messages come out ([`Server::take`]), and costs come in when
-//! somebody has found them. A change is answered with diagnostics once nothing else waits ([`Server::idle`]), always
-//! of the version that is current then; a request sees the current version whatever waits.
+//! This module uses neither streams nor threads: messages go in, messages come out ([`Server::take`]), and costs arrive
+//! when they have been computed. A change is answered with diagnostics once no other work waits ([`Server::idle`]), for
+//! the version that is then current. A request sees the current version whatever work waits.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -211,7 +211,7 @@ impl Server {
     pub fn exit(&self) -> Option<bool> {
         self.exit
     }
-    /// True if diagnostics are to be computed when nothing else is to be done.
+    /// True if diagnostics are to be computed once no other work waits.
     pub fn is_dirty(&self) -> bool {
         self.documents.values().any(|d| !d.told)
     }
@@ -222,7 +222,7 @@ impl Server {
             self.analyze(&uri);
         }
     }
-    /// Takes a message. A panic on the way is an error to the client, not the end of the session.
+    /// Handles a message. A panic becomes an error for the client and does not end the session.
     pub fn handle(&mut self, message: Message) {
         let id = match &message {
             Message::Request(request) => Some(request.id.clone()),
@@ -414,7 +414,7 @@ impl Server {
             self.publish(params);
         }
     }
-    /// Ends the requests that wait for costs of a version that is no more.
+    /// Refuses the requests that wait for costs of an outdated version.
     fn outdate(&mut self, changed: &str) {
         let of = |(request, _): &(Request, i32)| uri(&request.params) == Some(changed);
         let (gone, waiting) = self.waiting.drain(..).partition(of);

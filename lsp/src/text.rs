@@ -95,7 +95,7 @@ impl Text {
         let (start, end) = (self.position(range.start), self.position(range.end));
         json!({"start": start.json(), "end": end.json()})
     }
-    /// Puts `text` in the place of what stands between two positions, which may come in either order.
+    /// Replaces the text between two positions, which may be in either order.
     pub fn replace(&mut self, from: Position, to: Position, text: &str) {
         let (from, to) = (self.offset(from), self.offset(to));
         self.text.replace_range(from.min(to)..from.max(to), text);

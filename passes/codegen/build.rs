@@ -61,8 +61,8 @@ fn library(config: &Path) -> Option<PathBuf> {
     Some(Path::new(&answer(config, &["--libdir"])?).join(library))
 }
 
-/// Links the archives of LLVM, unless that has been done since they and the list of functions changed. `None` where there are no archives, or
-/// where they do not link.
+/// Links the archives of LLVM into a library, unless an up-to-date one exists. `None` if there are no archives, or if
+/// they do not link.
 fn own_library(config: &Path) -> Option<PathBuf> {
     const FUNCTIONS: &str = "src/llvm/functions.rs";
     if env::var_os("TARGET") != env::var_os("HOST")

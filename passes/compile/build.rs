@@ -1,4 +1,5 @@
-//! Makes the digest of the sources that decide what artifact a program becomes, by which artifacts are kept.
+//! Computes the digest of the sources that determine a program's artifact, which is part of the key of cached
+//! artifacts.
 
 #[path = "../digest.rs"]
 mod digest;

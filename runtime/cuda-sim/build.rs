@@ -1,5 +1,5 @@
-//! The build script gives the library the name under which CUDA's driver is looked for (`libcuda.so`), so that a process which has
-//! loaded it by its path finds it where it looks for the driver.
+//! The build script names the library like CUDA's driver (`libcuda.so`). A process that has loaded it by its path then
+//! finds it when it looks for the driver.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

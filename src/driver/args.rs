@@ -46,7 +46,7 @@ struct Reader<'a> {
     catalog: &'a Catalog<'a>,
     errors: Vec<String>,
     positional: Vec<String>,
-    /// Advice on an argument that may be the value of the flag before it, which takes one behind `=` only.
+    /// Advice on an argument that may be the value of the preceding flag, which accepts a value only after `=`.
     detached: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! One chunk from text to text: parse, verify, run the pipeline, print. A panic anywhere stays inside of the chunk.
+//! One chunk from text to text: parse, verify, run the pipeline, print. A panic is caught within the chunk.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -86,7 +86,7 @@ struct Extents {
     known: BTreeSet<String>,
     /// Chunks that are still to come.
     chunks: usize,
-    /// True if the file is one chunk: what has no effect on it has none.
+    /// True if the file is a single chunk: an unknown extent name is then an error of that chunk.
     alone: bool,
 }
 
@@ -109,7 +109,8 @@ impl<'a> Compiler<'a> {
             extents: Extents::default(),
         }
     }
-    /// Lengths are given to extents of these names: one that no program of so many chunks has is an error.
+    /// Records the extent names that have lengths. A name that no program in any of the `chunks` chunks uses is an
+    /// error.
     pub fn expect_extents(&mut self, names: Vec<String>, chunks: usize) {
         self.extents = Extents {
             missing: names,
@@ -118,7 +119,7 @@ impl<'a> Compiler<'a> {
             alone: chunks == 1,
         };
     }
-    /// Warns of debug tags that are no names of passes and under which nothing was said: they are mostly misspelt.
+    /// Warns of debug tags that are not pass names and received no message: most of them are misspelled.
     pub fn unheard_tags(&self) {
         let names = || fuser_passes::PASSES.iter().map(|p| p.name);
         for tag in self.debug.unheard().filter(|t| !names().any(|n| n == *t)) {
@@ -217,7 +218,7 @@ impl<'a> Compiler<'a> {
         };
         missing.iter().map(error).collect()
     }
-    /// The text, or nothing where it goes to a file as it is made. A file that fails half-way is dropped by the session.
+    /// The text, or an empty string if the text is streamed to a file. The session discards a file that fails half-way.
     fn print(&mut self, ir: &Ir, root: Op) -> String {
         let printing = &self.config.printing;
         let Some(file) = &mut self.stream else {
@@ -443,7 +444,7 @@ fn told(path: &Path) -> Vec<String> {
         format!("'fuser-opt --run-reproducer {path}' replays it"),
     ]
 }
-/// The errors of passes that work on ops of which there are none, and none is made before they run.
+/// The errors of passes whose ops do not occur in the input and are created by no earlier pass.
 fn nothing_to_do(ir: &Ir, root: Op, pipeline: &Pipeline) -> Vec<Diagnostic> {
     let programs = || {
         ir.children(root)

@@ -1,8 +1,8 @@
 //! `--compare-segmentations`: one program under two groupings, and their differences.
 //!
-//! The pipeline runs twice, with the one grouping and with the other; the two segment reports are compared. So figures are those
-//! of this program here and now, whatever the files say. Segments have other names on the two sides: those that share most
-//! ops are taken for the same.
+//! The pipeline runs twice, once with each grouping, and the two segment reports are compared. All figures are
+//! therefore those of this program in this run, whatever figures the files contain. Segments have different names on
+//! the two sides: the pairs that share the most ops correspond.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -87,7 +87,8 @@ fn segments(report: &Json) -> Vec<Segment<'_>> {
     .collect()
 }
 
-/// The segment of the other side that is taken for each of `before`: pairs that share most ops first.
+/// The corresponding segment on the other side for each segment of `before`. Pairs that share the most ops are matched
+/// first.
 fn matching<'a>(before: &[Segment<'a>], after: &[Segment<'a>]) -> BTreeMap<&'a str, &'a str> {
     let mut holders = BTreeMap::<&str, Vec<usize>>::new();
     for (number, segment) in after.iter().enumerate() {

@@ -40,7 +40,7 @@ struct Found<'a> {
     diagnostic: &'a Diagnostic,
 }
 
-/// Compares the diagnostics of the chunk that is source `file` with its comments; what does not fit comes back.
+/// Compares the diagnostics of the chunk with source number `file` with its comments; returns the mismatches.
 pub fn verify(
     sources: &Sources,
     file: u32,

@@ -334,7 +334,7 @@ pub fn explain(code: &str) -> Result<String, String> {
     Ok(text)
 }
 
-/// The codes on both sides of one that is not there: codes of one range are about one thing.
+/// A hint with the codes before and after an unknown one. Codes of one range concern one topic.
 fn near_code(wanted: &str, all: &[&CodeDef]) -> String {
     let digits = wanted.strip_prefix("FIR").unwrap_or_default();
     if digits.len() != 4 || !digits.bytes().all(|b| b.is_ascii_digit()) {

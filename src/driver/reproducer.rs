@@ -107,7 +107,7 @@ pub fn parse(text: &str) -> Result<Reproducer, Box<Diagnostic>> {
     }
 }
 
-/// Writes a reproducer to where it is asked for, or to the temporary folder; returns the path.
+/// Writes a reproducer to the requested path, or to the temporary folder; returns the path.
 pub fn write(config: &Config, text: &str) -> Result<PathBuf, String> {
     let path = match &config.crash_reproducer {
         Some(path) => path.clone(),

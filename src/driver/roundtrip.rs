@@ -39,7 +39,8 @@ fn forms(lossy: bool) -> [(&'static str, Printing); 4] {
     ]
 }
 
-/// Every form that does not come back as it was. `lossy` plants a mistake: names are not printed.
+/// The errors for all printed forms that do not parse back to an equal program. `lossy` injects a mistake: names are
+/// not printed.
 pub fn check(ir: &Ir, root: Op, reader: &Reader, lossy: bool) -> Vec<Diagnostic> {
     let found = forms(lossy).into_iter().filter_map(|(name, printing)| {
         let printed = text::print(ir, root, &printing);

@@ -1,6 +1,6 @@
-//! Splits a file at its marker lines into chunks, each of which is compiled for itself.
+//! Splits a file at its marker lines into chunks, which are compiled independently.
 //!
-//! A marker is a line that begins with the marker text, after white space; what follows it on the line belongs to it.
+//! A marker is a line that starts with the marker text, after white space; the rest of the line belongs to the marker.
 
 /// A part of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

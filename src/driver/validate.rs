@@ -25,7 +25,8 @@ use crate::tool::files;
 const FUEL: u64 = 1 << 26;
 /// Elements of all inputs of one run.
 const ELEMENTS: usize = 1 << 24;
-/// Values of named extents, taken in turn: odd, so that no vector width divides them; one more where they are even in every call.
+/// The values of named extents, assigned cyclically. They are odd, so that no vector width divides them. An extent that
+/// is even in every call gets the next even number.
 const EXTENTS: [i64; 6] = [5, 3, 7, 9, 17, 33];
 /// The length of an axis that nobody named.
 const UNKNOWN: usize = 3;
@@ -53,7 +54,8 @@ pub struct Validator {
     placed: bool,
     /// Cases by the symbol of the program.
     cases: BTreeMap<String, Vec<Case>>,
-    /// The last execution that gave what it must, by the symbol of the program: the same gives the same again.
+    /// The last execution with correct results, by the symbol of the program. An equal execution gives equal results
+    /// and is skipped.
     agreed: BTreeMap<String, Executed>,
 }
 
@@ -375,8 +377,8 @@ mod tests {
   }
 }";
 
-    /// A program that did not change is not executed again, so that a mistake in what is expected is not seen; a kernel that changed beside its program
-    /// is, and so is everything once barriers are placed.
+    /// An unchanged program is not executed again, so a wrong expectation goes unnoticed. A kernel that changed next to
+    /// its program is executed, and so is everything once barriers are placed.
     #[test]
     fn what_changed_is_executed_and_nothing_else() {
         let mut ir = Ir::new(fuser_dialects::registry());

@@ -39,7 +39,7 @@ fn program(text: &mut String, number: usize, picture: &Picture) {
     }
 }
 
-/// A string of Graphviz, in which nothing is an escape but the ends of lines.
+/// A string of Graphviz, in which only line ends are escape sequences.
 fn quoted(text: &str) -> String {
     let text = text.replace('\\', "\\\\").replace('"', "\\\"");
     format!("\"{}\"", text.replace('\n', "\\n"))

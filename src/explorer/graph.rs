@@ -117,7 +117,7 @@ impl Build {
         }
         self.nodes.push((op, node));
     }
-    /// Takes what a level hands out for the values inside that it hands out.
+    /// Maps the results of a nested level to the inner values that it yields.
     fn results(&mut self, ir: &Ir, op: Op, at: usize) {
         let Some(end) = terminator(ir, op) else {
             return;

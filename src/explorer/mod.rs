@@ -69,7 +69,8 @@ pub fn page(data: &Value) -> String {
     [head, &escaped(&data.to_string()), tail].concat()
 }
 
-/// JSON in which no markup can begin: all of these stand in strings alone, where an escape is the same character.
+/// Escapes JSON so that it contains no markup. These characters occur only inside strings, where the escape denotes the
+/// same character.
 fn escaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     for c in json.chars() {

@@ -26,7 +26,7 @@ const EXPLAIN: &str = "explain-json";
 /// The passes that begin to take segments, sweeps and phases away again.
 const LOWERING: [&str; 2] = ["protect-updates", "lower-to-kernel"];
 
-/// Characters of all lines together that are kept; texts behind it are left out.
+/// The maximum number of characters over all recorded lines; later text is omitted.
 const MOST_CHARACTERS: usize = 24 << 20;
 /// Elements of a constant that are printed.
 const MOST_ELEMENTS: usize = 16;
@@ -85,7 +85,7 @@ impl Recorder {
         })
     }
 
-    /// Keeps the graphs of the programs in `root`, or of `root`, as they are now, where none is kept.
+    /// Records the current graphs of `root` and of the programs in it, unless a graph is already recorded.
     fn keep_graphs(&mut self, ir: &Ir, root: Op) {
         let inside = ir.children(root).into_iter();
         for op in std::iter::once(root).chain(inside) {
@@ -151,7 +151,7 @@ impl Recorder {
     }
 }
 
-/// A program's graph with the report and the explanation about it, where there are such.
+/// A program's graph with the report and the explanation for it, if they exist.
 fn program(graph: Json, files: &[EmittedFile]) -> Json {
     let own = |file: &&EmittedFile| file.function.as_deref() == graph["symbol"].as_str();
     let own: Vec<EmittedFile> = files.iter().filter(own).cloned().collect();

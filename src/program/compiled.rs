@@ -16,13 +16,14 @@ use super::{Error, Result, Tensor};
 use crate::compile::CompileOptions;
 use crate::session::{self, Loaded, Session, SessionError, Signature};
 
-/// The most extents for which executables at rest are kept; beyond it those of the least extents are given up.
+/// The maximum number of extents for which idle executables are kept; beyond it, those of the least extents are
+/// dropped.
 const MOST_AT_REST: usize = 64;
 
 /// The most layouts of arguments and results that a program is compiled for; arrays of further ones are copied.
 const MOST_LAYOUTS: usize = 16;
 
-/// Layouts of the inputs, and orders of the outputs; none for those of the program's types.
+/// Layouts of the inputs, and storage orders of the outputs; `None` stands for the layout of the program's type.
 pub type Layouts = (Vec<Option<Layout>>, Vec<Option<Vec<u32>>>);
 
 /// A program with code for the CPU.
@@ -98,8 +99,8 @@ impl Compiled {
         &self.session
     }
 
-    /// The program for arrays of other layouts than its types say; none where its types cannot say them, or where it has been compiled for
-    /// many others. Results that overwrite an input have that one's layout.
+    /// The program for arrays with layouts other than those of its types. `None` if types cannot express them, or if
+    /// too many layouts have been compiled already. A result that overwrites an input has that input's layout.
     pub fn laid_out(&self, layouts: &Layouts) -> Option<Arc<Self>> {
         let known = || self.laid_out.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = known().get(layouts) {
@@ -153,7 +154,7 @@ impl Compiled {
         bound.map_err(|error| Error::from(RuntimeError::Bind(error)))
     }
 
-    /// The program for these extents: one at rest, or a new one, compiled if it has to be.
+    /// The program bound to these extents: an idle executable, or a new one, compiled if necessary.
     ///
     /// # Errors
     /// Extents for which nothing can be compiled; too little memory.
@@ -206,7 +207,7 @@ impl Compiled {
     /// Runs the program on tensors, in the order of its inputs.
     ///
     /// # Errors
-    /// Inputs that do not fit the program, extents for which nothing can be compiled, too little memory.
+    /// Inputs that do not match the program, extents for which nothing can be compiled, too little memory.
     pub fn run(&self, inputs: &[Tensor]) -> Result<Vec<Tensor>> {
         let specs = &self.signature().inputs;
         let axes: Vec<Vec<Axis>> = (inputs.iter().enumerate())

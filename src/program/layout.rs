@@ -56,7 +56,8 @@ impl Layout {
         })
     }
 
-    /// The layout that strides alone tell: that of axes in the order of their strides, of which the later is the inner one among equals.
+    /// The layout that the strides alone imply: axes sorted by stride. Among equal strides, the later axis is the inner
+    /// one.
     pub fn of_strides(strides: &[i64]) -> Option<Self> {
         let mut order: Vec<u32> = (0..strides.len() as u32).collect();
         order.sort_by_key(|&axis| std::cmp::Reverse(strides[axis as usize]));
@@ -68,7 +69,7 @@ impl Layout {
     }
 }
 
-/// The program with other layouts of inputs and outputs; none where its types cannot say them.
+/// The program with other layouts of inputs and outputs; `None` if types cannot express them.
 pub(super) fn with(
     loaded: &Loaded,
     inputs: &[Option<Layout>],
@@ -123,7 +124,7 @@ pub(super) fn with(
     }
 }
 
-/// Gives a parameter the layout, and what reads it a value of the type that it had.
+/// Gives a parameter the layout `wanted`; its users receive a value of the original type.
 fn lay_out(ir: &mut Ir, block: Block, arg: Value, wanted: &Layout) -> Option<TypeId> {
     let old = ir.value_type(arg);
     let tensor = ir.ty(old).as_tensor()?.clone();

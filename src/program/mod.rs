@@ -91,7 +91,7 @@ pub struct Options {
     pub compile: CompileOptions,
     /// Threads and memory; programs that are given one session share its threads. Without one a program has its own.
     pub session: Option<Arc<Session>>,
-    /// Threads of a program without a session; as many as the machine runs at a time, if not given.
+    /// The threads of a program without a session; by default, as many as the machine runs at a time.
     pub threads: Option<usize>,
 }
 
@@ -111,8 +111,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The same with a cache on disk: what was compiled before, by any process, is loaded from there. It lies in `folder`; where none is given,
-    /// where `fuser-run` has its own (`FUSER_CACHE_DIR`, else the user's folder for caches).
+    /// Adds a cache on disk, from which code compiled earlier by any process is loaded. It lies in `folder`; by
+    /// default, in the folder that `fuser-run` uses (`FUSER_CACHE_DIR`, else the user's cache folder).
     #[cfg(feature = "codegen")]
     #[must_use]
     pub fn with_cache(mut self, folder: Option<std::path::PathBuf>) -> Self {
@@ -221,7 +221,7 @@ impl Program {
         &self.loaded.signature
     }
 
-    /// For each output the input that it overwrites; none where it is memory of its own.
+    /// For each output, the input that it overwrites; `None` for an output with memory of its own.
     pub fn aliases(&self) -> Vec<Option<usize>> {
         let Loaded {
             ir,
@@ -245,7 +245,7 @@ impl Program {
         print::print(ir, *module, &PrintOptions::default())
     }
 
-    /// The type of the value called `name`, without `%`, as text; none where there is no such value.
+    /// The type of the value named `name` (without `%`) as text; `None` if there is no such value.
     pub fn type_of(&self, name: &str) -> Option<String> {
         let Loaded { ir, module, .. } = &*self.loaded;
         let named = |value: &Value| ir.value_name(*value) == Some(name);

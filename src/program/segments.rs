@@ -1,4 +1,5 @@
-//! The segments of a program in one's hands: what they are, why, what other ones would cost, and programs with other ones.
+//! The segments of a program in the library: the segments, their reasons, the cost of other groupings, and programs
+//! with other groupings.
 //!
 //! ```
 //! use fuser::{Options, Program};
@@ -27,8 +28,9 @@
 //! # }
 //! ```
 //!
-//! All of it is decided by the passes that [`Program::compile`] runs; texts and names are those of `fuser-opt` and `fuser-run`. Nothing needs
-//! data: extents that `options` do not give are names, and count as 1024 where a decision needs a number.
+//! The passes that [`Program::compile`] runs make all decisions; texts and names are those of `fuser-opt` and
+//! `fuser-run`. No data are needed: extents that `options` leave open stay names, and count as 1024 if a decision needs
+//! a number.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -133,10 +135,10 @@ impl Program {
         Ok(WhatIf { taken, asked })
     }
 
-    /// The segments as programs, with the map between their values and those of the whole.
+    /// The segments as programs, with the map between their values and those of the whole program.
     ///
     /// # Errors
-    /// As [`drawing`](Self::drawing); a program that takes or gives complex numbers or floats of 4 bits.
+    /// As [`drawing`](Self::drawing); a program with complex numbers or 4-bit floats among its inputs or outputs.
     pub fn split(&self, options: &Options) -> Result<SplitProgram> {
         let Loaded { ir, program, .. } = &*self.loaded;
         let split = self.all(split::split(ir, *program, &options.compile))?;
@@ -192,11 +194,11 @@ impl Program {
         Ok(lines.collect::<Vec<_>>().join("\n") + "\n")
     }
 
-    /// The program with another schedule of a segment: the whole text, as [`schedule`](Self::schedule) gives it, or the clauses of its only sweep that
-    /// change, such as `tile [4, 64] vector 8`.
+    /// The program with another schedule for a segment. `text` is the whole segment, as [`schedule`](Self::schedule)
+    /// returns it, or the changed clauses of its only sweep, such as `tile [4, 64] vector 8`.
     ///
     /// # Errors
-    /// As [`schedule`](Self::schedule); text that is no segment, or of one that gives other values.
+    /// As [`schedule`](Self::schedule); text that is not a segment, or a segment with other results.
     pub fn with_schedule(&self, options: &Options, segment: &str, text: &str) -> Result<Program> {
         let whole = self.segmented_text(options)?;
         let lines = self.all(lines_of(&whole, segment))?;
@@ -269,7 +271,8 @@ impl Drawing {
     }
 }
 
-/// The hints that a wish becomes; `by` keeps a value apart from others of its list that are behind it.
+/// The hints that implement a grouping request. `by` is the hint that separates a value from the later values of its
+/// list.
 fn hints(
     ir: &Ir,
     program: fuser_ir::Op,
@@ -341,7 +344,8 @@ fn types(ir: &Ir, program: fuser_ir::Op) -> BTreeMap<String, String> {
     args.iter().copied().chain(made).filter_map(row).collect()
 }
 
-/// Hints that what segments hand to each other stays in memory: rematerialization would compute it again, and take segments away.
+/// Adds hints that keep the values passed between segments in memory. Rematerialization would otherwise recompute them
+/// and remove segments.
 fn keep(ir: &mut Ir, program: fuser_ir::Op) {
     for segment in ir.children(program) {
         let Some(end) = ir.body(segment, 0).and_then(|body| ir.last_op(body)) else {

@@ -110,7 +110,7 @@ impl Tensor {
         })
     }
 
-    /// The tensor with its elements row-major, given the strides in which they lie, in elements.
+    /// The tensor in row-major order, given the strides of its current layout in elements.
     #[cfg(feature = "codegen")]
     pub(super) fn row_major(self, heap: &Heap, strides: &[usize]) -> Result<Self> {
         let size = self.dtype.bytes();

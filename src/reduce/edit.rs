@@ -1,7 +1,7 @@
-//! Edits that several strategies share: signatures, results of regions, and values that stand in for others.
+//! Edits shared by several strategies: signatures, results of regions, and replacement values.
 //!
-//! Each keeps the structure whole (use lists, counts that belong together); none looks whether the meaning stays, for it is
-//! not meant to.
+//! Each edit keeps the structure consistent (use lists, dependent counts). No edit preserves the meaning of the
+//! program.
 
 use fuser_dialects::{fusion, kernel, task};
 use fuser_ir::def::Syntax;
@@ -28,7 +28,7 @@ pub fn owner(ir: &Ir, op: Op) -> Option<Op> {
     std::iter::successors(ir.parent_op(op), |&o| ir.parent_op(o)).find(|&o| syntax(ir, o).signature)
 }
 
-/// A value of type `ty` that can be used by `op` and what follows it; `None` where there is none to be had.
+/// A value of type `ty` that `op` and later ops can use; `None` if none can be created.
 pub fn stand_in(ir: &mut Ir, op: Op, ty: TypeId, how: StandIn) -> Option<Value> {
     let entry = owner(ir, op).and_then(|owner| Some((owner, ir.body(owner, 0)?)));
     let (Some((owner, entry)), false) = (entry, how == StandIn::Constant) else {
@@ -114,7 +114,7 @@ pub fn drop_returned(ir: &mut Ir, owner: Op, index: usize) {
     refresh_signature(ir, owner);
 }
 
-/// Makes the signature what the arguments and the returned values are. A layout that it alone states is kept.
+/// Updates the signature to match the arguments and the returned values. A layout stated only in the signature is kept.
 pub fn refresh_signature(ir: &mut Ir, owner: Op) {
     let Some(entry) = ir.body(owner, 0) else {
         return;

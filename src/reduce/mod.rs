@@ -150,7 +150,7 @@ fn predicate(arguments: &Arguments) -> Box<dyn Predicate> {
     }
 }
 
-/// Tests the file as it is, then as it is printed; the number of tests.
+/// Tests the file as given, then as printed; returns the number of tests.
 fn must_be_interesting(
     predicate: &dyn Predicate,
     text: &str,

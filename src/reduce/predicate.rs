@@ -13,7 +13,7 @@ pub enum TestResult {
     Cancelled,
 }
 
-/// A test of programs. Called from several threads at once; the same text must always get the same test result.
+/// A test of programs. It is called from several threads at once, and must give equal results for equal texts.
 pub trait Predicate: Sync {
     /// Tests the program `text`. Gives up soon after `cancelled` says so. An error ends the reduction: the test itself
     /// cannot be run.

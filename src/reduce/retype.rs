@@ -205,7 +205,7 @@ impl Change {
     }
 }
 
-/// Takes the types that inference gives, from the innermost ops outwards and down the program.
+/// Replaces types by inferred types, from the innermost ops outward and from the program's start to its end.
 pub fn infer_again(ir: &mut Ir, module: Op) {
     for op in ir.walk_post(module) {
         if edit::syntax(ir, op).signature {

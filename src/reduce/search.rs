@@ -86,7 +86,8 @@ pub struct Outcome {
     pub stop: Option<Stop>,
 }
 
-/// Makes `program`, which must be interesting, as small as the strategies can. `interrupt` ends it with the best so far.
+/// Makes `program`, which must be interesting, as small as the strategies can. `interrupt` ends the search with the
+/// best program so far.
 pub fn search(
     program: Program,
     predicate: &dyn Predicate,
@@ -146,7 +147,7 @@ impl Attempt {
     }
 }
 
-/// One strategy at work. Sites refer to `base`, which stays as it is while more and more of them are changed.
+/// The state of one strategy. Sites refer to `base`, which stays fixed while more and more sites change.
 struct Job<'a> {
     base: &'a Program,
     strategy: &'static Strategy,
@@ -293,7 +294,8 @@ impl Search<'_> {
     }
 }
 
-/// Stands for a text. Of a million texts, two have the same one with a chance of 1 in 37 million; a candidate would be missed.
+/// A hash that identifies a text. Among a million texts, two collide with a probability of 1 in 37 million; a candidate
+/// would then be missed.
 fn fingerprint(text: &str) -> u64 {
     // The keys of `DefaultHasher::new` are fixed.
     let mut hasher = DefaultHasher::new();

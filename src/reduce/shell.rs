@@ -1,8 +1,8 @@
 //! Runs a command of the user's on a program, with a time limit.
 //!
-//! Each run has a folder of its own, which is also the place for its temporary files, and a process group of its own: what
-//! takes too long or is not wanted any more is killed with all that it started. Nothing is left behind; what is left by a
-//! `fuser-reduce` that was killed itself, the next one removes.
+//! Each run has a folder of its own, which also holds its temporary files, and a process group of its own. A run that
+//! takes too long or is no longer needed is killed with all its child processes. Nothing is left behind: the next
+//! `fuser-reduce` removes the files of one that was killed.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -20,8 +20,7 @@ pub fn sweep() {
 
 /// Bytes of a command's stderr that are read; a message's head is at its start.
 const MAX_STDERR_BYTES: u64 = 64 << 10;
-/// The intervals at which a running command is polled: the short one for quick commands, so that they are not waited
-/// for.
+/// The intervals at which a running command is polled. The short interval lets quick commands finish without delay.
 const POLL: [Duration; 2] = [Duration::from_micros(500), Duration::from_millis(10)];
 /// The program as the command sees it.
 const FILE: &str = "input.fir";

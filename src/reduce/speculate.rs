@@ -1,7 +1,7 @@
 //! Evaluates a list in parallel until its first hit is known.
 //!
-//! The answer is what one thread going down the list would give: all entries up to the first hit, nothing behind it.
-//! Answers of other threads further down are discarded, so the number of threads never shows.
+//! The result equals that of one thread evaluating the list in order: all entries up to the first hit, and no later
+//! one. Results of other threads further down are discarded, so the number of threads has no effect.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -36,13 +36,14 @@ pub struct Strategy {
     pub doc: &'static str,
     /// The sites of a program, in program order.
     pub sites: fn(&Ir, Op) -> Vec<Site>,
-    /// Does it at the given sites, which are some of those listed, in that order.
+    /// Applies the strategy at the given sites, a subset of the listed ones in the listed order.
     pub apply: fn(&mut Ir, Op, &[Site]),
     /// True if applying it opens sites for itself, so that it is repeated until it fails before others get their turn.
     pub again: bool,
 }
 
-/// All strategies. The order is that of a round: what removes most comes first, as it makes the rest cheap.
+/// All strategies, in the order of a round. The strategies that remove the most come first and make the later ones
+/// cheap.
 pub static STRATEGIES: &[&Strategy] = &[
     &programs::PROGRAMS,
     &results::RESULTS,

@@ -252,7 +252,7 @@ impl Config {
             ..CompileOptions::default()
         }
     }
-    /// The same to read a program with; what is only interpreted is read whole.
+    /// The compile options for reading a program; without the cache for the interpreter, which needs the whole program.
     pub fn source_options(&self) -> CompileOptions {
         let options = self.compile_options();
         #[cfg(feature = "codegen")]
@@ -315,7 +315,7 @@ pub enum Parsed {
 /// One flag.
 struct Flag {
     names: &'static [&'static str],
-    /// The name of its value in help; none for a switch, and in brackets where it may be left out.
+    /// The name of its value in the help text, in brackets if the value is optional; `None` for a switch.
     value: Option<&'static str>,
     doc: &'static str,
     set: fn(&mut Config, &str) -> Result<(), String>,
@@ -580,7 +580,7 @@ fn number(value: &str) -> Result<u64, String> {
     value.parse().map_err(|_| format!("'{value}' is no number"))
 }
 
-/// Units of bytes, as powers of 1024; the short forms are what most tools take.
+/// Units of bytes, as powers of 1024; the short forms are those that most tools accept.
 const UNITS: [(&str, u32); 8] = [
     ("KiB", 10),
     ("MiB", 20),
@@ -733,7 +733,7 @@ const COMPILED: &[&str] = &[
     "cache-dir",
 ];
 
-/// Messages on flags that have no effect beside the others; `given` are the names of all.
+/// Messages on flags that have no effect with the others; `given` holds the names of all flags.
 fn idle(config: &Config, given: &[&'static str]) -> Vec<String> {
     let mut told = Vec::new();
     if config.device == Device::Interp {

@@ -1,6 +1,7 @@
-//! Inputs from a folder of `.npy` files, or from a `.npz` archive: one array for each that the command line gives in no other way.
+//! Inputs from a folder of `.npy` files, or from a `.npz` archive: one array for each input that the command line does
+//! not specify.
 //!
-//! Files are named as `--output-dir` names those of outputs, so that what one run writes another one reads.
+//! Files have the names that `--output-dir` gives to outputs, so that one run can read the outputs of another.
 
 use std::path::{Path, PathBuf};
 

@@ -36,7 +36,8 @@ use args::{Config, Device, Parsed, ReportForm};
 use ranks::Ranks;
 use runner::{Given, Runner};
 
-/// Segments for which a copy of the same bytes is timed one by one; it takes about ten copies each.
+/// The maximum number of segments for which a copy of equal size is timed individually. Each timing takes about ten
+/// copies.
 const TIMED_SEGMENTS: usize = 16;
 
 /// Everything that a run found out.
@@ -53,7 +54,7 @@ pub struct Findings<'a> {
     pub execution: &'a Execution,
     /// The check, where one was asked for.
     pub check: Option<Check>,
-    /// The same on small whole numbers, on which sums are exact in any order; where inputs are made up.
+    /// A check on small integers, whose sums are exact in any order; present if inputs are generated.
     pub whole: Option<Check>,
     /// Segments and bytes, where a report was asked for.
     pub report: Option<fuser_passes::report::Report>,
@@ -67,7 +68,7 @@ pub struct Findings<'a> {
     pub parts: Option<&'a Parts>,
     /// The positions of the results that are printed.
     pub printed: Vec<usize>,
-    /// The program's text and what passes did to it, where a page is asked for.
+    /// The program's text and the record of its passes, if a page is requested.
     pub record: Option<(&'a Source, Value)>,
 }
 
@@ -86,7 +87,7 @@ impl Findings<'_> {
         };
         explorer::page(&explorer::data(&origin, vec![module]))
     }
-    /// The status of the check, where one was asked for. On whole numbers it can only fail.
+    /// The status of the check, if one was requested. The check on integers can only turn it into a failure.
     pub fn status(&self) -> Option<Status> {
         let check = self.check.as_ref()?;
         match self.whole.as_ref().is_some_and(Check::failed) {
@@ -276,7 +277,7 @@ impl<'a> Subject<'a> {
             Self::Parts(parts) => &parts.map.program,
         }
     }
-    /// Runs it; the inputs come back, though without tensors where they were not to be kept.
+    /// Runs the program and returns the inputs, without their tensors if they were not to be kept.
     fn execute(
         self,
         session: &Session,
@@ -494,7 +495,7 @@ fn no_result(wanted: &str, subject: Subject<'_>) -> SessionError {
     })
 }
 
-/// The program with the work of each pass; as it was given where nothing compiles it.
+/// The program with a record of each pass; without passes if it is interpreted.
 fn recorded(config: &Config, source: &Source, inputs: &Inputs) -> Result<Value, SessionError> {
     let loaded = source.loaded()?;
     match config.device {
@@ -597,7 +598,7 @@ fn copies(
     Ok((total, each))
 }
 
-/// The time of copying so many bytes where the program runs; none where there is too little memory.
+/// The time to copy `bytes` bytes on the program's device; `None` if there is too little memory.
 fn copy_time(session: &Session, config: &Config, bytes: u64) -> Option<CopyTime> {
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     if let Some(device) = &config.gpu {

@@ -15,7 +15,7 @@ use crate::session::Signature;
 use crate::tool::files::claims::Claim;
 use crate::tool::files::{self, Staging};
 
-/// Longest name of a file, without `.npy`, that file systems commonly take; what is longer is cut.
+/// The longest file name, without `.npy`, that file systems commonly accept; longer names are truncated.
 const MAX_NAME: usize = 200;
 
 /// Refuses an output folder that cannot be one, before any work is done.
@@ -100,9 +100,9 @@ fn archive_of(
     Ok((staging, name.into_owned()))
 }
 
-/// `NAME.npy` for each output, in which `%` and two digits stand for a character that is not `A-Z a-z 0-9 _ - .`, or for a
-/// dot at the beginning. A name that an output before it has, whatever the case, or that is too long, gets `@` and its
-/// position; no other has an `@`.
+/// `NAME.npy` for each output. `%` and two digits replace a character other than `A-Z a-z 0-9 _ - .`, and a leading
+/// dot. A name that is too long, or equals an earlier one except for case, gets `@` and its position; no other name
+/// contains an `@`.
 pub fn file_names(outputs: &[String]) -> Vec<String> {
     let mut taken = BTreeSet::new();
     let named = outputs.iter().enumerate().map(|(position, output)| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Runs where the command line gives no number.
 pub const RUNS: u32 = 100;
-/// The time that runs may take: what is slow runs less often, and once at least.
+/// The maximum total time of repeated runs: slow programs run less often, but at least once.
 pub const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Percentiles of times, in milliseconds; each is a time that was measured.

@@ -1,4 +1,4 @@
-//! Programs of a run, each made once: what runs again, or is asked for its report, is not compiled again.
+//! Compiled programs of a run. Each is compiled once, even if it runs again or its report is requested.
 
 #[cfg(feature = "codegen")]
 use std::collections::BTreeMap;

@@ -96,7 +96,7 @@ fn of_parts(findings: &Findings<'_>, parts: &Parts) -> String {
 /// The head of the column that says in words what a kernel does.
 const DOES: &str = "does";
 
-/// Rows padded to columns: the first column, and what kernels do, to the left, the others to the right.
+/// Pads rows to columns. The first column and the column of kernel contents are left-aligned, the others right-aligned.
 fn columns(rows: &[Vec<String>]) -> String {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |c: usize| {

@@ -45,7 +45,8 @@ fn check(artifact: &Artifact, ranks: usize) -> Result<(), MeshError> {
 }
 
 impl Devices<'_> {
-    /// Runs a program on inputs of all devices; the outputs are those of all. A rank other than 0 of an engine has none.
+    /// Runs a program on the inputs of all devices and returns the outputs of all devices. An engine's rank other than
+    /// 0 returns none.
     pub(super) fn run(
         &mut self,
         program: &CpuProgram,

@@ -221,7 +221,8 @@ impl Session {
             run: None,
         })
     }
-    /// The results that the program is to give, by its reference: to be compared with many outputs ([`Session::check_with`]).
+    /// The expected results, computed by the program's reference, for comparison with many outputs
+    /// ([`Session::check_with`]).
     pub fn expected(&self, loaded: &Loaded, inputs: &Inputs) -> Result<Expected> {
         let given = Held::copies(self.runtime.heap(), &inputs.tensors)?;
         let options = self.options(loaded, inputs, bounded());
@@ -335,10 +336,10 @@ impl Session {
     pub fn program<'a>(&self, program: impl Into<Origin<'a>>, options: &CompileOptions) -> Program {
         Program::new(program.into(), options)
     }
-    /// The program, compiled for a GPU where and when it runs; what was compiled for some extents is there for others.
+    /// The program, compiled for a GPU on demand; code compiled for some extents is shared with others.
     ///
     /// # Errors
-    /// A device for which no code is made, where `options.target` is no GPU.
+    /// A device without code generation, if `options.target` is no GPU.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub fn program_on<'a>(
         &self,
@@ -364,8 +365,8 @@ impl Session {
         let program = self.program(loaded, &decided(&loaded.signature, inputs, options));
         program.run(self, inputs, repeats)
     }
-    /// Compiles the program for the CPU and binds it to the extents, all of which are given: what comes back runs on the caller's memory,
-    /// as often as wanted, without a look at shapes or at the heap.
+    /// Compiles the program for the CPU and binds it to `extents`, which must name every extent. The executable runs on
+    /// the caller's memory any number of times, without checking shapes or allocating from the heap.
     ///
     /// ```
     /// use fuser::compile::CompileOptions;
@@ -430,8 +431,8 @@ impl Session {
         program.run(self, inputs, repeats)
     }
 
-    /// The program as its segments, ready to be written to files; made from shapes alone. One that has no segments is
-    /// segmented first, as `options` say.
+    /// The program split into its segments, ready to be written to files, from shapes alone. A program without segments
+    /// is segmented first, by `options`.
     pub fn split(
         &self,
         loaded: &Loaded,
@@ -479,7 +480,7 @@ impl Session {
             Ok(Text::new(&mut sources, name, text.clone()))
         })
     }
-    /// Compiles the parts for the CPU and runs each `repeats` times; inputs come back where they are to be kept.
+    /// Compiles the parts for the CPU and runs each `repeats` times; returns the inputs if they are to be kept.
     #[cfg(feature = "codegen")]
     pub fn run_parts(
         &self,
@@ -642,8 +643,8 @@ fn named(error: RuntimeError, specs: &BTreeMap<String, InputSpec>) -> SessionErr
     }
 }
 
-/// The options with the extents of the inputs: decisions are made for those. An empty tensor is taken for one of one element, so that what
-/// is compiled for it is of use for others.
+/// The options with the extents of the inputs, for which decisions are made. A length of 0 counts as 1, so that the
+/// code is useful for other lengths.
 pub(crate) fn decided(
     loaded: &Signature,
     inputs: &Inputs,

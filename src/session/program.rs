@@ -1,4 +1,4 @@
-//! A program that is compiled as it is needed: each of its versions when extents first ask for it.
+//! A program whose versions are compiled on demand, each when extents first require it.
 //!
 //! ```
 //! use fuser::compile::CompileOptions;
@@ -16,7 +16,7 @@
 //! }
 //! ```
 //!
-//! Several threads may use it; an error comes back from each call that asks for the version that it is about.
+//! Several threads may use it. An error is returned from every call that requires the failed version.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -34,10 +34,10 @@ use super::{Devices, Execution, Loaded, Result, Session, Source};
 use crate::compile::{self, Classes, CompileOptions, Compiled, Drawn, Loader, Versions};
 use crate::tool::load::Reader;
 
-/// A program for the CPU, or as `Program<CudaProgram>` for a GPU, of which the versions are compiled that extents asked for. What the cache of
-/// its options has is neither planned nor compiled, but loaded.
+/// A program for the CPU, or for a GPU as `Program<CudaProgram>`, of which only the required versions are compiled.
+/// Versions in the cache of its options are loaded without planning or compilation.
 pub struct Program<P = CpuProgram> {
-    /// The text that is parsed when a version is not in the cache; none of a module.
+    /// The text that is parsed when a version is not in the cache; `None` for a program built from a module.
     source: Option<Arc<Source>>,
     versions: OnceLock<Versions>,
     options: CompileOptions,
@@ -212,7 +212,7 @@ impl<P> Program<P> {
         Ok((number, program))
     }
 
-    /// The same from the cache; none where that has no such version, or one that cannot be loaded.
+    /// The version for these extents from the cache; `None` if the cache lacks it or it cannot be loaded.
     fn kept_version(&self, extents: &Explicit) -> Option<(usize, Arc<P>)> {
         let kept = self.kept.as_ref()?;
         let number = kept.classes().find(extents)?;
@@ -311,8 +311,8 @@ impl Program {
         })
     }
 
-    /// The program bound to the extents, all of which are given: what comes back runs on the caller's memory, as often as wanted,
-    /// without a look at shapes or at the heap.
+    /// The program bound to `extents`, which must name every extent. The executable runs on the caller's memory any
+    /// number of times, without checking shapes or allocating from the heap.
     pub fn bind(&self, session: &Session, extents: &Explicit) -> Result<Executable> {
         let (_, program) = self.version(extents)?;
         Ok(Executable::new(&session.runtime, program, extents)?)
@@ -336,7 +336,8 @@ impl Program<CudaProgram> {
         })
     }
 
-    /// The program bound to the extents, all of which are given: what comes back runs on device pointers and on a stream of the caller's.
+    /// The program bound to `extents`, which must name every extent. The executable runs on the caller's device
+    /// pointers and stream.
     pub fn bind(&self, extents: &Explicit) -> Result<CudaExecutable> {
         let (_, program) = self.version(extents)?;
         Ok(CudaExecutable::new(program, extents)?)

@@ -31,7 +31,8 @@ pub struct Split {
     pub files: Vec<(String, String)>,
 }
 
-/// Splits `program`; runs the passes before scheduling first (those of `options`, or the usual ones) unless it has segments.
+/// Splits `program`. A program without segments first runs the passes up to scheduling, those of `options` or the
+/// default ones.
 pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Diagnostics> {
     let mut ir = ir.clone();
     let callees = callees(&mut ir, program);
@@ -134,7 +135,7 @@ fn callees(ir: &mut Ir, program: Op) -> Vec<Op> {
         .collect()
 }
 
-/// A module with a copy of `program` and what it runs, and nothing else.
+/// A module with only a copy of `program` and the programs that it calls.
 fn alone(ir: &mut Ir, program: Op, callees: &[Op]) -> (Op, Op) {
     let copy = ir.clone_op(program, &mut Mapping::default());
     (module(ir, copy, callees), copy)

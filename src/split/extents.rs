@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 use super::map;
 use crate::compile;
 
-/// The named extents of a program: those of axes of inputs, in order, then those that the caller gives.
+/// The named extents of a program: first those of input axes, in order, then those that the caller gives.
 pub fn of(ir: &Ir, program: Op) -> Vec<map::Extent> {
     let mut list: Vec<map::Extent> = Vec::new();
     let mut add = |name: &str, input: Option<String>, axis: Option<usize>| {

@@ -5,7 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the format; a reader refuses others. 2: what crosses has the same name everywhere, and the map a hash.
+/// The version of the format; a reader refuses others. Version 2 gives values that cross boundaries one name
+/// everywhere, and the map a hash.
 pub const VERSION: u32 = 2;
 
 /// All of it.
@@ -20,7 +21,7 @@ pub struct Map {
     pub program: String,
     /// The file of the original program.
     pub original: File,
-    /// The original's values by number, and behind them those that passes made and that segments hand on.
+    /// The original's values by number, followed by the values that passes created and segments exchange.
     pub values: Vec<Value>,
     /// Named extents by falling number.
     pub extents: Vec<Extent>,
@@ -55,7 +56,7 @@ pub struct Value {
     pub ty: String,
     /// True if the original has it; false for a value that passes made.
     pub original: bool,
-    /// The segment that hands it to others or to the caller; none for inputs and for what stays inside.
+    /// The segment that passes the value to others or to the caller; `None` for inputs and internal values.
     pub written_by: Option<String>,
     /// The last segment that has it as an input.
     pub last_user: Option<String>,
@@ -81,7 +82,7 @@ pub struct Extent {
     pub index: i64,
     /// Its name.
     pub name: String,
-    /// The input of the original that has an axis of this extent, with `%`; none where the caller gives it.
+    /// The input of the original with an axis of this extent, with `%`; `None` if the caller gives the extent.
     pub input: Option<String>,
     /// The axis that has it.
     pub axis: Option<usize>,
@@ -124,7 +125,7 @@ pub struct Inner {
     /// Its type.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Its number in the original; none for what passes made and nobody else reads.
+    /// The value's number in the original; `None` for a value that a pass created and no other segment reads.
     pub original: Option<usize>,
 }
 
@@ -152,8 +153,8 @@ impl Map {
         }
         last
     }
-    /// The values to be freed after each segment: those of which it is the last user, or the writer if nothing reads
-    /// them. Results of the program stay.
+    /// The values to free after each segment: those whose last user it is, and those that it writes without any user.
+    /// Results of the program are never freed.
     pub fn frees(&self) -> Vec<Vec<usize>> {
         let last = self.last_users();
         let mut frees = vec![Vec::new(); self.segments.len()];
@@ -174,7 +175,7 @@ impl Map {
         }
         frees
     }
-    /// Writes down what follows from the rest: who gives, last reads and frees each value, and what each is.
+    /// Computes the derived fields: the writer, last user and freeing segment of each value, and its roles.
     pub fn relate(&mut self) {
         for (segment, frees) in self.frees().into_iter().enumerate() {
             self.segments[segment].frees = frees;
@@ -202,7 +203,7 @@ impl Map {
             }
         }
     }
-    /// The hash of all else that stands in the map, whatever the spacing of its text.
+    /// The hash of all other fields of the map, independent of the formatting of its text.
     pub fn checksum(&self) -> String {
         let rest = Self {
             hash: String::new(),

@@ -1,16 +1,17 @@
-//! A program in parts: each segment as a program of its own, the map between their values and the original's, and running
-//! the parts as the whole.
+//! A program in parts: each segment as a separate program, the map between their values and the original's, and the
+//! execution of the parts as the whole.
 //!
 //! ```text
 //! original ──passes up to schedule──> segments ──split──> s0.fir, s1.fir, ..., map.json ──Parts──> outputs
 //! ```
 //!
-//! Reading order: `map` (what `map.json` holds), `number` (numbers and names of values), `extents`, `cut` (from segments to
-//! programs), `check` (whether files still fit the map), `locate` (where a field of it stands), `parts` (running them).
+//! Reading order: `map` (the contents of `map.json`), `number` (numbers and names of values), `extents`, `cut` (from
+//! segments to programs), `check` (that files still match the map), `locate` (the position of a field in the map),
+//! `parts` (execution).
 //!
-//! Guarantees: made from shapes alone, without data; every value that crosses a boundary has one number; a program of one
-//! segment is its own only part. Edited files are taken as they are, as long as they read and give what the map says. Knows
-//! no files: texts come in and go out.
+//! Guarantees: the split depends on shapes alone, not on data. Every value that crosses a boundary has one number. A
+//! program of one segment is its own only part. Edited files are accepted if they read and write the values that the
+//! map states. This module does no file input or output: it takes and returns texts.
 
 mod check;
 mod cut;

@@ -1,7 +1,7 @@
 //! Numbers and names of values: inputs first, then the results of ops in program order.
 //!
-//! Boundaries (segments, sweeps, phases, patterns) make no values: what they give is what an op inside of them made. Names are
-//! made unique and every value gets one, so that text, map and reports call it the same.
+//! Boundaries (segments, sweeps, phases, patterns) create no values: their results are values of ops inside them. Names
+//! are made unique and every value gets one, so that text, map and reports use the same name.
 
 use fuser_dialects::task::outline::is_boundary;
 use fuser_ir::print::{clean, distinct};
@@ -30,7 +30,7 @@ pub fn made(ir: &Ir, mut ops: Vec<Op>) -> Vec<Value> {
     values
 }
 
-/// The value that an op made, or that came from outside, behind the results of boundaries.
+/// The original value behind a chain of boundary results: the result of an op, or a value from outside.
 pub fn source(ir: &Ir, mut value: Value) -> Value {
     while let Def::Result(op, index) = ir.value_def(value) {
         let end = ir.body(op, 0).filter(|_| is_boundary(ir, op));
@@ -43,8 +43,8 @@ pub fn source(ir: &Ir, mut value: Value) -> Value {
     value
 }
 
-/// Gives each value of `program` a name of its own, and the results of boundaries the names of what they give. The names of
-/// `kept` stay; they are names of their own already.
+/// Gives each value of `program` a unique name, and the results of boundaries the names of the yielded values. The
+/// names of `kept`, which must be unique, stay.
 pub fn name(ir: &mut Ir, program: Op, kept: &[Value]) {
     let kept: FxHashSet<Value> = kept.iter().copied().collect();
     let names = kept.iter().filter_map(|&v| ir.value_name(v));

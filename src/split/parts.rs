@@ -1,8 +1,8 @@
 //! Running the parts of a program as the whole.
 //!
-//! A table holds the values that lie in memory, by their numbers in the original: the inputs at first. Each segment takes what it
-//! reads from the table and puts what it gives into it; what nobody needs any more is freed at once. Results of the program are
-//! never freed.
+//! A table holds the values in memory, by their numbers in the original; it starts with the inputs. Each segment takes
+//! its inputs from the table and adds its outputs. Values without further users are freed at once. Results of the
+//! program are never freed.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ pub struct Parts {
 pub struct PartsRun {
     /// Outputs and times of the whole.
     pub execution: Execution,
-    /// The inputs, back from the table; without tensors where they were not to be kept.
+    /// The inputs, taken back from the table; without tensors if they were not to be kept.
     pub inputs: Inputs,
 }
 
@@ -143,7 +143,7 @@ impl Parts {
         }
     }
 
-    /// Runs all segments in order; `how` runs one. Inputs that are not kept are freed as other values are.
+    /// Runs all segments in order; `how` runs one. Inputs that are not to be kept are freed like other values.
     pub fn run(
         &self,
         session: &Session,
@@ -372,7 +372,7 @@ impl Total {
         let bytes = table.values().map(|t| t.bytes().len() as u64);
         self.peak = self.peak.max(bytes.sum::<u64>().saturating_add(more));
     }
-    /// Adds a part; `table` holds what lay in memory meanwhile beside its own inputs and outputs.
+    /// Adds the figures of a part. `table` holds the values that were in memory besides the part's inputs and outputs.
     fn add(&mut self, part: &Part, done: &Execution, table: &BTreeMap<usize, HostTensor>) {
         self.time_ms += done.time_ms;
         self.compile_ms += done.compile_ms;

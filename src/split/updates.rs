@@ -40,7 +40,7 @@ impl Updates {
             returned,
         }
     }
-    /// The input of a segment's program that result `value` overwrites: one that nothing needs after the segment.
+    /// The input of a segment's program that result `value` overwrites, if no later segment uses that input.
     pub fn alias(&self, segment: Op, value: Value, inputs: &[Value]) -> Option<usize> {
         let (_, argument) = self.pairs.iter().find(|(result, _)| *result == value)?;
         let needed = self.returned.contains(argument) || self.last.get(argument) != Some(&segment);

@@ -84,7 +84,7 @@ pub struct State {
 }
 
 impl Disk {
-    /// The cache in `folder`, which is made when it is needed, of at most so many bytes.
+    /// The cache in `folder`, created on demand, of at most `most_bytes` bytes.
     pub fn new(folder: PathBuf, most_bytes: u64) -> Self {
         Disk {
             folder,
@@ -192,7 +192,7 @@ impl Disk {
     }
 }
 
-/// The bytes of a file of at most so many. Pipes and devices, which may have no end, are not opened.
+/// The bytes of a file of at most `most_bytes` bytes. Pipes and devices, which may be endless, are not opened.
 fn entry(path: &Path, most_bytes: u64) -> std::io::Result<Vec<u8>> {
     let data = fs::metadata(path)?;
     if !data.is_file() || data.len() > most_bytes {

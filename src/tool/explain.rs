@@ -134,7 +134,7 @@ fn last<'a>(files: &'a [EmittedFile], kind: &str) -> Vec<&'a EmittedFile> {
     last
 }
 
-/// An explanation of at most [`MOST_LINES`] lines: the whole where that is no longer, else the entries that lose the most bytes.
+/// An explanation of at most [`MOST_LINES`] lines: the whole if it fits, else the entries that lose the most bytes.
 fn brief(files: &[EmittedFile]) -> String {
     let whole = content(files, "explain");
     if whole.lines().count() <= MOST_LINES {
@@ -186,7 +186,7 @@ struct Group {
     entries: Vec<ExplainEntry>,
 }
 
-/// The explanations of all programs; what earlier passes decided stands in the one of the program that they ran on.
+/// The explanations of all programs. Decisions of earlier passes are part of the explanation of their program.
 fn groups(files: &[EmittedFile]) -> Vec<Group> {
     let last = last(files, "explain");
     let mut groups: Vec<Group> = Vec::new();

@@ -1,4 +1,4 @@
-//! Flags that a tool does not have: what is meant by them, and which tool has them.
+//! Flags that a tool does not have: the intended flag, and the tools that have it.
 
 use fuser_ir::suggest::nearest;
 

@@ -1,8 +1,8 @@
-//! Texts and files of other systems, told by their contents: what each is, and what reads it.
+//! Texts and files of other systems, identified by their contents, and advice on the tools that read them.
 //!
-//! Asked only of what was refused as `.fir`, so that nothing here decides what is read. A binary is told by its first bytes,
-//! a text by the words at its beginning ([`TEXTS`]), and MLIR by the dialects of its operations. Linear in the text, and
-//! never wrong about a program of ours: a text with one of our operations is none of these.
+//! Consulted only after input was refused as `.fir`, so it never decides how input is read. A binary is identified by
+//! its first bytes, a text by its first words ([`TEXTS`]), and MLIR by the dialects of its operations. Linear in the
+//! text. A text with an operation of ours is never identified as another format.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use fuser_ir::{Diagnostic, Diagnostics, Place};
 
 use crate::driver::codes::FOREIGN;
 
-/// A kind of file that is no program, and what to do with it; `{file}` stands for its name.
+/// A kind of file that is not a program, and advice on it; `{file}` stands for the file's name.
 struct Kind {
     what: &'static str,
     advice: &'static str,
@@ -76,7 +76,7 @@ const BINARIES: &[(&[u8], Kind)] = &[
 
 /// The beginning of MLIR bytecode.
 const BYTECODE: &[u8] = b"ML\xefR";
-/// Bytes of a file that are looked at for what makes it a binary format without a mark of its own.
+/// The number of bytes that are examined to recognize a binary format without a signature.
 const SAMPLE: usize = 256;
 
 /// The kind of a binary file that begins so.
@@ -325,7 +325,7 @@ const LOOKED_AT: usize = 1 << 16;
 /// Translations of operations that are told.
 const TRANSLATIONS: usize = 4;
 
-/// A message on a refused file, if its contents show what it is, and what to do.
+/// The message and advice for a refused file whose contents identify it.
 pub fn of_bytes(bytes: &[u8], file: &str) -> Option<(String, String)> {
     let kind = binary(bytes)?;
     Some((
@@ -448,7 +448,7 @@ fn is_ours(registry: &Registry, op: &str) -> bool {
     dialect != "builtin" && registry.dialects().iter().any(|ours| ours.name == dialect)
 }
 
-/// The names of operations: what begins a line, or stands behind its `=`, in quotes or without.
+/// The names of operations: the word at the start of a line or after its `=`, quoted or not.
 fn operations(text: &str) -> BTreeSet<&str> {
     let name = |line| {
         let line: &str = line;
@@ -473,7 +473,7 @@ fn operations(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(name).collect()
 }
 
-/// Advice on `name`, which is given as a format of programs and is none.
+/// Advice on `name`, which was given as a program format but is not one.
 pub fn of_format(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
     let known = [

@@ -1,6 +1,6 @@
-//! The simulated GPU that the environment asks for: `FUSER_CUDA=sim`, or `sim:` and its options (docs/gpu-simulator.md).
+//! The simulated GPU, selected by the environment: `FUSER_CUDA=sim`, or `sim:` and its options (docs/gpu-simulator.md).
 //!
-//! Nothing else chooses it. Its library stands beside the tools.
+//! No other setting selects it. Its library lies beside the tools.
 
 use std::path::PathBuf;
 

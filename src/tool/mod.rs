@@ -61,7 +61,7 @@ pub enum Exit {
     Usage = 2,
     /// A bug of ours.
     Internal = 3,
-    /// Nothing is wrong that could be checked, but less than half of an output could be.
+    /// Every performed check passed, but less than half of an output could be checked.
     NotChecked = 4,
 }
 
@@ -74,8 +74,8 @@ pub fn usage(tool: &str, errors: &[String]) -> Exit {
     Exit::Usage
 }
 
-/// The value of `flag`, which is followed by `rest`: its next argument, unless that is a flag by itself, which nobody means as a
-/// value. `what` says what the value is, `is_flag` knows names without dashes.
+/// The value of `flag`: the next argument in `rest`, unless that argument is itself a flag. `what` describes the value;
+/// `is_flag` recognizes names without dashes.
 pub fn value_behind<'a>(
     flag: &str,
     what: &str,
@@ -97,7 +97,8 @@ pub fn value_behind<'a>(
     }
 }
 
-/// Reads `NAME=LENGTH,...` into `lengths`; `what` is the word for a length where it may be another number, too.
+/// Reads `NAME=LENGTH,...` into `lengths`; `what` is the word for the value in messages, since not every value is a
+/// length.
 pub fn lengths<N>(
     lengths: &mut std::collections::BTreeMap<String, N>,
     value: &str,

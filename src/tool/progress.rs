@@ -22,7 +22,7 @@ const BEAT: Duration = Duration::from_secs(1);
 /// Goes to the beginning of the line and empties it.
 const EMPTY_LINE: &str = "\r\x1b[2K";
 
-/// Work that is told of while it lasts. It writes to stderr by itself: nobody else may while it stands.
+/// Work with a progress display on stderr. Nobody else may write to stderr while it exists.
 pub struct Progress {
     line: Option<(Arc<Line>, JoinHandle<()>)>,
 }

@@ -67,8 +67,8 @@ impl Wanted {
         let both = self.name.is_some() && self.file.is_some();
         both.then_some("--target and --target-file both name a target: give one")
     }
-    /// The target that is meant, `default` where nothing is said. `add` takes the text of a file and gives its number among the
-    /// sources.
+    /// The requested target, or `default` without a request. `add` registers the text of a file and returns its number
+    /// among the sources.
     pub fn target(
         &self,
         default: impl FnOnce() -> Target,
@@ -129,17 +129,18 @@ fn from_file(
     })
 }
 
-/// Bytes of the last cache that a thread has, at most, of all that share it: those of an EPYC 9184X, whose 96 MiB four threads share. A
-/// virtual machine that reports more shares the cache with others, of which it knows nothing.
+/// The maximum share of a last-level cache per thread: that of an EPYC 9184X, where four threads share 96 MiB. A
+/// virtual machine that reports a larger share has an unknown number of neighbors on its cache.
 const MOST_OF_A_CACHE: u64 = 24 << 20;
 
-/// The bytes that count of a last cache of so many, which so many threads share.
+/// The effective bytes of a last-level cache that `sharing` threads share.
 fn own_cache(bytes: u64, sharing: u64) -> u64 {
     bytes.min(sharing.saturating_mul(MOST_OF_A_CACHE))
 }
 
-/// Bytes ahead of which loops that stream ask on processors by Intel: two pages, beyond which nothing is gained, and a part of one, as what
-/// is asked for waits for a store under way whose address agrees with its own in the lower twelve bits (docs/performance.md).
+/// The prefetch distance of streaming loops on Intel processors: two pages, beyond which nothing is gained, plus part
+/// of a page. Without that part, a prefetch would wait for a pending store whose address has the same lower twelve bits
+/// (docs/performance.md).
 const ASKED_AHEAD: u64 = (8 << 10) + 512;
 
 /// This machine.

@@ -258,7 +258,7 @@ pub fn has(name: &str) -> bool {
     FLAGS.iter().any(|f| f.0 == full(name))
 }
 
-/// Flags, and what else `--emit` must ask for so that they have an effect: code, or kernels.
+/// Flags, and the values of `--emit` with which they have an effect.
 const EFFECTS: &[(&str, &[Emit])] = &[
     ("target", CODE),
     ("target-file", CODE),

@@ -10,8 +10,8 @@ use fuser_ir::{Diagnostic, Diagnostics, Place};
 use crate::split::{EDITED, MAP, Map, Split, map};
 use crate::tool::files::{self, Limit, Staging};
 
-/// The files of the segments that the folder's map names; none where there is no map. Refuses a folder with a map that is none,
-/// or with segments that are not as they were written.
+/// The segment files named in the folder's map; empty without a map. Refuses a folder with an invalid map, or with
+/// edited segment files.
 pub fn check(folder: &Path) -> Result<Vec<String>, Diagnostics> {
     let read = |file: &str| files::read_in(folder, file, Limit::default());
     let mut errors = Diagnostics::default();
@@ -51,7 +51,7 @@ pub fn check(folder: &Path) -> Result<Vec<String>, Diagnostics> {
     }
 }
 
-/// Writes all files; those of an older map, `old`, that the new one does not have are removed.
+/// Writes all files and removes those of an older map, `old`, that the new map lacks.
 pub fn write(folder: &Path, old: &[String], split: &Split) -> Result<(), String> {
     let staging = Staging::new(folder)?;
     let map = (MAP.to_owned(), split.map.to_json());

@@ -41,7 +41,8 @@ const NAME: &str = "fuser-translate";
 /// The passes that run before complex numbers are exported by their parts.
 const BY_PARTS: &str = "builtin.module(task.program(split-complex))";
 
-/// Finds out what is compiled for, and does the rest. Text of ours is the same on every machine, code is for this one.
+/// Determines the target and runs the rest. Printed programs are the same on every machine; machine code is for this
+/// one.
 fn with_target(config: Config) -> Exit {
     let mut sources = SourceMap::default();
     if let Some(exit) = tool::wrong_passes(config.passes.as_deref()) {
@@ -201,7 +202,8 @@ fn emit(
     Ok((text, lowered))
 }
 
-/// A module that holds kernels already is taken as it is, so that `--emit=kernel` can be edited and fed back.
+/// Lowers the module unless it already contains kernels, so that the output of `--emit=kernel` can be edited and read
+/// again.
 fn lower_if_needed(
     ir: &mut Ir,
     module: Op,

@@ -200,7 +200,8 @@ impl<'s> Reader<'s> {
             )),
         }
     }
-    /// Tensors of one shape: fewer axes than others have are the last ones, axes of extent 1 stretch, open extents become what the others have.
+    /// Broadcasts tensors to one shape. Tensors of lower rank get leading axes, axes of extent 1 are repeated, and open
+    /// extents take the extents of the other tensors.
     pub fn joined(&mut self, mut values: Vec<Value>) -> Made<Vec<Value>> {
         let ranks = values.iter().map(|value| self.draft.dims(*value).len());
         let rank = ranks.max().unwrap_or(0);
@@ -290,7 +291,7 @@ impl<'s> Reader<'s> {
             }
         }
     }
-    /// The extent as it is known now: a number, or a name that stands for itself.
+    /// The current knowledge of an extent: a number, or the name of an open extent.
     pub fn root(&mut self, extent: Extent) -> Extent {
         let expr = self.draft.ir.extent_as_expr(extent);
         let name = expr.and_then(|expr| expr.as_name());

@@ -225,7 +225,7 @@ impl Writer<'_> {
             _ => refuse("a value is no tensor with a layout"),
         }
     }
-    /// Refuses casts whose results are others in nvFuser, which saturates and rounds scales toward zero.
+    /// Refuses casts with different results in nvFuser, which saturates and rounds scales toward zero.
     fn same_cast(&self, op: Op, to: DType) -> Made<()> {
         let x = self.ir.operand(op, 0);
         let from = self.ir.value_kind(x).dtype();
@@ -344,7 +344,7 @@ impl Writer<'_> {
         self.names.insert(*result, name);
         Ok(())
     }
-    /// The call that makes the result of an op, and the type of what it gives.
+    /// The call that computes the result of an op, and the type of the call's value.
     fn body(
         &mut self,
         op: Op,
@@ -473,7 +473,7 @@ impl Writer<'_> {
         };
         Ok(Some((text, dtype)))
     }
-    /// True if an operand is a scalar, which is no tensor of rank 0.
+    /// True if an operand is a scalar. A tensor of rank 0 is not.
     fn is_scalar(&self, op: Op, index: usize) -> bool {
         matches!(
             self.ir.value_kind(self.ir.operand(op, index)),
@@ -488,7 +488,8 @@ impl Writer<'_> {
             _ => None,
         }
     }
-    /// A quotient, a remainder or a shift of integers, with operands for which nvFuser defines it, and what it is here for others.
+    /// A quotient, a remainder or a shift of integers. Operands without a result in nvFuser are replaced, and their
+    /// results are those of our definition.
     fn guarded(&mut self, op: Op, name: &str, dtype: DType) -> Made<String> {
         let (a, b) = (self.operand(op, 0)?, self.operand(op, 1)?);
         let shifts = !DIVIDING.iter().any(|def| self.ir.is(op, def));
@@ -539,7 +540,7 @@ impl Writer<'_> {
         let made = self.line('T', &format!("fd.ops.{name}({a}, {by})"));
         Ok(format!("fd.ops.where({outside}, {zero}, {made})"))
     }
-    /// Parts of a tensor at indices. nvFuser checks none, and takes a list of them or one.
+    /// Parts of a tensor at indices. nvFuser checks no index, and accepts one index or a list.
     fn take(&mut self, op: Op, dims: &[Dim]) -> Made<String> {
         let x = self.operand(op, 0)?;
         let (own, _) = self.form(self.ir.operand(op, 0))?;

@@ -36,7 +36,8 @@ use parse::{Expr, Statement};
 pub use value::Number;
 use value::{Argument, Val};
 
-/// Passes over a text. Each finds what equal extents made visible; programs need two or three.
+/// The maximum number of passes over a text. Each pass propagates extents that the previous one found equal; programs
+/// need two or three.
 const MAX_PASSES: usize = 64;
 
 /// The program of the one definition in a text.
@@ -555,8 +556,8 @@ impl<'s> Reader<'s> {
             ir.set_value_type(result, ty);
         }
     }
-    /// The order in memory of a value's axes in nvFuser, where it follows from what the definition states: that of its type, and through
-    /// permutations, which rename memory. None stands for row-major.
+    /// The order in memory of a value's axes in nvFuser, if the definition determines it: by the type, and through
+    /// permutations, which only rename memory. `None` stands for row-major.
     fn order_of(&self, value: Value) -> Option<Order> {
         let ir = &self.draft.ir;
         let (mut root, mut permuted) = (value, Vec::new());
@@ -597,7 +598,8 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// The axes outermost first of a `stride_order`, which numbers them from the innermost; none of an empty one.
+/// The axes of a `stride_order`, outermost first; the attribute numbers them from the innermost. `None` for an empty
+/// one.
 fn order_in_memory(order: &[i64], rank: usize) -> Made<Option<Order>> {
     if order.is_empty() {
         return Ok(None);

@@ -86,7 +86,7 @@ pub enum Param {
 /// The value of an attribute.
 #[derive(Debug)]
 pub enum Attr {
-    /// One token: a number, a word, a string, dense data, the text of a dialect's attribute.
+    /// A single token: a number, a word, a string, dense data, or the text of a dialect's attribute.
     Atom(Span),
     /// `0:4:2`
     Range(Vec<Span>),

@@ -86,8 +86,9 @@ pub fn leading_zeros(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     one(ones(draft, rest, bits))
 }
 
-/// `stablehlo.cbrt`: `sign(x) * pow(abs(x), 1/3)` in `f64` and a step of Newton's method, which squares the relative error of `pow` and of 1/3.
-/// The roundings of a square and a quotient are left, of which a third counts, and that of the result: less than one unit in the last place.
+/// `stablehlo.cbrt`: `sign(x) * pow(abs(x), 1/3)` in `f64` and one step of Newton's method, which squares the relative
+/// error of `pow` and of 1/3. The remaining error is a third of the roundings of a square and a quotient, and the
+/// rounding of the result: less than one unit in the last place.
 pub fn cube_root(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let draft = &mut im.draft;

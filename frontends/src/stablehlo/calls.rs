@@ -42,7 +42,7 @@ const FAMILIES: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// The warning of a call of Python that gives nothing, which is left out; none for other calls.
+/// The warning for a Python callback without results, which is dropped; `None` for other calls.
 pub fn dropped(target: &str, results: usize) -> Option<Fault> {
     let python = PYTHON.iter().any(|begin| target.starts_with(begin));
     let text = format!("calls `@{target}`, on which no result depends: it is left out");

@@ -21,7 +21,7 @@ use crate::program::{Fault, Made};
 pub(super) type Results = Vec<Option<Value>>;
 
 impl<'s> Importer<'s> {
-    /// The results of an op with control flow, of which the operands are known; `None` for another op.
+    /// The results of an op with control flow whose operands are known; `None` for another op.
     pub(super) fn controlled(
         &mut self,
         op: &'s ast::Op,
@@ -85,8 +85,8 @@ impl<'s> Importer<'s> {
         }
         Ok(carried)
     }
-    /// The names that the custom form gives to what a loop carries, `%i = %zero`, or to what a body takes, `(%x:
-    /// tensor<4xf32>)`.
+    /// The names that the custom form gives to the values carried by a loop, `%i = %zero`, or to the arguments of a
+    /// body, `(%x: tensor<4xf32>)`.
     pub(super) fn carried_names(&self, op: &'s ast::Op) -> Vec<&'s str> {
         let lists = op.items.iter().filter_map(|item| match item {
             Item::Parens(list) => Some(list),
@@ -98,7 +98,8 @@ impl<'s> Importer<'s> {
         });
         names.collect()
     }
-    /// Gives the arguments of a block their values: its own, or where it has none those of the op.
+    /// Binds the arguments of a block to their values. A block without arguments in its text uses the names given by
+    /// the op.
     pub(super) fn bind(
         &mut self,
         block: &'s Block,
@@ -116,7 +117,7 @@ impl<'s> Importer<'s> {
             frame.values.insert(name, vec![*value]);
         }
     }
-    /// The results of the branch with the number `index`, of the last one where there is none.
+    /// The results of the branch with number `index`, or of the last branch if the number is out of range.
     fn chosen(
         &mut self,
         branches: &[&'s Block],

@@ -404,7 +404,8 @@ impl<'s> Importer<'s> {
         Ok(b.value(&task::SHARD, &[value], &clauses)?)
     }
 
-    /// `sdy.manual_computation`: a program that runs on each device. Along axes that are not manual devices do the same.
+    /// `sdy.manual_computation`: a program that runs on each device. Devices that differ only along axes that are not
+    /// manual compute the same.
     pub(super) fn on_each_device(
         &mut self,
         op: &'s ast::Op,
@@ -504,7 +505,7 @@ impl<'s> Importer<'s> {
         }
         Ok(results)
     }
-    /// Reads a body as the block of a program of each device; `None` where it has mistakes.
+    /// Reads a body as the block of a per-device program; `None` if it has mistakes.
     fn on_device(
         &mut self,
         op: &'s ast::Op,

@@ -117,7 +117,7 @@ fn pair(r: &Reading<'_>, name: &str) -> Made<[Vec<i64>; 2]> {
     }
 }
 
-/// An operand of a product: its batch axes, and those along which it is summed.
+/// An operand of a product: its batch axes, and its contracting axes.
 pub struct Side {
     value: Value,
     batch: Vec<i64>,

@@ -95,7 +95,8 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(of(&mut im.draft, x, indices, inner, &numbers))
 }
 
-/// True if a gather indexes one axis, or takes elements at indices of several, and takes all other axes whole.
+/// True if a gather indexes one axis, or takes single elements at indices of several axes, and takes all other axes
+/// whole.
 fn is_simple(own: &[i64], axes: &[i64], numbers: &Numbers, sizes: &[i64]) -> bool {
     let mut sorted = axes.to_vec();
     sorted.sort_unstable();
@@ -106,8 +107,8 @@ fn is_simple(own: &[i64], axes: &[i64], numbers: &Numbers, sizes: &[i64]) -> boo
     (one || elements && !axes.is_empty()) && whole
 }
 
-/// Any gather, as a `take` of the axes of which it does not take all, made one: of each window the row-major index of
-/// each element, where windows are brought inside, as StableHLO has it.
+/// Any gather, as one `take` along the axes that it does not take whole, collapsed into one. The indices are row-major
+/// indices of each window's elements. Windows are clamped to the operand, as StableHLO defines it.
 fn windows(
     draft: &mut Draft,
     [x, indices]: [Value; 2],
@@ -239,7 +240,7 @@ fn windows(
     draft.permute(made, &order.ok_or_else(wrong)?)
 }
 
-/// The indexed axes and the indices without axes that are taken whole: where a part is all of an axis, it begins at 0.
+/// The indexed axes and the indices, without axes that are taken whole: such a slice starts at 0.
 fn without_whole(
     draft: &mut Draft,
     axes: Vec<i64>,
@@ -361,7 +362,7 @@ fn brought_inside(draft: &mut Draft, index: Value, last: i64) -> Made {
     Ok(b.minimum(index, most)?)
 }
 
-/// The indices without the axis that holds the parts of each, of which there is one.
+/// The indices without the axis of index components, which has length 1.
 fn scalars(draft: &mut Draft, indices: Value, vector: i64) -> Made {
     let mut own = lengths(draft, indices);
     let at = usize::try_from(vector).unwrap_or(usize::MAX);
@@ -512,7 +513,8 @@ pub fn count(draft: &mut Draft, length: i64) -> Made {
     Ok(b.value(&fusion::IOTA, &[], &clauses)?)
 }
 
-/// The axes along which a part of these sizes does not take all, and their starts, operands from `first` on.
+/// The axes along which a slice of these sizes is shorter than the operand, and their start indices, operands from
+/// `first` on.
 fn starts(
     im: &mut Importer<'_>,
     r: &Reading<'_>,

@@ -21,7 +21,7 @@ use crate::program::{Draft, Fault, Made};
 /// The element of a type that changes no other one.
 type Neutral = fn(DType) -> f64;
 
-/// Ops that may be applied to neighbouring parts, and what they start from so that it changes nothing; of integers.
+/// Associative integer ops, each with its neutral initial value.
 const ASSOCIATIVE: [(&str, Neutral); 3] = [
     ("xor", |_| 0.0),
     ("or", |_| 0.0),

@@ -9,7 +9,7 @@
 use fuser_ir::span::Span;
 use logos::{Lexer, Logos};
 
-/// Brackets inside each other. Programs of frontends nest a dozen deep; what comes behind walks them by recursion.
+/// The maximum nesting depth of brackets. Frontends nest about a dozen deep; later stages recurse on this depth.
 pub const MAX_NESTING: usize = 64;
 
 /// Kinds of tokens.
@@ -116,7 +116,8 @@ pub struct Token {
     pub span: Span,
 }
 
-/// The length of the bracketed text at the start of `text`. What does not close ends where nothing can close it any more.
+/// The length of the bracketed text at the start of `text`. An unclosed bracket ends where no closing bracket can
+/// follow.
 fn balanced(text: &str) -> (usize, bool) {
     let mut depth = 0_usize;
     let mut inside = false;
@@ -257,7 +258,7 @@ fn outline(source: &str, lexed: &[Token]) -> Result<Vec<Token>, Span> {
     Ok(marked)
 }
 
-/// True if what stands behind a `{` is the inside of a dictionary.
+/// True if the text after a `{` is the contents of a dictionary.
 fn is_dictionary(source: &str, behind: &[Token]) -> bool {
     let kind = |at: usize| behind.get(at).map(|token| token.kind);
     let text = |token: &Token| &source[token.span.start as usize..token.span.end as usize];

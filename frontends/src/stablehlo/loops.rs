@@ -30,7 +30,7 @@ const MAX_REMADE: usize = 8;
 pub(super) struct Looped {
     condition: Op,
     body: Op,
-    /// The values of the first turn, those from outside behind those of the text.
+    /// The values of the first turn: those of the text, followed by those from outside.
     operands: Vec<Value>,
     /// The number of turns, where it follows from constants.
     pub turns: Option<u64>,
@@ -45,7 +45,7 @@ impl Looped {
     }
 }
 
-/// The values that a loop takes: those of the text, and those from outside that its regions use.
+/// The values that a loop carries: those of the text, and outer values that its regions use.
 struct Carried<'s> {
     /// The names of the text.
     names: Vec<&'s str>,
@@ -59,7 +59,7 @@ struct Carried<'s> {
 }
 
 impl<'s> Importer<'s> {
-    /// Reads the regions of a `while` as programs; `None` where they have mistakes, which are told.
+    /// Reads the regions of a `while` as programs; `None` if they have mistakes, which are reported.
     pub(super) fn looped(
         &mut self,
         op: &'s ast::Op,
@@ -150,7 +150,8 @@ impl<'s> Importer<'s> {
             false => Ok(first),
         }
     }
-    /// Reads a region as the block of a program, which is left open; `None` where it has mistakes. A body gives what the loop takes.
+    /// Reads a region as the open block of a program; `None` if it has mistakes. A body yields values of the types that
+    /// the loop carries.
     fn region(
         &mut self,
         block: &'s Block,
@@ -307,7 +308,7 @@ struct Open {
     results: Vec<Value>,
 }
 
-/// The ops by which a value is made from nothing, each of the one before, where they are few.
+/// The chain of unary ops that computes a value from a constant, if it is short.
 fn remade(ir: &Ir, value: Value) -> Option<Vec<Op>> {
     let mut ops = vec![ir.def_op(value)?];
     loop {

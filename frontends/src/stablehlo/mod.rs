@@ -109,7 +109,7 @@ struct Frame<'s> {
     values: HashMap<&'s str, Vec<Option<Value>>>,
     call: Option<LocId>,
     depth: usize,
-    /// Blocks that are being read: that of the function, and those of loops and branches in it.
+    /// The number of blocks being read: the function's block, and those of nested loops and branches.
     blocks: usize,
 }
 
@@ -493,7 +493,7 @@ impl<'s> Importer<'s> {
         };
         stated.iter().map(|span| self.tensor(*span)).collect()
     }
-    /// Checks what was made against what is stated; which axes are stored once is not.
+    /// Checks computed types against stated types; broadcast axes, which the text cannot state, are ignored.
     fn stated(&mut self, stated: &[TypeId], made: &[Value]) -> Made<()> {
         for (stated, made) in stated.iter().zip(made) {
             let own = self.draft.ir.value_type(*made);
@@ -540,7 +540,7 @@ impl<'s> Importer<'s> {
         })
     }
 
-    /// The location of an op: that of the text, unless it has one of its own.
+    /// The location of an op: the stated one, or its position in the text.
     fn location(&mut self, op: &'s ast::Op, call: Option<LocId>) -> LocId {
         let stated = op.loc.as_ref().and_then(|loc| self.loc(loc, 0));
         let own = stated.unwrap_or_else(|| self.draft.place(op.name));
@@ -552,7 +552,7 @@ impl<'s> Importer<'s> {
             None => own,
         }
     }
-    /// A stated location; `None` for one that is unknown or that lies too deep.
+    /// A stated location; `None` for one that is unknown or nested too deeply.
     fn loc(&mut self, loc: &'s Loc, depth: usize) -> Option<LocId> {
         if depth > lex::MAX_NESTING {
             return None;

@@ -39,7 +39,7 @@ impl<'s> Reading<'s> {
         let missing = || Fault::form("states no type of its result");
         self.outputs.first().copied().ok_or_else(missing)
     }
-    /// The attribute called by one of `names`, which are those of the custom and the generic form.
+    /// The attribute with one of `names`, its names in the custom and the generic form.
     pub fn attr(&self, names: &[&str]) -> Option<&'s Attr> {
         names
             .iter()
@@ -91,8 +91,8 @@ impl<'s> Reading<'s> {
             _ => None,
         })
     }
-    /// A field of an attribute's text, `#stablehlo.gather<offset_dims = [1], index_vector_dim = 1>`: its integers; none where it
-    /// is left out.
+    /// The integers of a field in an attribute's text, such as `#stablehlo.gather<offset_dims = [1], index_vector_dim =
+    /// 1>`; empty if the field is missing.
     pub fn field(&self, names: &[&str], field: &str) -> Made<Vec<i64>> {
         let found = self.attr(names).and_then(atom).map(|span| self.text(span));
         let text = found.ok_or_else(|| Fault::form(format!("has no `{}`", names[0])))?;

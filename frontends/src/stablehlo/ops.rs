@@ -1,4 +1,5 @@
-//! The table of StableHLO's ops, and of those of CHLO that JAX leaves as they are: what each is in the fusion dialect.
+//! The table of StableHLO ops, and of the CHLO ops that JAX leaves in its output, with their meaning in the fusion
+//! dialect.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -216,7 +217,7 @@ const SHARDINGS: &[&str] = &[
 ];
 static AS_IT_IS: Meaning = By(identity);
 
-/// Ops of other dialects, which torch-mlir and Shardy write among those of StableHLO.
+/// Ops of other dialects that torch-mlir and Shardy mix with StableHLO.
 static OTHERS: &[(&str, Meaning)] = &[
     ("arith.constant", By(constant)),
     ("sdy.constant", By(constant)),
@@ -377,7 +378,8 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(im.draft.make(&fusion::COMPLEX, &halves))
 }
 
-/// The text of a constant's elements: those of a resource from behind the module, and truth values a byte each.
+/// The text of a constant's elements. A resource's text comes from the end of the module, and booleans are one byte
+/// each.
 fn elements<'s>(im: &Importer<'s>, text: &'s str, ty: TypeId) -> Made<Cow<'s, str>> {
     let tensor = im.draft.ir.ty(ty).as_tensor();
     let count = tensor.map_or(1, |tensor| {
@@ -537,7 +539,7 @@ pub fn converted(draft: &mut Draft, x: Value, to: DType) -> Made {
     draft.cast(x, to)
 }
 
-/// Numbers that `f8E4M3FN` has neighbours of, and NaN in place of all others, which a cast would bring to the greatest: as XLA has it.
+/// The numbers in the finite range of `f8E4M3FN`, and NaN instead of all others, as in XLA. A cast would saturate.
 fn without_overflow(draft: &mut Draft, x: Value) -> Made {
     /// Half-way between the greatest number and what would be the next.
     const LAST: f64 = 464.0;
@@ -570,8 +572,8 @@ pub fn bitcast_to(draft: &mut Draft, x: Value, to: DType) -> Made {
     Ok(b.value(&fusion::BITCAST, &[x], &clause)?)
 }
 
-/// The results of an op that stands in the body of another, on whole tensors or on the elements of a lambda in place of
-/// what it is stated of.
+/// The results of an op in the body of another op, applied to whole tensors, or to the elements of a lambda. Its stated
+/// operand types are ignored.
 pub fn elementwise<'s>(
     im: &mut Importer<'s>,
     around: &Reading<'s>,
@@ -595,8 +597,8 @@ pub fn elementwise<'s>(
 /// Functions that call each other in the body of an op.
 const MAX_CALLS: usize = 8;
 
-/// The results of a body, of which `names` has the arguments: on whole tensors, or as `scalars` on the elements of a
-/// lambda.
+/// The results of a body whose arguments are in `names`: applied to whole tensors, or with `scalars` to the elements of
+/// a lambda.
 pub fn applied<'s>(
     im: &mut Importer<'s>,
     r: &Reading<'s>,
@@ -693,7 +695,7 @@ pub fn comparison_words<'s>(r: &Reading<'s>, op: &'s Op) -> Vec<&'s str> {
     custom.chain(generic).collect()
 }
 
-/// The operand, repeated over `like` where it is of rank 0 and `like` is not.
+/// The operand, broadcast to the shape of `like` if it has rank 0 and `like` has not.
 pub fn spread(im: &mut Importer<'_>, value: Value, like: Value) -> Made {
     let shape = im.draft.dims(like);
     match im.draft.dims(value).is_empty() {

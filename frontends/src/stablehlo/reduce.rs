@@ -155,7 +155,7 @@ pub fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row>
     })
 }
 
-/// The reduced tensor, combined with what the reduction starts from unless that changes nothing.
+/// The reduced tensor, combined with the initial value unless that is neutral.
 pub fn started(draft: &mut Draft, row: &Row, reduced: Value, init: Value) -> Made {
     let neutral = (row.neutral)(draft.dtype(reduced));
     match draft.is_number(init, neutral) {
@@ -180,7 +180,7 @@ pub fn body(r: &Reading<'_>) -> Made<Vec<String>> {
     expressions(r, block, names, HELP)
 }
 
-/// The arguments of a reduction's body: false for what is reduced so far, true for an element; and the operand.
+/// The arguments of a reduction's body: false for the accumulator, true for an element; and the number of the operand.
 pub fn arguments<'s>(r: &Reading<'s>, block: &'s Block) -> HashMap<&'s str, (bool, usize)> {
     let count = (r.operands.len() / 2).max(1);
     let mut names = HashMap::new();

@@ -36,7 +36,7 @@ static LAPACK: &[(&str, Read)] = &[
     ("trsm", trsm),
 ];
 
-/// The reader of a call of `target`; none where it is no known routine.
+/// The reader of a call of `target`; `None` for an unknown routine.
 pub fn called(target: &str) -> Option<Read> {
     let name = target.strip_prefix("lapack_")?.strip_suffix("_ffi")?;
     let known = |(own, _): &&(&str, Read)| name.strip_prefix(['s', 'd', 'c', 'z']) == Some(*own);
@@ -283,7 +283,8 @@ fn taken(draft: &mut Draft, x: Value, axis: usize, start: i64, count: i64) -> Ma
     Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
-/// All sums of a line of real numbers, of which a half and one more are given: the others are their conjugates, from the end.
+/// All Fourier sums of a line of real numbers, given the first half and one more. The others are conjugates of these in
+/// reverse order.
 fn whole(draft: &mut Draft, parts: [Value; 2], length: i64) -> Made<(Value, Value)> {
     let axis = draft.dims(parts[0]).len() - 1;
     let more = length - (length / 2 + 1);
@@ -330,7 +331,7 @@ fn zeros(draft: &mut Draft, shape: &[Extent]) -> Made {
     }
 }
 
-/// 1 for each matrix or vector, which has so many axes, whose first element is NaN, as `i32`, and 0 for others.
+/// A flag for each matrix or vector of `own` axes: 1 as `i32` if its first element is NaN, else 0.
 fn failed(draft: &mut Draft, x: Value, own: usize) -> Made {
     let dims = draft.dims(x);
     let batch = before(draft, x, own)?;

@@ -243,7 +243,7 @@ pub fn slice(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     ))
 }
 
-/// `stablehlo.pad`: elements between come first, then what is cut off, then the borders.
+/// `stablehlo.pad`: inserts interior elements first, then removes elements at the ends, then adds padding.
 pub fn pad(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let low = r.ints(&["low", "edge_padding_low"])?;
     let high = r.ints(&["high", "edge_padding_high"])?;
@@ -252,7 +252,8 @@ pub fn pad(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(padded(&mut im.draft, x, value, [&low, &high, &interior]))
 }
 
-/// `x` with `value` before and behind each axis and between its elements; a negative number before or behind cuts off.
+/// `x` with `value` before and after each axis and between its elements; a negative number removes elements at that
+/// end.
 pub fn padded(
     draft: &mut Draft,
     mut x: Value,
@@ -291,7 +292,8 @@ pub fn padded(
     border(draft, x, value, &low, &high)
 }
 
-/// The cut at one end of an axis, at most all of it, and the amount at the other end less what would be cut off beyond.
+/// The amount removed at one end of an axis, limited to its length, and the amount at the other end plus the excess,
+/// which is negative.
 fn within(cut: i64, other: i64, length: i64) -> (i64, i64) {
     let beyond = cut.saturating_add(length).min(0);
     (cut.saturating_sub(beyond), other.saturating_add(beyond))
@@ -303,7 +305,8 @@ fn border(draft: &mut Draft, x: Value, value: Value, low: &[i64], high: &[i64]) 
     Ok(b.value(&fusion::PAD, &[x, value], &clauses)?)
 }
 
-/// `between` elements after each along `axis`, but for the last: an axis of its own, padded, and put together again.
+/// Inserts `between` elements after each element along `axis`, except the last one: by padding a separate axis and
+/// merging it again.
 fn spread(draft: &mut Draft, x: Value, value: Value, axis: usize, between: i64) -> Made {
     let own = lengths(draft, x);
     let step = between.checked_add(1).filter(|step| *step > 1);

@@ -182,12 +182,12 @@ fn counter(draft: &Draft, value: Value, dim: i64) -> Option<DType> {
     (counts && matches!(dtype, DType::I32 | DType::I64)).then_some(dtype)
 }
 
-/// The side of a comparator that a value is made of: the elements that come before, those behind, both.
+/// The side of a comparator's arguments that a value depends on: the earlier element, the later one, or both.
 const FIRST: u8 = 1;
 const SECOND: u8 = 2;
 
-/// A value in a comparator: as text in which elements of either side have one name, so that equal texts are the same
-/// function.
+/// A value in a comparator, as text in which the elements of both sides have one name. Equal texts are therefore equal
+/// functions.
 struct Term<'s> {
     text: String,
     sides: u8,
@@ -345,8 +345,8 @@ impl<'s, 'r> Comparator<'s, 'r> {
             rest = next;
         }
     }
-    /// The key of a comparison: the operand itself where that is what `fusion.sort` orders, else its function of whole
-    /// tensors.
+    /// The key of a comparison: the operand itself if `fusion.sort` orders by it, else the key function applied to
+    /// whole tensors.
     fn key(&self, im: &mut Importer<'s>, order: &Order<'s>) -> Made<Key> {
         let descending = order.descending;
         if let Some(at) = self.canonical(im, order) {
@@ -525,7 +525,7 @@ fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
     Ok(order.descending && comparator.parameters.first() == Some(&order.name))
 }
 
-/// `stablehlo.custom_call`: of `TopK`, and of `mhlo.topk` with the greatest elements, which stood for `chlo.top_k` before that was.
+/// `stablehlo.custom_call` of `TopK`, and of `mhlo.topk` for the greatest elements, the predecessor of `chlo.top_k`.
 pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let target = im.symbol_of(r.op).unwrap_or("");
     let end = r.op.types.as_ref().and_then(|types| types.inputs.first());

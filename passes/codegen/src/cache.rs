@@ -23,10 +23,10 @@ pub trait Cache: Debug + Send + Sync {
     fn put(&self, key: &str, bytes: &[u8]);
 }
 
-/// The version of what makes code of a kernel: a digest of the sources that do.
+/// The version of the code generator: a digest of the sources that determine a kernel's code.
 const FUSER: &str = env!("FUSER_SOURCES");
 
-/// The first lines of all keys; `None` where it is not known which LLVM there is.
+/// The first lines of every key; `None` if the version of LLVM is unknown.
 pub fn versions() -> Option<String> {
     Some(format!("fuser {FUSER}\nllvm {}\n", llvm::stamp()?))
 }

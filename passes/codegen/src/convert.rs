@@ -90,7 +90,8 @@ pub fn narrow_float<'e, 'ctx>(x: Val<'e, 'ctx>, to: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// f64 to f32 so that a further rounding to 16 bits or fewer gives what one rounding would: inexact results get an odd last bit.
+/// Converts f64 to f32 with rounding to odd: inexact results get an odd last bit. A second rounding to at most 16 bits
+/// then equals a single rounding.
 fn round_to_odd<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let near = x.round_to(Elem::F32);
     let back = near.extend(Elem::F64);
@@ -167,8 +168,8 @@ pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// One instruction where the target has it: on GPUs (cvt.rn.bf16) with the same meaning but for NaN, which it makes canonical;
-/// on x86 (vcvtneps2bf16) with the same meaning but for subnormals, so vectors that hold one go the other way.
+/// Uses one instruction if the target has it. On GPUs (cvt.rn.bf16) it differs only for NaN, which it makes canonical.
+/// On x86 (vcvtneps2bf16) it differs only for subnormals; vectors that contain one take the integer path.
 fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let by_instruction = || x.round_to(Elem::Bf16).to_bits();
     if x.emit().gpu {
@@ -224,7 +225,7 @@ fn wide_integer_to_odd_f64<'e, 'ctx>(x: Val<'e, 'ctx>, signed: bool) -> Val<'e, 
     float.except(negative, -float)
 }
 
-/// Saturates; NaN is zero. LLVM's plain conversions would be poison for what does not fit.
+/// Converts with saturation; NaN becomes zero. LLVM's plain conversions yield poison for values out of range.
 fn float_to_integer<'e, 'ctx>(x: Val<'e, 'ctx>, to: Format) -> Val<'e, 'ctx> {
     let Elem::Int(bits) = to.elem else { return x };
     if bits == 1 {

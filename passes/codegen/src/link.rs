@@ -71,7 +71,7 @@ pub fn runtime_symbols() -> [(&'static str, u64); 14] {
     ]
 }
 
-/// The most bytes that are linked together: half of what a 32-bit distance reaches.
+/// The maximum number of bytes linked together: half the range of a 32-bit displacement.
 const MOST_BYTES: usize = 1 << 30;
 
 /// The bytes of a stub: a jump through the address in its last eight.
@@ -290,7 +290,8 @@ impl Relocation {
         put(image, self.at, &distance.to_le_bytes())
     }
 
-    /// The image begins at a page, so that pages of offsets are pages of addresses.
+    /// Applies a relocation of AArch64. The image starts at a page, so page offsets in the image are page offsets of
+    /// addresses.
     fn aarch64(&self, to: To, image: &mut [u8]) -> Result<(), CodegenError> {
         let target = (to.offset as i64).wrapping_add(self.addend);
         let low = (target & 0xfff) as u32;
@@ -352,7 +353,7 @@ fn put(image: &mut [u8], at: usize, bytes: &[u8]) -> Result<(), CodegenError> {
     Ok(())
 }
 
-/// Makes what was written visible to the fetching of instructions, which on x86-64 it is.
+/// Makes written code visible to instruction fetch; x86-64 needs no action.
 fn make_visible(image: &[u8]) {
     #[cfg(target_arch = "aarch64")]
     for line in image.chunks(LEAST_LINE) {

@@ -74,7 +74,7 @@ pub fn invariant(emit: &Emit<'_>, loaded: Val<'_, '_>) {
     }
 }
 
-/// As [`load`] of `2 * PART` elements, but in two loads, which an operation on each part alone finds again.
+/// As [`load`] of `2 * PART` elements, but in two loads, so that operations on one part can use its load directly.
 pub fn load_in_parts<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     address: PointerValue<'ctx>,
@@ -89,7 +89,7 @@ pub fn load_in_parts<'e, 'ctx>(
     low.concat(high)
 }
 
-/// Asks for the cache line at an address, which need not be one of memory.
+/// Prefetches the cache line at an address, which may be invalid.
 pub fn prefetch<'ctx>(emit: &Emit<'ctx>, address: PointerValue<'ctx>) {
     const READ: i64 = 0;
     const ALL_CACHES: i64 = 3;
@@ -156,7 +156,7 @@ pub fn align_to<'ctx>(emit: &Emit<'ctx>, instruction: Option<InstructionValue<'c
     }
 }
 
-/// True where some lanes of a vector are loaded and stored by one instruction, whatever lies where the others would.
+/// True if one instruction loads or stores the active lanes of a vector without accessing the memory of the others.
 pub fn has_masks(emit: &Emit<'_>, elem: Elem) -> bool {
     emit.x86.is_some_and(|x86| x86.avx512) && elem.bits() >= 8
 }
@@ -177,7 +177,7 @@ pub fn first_lanes<'e, 'ctx>(
     emit.lane_numbers(32, lanes).lt(count.splat(Some(lanes)))
 }
 
-/// Loads the lanes of a vector that `inside` is true in; the others are those of `fill`.
+/// Loads the lanes of a vector for which `inside` is true; the other lanes come from `fill`.
 pub fn load_some<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
     address: PointerValue<'ctx>,

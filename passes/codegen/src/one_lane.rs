@@ -1,14 +1,14 @@
-//! Stores of one lane of a vector, made stores of a scalar.
+//! Rewrites masked stores of one lane of a vector to scalar stores.
 //!
-//! LLVM 22.1 stores too many bytes where AVX-512 stores one lane of a vector that was narrowed before. It stores the lane of the wide vector, over
-//! what lies behind the narrow one (`findings/llvm-one-lane-of-a-narrowed-vector.sh`).
+//! LLVM 22.1 stores too many bytes if AVX-512 stores one lane of a vector that was narrowed before. It stores the lane
+//! of the wide vector and overwrites memory after the narrow one (`findings/llvm-one-lane-of-a-narrowed-vector.sh`).
 //!
 //! ```text
 //! %y = trunc <8 x i64> %x to <8 x i32>              =>   %a = extractelement <8 x i32> %y, i32 0
 //! call @llvm.masked.store(%y, ptr %p, <8 x i1> 1)        store i32 %a, ptr %p
 //! ```
 //!
-//! Runs behind the optimizer, which makes masks constant. Changes no other store.
+//! Runs after the optimizer, which makes masks constant. Changes no other store.
 
 use inkwell::builder::Builder;
 use inkwell::module::Module;

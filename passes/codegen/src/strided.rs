@@ -34,7 +34,8 @@ impl Lanes {
         (0..stride).map(move |n| [(n * count).min(last), n * count])
     }
 
-    /// The place of each lane in the vector that begins with element `first`, for elements from `own` on; none for the others.
+    /// For each lane, its position in a vector that starts at element `first`. Elements before `own`, or beyond that
+    /// load, have none.
     fn places(self, [first, own]: [u64; 2]) -> impl Iterator<Item = Option<u32>> {
         let (count, stride) = (u64::from(self.count), u64::from(self.stride));
         (0..count).map(move |lane| {

@@ -203,7 +203,7 @@ impl Target {
         }
     }
 
-    /// The features of the x86 processor that select code sequences; `None` for other processors.
+    /// The features of an x86 processor that select code sequences; `None` for other processors.
     pub fn x86(&self) -> Option<X86> {
         match self {
             Target::Cpu {
@@ -335,17 +335,18 @@ fn unknown(name: &str, known: &[&str]) -> CodegenError {
     }
 }
 
-/// The passes that the IR of CPU kernels needs, in place of `default<O3>`, which takes five times as long or more for code that is no faster: there
-/// are no calls, no variables in memory and, but for partial results, no loads of what was stored. Lowering gives loops and addresses the form that
-/// other passes would (`lower/func/counted.rs`, `address.rs`). The purpose of each:
+/// The LLVM passes for CPU kernels. They replace `default<O3>`, which takes at least five times as long for code that
+/// is no faster. Kernels have no calls and no stack variables. Except for partial results, they never load stored
+/// values. Lowering already gives loops and addresses the form that other passes would (`lower/func/counted.rs`,
+/// `address.rs`). The purpose of each pass:
 ///
 /// ```text
-/// licm         what a loop does not change, an address above all, is computed before it
-/// early-cse    the same index is computed at every access
-/// licm         partial results of a loop that is written out stay in registers: their loads and stores leave the loop around it
+/// licm         hoists loop-invariant computations, addresses above all
+/// early-cse    shares an index among all its accesses
+/// licm         keeps partial results of an unrolled loop in registers: their loads and stores leave the loop around it
 /// ```
 ///
-/// Figures of each, and of passes that are left out: docs/performance.md.
+/// Figures of each pass, and of passes left out: docs/performance.md.
 const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
 /// The passes for GPUs: LLVM's own, with those that its backend adds. Alignment first: where stores are joined, their address is one of two.

@@ -4,7 +4,8 @@
 //! module ──canonicalize..schedule──> sweeps ──lower-to-kernel──> kernels and launches ──codegen──> artifact
 //! ```
 //!
-//! Guarantees: what cannot be compiled is a diagnostic; the artifact is valid by its own check. Knows nothing of files.
+//! Guarantees: a program that cannot be compiled yields a diagnostic, and every artifact passes its own validation.
+//! Does no file input or output.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "codegen")]
@@ -103,23 +104,24 @@ pub struct CompileOptions {
     pub target: Target,
     /// The program to compile; the only one of the module where it is left out.
     pub program: Option<String>,
-    /// Lengths of named extents that decisions are made for. A program whose extents are all given gets one version;
-    /// decisions take an extent that is not given to have 1024 elements, and a program that can run out of fast memory
-    /// gets a version for more.
+    /// Lengths of named extents, for which decisions are made. A program with a length for every extent has one
+    /// version. Decisions assume 1024 elements for other extents. A program that can run out of fast memory has another
+    /// version for longer extents.
     pub shapes: BTreeMap<String, u64>,
     /// The length that others are taken to have.
     pub nominal: Option<u64>,
-    /// Named extents that are multiples of a power of two: kernels are made for such extents only.
+    /// Named extents that are multiples of a power of two. Kernels are then valid only for such extents.
     pub multiples: BTreeMap<String, u32>,
-    /// Those of them that lie between two lengths, for which kernels are made only.
+    /// Named extents restricted to a range of lengths. Kernels are then valid only for lengths in that range.
     pub lengths: BTreeMap<String, [u32; 2]>,
-    /// True if grids may have more iterations than a launch has blocks, whatever their named extents are; else kernels are made for extents under
-    /// which a GPU's blocks do.
+    /// True if a grid may have more iterations than a launch has blocks, whatever its named extents are. Otherwise
+    /// kernels are valid only for extents whose grids fit into a launch.
     pub any_grid: bool,
-    /// True if tensors of a GPU may begin at any multiple of their elements' size: kernels are made for these as well, and each run takes those that its
-    /// addresses allow.
+    /// True if tensors on a GPU may start at any multiple of their element size. Each kernel then also has code for
+    /// unaligned tensors, and each run selects the code by its addresses.
     pub any_address: bool,
-    /// The executors that may run products as a whole: names with commas between, `none`, or `all`, as an empty text.
+    /// The executors that may run whole products: names separated by commas, `none`, or `all`; an empty text means
+    /// `all`.
     pub executors: String,
     /// Elements of a `task.program(...)` pipeline that run instead of the usual ones, up to `schedule`.
     pub passes: Option<String>,
@@ -153,13 +155,14 @@ impl CompileOptions {
         )
     }
 
-    /// Tells the clock, where there is one, that a stage of this name begins; it ends with what is returned.
+    /// Informs the clock, if there is one, that the stage `name` begins. The stage ends when the returned value is
+    /// dropped.
     pub fn stage(&self, name: &str) -> Stage {
         Stage::begin(self.watch.clone(), name)
     }
 }
 
-/// The version of what makes an artifact of a program: a digest of the sources that do.
+/// The version of the compiler: a digest of the sources that determine a program's artifact.
 pub const VERSION: &str = env!("FUSER_PASSES");
 
 /// The result of a compilation.
@@ -186,7 +189,7 @@ pub struct Drawn {
     pub program: Op,
 }
 
-/// The text of the whole pipeline with these passes before scheduling, and where they stand in it.
+/// The text of the whole pipeline with the passes `front` before scheduling, and the position of these passes in it.
 fn pipeline_text(front: &str) -> (String, usize) {
     let back = fuser_passes::BACK;
     let head = format!("builtin.module({},task.program(", fuser_passes::DEVICES);
@@ -243,7 +246,7 @@ pub fn pipeline(options: &CompileOptions) -> Result<Pipeline, Diagnostics> {
     Ok(pipeline)
 }
 
-/// Tells the passes of a pipeline what `options` say, but those that say it themselves.
+/// Sets the pass options that follow from `options`, except options that the pipeline text sets itself.
 fn fill(pipeline: &mut Pipeline, options: &CompileOptions) {
     for_target(pipeline, &options.target);
     let others = options.nominal.map(|n| (OTHERS, n));
@@ -285,7 +288,7 @@ pub fn for_shapes<'a>(
     }
 }
 
-/// Tells the passes of a pipeline who may run products as a whole, but those that say so themselves.
+/// Sets the executors of whole products in all passes, except where the pipeline text sets them itself.
 pub fn for_executors(pipeline: &mut Pipeline, names: &str) {
     pipeline.fill_option(executors::OPTION.name, names);
 }
@@ -359,8 +362,8 @@ pub fn run_front(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<()
     Ok(())
 }
 
-/// Runs the same, with an instrument that says which files are wanted, and gives these. `pair` is two values that an explanation is about,
-/// `%a,%b`, or empty.
+/// Runs the same passes with an instrument that selects files, and returns these files. `pair` names two values to
+/// explain, `%a,%b`, or is empty.
 pub fn explain(
     ir: &mut Ir,
     module: Op,
@@ -375,7 +378,7 @@ pub fn explain(
     Ok(run_watched(ir, module, &front, Some(wanted))?.files)
 }
 
-/// Runs what [`run_front`] runs but `schedule`: the program as its segments, to be compiled later.
+/// Runs the passes of [`run_front`] except `schedule`. The result is the program in segments, for later compilation.
 pub fn run_segment(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<(), Diagnostics> {
     let front = pipeline(options)?.up_to("schedule");
     let front = front.unwrap_or_else(Pipeline::empty);
@@ -528,7 +531,7 @@ fn for_halves(
     Ok(options)
 }
 
-/// The products of a program in a module of kernels that are kernels themselves; none where it has no plan.
+/// The products of a program that are kernels themselves, in a module of kernels; empty if planning fails.
 pub fn products(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<Product> {
     let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
         return Vec::new();

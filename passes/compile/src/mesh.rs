@@ -65,7 +65,7 @@ pub fn part(ir: &Ir, program: Op) -> Result<Option<(Op, artifact::Mesh)>, PlanEr
     )))
 }
 
-/// The values by which the results of `op` leave the program: those of a segment around it.
+/// The values by which the results of `op` leave the program: the results of an enclosing segment, else its own.
 fn results(ir: &Ir, op: Op) -> &[Value] {
     match ir
         .parent_op(op)
@@ -151,7 +151,7 @@ static COLLECTIVES: &[(&OpDef, ToCollective)] = &[
     }),
 ];
 
-/// A collective and the mesh axes that it goes over; `None` where a clause is not what the verifier accepts.
+/// A collective and the mesh axes that it spans; `None` if a clause is malformed.
 pub fn collective(ir: &Ir, op: Op) -> Option<(Collective, Vec<u32>)> {
     let mesh = Mesh::of(ir, op)?;
     let over = mesh::listed(ir, &mesh, op, "over").ok()?;

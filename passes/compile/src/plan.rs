@@ -45,8 +45,8 @@ pub struct PlanError {
     pub help: String,
 }
 
-/// Makes the plan of `program`. Kernels are named by symbol, in the order of their functions in `kernels`, with those of products that
-/// are kernels of a GPU behind them; the code comes later.
+/// Creates the plan of `program`. Kernels are identified by symbol, in the order of `kernels`, followed by the products
+/// that are GPU kernels. Their code is added later.
 pub fn plan_program(
     ir: &Ir,
     program: Op,
@@ -95,10 +95,10 @@ fn kernels_by_name<'a>(ir: &'a Ir, kernels: &[Op]) -> FxHashMap<&'a str, usize> 
     named.collect()
 }
 
-/// The attribute of a program that names extents which no input has: the caller gives their values.
+/// The attribute of a program that lists extents which occur in no input. The caller gives their values.
 pub const GIVEN_EXTENTS: &str = "task.extents";
 
-/// The named extents of a program: those of its inputs' types, and those that its callers give.
+/// The named extents of a program: those that its callers give, and those of its inputs' types.
 pub fn extent_names(ir: &Ir, program: Op) -> Vec<String> {
     let args = ir
         .body(program, 0)
@@ -154,7 +154,7 @@ fn given_extents(ir: &Ir, program: Op) -> Vec<String> {
     names.map(|name| ir.str(name).to_string()).collect()
 }
 
-/// The name of output `index`, which files have as well: a number says nothing there.
+/// The name of output `index`, also used for files. A value that is only numbered gets the name `out` with its index.
 pub fn output_name(ir: &Ir, value: Value, index: usize) -> String {
     let name = ir.value_name(value).filter(|_| !ir.is_numbered(value));
     name.map_or_else(|| format!("out{index}"), clean)
@@ -223,7 +223,7 @@ impl Planner<'_> {
         }
         Ok(())
     }
-    /// Gives what is written in place the buffers of the inputs that it overwrites.
+    /// Assigns results that are written in place to the buffers of the inputs that they overwrite.
     fn place(&mut self, program: Op) {
         let Some(end) = self.ir.body(program, 0).and_then(|b| self.ir.terminator(b)) else {
             return;
@@ -424,7 +424,8 @@ impl Planner<'_> {
         }
         self.error(program, "a program has no end", "end it in `task.return`")
     }
-    /// A loop: memory for what it carries, and the steps of its programs between one that begins a turn and one that ends it.
+    /// Plans a loop: memory for its carried values, and the steps of its programs between the steps that begin and end
+    /// a turn.
     fn turns(&mut self, op: Op) -> Result<(), PlanError> {
         let callee = |clause| calls::callee(self.ir, op, clause);
         let (condition, body) = (callee("condition"), callee("body"));
@@ -504,7 +505,8 @@ impl Planner<'_> {
         self.rows(program, &format!("{name}."));
         self.body(program)
     }
-    /// A launch that stands in no segment, as it is written by hand, is a segment of its own in reports.
+    /// Plans a launch outside of any segment, which occurs in hand-written programs. Reports show it as a segment of
+    /// its own.
     fn own_launch(&mut self, op: Op) -> Result<(), PlanError> {
         self.segment = self.artifact.segments.len() as u32;
         self.step(op)?;
@@ -829,7 +831,7 @@ impl Planner<'_> {
             tensors: values.map(tensor).collect::<Result<_, PlanError>>()?,
         })
     }
-    /// The report of a scatter in place: nothing but what it puts somewhere moves.
+    /// The report of an in-place scatter: only the elements that it writes count.
     fn writes_parts(&mut self, combine: Combine, [indices, updates]: [u32; 2]) {
         let times = SizeExpr::constant(self.times);
         let bytes = |buffer: u32| self.artifact.buffers[buffer as usize].bytes() * times.clone();
@@ -894,7 +896,8 @@ impl Planner<'_> {
         let loops = loops.collect();
         Ok(Factor { tensor, loops })
     }
-    /// The way in which a scatter puts elements together. Floats of 16 bits accumulate in a wider type, which `decompose` makes them.
+    /// The function by which a scatter combines elements. It is never a 16-bit float operation, since `decompose`
+    /// widens these.
     fn combine(&self, op: Op) -> Option<Combine> {
         let narrow = |value: Value| {
             let dtype = self.ir.value_kind(value).dtype();
@@ -987,7 +990,7 @@ impl Planner<'_> {
         }
         Ok(from)
     }
-    /// Copies results over the inputs that they overwrite, first saving what the copies themselves would destroy.
+    /// Copies results over the inputs that they overwrite; values that these copies would destroy are saved first.
     fn overwrite(
         &mut self,
         ret: Op,
@@ -1043,7 +1046,7 @@ impl Planner<'_> {
             elements,
         });
     }
-    /// A copy that no segment of the program asked for is a segment of its own in reports.
+    /// Adds a segment to the report for a copy that the plan, not the program, introduced.
     fn copy_segment(&mut self, name: &str, buffer: u32) -> u32 {
         let bytes = self.artifact.buffers[buffer as usize].bytes();
         let value = |direction| SegmentValue {

@@ -14,7 +14,8 @@ use fuser_ir::types::TensorType;
 use fuser_ir::{AttrKind, Dim, Extent, Ir, Op, Traits, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 
-/// Erases the programs of `module` that are not `program` and that it does not run: their mistakes and their kernels are not its own.
+/// Erases all programs of `module` except `program` and the programs that it calls. Their mistakes and kernels are
+/// irrelevant to it.
 pub fn keep_only(ir: &mut Ir, module: Op, program: Op) {
     let kept = calls::reached(ir, module, program);
     for op in ir.children(module) {
@@ -166,7 +167,7 @@ fn retype(ir: &mut Ir, op: Op, types: &[TypeId]) {
     }
 }
 
-/// For results that overwrite an argument: the name of the argument's extent, by the result's.
+/// For results that overwrite an argument: a map from the result's extents to the argument's extents.
 fn overwritten(ir: &Ir, program: Op) -> FxHashMap<Extent, Extent> {
     let mut renamed = FxHashMap::default();
     let Some(body) = ir.body(program, 0) else {

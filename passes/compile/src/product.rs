@@ -300,7 +300,7 @@ impl Loops {
     }
 }
 
-/// Makes one loop of two, of which the outer one moves as far as all of the inner one does.
+/// Collapses two adjacent loops if a step of the outer one equals the whole range of the inner one.
 fn join(loops: &mut Vec<Run>) {
     let mut at = 1;
     while at < loops.len() {

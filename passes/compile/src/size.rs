@@ -88,7 +88,7 @@ impl ExtentTable {
 /// The launch parameters that a kernel's entry block computes.
 #[derive(Clone, Debug)]
 pub struct KernelSizes {
-    /// Iterations of the grid loop; of a GPU no more than it has blocks.
+    /// The iterations of the grid loop; on a GPU, at most the number of blocks.
     pub grid: SizeExpr,
     /// Scratch bytes per worker: every allocation rounded up to [`SCRATCH_ALIGN`].
     pub scratch: SizeExpr,

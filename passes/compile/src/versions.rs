@@ -78,7 +78,7 @@ pub struct Class {
     pub multiples: Vec<Multiple>,
 }
 
-/// The conditions of the first versions of a program, in order: what tells which one runs without planning any.
+/// The conditions of the first versions of a program, in order. They determine the version to run without planning.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Classes {
     /// The names of the extents.
@@ -124,7 +124,7 @@ struct Planned {
 }
 
 impl Versions {
-    /// The versions of the program that `options` choose, none of which is planned yet.
+    /// The versions of the program that `options` imply, all still unplanned.
     pub fn new(original: Ir, module: Op, options: &CompileOptions) -> Self {
         let plan = |options| Plan {
             options,
@@ -206,7 +206,8 @@ impl Versions {
         Ok(classes)
     }
 
-    /// The versions up to the one that runs under these extents, by name; at least one. True, where no other version stands behind.
+    /// The versions up to the one that runs under these extents; at least one. The flag is true if that is the last
+    /// version.
     fn up_to(&self, extents: &BTreeMap<String, i64>) -> Result<Found<'_>, Diagnostics> {
         let mut ended = true;
         let mut found: Vec<(&Plan, Stores)> = Vec::new();
@@ -395,7 +396,7 @@ impl Planned {
     }
 }
 
-/// True if all that is required holds under these extents; what depends on one that is not given does not.
+/// True if all requirements hold under these extents; a requirement on an extent without a value does not hold.
 fn holds(
     names: &[String],
     requires: &[Bound],
@@ -413,9 +414,9 @@ fn is_never(bound: &Bound) -> bool {
     bound.amount.as_constant().is_some() && !bound.holds(&[])
 }
 
-/// The plans in the order in which they are tried: as asked, for long extents, and with nothing in fast memory; each of the first two
-/// once more before for extents in `apart` that are multiples of [`ALIGNED`], if there are any. On a GPU those for any extents stand once more behind
-/// all, for grids of any length.
+/// The plans in the order in which they are tried: as requested, for long extents, and without values in fast memory.
+/// Each of the first two is preceded by a plan for extents in `apart` that are multiples of [`ALIGNED`], if there are
+/// any. On a GPU, the general plans follow once more, for grids of any length.
 fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let long = CompileOptions {
         nominal: Some(LONG),
@@ -474,7 +475,8 @@ fn aligned(target: &Target) -> u32 {
     }
 }
 
-/// The plan for rows of odd lengths near the given ones: those that are left where the multiples of [`ALIGNED`] have plans of their own.
+/// The plan for odd row lengths near the given ones. It applies to lengths that the plans for multiples of [`ALIGNED`]
+/// leave over.
 fn odd(options: &CompileOptions, apart: &[String]) -> CompileOptions {
     let nominal = options.nominal.unwrap_or(Bindings::default().nominal);
     let length = |name: &String| options.shapes.get(name).copied().unwrap_or(nominal);
@@ -487,7 +489,7 @@ fn odd(options: &CompileOptions, apart: &[String]) -> CompileOptions {
     }
 }
 
-/// The plan for rows of lengths near those that decisions are made for, of which few vectors are a thread's.
+/// The plan for row lengths near the assumed ones, for which a thread has few vectors.
 fn near(aligned: &CompileOptions) -> Option<CompileOptions> {
     let nominal = aligned.nominal.unwrap_or(Bindings::default().nominal);
     let length = |name: &String| aligned.shapes.get(name).copied().unwrap_or(nominal);
@@ -508,8 +510,8 @@ fn lengths_near(length: u64) -> Option<[u32; 2]> {
     Some([most + ALIGNED - ALIGNED.max(octave / 4), most])
 }
 
-/// The named extents by which rows of the program's tensors are apart, of some tensor of several axes the innermost one, unless the lengths
-/// that are given say that they are no multiples of [`ALIGNED`].
+/// The named extents that determine the distance between rows of some tensor: the innermost extent of a tensor with
+/// several axes. Extents whose given length is no multiple of [`ALIGNED`] are omitted.
 fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
     let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
         return Vec::new();
@@ -540,7 +542,8 @@ fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
     }
 }
 
-/// That the results of the launches of an artifact fit into the last cache of a CPU: those whose bytes depend on the extents.
+/// The bounds under which the results of an artifact's launches fit into the last-level cache of a CPU. Only results
+/// whose bytes depend on the extents have one.
 fn results(artifact: &Artifact, target: &Target) -> Vec<Bound> {
     let mut bounds: Vec<Bound> = Vec::new();
     for step in artifact
@@ -573,7 +576,7 @@ fn results(artifact: &Artifact, target: &Target) -> Vec<Bound> {
     bounds
 }
 
-/// The requirements of the launches of an artifact: those that depend on the extents, and on a GPU those that never hold.
+/// The bounds of the launches of an artifact: those that depend on the extents, and on a GPU those that never hold.
 fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
     let most = target.scratch_limit().unwrap_or(target.l2_bytes);
     let mut bounds: Vec<Bound> = Vec::new();
@@ -605,8 +608,9 @@ fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
     bounds
 }
 
-/// That the grids of so many kernels fit into a launch of a GPU: those whose blocks follow from the extents. Tiles of products have many bytes
-/// each, and no memory holds more than a launch has blocks for.
+/// The bounds under which the grids of the first `kernels` kernels fit into a GPU launch. Only grids that depend on the
+/// extents have one. Product kernels need none: their tiles are so large that no memory holds more of them than a
+/// launch has blocks.
 fn grids(artifact: &Artifact, kernels: usize, target: &Target) -> Vec<Bound> {
     let mut bounds: Vec<Bound> = Vec::new();
     for step in artifact.steps.iter().filter(|_| target.is_gpu()) {

@@ -28,7 +28,8 @@ pub const SUMMANDS: &str = "task.summands";
 /// The most sets of layouts that are kept at each op.
 const KEPT: usize = 256;
 
-/// Layouts, and steps to the next ones, of all sets that are kept: an op of a program with many values that are still read takes no longer.
+/// The bound on layouts and transitions of all sets that the search keeps. It limits the time for an op in a program
+/// with many live values.
 const WORK: usize = 1 << 14;
 
 /// Axes of the mesh that are decided about at once.
@@ -51,7 +52,7 @@ pub struct Decision {
     pub rule: Rule,
     /// For each factor the mesh axes that cut it.
     pub cut: Vec<Vec<usize>>,
-    /// For each set of the rule the mesh axes along which its operands are summands.
+    /// For each set of the rule, the mesh axes along which its operands are summands.
     pub summands: Vec<Vec<usize>>,
     /// The layouts that operands must have.
     pub needs: Vec<Layout>,
@@ -287,7 +288,8 @@ impl<'a> Walk<'a> {
         }
         number
     }
-    /// Decides what the axes `open` do at each op, beside what the others do; gives the layouts in which operands are needed, and the price.
+    /// Decides the role of the mesh axes `open` at each op, given the roles of the other axes. Returns the layouts in
+    /// which operands are required, and the price.
     fn run(
         &mut self,
         ops: &[(Op, Rule)],
@@ -393,7 +395,7 @@ impl<'a> Walk<'a> {
         }
         (needs, price)
     }
-    /// The values of an op and their places; those that it reads as the last one give theirs to results.
+    /// The values of an op and their slots; operands with their last use free their slots for results.
     fn step(
         &self,
         op: Op,
@@ -458,7 +460,7 @@ impl<'a> Walk<'a> {
         }
         lies
     }
-    /// The ways to do an op, where other axes than `open` do what they did.
+    /// The possible choices for an op, where axes other than `open` keep their roles.
     fn choices(&mut self, op: Op, rule: &Rule, what: &[What], open: &[usize]) -> Vec<Choice> {
         if let Some((needs, makes)) = said(self.ir, self.mesh, self.program, op) {
             let needs = needs.into_iter();
@@ -565,7 +567,7 @@ impl<'a> Walk<'a> {
         };
         combines.len() < 2 && (0..rule.factors.len()).all(cut)
     }
-    /// The layouts of operands and results of an op of which the axes of the mesh do so.
+    /// The layouts of an op's operands and results, given the role of each mesh axis.
     fn layouts_of(&self, rule: &Rule, what: &[What]) -> (Vec<Layout>, Vec<Layout>) {
         let cut = |axes: &[Option<usize>]| {
             let mut layout = Layout::whole(axes.len());
@@ -743,7 +745,7 @@ impl Places {
     }
 }
 
-/// The way in which parts are combined where an axis of the mesh does this.
+/// The combining function for parts of a result, if a mesh axis has the role `what`.
 fn combine(rule: &Rule, what: What) -> Option<Combine> {
     match what {
         What::Same => None,
@@ -756,7 +758,7 @@ fn combine(rule: &Rule, what: What) -> Option<Combine> {
     }
 }
 
-/// The way in which parts are combined where axes of the mesh do these things.
+/// The combining function for parts of a result, if the mesh axes have these roles.
 fn combine_of(rule: &Rule, what: &[What]) -> Option<Combine> {
     what.iter().find_map(|&own| combine(rule, own))
 }

@@ -14,7 +14,7 @@ use crate::rule::Combine;
 pub struct Layout {
     /// The mesh axes that cut each axis, major first.
     pub dims: Vec<Vec<usize>>,
-    /// The mesh axes along which devices have summands of the value, ascending, and the way in which they are combined.
+    /// The mesh axes along which devices hold summands of the value, ascending, and the function that combines these.
     pub partial: Option<(Vec<usize>, Combine)>,
 }
 
@@ -49,11 +49,11 @@ pub enum Move {
     Reduce(Vec<usize>),
     /// It is combined, and each has a part along an axis.
     Scatter(usize, usize),
-    /// Parts along an axis are put together, of mesh axes that are the last ones there.
+    /// Concatenates the parts along an axis over the mesh axes, which are the last ones that split it.
     Gather(usize, Vec<usize>),
     /// Parts along the first axis, cut by this mesh axis, become parts along the second one.
     Exchange(usize, usize, usize),
-    /// Parts along an axis change devices, so that the same mesh axes cut it in another order.
+    /// Exchanges parts along an axis between devices, so that the same mesh axes split it in another order.
     Reorder(usize, Vec<usize>, Vec<usize>),
     /// Each device takes its part along an axis.
     Slice(usize, Vec<usize>),
@@ -61,7 +61,7 @@ pub enum Move {
     Pass(Vec<usize>, Vec<i64>),
 }
 
-/// The moves from `from` to `to`, which is partial along none but axes of `from`.
+/// The moves from layout `from` to layout `to`. `to` may be partial only along axes along which `from` is partial.
 pub fn moves(from: &Layout, to: &Layout) -> Vec<Move> {
     let mut moves = Vec::new();
     let mut now = from.dims.clone();
@@ -145,7 +145,7 @@ fn common(a: &[usize], b: &[usize]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The mesh axis by which each axis is cut next, where all before it are as they should be.
+/// The mesh axis that splits each axis next, if all earlier splits of that axis already agree.
 fn next<'a>(now: &'a [Vec<usize>], to: &'a Layout) -> impl Iterator<Item = (usize, usize)> + 'a {
     now.iter()
         .zip(&to.dims)

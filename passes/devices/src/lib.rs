@@ -1,4 +1,4 @@
-//! Programs on the devices of a mesh: what is computed where, and what devices hand to each other.
+//! Programs on the devices of a mesh: the distribution of the computation, and the communication between devices.
 //!
 //! ```text
 //! user's task.shard and marks    shard      decides how each op is cut       task.cut on ops: taken away, the program is as before
@@ -12,7 +12,8 @@
 //! | `decide.rs` | the decision, by price |
 //! | `shard.rs`, `partition.rs` | the passes |
 //!
-//! Never changes what a program computes: sums of floats that devices share are added in another order, which reductions leave open.
+//! Never changes the meaning of a program. Sums of floats over several devices are added in another order, which
+//! reductions permit.
 #![forbid(unsafe_code)]
 
 pub mod decide;

@@ -1,4 +1,4 @@
-//! The pass `partition`: makes the program that each device runs.
+//! The pass `partition`: creates the program that each device runs.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8x4xf32> {shard = [["x"], []]}) -> tensor<4xf32> {
@@ -17,8 +17,9 @@
 //! }
 //! ```
 //!
-//! Each op becomes the same op on parts, cut as its attributes or [`decide`] say. Where a value lies otherwise than an op needs it, collectives move it
-//! ([`moves`]), once for all that need it so. What other `task.devices` run stands in the program as it is.
+//! Each op becomes the same op on parts, split as its attributes or [`decide`] say. If a value's layout differs from
+//! the one that an op needs, collectives convert it ([`moves`]), once for all ops with that need. Programs of other
+//! `task.devices` ops stay unchanged.
 
 use fuser_analysis::targets;
 use fuser_dialects::fusion::{self, build::FusionBuilder};
@@ -118,7 +119,7 @@ fn is_whole(ir: &Ir, program: Op) -> bool {
     ir.is(run, &task::DEVICES) && same && ir.operands(end).eq(ir.results(run).iter().copied())
 }
 
-/// Erases the programs that stand in others now, where nothing runs them any more.
+/// Erases the original programs that have been replaced, unless another program still calls them.
 fn forget_unused(ir: &mut Ir, module: Op, replaced: &[Op]) {
     for program in calls::roots(ir, module) {
         if replaced.contains(&program) {
@@ -291,7 +292,7 @@ fn shardings(ir: &mut Ir, mesh: &Mesh, layouts: &[Layout]) -> AttrId {
     ir.attr(AttrKind::Array(all))
 }
 
-/// A symbol that the module does not have: that of the program, and `_device`.
+/// A symbol that the module does not use yet: the program's symbol with `_device` appended, and a number if necessary.
 fn fresh(ir: &Ir, program: Op) -> String {
     let base = format!("{}_device", ir.symbol_name(program).unwrap_or("main"));
     let module = ir.parent_op(program).unwrap_or(program);
@@ -567,7 +568,7 @@ impl Divider<'_> {
         let attr = self.ir.attr(AttrKind::Extents(dims));
         self.ir.set_attr(op, "shape", attr);
     }
-    /// Infers the types of results anew; those of constants are parts of what they were.
+    /// Infers the result types again; a constant's type becomes that of its part.
     fn retype(&mut self, op: Op, decision: &Decision) -> Result<(), OpError> {
         let Some(def) = self.ir.def(op) else {
             return Ok(());
@@ -639,7 +640,8 @@ impl Divider<'_> {
             _ => ty,
         }
     }
-    /// An op whose parts are combined before they are what it says: in f32 where it is narrower, a sum where it is a mean.
+    /// An op whose partial results are combined afterwards: computed in f32 if its type is narrower, as a sum if it is
+    /// a mean.
     fn pending(
         &mut self,
         op: Op,
@@ -666,7 +668,7 @@ impl Divider<'_> {
         };
         Ok((made, finish))
     }
-    /// Elements of the own part of a table, and -0 for those of others, which changes no sum.
+    /// The elements found in the device's own part of a table, and -0 for those of other parts, which changes no sum.
     fn lookup(&mut self, op: Op, operands: &[Value], axes: &[usize]) -> Result<Value, OpError> {
         let dim = usize::try_from(self.ir.int_of(op, "dim").unwrap_or(0)).unwrap_or(0);
         let def = table::lookup(self.ir, op).ok_or_else(|| OpError::new("it looks nothing up"))?;
@@ -717,7 +719,8 @@ impl Divider<'_> {
         };
         b.choose(inside, made, nothing)
     }
-    /// Indices into the whole tensor as those into a device's part of it; the indices of other parts are out of range.
+    /// Indices into the whole tensor, converted to indices into a device's part. Indices of other parts are out of
+    /// range.
     fn shifted(
         &mut self,
         op: Op,
@@ -869,7 +872,7 @@ impl Divider<'_> {
         let clause = b.shape("shape", dims);
         b.value(&fusion::EXPAND, &[value], &[clause])
     }
-    /// One move of a value. What lies along a `b` axis is there once on each device, and is sent once.
+    /// Emits one move of a value. A broadcast axis is stored once on each device, and is sent once.
     fn step(
         &mut self,
         op: Op,
@@ -1055,7 +1058,7 @@ fn reordered(mesh: &Mesh, before: &[usize], after: &[usize]) -> Vec<i64> {
     pairs
 }
 
-/// The axes of the first operand for which neighbours send elements, and the mesh axes that cut them.
+/// The axes of the first operand with a halo exchanged between neighbors, and the mesh axes that split them.
 fn halos(decision: &Decision) -> Vec<(usize, Halo, Vec<usize>)> {
     let all = decision.rule.factors.iter().zip(&decision.cut).enumerate();
     let cut = all.filter(|(_, (_, cut))| !cut.is_empty());

@@ -45,18 +45,18 @@ impl Combine {
     }
 }
 
-/// A kind of factor, by the results that a device has where it is cut.
+/// A kind of factor, by the result that a device computes if the factor is split.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A part.
     Parallel,
     /// Something that is combined with what others have.
     Partial(Combine),
-    /// The elements that are looked up in its own part of a table, and elsewhere what changes nothing when added.
+    /// The elements found in the device's own part of a table, and a neutral element for the sum otherwise.
     Lookup,
-    /// A part of a tensor into which elements are put at indices: those of other parts are out of range.
+    /// A part of a tensor into which elements are written at indices; indices of other parts are out of range.
     Placed,
-    /// A part, for which the first operand has elements of its neighbours at both ends.
+    /// A part whose first operand includes a halo: elements of its neighbors at both ends.
     Halo(Halo),
 }
 
@@ -83,7 +83,7 @@ impl Halo {
 pub struct Factor {
     /// The results of a device where it is cut.
     pub kind: Kind,
-    /// The extents of the axes that are cut, each of which parts must divide.
+    /// The extents of the axes that are split; the number of parts must divide each of them.
     pub extents: Vec<u64>,
 }
 
@@ -105,7 +105,7 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The rule of an op of extents that are known; without factors where it cannot be cut.
+    /// The rule of an op with known extents; it has no factors if the op cannot be split.
     pub fn of(ir: &Ir, op: Op) -> Self {
         let mut rule = Self::whole(ir, op);
         let cuttable = match ir.def(op) {
@@ -227,7 +227,7 @@ impl Rule {
             });
         }
     }
-    /// The tensor into which elements are put, cut along the axis that is indexed.
+    /// Adds a factor for the indexed axis of a scatter's destination tensor.
     fn placed(&mut self, ir: &Ir, op: Op, class: OpClass) {
         let dim = ir
             .int_of(op, "dim")
@@ -298,7 +298,7 @@ impl Rule {
             self.halo(ir, op, dim, halo);
         }
     }
-    /// An axis of the first operand and the result, for which neighbours send elements.
+    /// Adds a factor for an axis of the first operand and the result with a halo.
     fn halo(&mut self, ir: &Ir, op: Op, dim: usize, halo: Halo) {
         let (from, to) = (ir.operand(op, 0), ir.result(op, 0));
         let once = |value: Value| {
@@ -339,7 +339,7 @@ impl Rule {
             _ => Vec::new(),
         }
     }
-    /// The first axes of each group of axes that a reshape makes of others.
+    /// Adds factors for a reshape: the first axis of each group of axes that it merges or splits.
     fn reshape(&mut self, ir: &Ir, op: Op) -> Option<()> {
         let dims = |value: Value| {
             (0..ir.rank(value))
@@ -381,7 +381,7 @@ impl Rule {
         }
         Some(())
     }
-    /// True if a factor may be cut into so many parts; no halo is longer than a part.
+    /// True if a factor may be split into `parts` parts; no halo may be longer than a part.
     pub fn divides(&self, factor: usize, parts: i64) -> bool {
         let parts = parts.max(1) as u64;
         let factor = &self.factors[factor];
@@ -419,7 +419,7 @@ pub fn elements(ir: &Ir, value: Value) -> u64 {
     stored.fold(1, u64::saturating_mul)
 }
 
-/// The way in which parts of a reduction become one; `None` where they do not.
+/// The function that combines partial results of a reduction; `None` if they cannot be combined.
 fn partial(ir: &Ir, op: Op) -> Option<Combine> {
     match ir.def(op)?.class {
         OpClass::Convolution => Some(Combine::Sum),
@@ -439,7 +439,7 @@ fn partial(ir: &Ir, op: Op) -> Option<Combine> {
     }
 }
 
-/// The number of elements of which each mean is one; `None` where it is not known.
+/// The number of elements averaged by each mean; `None` if it is unknown.
 fn mean_length(ir: &Ir, op: Op) -> Option<u64> {
     let operand = ir.operands(op).next()?;
     let dims = ir.i64s_of(op, "dims")?.iter();

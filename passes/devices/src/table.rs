@@ -1,4 +1,5 @@
-//! The ops of which more is known than their maps say: linear ones, means, lookups, and those whose elements depend on their place.
+//! The ops with properties beyond their indexing maps: linear ops, means, lookups, and ops whose elements depend on
+//! their position.
 
 use fuser_dialects::fusion;
 use fuser_ir::attr::AttrKind;
@@ -89,7 +90,7 @@ pub fn is_mean(ir: &Ir, op: Op) -> bool {
     ir.is(op, &fusion::MEAN)
 }
 
-/// The way in which parts of a reduction become one, and the reduction of the parts.
+/// The function that combines partial results of a reduction, and the op that reduces a part.
 pub fn reduction(ir: &Ir, op: Op) -> Option<(Combine, &'static OpDef)> {
     if is_mean(ir, op) {
         return Some((Combine::Sum, &fusion::SUM));

@@ -1,7 +1,8 @@
-//! The form of an op: all that it holds, without names of values, so that equal layers of a program have one form.
+//! The form of an op: its contents without the names of values. Equal layers of a program have equal forms.
 //!
-//! Two ops have one form if their ops, operands, attributes, types and regions are equal, in order. Values from outside go by their first
-//! use and their type. An op that jumps to blocks has the form of no other. Linear in the number of ops; does not recurse.
+//! Two ops have the same form if their ops, operands, attributes, types and regions are equal, in order. Values from
+//! outside are identified by their first use and their type. An op that jumps to blocks shares its form with no other
+//! op. Linear in the number of ops; does not recurse.
 
 use fuser_dialects::task::{labels, positions};
 use fuser_ir::attr::AttrId;
@@ -21,7 +22,7 @@ pub enum Item {
     /// An operand, as the number of its definition or of its first use.
     Operand(usize),
     Attr(Sym, AttrId),
-    /// The type of a result, of a block argument, or of a value from outside.
+    /// The type of a result, a block argument, or a value from outside.
     Type(TypeId),
     Block,
     /// The end of a region.
@@ -38,7 +39,7 @@ enum Step {
     Leave,
 }
 
-/// The attributes that say where an op came from, and nothing of what it is.
+/// The attributes that record the origin of an op. They have no influence on its meaning.
 pub const ORIGINS: [&str; 3] = ["sym_name", positions::POSITION, labels::LABEL];
 
 /// The form of `root`, without the attributes that are called `without`.
@@ -46,7 +47,8 @@ pub fn form(ir: &Ir, root: Op, without: &[&str]) -> Form {
     form_and_inputs(ir, root, without).0
 }
 
-/// The same, and the values from outside by first use: those of ops of one form stand for each other.
+/// The form of `root`, and the values that it uses from outside, in the order of first use. Ops of equal form have
+/// corresponding inputs at equal positions.
 pub fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>) {
     let (mut form, mut inputs) = (Form::new(), Vec::new());
     let mut numbers = Numbers::default();
@@ -79,7 +81,7 @@ pub fn form_and_inputs(ir: &Ir, root: Op, without: &[&str]) -> (Form, Vec<Value>
 /// Values in the order in which they appear.
 type Numbers = FxHashMap<Value, usize>;
 
-/// Adds an op; gives the values from outside that it is the first to use.
+/// Adds an op; returns the outside values whose first use it is.
 fn add_op(
     ir: &Ir,
     op: Op,

@@ -1,16 +1,16 @@
-//! Few long rows are shared by several blocks each.
+//! Distributes each of a few long rows over several blocks.
 //!
-//! A kernel with fewer iterations of its grid loop than half of the GPU's multiprocessors leaves the others idle. Where its threads hand
-//! each other nothing but what reductions combine, more of them may share an iteration than a block has: those of a *cluster*, whose blocks run at
-//! the same time, wait for each other and read each other's shared memory.
+//! A kernel whose grid loop has fewer iterations than half of the GPU's multiprocessors leaves the others idle. If its
+//! threads exchange only the results of reductions, more threads than those of one block can share an iteration: the
+//! threads of a *cluster*. Its blocks run at the same time, synchronize, and read each other's shared memory.
 //!
 //! ```text
 //! kernel.func @softmax(...) threads 1024   =>   kernel.func @softmax(...) threads 4096 cluster 8
 //! ```
 //!
-//! Only the number of threads changes, and with it how many rounds of a loop each runs. Runs before `keep-in-registers`, since tiles that more
-//! threads share may fit into registers, and a cluster has no shared memory for others. Never changes a kernel with a loop whose rounds are
-//! not written out, or that repeats a loop over threads.
+//! Only the number of threads changes, and with it the number of rounds of each loop. Runs before `keep-in-registers`:
+//! tiles that more threads share may fit into registers, and a cluster has no shared memory for other tiles. Skips
+//! kernels with a loop whose rounds are not unrolled, or with a thread loop inside another loop.
 
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::kernel::rounds::{self, Rounds};
@@ -50,15 +50,17 @@ pub static FORM_CLUSTERS: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// Iterations of the longest loop over threads at least: with fewer, waiting for other blocks costs more than they do. By the model of
-/// `scripts/gpu-beside-triton.py` a softmax gains from there on, a root of a mean square from twice as many.
+/// The minimum number of iterations of the longest thread loop: with fewer, the synchronization of blocks costs more
+/// than it saves. In the model of `scripts/gpu-beside-triton.py`, a softmax gains from this length on, a root mean
+/// square from twice this length on.
 const LEAST: i64 = 1 << 12;
-/// Rounds of the longest loop that a thread has, where that leaves a block [`THREADS`]: as many loads are under way, and what a thread does once is for more elements.
+/// The rounds of a thread in the longest loop, if that leaves a block [`THREADS`] threads. They keep this many loads in
+/// flight and spread a thread's fixed costs over more elements.
 const ROUNDS: i64 = 4;
 /// Threads of a block at least.
 const THREADS: i64 = 256;
 
-/// The threads that share an iteration of a kernel and the blocks of a cluster that have them, if these are several.
+/// The threads that share an iteration of a kernel, and the blocks of their cluster; `None` for a single block.
 fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
     let most = i64::try_from(target.cluster_blocks).ok()?;
     if most < 2 || !ir.is(func, &kernel::FUNC) || ir.int_of(func, "cluster").is_some() {
@@ -90,7 +92,8 @@ fn map(ir: &Ir, op: Op) -> &str {
     }
 }
 
-/// The iterations of the longest thread loop of a kernel that consists of thread loops in a grid loop and has a reduction; none of another.
+/// The iterations of the longest thread loop, for a kernel of thread loops inside a grid loop with at least one
+/// reduction; `None` for other kernels.
 fn longest(ir: &Ir, func: Op) -> Option<i64> {
     let (mut longest, mut reduces) = (0, false);
     for op in ir.walk(func).into_iter().skip(1) {
@@ -109,7 +112,7 @@ fn longest(ir: &Ir, func: Op) -> Option<i64> {
     reduces.then_some(longest)
 }
 
-/// True if so many threads of so many blocks run every loop in rounds that are written out, and have all tiles in their registers.
+/// True if `threads` threads in `cluster` blocks unroll every loop and hold all tiles in registers.
 fn in_registers(ir: &Ir, func: Op, (threads, cluster): (i64, i64)) -> bool {
     debug_assert_eq!(threads % WARP, 0);
     let mut left = rounds::room(threads / cluster);

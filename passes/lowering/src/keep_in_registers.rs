@@ -1,16 +1,16 @@
-//! Tile memory that no two threads share becomes registers.
+//! Replaces tile memory that no two threads share by registers.
 //!
-//! A row that a block keeps from one phase to the next is written and read by loops that are spread over its threads alike. Then each
-//! thread reads back what it wrote itself: that needs no shared memory, no barrier and no load.
+//! A row kept from one phase to the next is written and read by loops with equal distributions over threads. Each
+//! thread then reads only its own stores, which needs no shared memory, barrier or load.
 //!
 //! ```text
 //! %t = kernel.alloc : memref<1024xf32, tile>   =>   %t = kernel.alloc : memref<1024xf32, register>
 //! ```
 //!
-//! A single element that no thread loop touches is what all threads compute alike, and becomes local to each.
+//! A single element outside of thread loops is computed by all threads alike, and becomes local to each.
 //!
-//! Never more than [`rounds::room`] of a thread, the allocations in program order: beyond, its registers would not do, and what
-//! does not fit into them lies in slow memory.
+//! Limited to [`rounds::room`] registers for each thread, in program order of the allocations: further values would be
+//! spilled to slow memory.
 
 use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::types::TypeKind;

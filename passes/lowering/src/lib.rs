@@ -1,11 +1,23 @@
 //! Lowering: from segments to loops over memory, for both targets.
 //!
-//! Reading order: `spec` (the loops of a sweep, as its clauses say), `schedule` (chooses them and writes the clauses),
-//! `protect_updates` (which results overwrite their argument), `lower` (makes kernels of sweeps), `trial` (whether a schedule can be
-//! lowered: what `schedule` asks of `lower`, and all of it), `use_multiples` (extents of which more is known), `merge_kernels` (equal kernels
-//! become one), `share_rows` (groups of threads that share the rows of a block), `peel_rows` (vectors of long rows of odd lengths), `form` (what makes segments and kernels equal), `form_clusters` (how many blocks share an iteration), `stride_grids` (how many iterations a block takes), `keep_in_registers` and `place_barriers` (what the threads of a block share).
+//! Reading order:
 //!
-//! Never decides which ops share a kernel, but where a segment has none; generates no code.
+//! - `spec`: the loops of a sweep, read from its clauses.
+//! - `schedule`: chooses the loops and writes the clauses.
+//! - `protect_updates`: decides which results overwrite their argument.
+//! - `lower`: turns sweeps into kernels.
+//! - `trial`: checks that a schedule can be lowered. It is all that `schedule` uses of `lower`.
+//! - `use_multiples`: exploits known multiples and ranges of extents.
+//! - `merge_kernels`: merges equal kernels.
+//! - `share_rows`: splits the rows of a block among groups of threads.
+//! - `peel_rows`: vectorizes long rows of odd length.
+//! - `form`: the equality of segments and of kernels.
+//! - `form_clusters`: chooses how many blocks share a grid iteration.
+//! - `stride_grids`: chooses how many grid iterations a block runs.
+//! - `keep_in_registers` and `place_barriers`: the sharing of values among the threads of a block.
+//!
+//! Never generates code. Never decides which ops share a kernel, except to split a segment that no single kernel can
+//! compute.
 #![forbid(unsafe_code)]
 
 pub mod form;

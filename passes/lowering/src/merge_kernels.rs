@@ -1,7 +1,7 @@
-//! Merges kernels that are equal but for their names.
+//! Merges kernels that are equal except for their names.
 //!
-//! The layers of a network give the same kernel again and again. Two kernels are equal if their ops, operands, attributes, types
-//! and regions are, in order; the names of values do not count. The first in the module stays, and launches of the
+//! The layers of a network produce equal kernels. Two kernels are equal if their ops, operands, attributes, types and
+//! regions are equal, in order; names of values are ignored. The first kernel in the module stays, and launches of the
 //! others call it.
 //!
 //! ```text
@@ -11,7 +11,7 @@
 //! kernel.func @f_s1_0(...) { ... }
 //! ```
 //!
-//! Never erases a kernel that something other than a launch names. Linear in the number of ops; does not recurse.
+//! Never erases a kernel that is named by anything other than a launch. Linear in the number of ops; does not recurse.
 
 use fuser_dialects::kernel;
 use fuser_ir::attr::AttrKind;
@@ -66,8 +66,8 @@ fn run(ctx: &mut PassContext<'_>) {
     ctx.count("merged", count);
 }
 
-/// Lets launches under `module` call the first of equal kernels, and erases those that nothing names any more; gives their
-/// number. `merged` holds, for the name of a kernel, its op and the name of the first.
+/// Redirects launches under `module` to the first of equal kernels, and erases kernels that nothing names any more;
+/// returns the number of erased kernels. `merged` maps the name of a kernel to its op and to the name of the first.
 fn redirect(ir: &mut Ir, module: Op, merged: &FxHashMap<Sym, (Op, Sym)>) -> u64 {
     let mut kept = FxHashSet::default();
     for reference in symbol_uses(ir, module) {

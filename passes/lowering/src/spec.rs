@@ -30,7 +30,7 @@ impl LoopAxis {
     pub fn has_inner(&self) -> bool {
         self.role == Role::Tile || self.tile > 1
     }
-    /// The name in the `axes` clause: `a0`, or `a0*a1` for axes walked as one.
+    /// The name in the `axes` clause: `a0`, or `a0*a1` for collapsed axes.
     pub fn name(&self) -> String {
         let names: Vec<String> = self.axes.iter().map(|&a| axis_name(a)).collect();
         names.join("*")
@@ -48,11 +48,11 @@ pub struct SweepSpec {
     pub loops: Vec<LoopAxis>,
     /// Lanes of the innermost loop.
     pub vector: u64,
-    /// Workers that share accumulators across the grid, where the sweep accumulates over grid axes; else 0.
+    /// The workers that share accumulators across the grid; 0 if the sweep does not accumulate over grid axes.
     pub partials: i64,
     /// Threads per worker (GPU); 1 on a CPU.
     pub threads: i64,
-    /// Groups of a worker's threads, each of which takes indices of the grid of its own.
+    /// The number of thread groups of a worker. Each group takes its own indices of the grid.
     pub groups: i64,
 }
 
@@ -61,11 +61,11 @@ pub struct SweepSpec {
 pub enum Along {
     /// It does not vary.
     Constant,
-    /// It varies; neighbours are this many stored elements apart (in the value's own dense storage).
+    /// The value varies: neighbors are this many elements apart in its own dense storage.
     Stride(ExtentExpr),
 }
 
-/// The reason that the clauses of a sweep cannot be read; `lower` turns it into a diagnostic at the sweep.
+/// The reason why the clauses of a sweep are invalid; `lower` turns it into a diagnostic at the sweep.
 pub type SpecError = String;
 
 impl SweepSpec {
@@ -179,8 +179,8 @@ impl SweepSpec {
     pub fn grid_count(&self) -> usize {
         self.loops.iter().filter(|l| l.role == Role::Grid).count()
     }
-    /// The place among the outer loops that stands before exactly those called `names`. Workers share the loops of the grid
-    /// as one, so that there is no place between them.
+    /// The position among the outer loops directly before the loops `names`. Workers share the grid loops as one loop,
+    /// so there is no position between these.
     pub fn place_before(&self, names: &[String]) -> Result<usize, SpecError> {
         let order = self.outer();
         let place = order.len().checked_sub(names.len());
@@ -209,8 +209,8 @@ impl SweepSpec {
     pub fn loop_of(&self, axis: AxisId) -> Option<usize> {
         self.loops.iter().position(|l| l.axes.contains(&axis))
     }
-    /// The variation of `value` along loop axis `index`; `None` where the axes that are walked as one are not adjacent
-    /// in it, or a stride is not known.
+    /// The variation of `value` along loop axis `index`. `None` if a stride is unknown, or if the collapsed axes are
+    /// not adjacent in the value.
     pub fn along(&self, axes: &Axes, value: Value, index: usize) -> Option<Along> {
         let parts = &self.loops[index].axes;
         let stored = axes.strides(value);
@@ -284,13 +284,13 @@ pub fn product(axes: &Axes, list: &[AxisId]) -> Option<ExtentExpr> {
     Some(product)
 }
 
-/// The name of an axis in the `axes` clause of a sweep: axes are numbered in the order in which the analysis of the sweep's
-/// ops meets them.
+/// The name of an axis in the `axes` clause of a sweep. Axes are numbered in the order in which the ops of the sweep
+/// first use them.
 pub fn axis_name(axis: AxisId) -> String {
     format!("a{}", fuser_ir::entity::Entity::index(axis))
 }
 
-/// The sum that `op` is another name of: it is a boundary, and nothing else reads the sum.
+/// The sum that `op` renames: `op` is a boundary, and the sum has no other user.
 pub fn renamed(ir: &Ir, op: Op) -> Option<Value> {
     if !ir.has(op, Traits::BARRIER | Traits::PURE) || ir.operand_count(op) != 1 {
         return None;

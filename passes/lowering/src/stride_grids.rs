@@ -1,15 +1,4 @@
-//! Grids of more iterations than a launch may have blocks: a block takes several.
-//!
-//! ```text
-//! kernel.for 0, %n, 1 map "grid" { ... }   =>   kernel.for 0, %n, 1 map "grid" blocks 2147483647 { ... }
-//! ```
-//!
-//! A grid whose iterations are a constant is longer than that or is not. Where they follow from named extents, a kernel is for all
-//! lengths or for those under which they fit, and the option says which: a loop around all that a block does costs instructions, so that
-//! versions of a program for lengths that a launch has blocks for are made without it.
-//!
-//! Never changes what a kernel computes, nor one that clusters of blocks run, whose grids are short. Runs before `place-barriers`: memory
-//! of a block is used again by its next iteration.
+//! Gives a block several grid iterations if a grid has more iterations than a launch may have blocks.
 
 use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::kernel::{self, rounds};

@@ -1,6 +1,6 @@
-//! A trial of a schedule: whether its sweeps can be lowered, before it is committed to.
+//! The trial of a schedule: a check that its sweeps can be lowered, before it is committed.
 //!
-//! The one thing that scheduling asks of lowering. Leaves the program as it is.
+//! It is the only part of lowering that scheduling uses. Leaves the program unchanged.
 
 use fuser_dialects::{builtin, task};
 use fuser_ir::clone::Mapping;
@@ -23,7 +23,7 @@ pub struct Fault {
     pub help: String,
 }
 
-/// Says whether the sweeps of `segment` can be lowered: lowers those of a copy, and throws the kernels away.
+/// Checks that the sweeps of `segment` can be lowered: lowers a copy and discards its kernels.
 pub fn check(ir: &mut Ir, segment: Op, target: &Target) -> Result<(), Fault> {
     let copy = ir.clone_op(segment, &mut Mapping::default());
     ir.insert_before(segment, copy);

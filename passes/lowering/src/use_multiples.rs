@@ -1,20 +1,4 @@
-//! Named extents that are known to be multiples of a power of two.
-//!
-//! Rows whose length is a multiple of a vector's lanes begin where vectors do and end with one: no load comes apart, and no
-//! loop is left over. The pass writes what is known into the kernels, as a mask, and folds what follows from it.
-//!
-//! ```text
-//! %rest = fusion.rem %N, 8                                   %mask = fusion.constant value -16
-//! %whole = fusion.sub %N, %rest                              %n = fusion.and %N, %mask
-//! kernel.for 0, %whole, 8 { ... }                       =>   kernel.for 0, %n, 8 { ... }
-//! %s = kernel.for %whole, %N, 1, %zero { ... }               %zero, in the place of %s
-//! ```
-//!
-//! An extent that lies in a range is held to it as well, `fusion.minimum` and `fusion.maximum`, so that thread loops along it are known to
-//! have few rounds and can be written out.
-//!
-//! Never assumes anything that its options do not say: a kernel means the same as before for the extents that the option allows, and
-//! nothing for others, so that whoever gives one must not launch it for these.
+//! Uses named extents that are known to be multiples of a power of two, or to lie in a range.
 
 use fuser_analysis::targets::{self, MULTIPLES, UNKNOWN_OPTION};
 use fuser_dialects::kernel::bounds::multiple_of;
@@ -72,7 +56,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// The ranges of the option, each of an extent that is among the multiples.
+/// The ranges given by the option, restricted to extents with a known multiple.
 fn lengths(
     ctx: &PassContext<'_>,
     multiples: &FxHashMap<Sym, i64>,
@@ -102,7 +86,8 @@ fn lengths(
     Ok(known)
 }
 
-/// The kernels that one launch calls, and that launch: where several call a kernel, its extents may be others in each.
+/// The kernels with exactly one launch, and that launch. A kernel with several launches may have different extents in
+/// each.
 fn launched_once(ir: &Ir, module: Op) -> Vec<(Op, Op)> {
     let mut launches: FxHashMap<Sym, Vec<Op>> = FxHashMap::default();
     for op in ir.walk(module) {
@@ -124,7 +109,8 @@ fn launched_once(ir: &Ir, module: Op) -> Vec<(Op, Op)> {
     launched.collect()
 }
 
-/// Masks the extents of `func` that are multiples, and holds those of `lengths` between these; what each value is a multiple of then.
+/// Masks the extents of `func` that are multiples and clamps those in `lengths`; returns the known multiple of each
+/// value.
 fn mask(
     ir: &mut Ir,
     func: Op,
@@ -208,7 +194,7 @@ fn constant(ir: &mut Ir, value: i64) -> Op {
     ir.create_op(&fusion::CONSTANT, new)
 }
 
-/// Folds what follows from the multiples, in program order; the number of loops erased.
+/// Folds ops that follow from the multiples, in program order; returns the number of erased loops.
 fn fold(ir: &mut Ir, func: Op, mut multiples: FxHashMap<Value, i64>) -> u64 {
     if multiples.is_empty() {
         return 0;
@@ -233,7 +219,7 @@ fn fold(ir: &mut Ir, func: Op, mut multiples: FxHashMap<Value, i64>) -> u64 {
     erased
 }
 
-/// Folds one op of index arithmetic, or finds what its result is a multiple of.
+/// Folds one op of index arithmetic, or derives a multiple of its result.
 fn fold_index(ir: &mut Ir, op: Op, multiples: &mut FxHashMap<Value, i64>) {
     let Some(computes) = ir.computes(op) else {
         return;

@@ -75,7 +75,7 @@ enum Step {
     },
 }
 
-/// The last op with each hash. Those before it with the same hash follow through [`Merger::earlier`].
+/// The last op with each hash. Earlier ops with the same hash are linked through [`Merger::earlier`].
 type Table = FxHashMap<u64, Op>;
 
 /// The largest table that is kept for the next scope: clearing it costs its size.
@@ -86,7 +86,7 @@ struct Merger {
     tables: Vec<Table>,
     /// A table that is not in use: it keeps its memory.
     spare: Table,
-    /// The op with the same hash that stood in the table before; mostly none.
+    /// The op with the same hash that was in the table before; usually `None`.
     earlier: SecondaryMap<Op, Option<Op>>,
     /// Hashes in order of insertion, so that a scope can be undone.
     log: Vec<u64>,

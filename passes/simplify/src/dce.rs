@@ -140,7 +140,7 @@ fn ends_boundary(ir: &Ir, op: Op, root: Op) -> bool {
     ir.has(op, Traits::TERMINATOR) && parent.is_some_and(|p| is_boundary(ir, p))
 }
 
-/// Erases what is not needed; returns the numbers of ops and of task results.
+/// Erases all unneeded ops and task results; returns the number of each.
 fn sweep(ir: &mut Ir, root: Op, needed: &Needed) -> (u64, u64) {
     let (mut ops, mut results) = (0, 0);
     // Users stand after what they use, inner ops after the op that holds them: backwards, nothing erased is still used.

@@ -44,7 +44,8 @@ use fuser_target::Target;
 use crate::recognize_patterns;
 use call::Goal;
 
-/// The kind of file in which a pass tells what it decided before segments were drawn: it stands before the explanation of these.
+/// The kind of file in which a pass explains decisions made before segmentation. It precedes the explanation of
+/// segments.
 pub const EXPLAIN_EARLIER: &str = "explain-earlier";
 
 /// `decompose`
@@ -86,13 +87,13 @@ pub static DECOMPOSE: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// The values that stand for the results of a composite op, made before it; none where it stays.
+/// The values that replace the results of a composite op, inserted before it; empty if the op stays.
 type Parts = Result<Vec<Value>, OpError>;
 
 /// A function that makes the results of an op of others.
 type TakeApart = fn(&mut Ir, Op, &Target) -> Parts;
 
-/// The composite ops that are no calls, and what makes their results of others.
+/// The composite ops that are never calls, and the function that decomposes each.
 static COMPOSITES: &[(&OpDef, TakeApart)] = &[
     (&fusion::VAR_MEAN, variance::var_mean),
     (&fusion::MEAN, |ir, op, _| variance::mean(ir, op)),
@@ -198,7 +199,8 @@ fn name_part(ir: &mut Ir, op: Op, part: Op) {
 /// A reduction, and the op that joins another element.
 type Combining = (&'static OpDef, &'static OpDef);
 
-/// The words by which scatters put elements together, and what computes that; nothing where the last one stays.
+/// The words by which scatters combine elements, and the ops that compute the combination; `None` if the last element
+/// wins.
 static COMBINES: &[(&str, Option<Combining>)] = &[
     ("set", None),
     ("add", Some((&fusion::SUM, &fusion::ADD))),

@@ -1,4 +1,4 @@
-//! Finds the ops that an executor knows as one, and puts that one in their place.
+//! Replaces groups of ops by a single op that an executor can run.
 //!
 //! ```text
 //! %p = fusion.broadcast %a dims [0, 1] shape [64, 16, 32]
@@ -7,13 +7,14 @@
 //! %y = fusion.sum %m dims [1]                                  =>     %y = fusion.matmul %a, %b
 //! ```
 //!
-//! `recognize_patterns/table.rs` says of which ops each is made, `recognize_patterns/matching.rs` how they are found. Two ask here: the pass
-//! `recognize-patterns`, about every op of a program, and `decompose`, about what a `task.pattern` of such a name has. Neither trusts a name,
-//! and both make the op only where an executor takes it.
+//! `recognize_patterns/table.rs` describes the ops that form each pattern, `recognize_patterns/matching.rs` finds them.
+//! There are two clients: the pass `recognize-patterns` searches all ops of a program, and `decompose` searches inside
+//! a `task.pattern` with a known name. Neither trusts a name, and both create the op only if an executor accepts it.
 //!
-//! The op computes all in the type that accumulates, and within its own bound, so a result differs by the bounds of both. Ops that round to 16
-//! bits in between are no such op, unless `drop-roundings` asks for it: a rounding is a part of what a program says. Attention gives 0 where all scores of a row are `-inf`; a softmax that is not guarded against that gives NaN. So
-//! nothing is recognized that nobody asks for.
+//! The new op computes entirely in the accumulating type, within its own error bound. A result can therefore differ by
+//! the sum of both bounds. Ops with roundings to 16 bits in between are not recognized unless `drop-roundings` is set,
+//! because a rounding is part of the program's meaning. Attention yields 0 if all scores of a row are `-inf`, where an
+//! unguarded softmax yields NaN. For these reasons recognition happens only on request.
 
 mod matching;
 mod table;
@@ -142,8 +143,8 @@ impl From<Option<String>> for Missed {
     }
 }
 
-/// Puts the op of its name in the place of what each pattern of `ctx.op` has whose name an executor knows. Where that is not what the name
-/// says, or nobody takes it, its own ops stay, without a border around them.
+/// Replaces the ops of each pattern in `ctx.op` that has a known name by the op of that name. If the ops do not match
+/// the name, or no executor accepts the op, the original ops stay, without a boundary around them.
 pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
     let is_known = |name: &str| ROWS.iter().any(|row| row.names.contains(&name));
     labels::note_known(ctx.ir, ctx.op, is_known);
@@ -190,8 +191,8 @@ pub(crate) fn claim(ctx: &mut PassContext<'_>, goal: &Goal, told: &mut String) {
     }
 }
 
-/// Puts the op of `row` in the place of `root`, where that is made of its ops and an executor takes it. Otherwise nothing changes, and a
-/// near miss gives a reason. `looked` is the work so far.
+/// Replaces `root` by the op of `row`, if `root` matches and an executor accepts the op. Otherwise nothing changes, and
+/// a near miss returns its reason. `looked` counts the work so far.
 fn claimed(ir: &mut Ir, root: Op, row: &Row, goal: &Goal, looked: &mut u64) -> Result<(), Missed> {
     let found = found(ir, root, row, looked)?;
     let before = ir.prev_op(root);
@@ -278,7 +279,7 @@ fn unrounded(ir: &Ir, root: Op, found: &Found) -> Result<(), Option<String>> {
     Ok(())
 }
 
-/// False of an op that passes on what others compute, and of one that is whole already.
+/// False for an op that only passes on computed values, and for an op that is already recognized.
 fn may_end(ir: &Ir, root: Op) -> bool {
     let class = ir.def(root).map(|def| def.class);
     let dtype = |value: Value| ir.value_kind(value).dtype().map_or(0, |dtype| dtype.bits());
@@ -287,7 +288,7 @@ fn may_end(ir: &Ir, root: Op) -> bool {
     !matches!(class, None | Some(OpClass::Shape | OpClass::Attention)) && !widens
 }
 
-/// An error where no executor takes what was made between `before` and `root`, which gives `value`.
+/// An error if no executor accepts the ops created between `before` and `root`, whose result is `value`.
 fn taken(
     ir: &Ir,
     root: Op,

@@ -74,7 +74,7 @@ type Pair = (Value, Value);
 /// The parts of the complex values so far.
 type Known = FxHashMap<Value, Pair>;
 
-/// Ops of other classes than `Shape` that do with each part what they do with a real number.
+/// Ops outside of the class `Shape` that apply to each part separately as to a real number.
 static BY_PARTS: &[&OpDef] = &[
     &fusion::NEG,
     &fusion::ADD,

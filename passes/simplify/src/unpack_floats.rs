@@ -180,7 +180,7 @@ fn in_pairs(bytes: &[Dim], axis: usize) -> Vec<Dim> {
     pairs
 }
 
-/// Gives an argument of elements the type of its bytes, and takes these apart for its users; the axis of the bytes.
+/// Changes the type of an argument to its packed bytes and unpacks them for its users; returns the axis of the bytes.
 fn argument(ir: &mut Ir, arg: Value, body: Block, known: &mut Known) -> Result<usize, OpError> {
     let ty = ir.value_type(arg);
     let (dims, bytes, axis) = bytes_of(ir, ty)?;

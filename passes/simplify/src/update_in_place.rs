@@ -110,7 +110,7 @@ struct Update {
 struct Axis {
     whole: i64,
     part: i64,
-    /// The index at which the part begins; none where it is all of the axis.
+    /// The index at which the part starts; `None` if the part is the whole axis.
     start: Option<Value>,
 }
 

@@ -7,7 +7,7 @@
 use crate::compute::{Row, f, of_f32};
 use crate::demanded::Reads;
 
-/// The row of an instruction on `f32`; none for a name that is not in the table.
+/// The row of an instruction on `f32`; `None` if the table lacks the name.
 pub fn find(root: &str) -> Option<Row> {
     let (compute, operands): (crate::compute::Compute, usize) = match root {
         "ex2.approx" => (|a, _, _| ulps(a, f64::from(f(a)).exp2(), 2), 1),
@@ -24,7 +24,7 @@ pub fn find(root: &str) -> Option<Row> {
     Some(Row::of(compute, operands, Reads::All))
 }
 
-/// A result so many units in the last place off, rounded so that it is no farther.
+/// A result that is off by `most` units in the last place; rounding never exceeds that distance.
 fn ulps(operand: u64, exact: f64, most: u32) -> u64 {
     let near = exact as f32;
     if near == 0.0 || !near.is_finite() || near.abs() >= f32::MAX / 2.0 {

@@ -47,7 +47,7 @@ fn three(compute: Compute) -> Option<Row> {
     Some(Row::of(compute, 3, Reads::All))
 }
 
-/// Comparisons of floats: ordered ones, and with `u` those that hold for NaN as well.
+/// Comparisons of floats: ordered ones, and with `u` the unordered ones, which hold for NaN as well.
 macro_rules! compared {
     ($read:ident, $comparison:expr) => {
         compared!(@ $comparison, |$read|
@@ -68,7 +68,7 @@ macro_rules! compared {
     };
 }
 
-/// The row of an instruction; none for a name that is not in the table.
+/// The row of an instruction; `None` if the table lacks the name.
 pub fn find(name: &str) -> Option<Row> {
     let (root, kind) = name.rsplit_once('.')?;
     let row = match root.strip_prefix("cvt.") {
@@ -646,7 +646,7 @@ macro_rules! by_integer {
     };
 }
 
-/// Conversions: `to` is what stands between `cvt.` and the type that is converted, `rn.f32`.
+/// Conversions; `to` is the text between `cvt.` and the source type, such as `rn.f32`.
 fn conversion(to: &str, from: &str) -> Option<Row> {
     let (rounding, to) = to.rsplit_once('.').unwrap_or(("", to));
     match (from, to, rounding) {
@@ -1003,7 +1003,7 @@ mod tests {
         );
     }
 
-    /// Integers of 16 bits in pairs, and those cut off at 0, are what they are one by one in wider arithmetic.
+    /// Paired 16-bit integer operations, with and without clamping at 0, equal single ones in wider arithmetic.
     #[test]
     fn pairs_and_rectified_integers_are_what_each_is_alone() {
         let mut random = SplitMix(3);
@@ -1084,7 +1084,8 @@ mod tests {
             })
     }
 
-    /// Results of 16 bits that stand for more are the nearest ones, by integers that hold sums and products whole.
+    /// Single, paired and fused 16-bit results are correctly rounded, checked by integers that hold exact sums and
+    /// products.
     #[test]
     fn narrow_floats_are_rounded_once() {
         let mut random = SplitMix(5);

@@ -99,7 +99,7 @@ fn sectors(addresses: &[u64], size: u64) -> u64 {
     distinct(ends.collect()).len() as u64
 }
 
-/// The most different words that one bank is asked for. Each block of a cluster has banks of its own.
+/// The maximum number of different words requested from one bank. Each block of a cluster has its own banks.
 fn conflicts(addresses: &[u64], size: u64) -> u64 {
     let words = addresses
         .iter()

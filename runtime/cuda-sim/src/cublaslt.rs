@@ -1,10 +1,17 @@
-//! The entry points of cuBLASLt that the runtime calls, as far as they are no unsafe code: descriptions, which algorithm a product gets, and what it computes.
+//! The safe part of the cuBLASLt entry points that the runtime calls: descriptions, the choice of an algorithm, and the
+//! computation.
 //!
-//! Checks are those that NVIDIA's documentation of cuBLAS names ("Using the cuBLASLt API": the tables of types of `cublasLtMatmul`, and what is said of each argument):
-//! leading dimensions, batches, types beside each other, pointers at multiples of what the preferences promised, a workspace at a multiple of 256 bytes that is
-//! as large as the algorithm asks. What the documentation leaves open is as hard here as it may be: sums of four terms or more are split in two where the workspace
-//! allows it (shorter ones take no workspace), and kept in the type of the result where the preferences do not forbid that; 16-bit floats are multiplied as on tensor cores (`matrix`), others are added in
-//! order; a workspace that is another's memory is written over.
+//! The checks are those of NVIDIA's documentation of cuBLAS ("Using the cuBLASLt API": the type tables of
+//! `cublasLtMatmul`, and the text on each argument). They cover leading dimensions, batches, combinations of types, and
+//! the pointer alignment promised in the preferences. A workspace must be aligned to 256 bytes and as large as the
+//! algorithm requires.
+//!
+//! Choices that the documentation leaves open are as unfavorable here as permitted:
+//!
+//! - Sums of at least four terms are split in two if the workspace allows it; shorter ones use no workspace.
+//! - Halves are stored in the type of the result unless the preferences forbid that.
+//! - 16-bit floats are multiplied as on tensor cores (`matrix`), other types are added in order.
+//! - A workspace that overlaps another tensor is overwritten.
 
 use std::collections::BTreeMap;
 
@@ -401,7 +408,7 @@ pub struct Multiply {
 }
 
 impl Multiply {
-    /// Checks a call: the scales are those of a product to which nothing is added, the workspace has the bytes of the algorithm.
+    /// Checks a call: the scales describe a product without an addend, and the workspace has the algorithm's size.
     pub fn new(
         product: Product,
         algorithm: Algorithm,
@@ -472,7 +479,7 @@ impl Multiply {
         }
         Ok(())
     }
-    /// The parts in which terms are added, the first of them none where sums are not split.
+    /// The ranges of terms that are added separately; the first is empty if sums are not split.
     fn halves(&self) -> [std::ops::Range<usize>; 2] {
         let terms = self.product.terms as usize;
         let middle = if self.algorithm.workspace == 0 {
@@ -750,7 +757,7 @@ mod tests {
         assert_eq!(set_relu, Err(Status::NotSupported));
     }
 
-    /// Halves of sums are kept as they are added only where the preferences ask for that.
+    /// Halves of sums keep the computing type only if the preferences request it.
     #[test]
     fn parts_of_sums_are_rounded_unless_that_is_forbidden() {
         // 1 + 2^-8 as the first half, and 2^-8 as the second, of which each is a half of the last place of 1 in bf16.

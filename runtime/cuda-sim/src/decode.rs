@@ -31,7 +31,7 @@ pub struct Kernel {
     pub given: Vec<(Register, Given)>,
     /// Bytes of each parameter.
     pub parameters: Vec<usize>,
-    /// Bytes of the shared variables of the kernel itself; shared memory that a launch adds begins behind them.
+    /// Bytes of the kernel's own shared variables; the launch's dynamic shared memory follows them.
     pub shared_bytes: u64,
     /// Most threads of a block, where the kernel says so.
     pub max_threads: Option<u32>,
@@ -65,7 +65,7 @@ pub struct Step {
     pub action: Action,
     /// The line of the text.
     pub line: u32,
-    /// The class under which it counts; none for the later steps of an instruction.
+    /// The class under which the step is counted; `None` for the later steps of an instruction.
     pub class: Option<Class>,
     /// True for the first step of a basic block.
     pub leads: bool,
@@ -215,7 +215,7 @@ pub enum Action {
         /// Bytes that are added to it.
         offset: i64,
     },
-    /// Adds the product of two matrices of 16-bit floats, which the lanes of a warp hold together, to one of f32.
+    /// Adds the product of two matrices of 16-bit floats, distributed over the lanes of a warp, to a matrix of f32.
     Multiply {
         /// The type of the factors.
         half: Half,
@@ -228,8 +228,8 @@ pub enum Action {
         /// The addend.
         addend: [Register; 4],
     },
-    /// Counts up to a limit and back to 0, at once: what the block did before its last barrier is released, and what other blocks released
-    /// at this address is acquired.
+    /// Increments a counter atomically, wrapping to 0 at a limit. Releases the block's accesses before its last
+    /// barrier, and acquires the releases of other blocks at this address.
     Count {
         /// The count before.
         to: Register,
@@ -292,7 +292,7 @@ impl Variables {
 /// Most bytes of a variable.
 const MOST_BYTES: usize = 1 << 24;
 
-/// The bytes of a variable, zeros behind those that are given; none of one that is too large.
+/// The bytes of a variable, padded with zeros after its initial values; `None` if it is too large.
 fn initial(variable: &Variable<'_>) -> Option<Vec<u8>> {
     let size = variable.size as usize;
     let given = variable.values.iter().map(|value| value.to_le_bytes());
@@ -329,7 +329,8 @@ struct Decoder<'a, 'm> {
     shared_bytes: u64,
     /// The carry of `.cc`.
     carry: Option<Register>,
-    /// True between `barrier.cluster.arrive` and `.wait`: what is ordered there is neither before the barrier nor behind it.
+    /// True between `barrier.cluster.arrive` and `.wait`, where accesses are ordered neither before nor after the
+    /// barrier.
     arrived: bool,
     calls: usize,
 }
@@ -622,7 +623,7 @@ impl<'a> Decoder<'a, '_> {
         }
     }
 
-    /// The register that an instruction writes, and its bits; `_` is one that nobody reads.
+    /// The destination register of an instruction and its bits; `_` stands for an unused register.
     fn target(
         &mut self,
         frame: &mut Frame<'a>,
@@ -916,7 +917,7 @@ impl<'a> Decoder<'a, '_> {
         Ok(())
     }
 
-    /// A comparison of two floats of 16 bits with two others, each with a result of its own.
+    /// A comparison of two 16-bit floats with two others; each pair has its own result.
     fn compare_halves(
         &mut self,
         frame: &mut Frame<'a>,
@@ -1307,7 +1308,8 @@ fn access(this: Instruction<'_, '_>, rest: &[&str]) -> Result<Access> {
     })
 }
 
-/// For a value of so many parts: how one is put into it, how one is taken from it, and its bits.
+/// For a value packed from `parts` parts: the operation that inserts a part, the one that extracts it, and the bits of
+/// a part.
 fn halves(this: Instruction<'_, '_>, kind: &str, parts: usize) -> Result<(Row, Row, u64)> {
     match (kind, parts) {
         ("b32", 2) | ("b64", 4) => Ok((compute::JOINED_16, compute::PART_16, 16)),

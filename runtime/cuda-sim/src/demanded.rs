@@ -1,8 +1,9 @@
 //! The bytes of a load that a kernel's results depend on.
 //!
-//! LLVM loads whole words and vectors of them and drops parts: of three elements at a multiple of 16 bytes it loads four, and of rows of
-//! two bytes in four it loads a word and takes two bytes by `prmt`. No hardware minds: a load gives whatever the other bytes hold, and nothing
-//! depends on it. So only bytes that something depends on are checked against other threads and against memory that nobody wrote.
+//! LLVM loads whole words and vectors and discards parts of them. For three elements at a multiple of 16 bytes it loads
+//! four. For rows of two bytes in four, it loads a word and extracts two bytes by `prmt`. Hardware permits that: the
+//! other bytes hold arbitrary data, and nothing depends on them. The simulator therefore checks only demanded bytes for
+//! races and for uninitialized memory.
 //!
 //! ```text
 //! ld.shared.b32 %r1, [%rd1];
@@ -10,8 +11,8 @@
 //! st.global.b8 [%rd2], %r2;        // so of the load, byte 0
 //! ```
 //!
-//! What depends on what follows from [`Reads`] of each instruction, back from addresses, branches, predicates, stores and exchanges. A bit counts as
-//! demanded where any step of the kernel demands it, in whatever order they run.
+//! Demand propagates backward through [`Reads`] of each instruction, from addresses, branches, predicates, stores and
+//! exchanges. A bit is demanded if any step of the kernel demands it, in any order of execution.
 
 use crate::decode::{Action, Given, Register, Step};
 
@@ -20,31 +21,32 @@ use crate::decode::{Action, Given, Register, Step};
 pub enum Reads {
     /// All of them.
     All,
-    /// Of each operand the bits of the same part, each of so many bits.
+    /// From each operand, the bits of the same part; a part has this many bits.
     Parts(u32),
-    /// Of each operand the same bit, but where the other one has a zero for certain.
+    /// From each operand, the same bit, unless the other operand is known to have a zero there.
     And,
-    /// The same bit of the first two operands, and the last bit of the third.
+    /// From the first two operands, the same bit; from the third, its lowest bit.
     Select,
-    /// The same bit of the first two operands, the one or the other by a bit of the third.
+    /// From the first two operands, the same bit, selected by the same bit of the third.
     Mix,
     /// The same bit and those below it: sums and products.
     Carry,
-    /// A bit so far below as the second operand says, in a result of so many bits.
+    /// A lower bit, at the distance given by the second operand, in a result of this many bits.
     Left(u32),
-    /// A bit so far above as the second operand says, of so many bits; with a sign, the last of them instead of those beyond.
+    /// A higher bit, at the distance given by the second operand, of this many bits. If signed, the sign bit replaces
+    /// bits beyond the last one.
     Right(u32, bool),
     /// Bits from one on and as many as the second and the third operand say, of so many bits; with a sign, as above.
     Field(u32, bool),
-    /// Of two words, the second above the first, so far up or down as the third says.
+    /// Two words, the second above the first, shifted up or down by the third operand.
     Funnel(bool),
     /// Bytes of two words that the third operand numbers.
     Permute,
-    /// So many bits; with a sign, the last of them instead of those beyond.
+    /// This many low bits; if signed, the sign bit replaces bits beyond the last one.
     Extend(u32, bool),
     /// So many bits from the one on that the second operand says.
     Part(u32),
-    /// So many bits of the first operand, as far up as the second says, and the same bit of the third.
+    /// This many bits of the first operand, shifted up by the second operand, and the same bit of the third.
     Join(u32),
 }
 
@@ -82,7 +84,8 @@ impl Reads {
         }
     }
 
-    /// The bits of three operands, of which some are known, that these bits of a result depend on.
+    /// The bits of three operands that determine the bits `result` of a result, given the known values of some
+    /// operands.
     fn demanded(self, result: u64, known: [Option<u64>; 3]) -> [u64; 3] {
         if result == 0 {
             return [0; 3];
@@ -174,7 +177,8 @@ fn parts(bits: u64, size: u32) -> u64 {
         .fold(0, |all, part| all | part)
 }
 
-/// The bits that `result` is after it went down by `by` from a value of `bits` bits, whose last one stands for those beyond if `signed`.
+/// The demanded bits of a value of `bits` bits, given those of `result` after a right shift by `by`. If `signed`, the
+/// sign bit supplies all bits beyond the last one.
 fn of_field(result: u64, by: u64, bits: u32, signed: bool) -> u64 {
     let inside = up(result, by) & low(bits);
     let kept = u64::from(bits).saturating_sub(by) as u32;
@@ -184,7 +188,8 @@ fn of_field(result: u64, by: u64, bits: u32, signed: bool) -> u64 {
     }
 }
 
-/// The bytes of two words that `choice` takes for bits of a result: four bits for each byte, the last of which repeats a sign.
+/// The bytes of two words that `choice` selects for demanded bits of a result. Each byte has a four-bit selector, whose
+/// highest bit requests replication of the sign.
 fn permuted(result: u64, choice: u64) -> [u64; 3] {
     let mut both = 0;
     for n in 0..4 {
@@ -346,7 +351,7 @@ mod tests {
     use crate::compute;
     use fuser_random::SplitMix;
 
-    /// Bits that an instruction does not demand change no bit that is demanded of its result, whatever it computes.
+    /// Changes to bits that are not demanded never change a demanded bit of the result, for any operand values.
     #[test]
     fn what_is_not_demanded_changes_nothing() {
         let mut random = SplitMix(7);

@@ -202,7 +202,7 @@ pub enum Work {
     },
     /// Copies on the device.
     Copy { to: u64, from: u64, size: usize },
-    /// Repeats a pattern `width` times in each of `height` rows, which are `pitch` bytes apart.
+    /// Writes a pattern `width` times in each of `height` rows, whose starts are `pitch` bytes apart.
     Set {
         to: u64,
         pitch: usize,
@@ -269,7 +269,7 @@ const RESIDENT: [(u64, u64, u64); 6] = [
     (120, 1536, 24),
 ];
 
-/// Shared memory that the system takes for each block, and the unit in which a block gets its own.
+/// The shared memory that the system reserves for each block, and the allocation unit of a block's own.
 const RESERVED_SHARED: u64 = 1 << 10;
 const SHARED_UNIT: u64 = 128;
 
@@ -618,7 +618,8 @@ impl Device {
         function.dynamic = asked;
         Ok(())
     }
-    /// An attribute of a function by its number in `CUfunction_attribute`. Registers are those of the hardware, which PTX does not have: 0.
+    /// An attribute of a function by its number in `CUfunction_attribute`. The number of registers is 0, since PTX has
+    /// no hardware registers.
     pub fn function_attribute(&self, function: Handle, number: i32) -> Result<i32> {
         let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
         let value = match number {
@@ -630,8 +631,8 @@ impl Device {
         };
         i32::try_from(value).map_err(|_| Code::InvalidValue.into())
     }
-    /// Blocks of so many threads with so much shared memory, beside the function's own, that a multiprocessor has at a time; registers do not
-    /// bound them here.
+    /// The number of resident blocks of a multiprocessor, for `block` threads and `shared_bytes` bytes of dynamic
+    /// shared memory for each block. Registers are no limit here.
     pub fn occupancy(&self, function: Handle, block: i32, shared_bytes: usize) -> Result<i32> {
         let function = self.functions.get(&function).ok_or(Code::InvalidHandle)?;
         let block = u64::try_from(block).ok().filter(|block| *block > 0);

@@ -35,7 +35,7 @@ mod library;
 /// The handle of the context of the first device; the others follow.
 const CONTEXT: usize = 0x10;
 
-/// The beginning of the names of our own entry points, which are not counted.
+/// The prefix of Fuser's own entry points, which are not counted.
 const OWN: &str = "fuser_";
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ fn call<E: Error>(name: &'static str, run: impl FnOnce(&mut State) -> Result<(),
 
 /// An error of an entry point.
 trait Error {
-    /// The code that the call returns. What the caller may ask for later is noted.
+    /// The error code that the call returns. Also records the details that the caller may query later.
     fn code(self, state: &mut State) -> u32;
 }
 
@@ -271,7 +271,7 @@ entry_points! {
         let found = Code::ALL.into_iter().find(|code| *code as u32 == error);
         put(to, found.ok_or(Code::InvalidValue)?.name().as_ptr())
     }
-    /// The description of an error: of the last one where it is that one. Good until the next error.
+    /// The description of an error, with details if it is the last error. The pointer is valid until the next error.
     fn cuGetErrorString(state, error: u32, to: *mut *const c_char) {
         let found = Code::ALL.into_iter().find(|code| *code as u32 == error);
         let name = found.ok_or(Code::InvalidValue)?.name();
@@ -337,7 +337,7 @@ entry_points! {
     fn cuMemPoolDestroy(state, pool: *mut c_void) {
         state.context()?.destroy_pool(handle(pool))
     }
-    /// Sets what a pool keeps at most; takes any value of its other attributes.
+    /// Sets the release threshold of a pool; values of other attributes are accepted and ignored.
     fn cuMemPoolSetAttribute(state, pool: *mut c_void, attribute: i32, value: *const c_void) {
         let pool = state.context()?.pool(handle(pool))?;
         if attribute == THRESHOLD {
@@ -355,7 +355,7 @@ entry_points! {
             _ => Err(Code::InvalidValue.into()),
         }
     }
-    /// Lets a pool keep no more than so many bytes, with those that it has given.
+    /// Releases the cached memory of a pool beyond `bytes` bytes, which include the memory in use.
     fn cuMemPoolTrimTo(state, pool: *mut c_void, bytes: usize) {
         let pool = state.context()?.pool(handle(pool))?;
         pool.kept = pool.kept.min((bytes as u64).saturating_sub(pool.used()));

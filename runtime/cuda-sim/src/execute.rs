@@ -1,9 +1,10 @@
-//! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp together. The blocks of a
-//! cluster run in turn, each up to the next barrier of the cluster; what they do in between is ordered by nothing.
+//! Runs a launch: blocks one after the other, the warps of a block up to their next barrier, the lanes of a warp
+//! together. The blocks of a cluster alternate at each barrier of the cluster; their accesses between two such barriers
+//! are unordered.
 //!
-//! Lanes of a warp that part run in the order of the text, so that they meet again. A lane that comes to a shuffle or
-//! a barrier waits for those of its warp that have not come there yet; where they cannot come any more, that is a finding. After a
-//! finding the launch is over.
+//! Diverged lanes of a warp run in the order of the text, so that they reconverge. A lane at a shuffle or a barrier
+//! waits for the lanes of its warp that have not arrived yet. If these can no longer arrive, that is a finding. A
+//! finding ends the launch.
 
 use std::collections::BTreeMap;
 
@@ -114,7 +115,8 @@ struct Machine<'a> {
     readers: Readers,
     /// The uses that blocks released by counting, by the address of the count.
     released: BTreeMap<u64, Released>,
-    /// The addresses whose releases come before what the block does, and those whose will after its next barrier.
+    /// The addresses whose releases precede the block's further accesses, and those that will do so after its next
+    /// barrier.
     acquired: Vec<u64>,
     acquiring: Vec<u64>,
     block: [u32; 3],
@@ -246,7 +248,7 @@ impl Warp {
         }
     }
 
-    /// The group to run next, by its index: of those that do not wait the one whose step comes first.
+    /// The index of the group to run next: the group with the earliest step among those that do not wait.
     fn next(&mut self) -> Option<usize> {
         if self.groups.len() > 1 {
             self.merge();
@@ -286,7 +288,7 @@ impl Warp {
         lanes & holds
     }
 
-    /// Notes that registers are read: a batch of loads that fills one of them must have ended.
+    /// Records that registers are read: a batch of loads into one of them must have completed.
     fn uses(&mut self, registers: &[Register]) {
         if self.flying > 0 {
             self.used |= registers
@@ -333,7 +335,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Runs the blocks of a cluster to their ends, of which the first in the grid has that number.
+    /// Runs the blocks of a cluster to completion; `first` is the grid number of its first block.
     fn cluster(
         &mut self,
         first: u64,
@@ -808,7 +810,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Counts, lane after lane. What the block acquired elsewhere before is released with what it did.
+    /// Increments a counter, lane by lane. Accesses that the block acquired elsewhere are released with its own.
     fn count_up(&mut self, warp: &mut Warp, step: &Step, active: u32) -> Result<(), Finding> {
         let Action::Count {
             to,

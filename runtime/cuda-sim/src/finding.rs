@@ -22,7 +22,7 @@ pub struct Finding {
 /// The party that a thread meets in a race.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Other {
-    /// Its thread; none where there are several, and where it is in another block.
+    /// The other thread; `None` for several threads, and for a thread of another block.
     pub thread: Option<u32>,
     /// True if it is in another block.
     pub block: bool,
@@ -33,7 +33,7 @@ pub struct Other {
 /// The mistakes that are found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum FindingKind {
-    /// Two threads use the same byte, one of them to write, and nothing orders them.
+    /// Two threads access the same byte without an order, and at least one of them writes.
     Race {
         /// The memory.
         space: Space,

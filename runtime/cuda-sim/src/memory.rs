@@ -109,7 +109,7 @@ pub enum Clash {
     Unwritten,
 }
 
-/// The other thread of a use that is not ordered before the present one.
+/// The other thread of an access that is not ordered before the current one.
 fn other(
     stamped: u64,
     thread: u32,
@@ -172,9 +172,10 @@ impl Use {
 /// Bytes whose uses are kept together, once one of them is used.
 const PAGE: usize = 1 << 10;
 
-/// The uses of the bytes of a page. Neighbours that have only been accessed together are one *piece*, so that an access of a vector is one use.
+/// The accesses to the bytes of a page. Adjacent bytes that were always accessed together form one *piece*, so that a
+/// vector access is a single entry.
 struct Page {
-    /// The logarithm of the bytes of a piece, each of which has the same uses.
+    /// The logarithm of the bytes of a piece; all bytes of a piece have the same accesses.
     piece: u32,
     uses: Vec<Use>,
 }
@@ -258,7 +259,7 @@ pub struct Allocation {
     pub uses: Uses,
 }
 
-/// The device's memory: allocations in the order of their addresses, which are never given twice.
+/// The device's memory: allocations in the order of their addresses, which are never reused.
 pub struct Global {
     allocations: Vec<Allocation>,
     /// The allocation that was found last, by its index.
@@ -268,7 +269,7 @@ pub struct Global {
     pub used: u64,
 }
 
-/// The first address, the alignment of allocations, and the bytes between two of them, which belong to none.
+/// The first address, the alignment of allocations, and the unallocated gap between two of them in bytes.
 const FIRST: u64 = 1 << 40;
 const ALIGNMENT: u64 = 256;
 const GAP: u64 = 1 << 16;
@@ -405,8 +406,8 @@ mod tests {
         }
     }
 
-    /// Of a vector that a thread wrote, another one that reads an element without a barrier clashes at that one's first byte; elements that
-    /// nobody else has are still the writer's.
+    /// A thread that reads an element of another thread's vector without a barrier races at the element's first byte.
+    /// Elements that nobody else accesses still belong to the writer.
     #[test]
     fn vectors_are_used_by_their_bytes() {
         let (mut uses, mut readers) = (Uses::default(), Readers::default());

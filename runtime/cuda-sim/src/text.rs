@@ -490,7 +490,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bits of a number: decimal, `0x` hexadecimal, `0f` and `0d` for bits of floats; none where it is no number.
+/// The bits of a number: decimal, `0x` hexadecimal, `0f` and `0d` for bits of floats; `None` for other text.
 fn literal(word: &str) -> Option<u64> {
     let word = word.trim_end_matches('U');
     let prefixed = |prefix: &str| word.strip_prefix(prefix);

@@ -1,9 +1,9 @@
 //! Binding of the named extents to their values in a run.
 //!
-//! An extent gets its value from an explicit `--shape NAME=VALUE`, or from an axis of a given tensor whose extent is that
-//! name and nothing else, or a multiple of it and a number, where the other names in it have values: `[2*M]` of 10 elements says that `M` is
-//! 5. All sources must agree, and every given tensor must have the element type and shape that the
-//! program declares. An axis of extent 1 may be given for a broadcast axis: it says nothing about the extent.
+//! An explicit `--shape NAME=VALUE` gives an extent its value. So does an axis of a given tensor whose extent is that
+//! name alone, or a multiple of it plus a number, once all other names in it have values: 10 elements for `[2*M]` imply
+//! that `M` is 5. All sources must agree, and every given tensor must have the declared element type and shape. A
+//! broadcast axis may be given with extent 1, which determines nothing.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -74,7 +74,7 @@ pub enum BindError {
         extent: String,
         claims: Box<[Claim; 2]>,
     },
-    /// An axis whose extent is no single name is not what it should be.
+    /// An axis whose extent is an expression, not a single name, has the wrong length.
     Extent {
         input: Input,
         axis: usize,
@@ -82,7 +82,7 @@ pub enum BindError {
         expected: i64,
         found: i64,
     },
-    /// An axis is as long as its extent is for no value of the one name in it.
+    /// No value of the only name in an axis's extent gives the length of the axis.
     NoValue {
         input: Box<Input>,
         axis: usize,
@@ -94,7 +94,7 @@ pub enum BindError {
         extent: String,
         axis: Option<(String, usize)>,
     },
-    /// Elements that share a byte are an odd number along the innermost axis in memory.
+    /// The number of elements along the innermost axis is odd, but two elements share a byte.
     HalfByte {
         tensor: String,
         axis: usize,
@@ -216,7 +216,7 @@ impl fmt::Display for BindError {
 
 impl std::error::Error for BindError {}
 
-/// The values of `extents`, in their order. `given[i]` is the tensor given for `tensors[i]`, if any.
+/// The values of `extents`, in order. `given[i]` is the tensor given for `tensors[i]`, if any.
 pub fn bind(
     extents: &[String],
     tensors: &[TensorSpec],
@@ -263,7 +263,7 @@ pub fn axes(
     Ok(axes)
 }
 
-/// Refuses elements that share a byte where a line of them along the innermost axis in memory ends within one.
+/// Refuses a tensor of elements that share a byte if a line along the innermost axis in memory ends within a byte.
 fn whole_bytes(tensor: &TensorSpec, axes: &[Axis]) -> Result<(), BindError> {
     let shared = tensor.dtype.per_byte();
     let place = |i: usize| tensor.order.get(i).map_or(i, |&axis| axis as usize);
@@ -343,7 +343,7 @@ impl Binder<'_> {
         self.found.iter().filter(|found| found.is_none()).count()
     }
 
-    /// Binds the names that axes of a tensor have in a sum with what is bound.
+    /// Binds names that occur in sums in the axes of a tensor, using the names bound so far.
     fn solve_tensor(&mut self, tensor: &TensorSpec, given: Given<'_>) -> Result<(), BindError> {
         for (axis, (dim, found)) in tensor.dims.iter().zip(given.axes).enumerate() {
             let Some(line) = self.line(&dim.extent) else {
@@ -367,7 +367,8 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// An expression as a line over the one name in it that has no value; `None` where it is none.
+    /// Rewrites an expression as a linear function of its only unknown extent; `None` if it has none, several, or is
+    /// not linear.
     fn line(&self, expr: &SizeExpr) -> Option<Line> {
         let extent = |op: &SizeOp| match *op {
             SizeOp::Extent(index) => Some(index as usize),
@@ -440,7 +441,7 @@ struct Line {
 }
 
 impl Line {
-    /// The value of the extent for which the line is `length`; `None` where none is.
+    /// The extent for which the function has the value `length`; `None` if no such extent exists.
     fn at(&self, length: usize) -> Option<i64> {
         let over = i64::try_from(length).ok()?.checked_sub(self.base)?;
         (over >= 0 && over % self.slope == 0).then(|| over / self.slope)

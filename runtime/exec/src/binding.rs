@@ -1,8 +1,8 @@
-//! A binding is a program bound to extents: the version that runs, its plan, and for each buffer whose memory it is. What callers bring
-//! in each call are operands; devices put their addresses where the binding says.
+//! A binding is a program bound to extents: the selected version, its plan, and the owner of each buffer's memory.
+//! Callers pass operands in each call; devices store their addresses where the binding says.
 //!
-//! An output is written where the caller wants it. One that updates an input begins as a copy of that; one that is a view, or shares
-//! the memory of another output, is copied at the end.
+//! An output is written to the caller's memory. An output that updates an input starts as a copy of it. An output that
+//! is a view, or shares memory with another output, is copied at the end.
 
 use std::fmt;
 
@@ -109,12 +109,13 @@ impl fmt::Display for CallError {
 
 impl std::error::Error for CallError {}
 
-/// The addresses that kernels take: multiples of the size of an element, or of [`BUFFER_ALIGN`] where something is said to do with others.
+/// The addresses that kernels accept: multiples of the element size, or of [`BUFFER_ALIGN`] if a message for unaligned
+/// ones is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Addresses {
     pub inputs: Option<&'static str>,
     pub outputs: Option<&'static str>,
-    /// True where that holds of the outputs alone that kernels store by whole lines.
+    /// True if this applies only to outputs that kernels store in whole cache lines.
     pub lines: bool,
 }
 
@@ -125,24 +126,24 @@ pub(crate) struct Binding {
     pub plan: RunPlan,
     /// The bytes of the inputs and of the outputs.
     pub bytes: [Vec<usize>; 2],
-    /// The bytes of an element of each, of complex ones those of a part.
+    /// The bytes of an element of each input and output; for complex types, the bytes of one part.
     pub elements: [Vec<usize>; 2],
     /// The buffers that are the caller's memory.
     pub borrowed: Vec<(usize, Operand)>,
-    /// Buffers that are nobody's tensor and no temporary: they have memory of their own.
+    /// Buffers that belong to no caller's tensor and are not temporaries: they have memory of their own.
     pub own: Vec<usize>,
     /// Buffers that begin as a copy of an input.
     pub copied_in: Vec<(usize, usize)>,
     /// Buffers that are copied to an output at the end.
     pub copied_out: Vec<(usize, usize)>,
-    /// True for an output that a kernel of a CPU stores by whole lines.
+    /// True for an output that a CPU kernel stores in whole cache lines.
     pub lines: Vec<bool>,
     /// For each output the input that it overwrites, if any.
     pub overwrites: Vec<Option<usize>>,
 }
 
 impl Binding {
-    /// Binds an artifact, of all versions, to extents, all of which are given by name, for so many workers.
+    /// Binds an artifact with all its versions to `extents`, which names every extent, for `workers` workers.
     pub fn new(
         whole: &Artifact,
         extents: &Explicit,
@@ -202,7 +203,7 @@ impl Binding {
         }
     }
 
-    /// For each output, true if it is memory that a kernel stores by whole lines.
+    /// For each output, true if a kernel stores its memory in whole cache lines.
     fn line_outputs(&self, artifact: &Artifact) -> Vec<bool> {
         let mut lines = vec![false; artifact.outputs.len()];
         let steps = self.plan.steps.iter().filter_map(|(_, step)| match step {
@@ -225,7 +226,8 @@ impl Binding {
         lines
     }
 
-    /// Checks the operands of a call: of each the address and, where it is known, the length. True if all begin at multiples of [`BUFFER_ALIGN`].
+    /// Checks the operands of a call, each given by its address and, if known, its length. Returns true if all start at
+    /// multiples of [`BUFFER_ALIGN`].
     #[inline]
     pub fn check(
         &self,

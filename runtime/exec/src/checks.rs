@@ -39,7 +39,7 @@ pub enum CheckError {
     InputChanged { input: String, element: usize },
     /// An element of an output that nobody wrote.
     Unwritten { output: String, element: usize },
-    /// An element of an output that depends on memory that nobody wrote, on the order of grid iterations, or on chance.
+    /// An element of an output depends on memory that was never written, on the order of grid iterations, or on chance.
     Undetermined { output: String, element: usize },
     /// An element of an output that depends on where buffers lie in memory.
     Layout { output: String, element: usize },
@@ -100,13 +100,13 @@ impl fmt::Display for CheckError {
 
 impl std::error::Error for CheckError {}
 
-/// The position of the first element that differs, of those that share a byte the first.
+/// The position of the first element that differs; for elements that share a byte, the first element of that byte.
 pub(crate) fn first_difference(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
     let byte = a.iter().zip(b).position(|(a, b)| a != b)?;
     Some(byte / dtype.bytes().max(1) * dtype.per_byte())
 }
 
-/// The position of the first element that has another value; all NaN are one value. The rest of the longer list is
+/// The position of the first element with another value; all NaN count as one value. The rest of the longer list is
 /// ignored.
 pub fn first_other_value(a: &[u8], b: &[u8], dtype: DType) -> Option<usize> {
     if dtype.per_byte() > 1 {

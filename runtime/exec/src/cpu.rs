@@ -1,11 +1,12 @@
 //! Runs artifacts on the CPU.
 //!
-//! A launch's grid is cut into ranges, which the workers take one after the other. The ABI makes the result independent of
-//! where the cuts are, and so of the number of threads.
+//! The grid of a launch is split into ranges, which the workers take one after the other. The ABI makes the result
+//! independent of the split, and therefore of the number of threads.
 //!
-//! [`CpuProgram::run`] borrows its inputs and leaves them as they are: an output that updates an input is made from a copy, and
-//! one that is a view of an input, or of another output, is handed out as a tensor of its own. [`CpuProgram::update`] takes
-//! its inputs: what updates one, or is a view of one, is that very memory, and nothing is copied.
+//! [`CpuProgram::run`] borrows its inputs and leaves them unchanged: an output that updates an input is computed in a
+//! copy. An output that is a view of an input or of another output is returned as a separate tensor.
+//! [`CpuProgram::update`] consumes its inputs: an output that updates an input, or is a view of one, is the input's own
+//! memory, without a copy.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -105,7 +106,8 @@ impl CpuProgram {
         &self.artifact
     }
 
-    /// Runs the program. `inputs` are in the artifact's order; `explicit` gives extents that no input's shape gives.
+    /// Runs the program. `inputs` are in the artifact's order; `explicit` gives the extents that no input shape
+    /// determines.
     pub fn run(
         &self,
         runtime: &Runtime,
@@ -116,7 +118,8 @@ impl CpuProgram {
         self.run_linked(None, runtime, inputs, explicit, options)
     }
 
-    /// Runs a device's part of a program, where others run theirs: `engine` tells which one this is. An error ends all.
+    /// Runs one device's part of a program. `engine` connects it to the other parts and gives its rank. An error ends
+    /// all parts.
     pub fn run_on(
         &self,
         engine: &mut dyn Engine,
@@ -191,8 +194,8 @@ impl CpuProgram {
         Ok(RunResult { outputs, report })
     }
 
-    /// Runs the program once on inputs that are given away. An output that updates an input, or is a view of one, is that
-    /// input's memory; where several outputs share memory, the last of them has it and the others are copies.
+    /// Runs the program once and consumes its inputs. An output that updates an input, or is a view of one, is that
+    /// input's memory. If several outputs share memory, the last one keeps it and the others are copies.
     pub fn update(
         &self,
         runtime: &Runtime,
@@ -242,7 +245,7 @@ impl CpuProgram {
     }
 }
 
-/// The engine of a program that runs without others, where it needs one: that of its only device.
+/// The engine of a program that runs on a single device; `None` if the program never communicates.
 fn solo_engine<'a>(
     artifact: &Artifact,
     plan: &RunPlan,
@@ -335,14 +338,14 @@ impl Run<'_> {
         }
     }
 
-    /// Runs the program in guarded memory, once for each pattern, the second time with the grids walked backward.
+    /// Runs the program in guarded memory, once for each pattern; the second run executes its grids backward.
     fn guarded_runs(&self, link: &mut Option<Link<'_>>) -> Result<[Frame; 2], RuntimeError> {
         let [first, second] = PATTERNS;
         let first = self.guarded(first, Order::Parallel, link)?;
         Ok([first, self.guarded(second, Order::Backward, link)?])
     }
 
-    /// Compares the outputs of the guarded runs with each other and with those of the lean run.
+    /// Compares the outputs of the two guarded runs with each other and with the outputs of the lean run.
     fn compare(&self, guarded: &[Frame; 2], lean: &Frame) -> Result<(), CheckError> {
         for ((output, bytes), axes) in self.output_sizes().zip(&self.plan.outputs) {
             // Beside a broadcast axis of extent 0 elements are stored that no index reads: nobody need write them.
@@ -411,7 +414,7 @@ impl Run<'_> {
         }
     }
 
-    /// A buffer's bytes: the frame's own, else those of the input that the buffer is.
+    /// A buffer's bytes: those of the frame, or those of the corresponding input.
     fn contents<'b>(
         &'b self,
         frame: &'b Frame,
@@ -429,8 +432,8 @@ impl Run<'_> {
         stored.unwrap_or_default()
     }
 
-    /// The outputs as tensors: the run's own memory where an output is all that a buffer holds, that of an input that was
-    /// given away, else a copy.
+    /// The outputs as tensors without a copy if an output fills the run's own buffer or a consumed input; otherwise as
+    /// copies.
     fn outputs(
         &self,
         frame: &mut Frame,

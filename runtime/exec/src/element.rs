@@ -1,4 +1,4 @@
-//! Single elements of any type as numbers, from and to their bytes in memory.
+//! Single elements of any type as numbers, and their conversion from and to bytes.
 //!
 //! Conversions round once, to nearest even. Nothing here is for bulk work inside kernels; it serves inputs, files and tests.
 
@@ -7,7 +7,7 @@ use half::{bf16, f16};
 
 use crate::small;
 
-/// The element as `f64`, of a complex number its real part. Exact but for integers beyond 2^53, which round.
+/// The element as `f64`; for a complex number, its real part. Exact except for integers beyond 2^53, which round.
 pub fn to_f64(dtype: DType, bytes: &[u8]) -> Option<f64> {
     match dtype {
         DType::C64 | DType::C128 if bytes.len() != dtype.bytes() => None,
@@ -38,7 +38,7 @@ pub fn to_int(dtype: DType, bytes: &[u8]) -> Option<i128> {
     }
 }
 
-/// The element in the fewest digits that read back as it; of a complex number both parts.
+/// The element in the fewest digits that parse back to it; for a complex number, both parts.
 pub fn text(dtype: DType, bytes: &[u8]) -> Option<String> {
     Some(match dtype.kind() {
         Kind::Truth => (to_int(dtype, bytes)? != 0).to_string(),
@@ -77,7 +77,8 @@ impl Encoded {
     }
 }
 
-/// A real number as an element: of a complex type with the imaginary part 0, rounded to a floating-point type, saturated to an integer type (NaN becomes 0).
+/// A real number as an element. A complex type gets the imaginary part 0, a floating-point type rounds, and an integer
+/// type saturates (NaN becomes 0).
 pub fn from_f64(dtype: DType, value: f64) -> Encoded {
     match dtype {
         DType::F64 => Encoded::new(value.to_le_bytes()),
@@ -111,8 +112,8 @@ pub fn from_int(dtype: DType, value: i128) -> Encoded {
     }
 }
 
-/// Rounds to `f32` so that rounding the result again to a narrower type is as good as rounding once: towards zero, with
-/// the last bit set where anything was lost (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
+/// Rounds to `f32` towards zero, with the last bit set if the result is inexact. A second rounding to a narrower type
+/// then equals a single rounding (Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
 fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) == value || value.is_nan() {

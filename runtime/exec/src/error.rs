@@ -86,7 +86,7 @@ pub enum RuntimeError {
         /// Bytes that the program takes in all.
         planned: u64,
     },
-    /// A block of a kernel asks for more shared memory than the device has for one.
+    /// A kernel requires more shared memory for a block than the device has.
     SharedMemory {
         kernel: String,
         bytes: u64,
@@ -107,12 +107,13 @@ pub enum RuntimeError {
 pub struct StepName {
     /// The kernel; `None` for a copy or a fill.
     pub kernel: Option<String>,
-    /// The product that a library computes in place of the kernel: its shape and its types.
+    /// The product that a library computes instead of the kernel: its shape and its types.
     pub product: Option<String>,
     /// Its place among the steps, counted from 1, and how many there are.
     pub number: usize,
     pub steps: usize,
-    /// Blocks, threads of each, and bytes of shared memory that the launch gives each; all 0 where nothing is launched.
+    /// The number of blocks, the threads of a block, and the dynamic shared memory of a block; all 0 if nothing is
+    /// launched.
     pub grid: i64,
     pub block: u32,
     pub shared_bytes: u32,

@@ -1,8 +1,8 @@
-//! Programs that are bound to extents and called on the caller's memory.
+//! Programs bound to extents and called on the caller's memory.
 //!
-//! All that extents decide is decided when an [`Executable`] is made: the version, every size, the memory of temporaries and of the workers.
-//! A call checks the lengths and the alignment of what it is given, puts addresses into tables and runs the kernels; with one worker it
-//! allocates nothing, takes no lock and makes no text.
+//! Creating an [`Executable`] settles everything that depends on the extents: the version, all sizes, the memory of
+//! temporaries and of the workers. A call checks the lengths and the alignment of its arguments, puts addresses into
+//! tables and runs the kernels. With one worker it allocates nothing, takes no lock and formats no text.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Executable {
     program: Arc<CpuProgram>,
     workers: Arc<Workers>,
     binding: Binding,
-    /// The address of each buffer; those of the caller's are set by each call.
+    /// The address of each buffer; each call sets those of the caller's tensors.
     addresses: Vec<Address>,
     /// Room for the addresses of one launch.
     cursor: Cursor,
@@ -111,8 +111,8 @@ impl Executable {
         &self.binding.bytes[1]
     }
 
-    /// The multiple at which the memory of an output begins: [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN) where kernels store
-    /// whole lines of the cache past it, else the size of an element.
+    /// The alignment of an output's memory: [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN) if kernels write it
+    /// with non-temporal stores of whole cache lines, else the size of an element.
     pub fn output_align(&self, output: usize) -> usize {
         match self.binding.lines.get(output) {
             Some(false) => self.binding.elements[1][output],
@@ -120,13 +120,14 @@ impl Executable {
         }
     }
 
-    /// For each output the input that it overwrites, if any: the two may be the same memory.
+    /// For each output, the input that it overwrites, if any: the two may be the same memory.
     pub fn overwrites(&self) -> &[Option<usize>] {
         &self.binding.overwrites
     }
 
-    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs begin at multiples of their elements' size:
-    /// kernels for a CPU load from any such address. Outputs begin at multiples of [`output_align`](Self::output_align).
+    /// Runs the program. Tensors are stored as the artifact's inputs and outputs say. Inputs start at multiples of
+    /// their element size, which is enough for CPU kernels. Outputs start at multiples of
+    /// [`output_align`](Self::output_align).
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<(), CallError> {
         self.alone()?;
         let place = |memory: &[u8]| (memory.as_ptr().addr() as u64, Some(memory.len()));
@@ -145,8 +146,8 @@ impl Executable {
         Ok(())
     }
 
-    /// As [`run`](Self::run), a device's part of a program, where others run theirs: `engine`, the same in all runs, tells which one this is. The first run
-    /// compares the programs of all. An error ends all.
+    /// Runs as [`run`](Self::run) does, but one device's part of a program. `engine` connects it to the other parts,
+    /// and must be the same in all runs. The first run compares the programs of all devices. An error ends all parts.
     pub fn run_on(
         &mut self,
         engine: &mut dyn Engine,
@@ -193,16 +194,16 @@ impl Executable {
         }
     }
 
-    /// As [`run`](Self::run), on addresses. An output may be the memory of the input that it [overwrites](Self::overwrites): then nothing is
-    /// copied, and the input is gone.
+    /// Runs as [`run`](Self::run) does, on addresses. An output may be the memory of the input that it
+    /// [overwrites](Self::overwrites). Then nothing is copied, and the input's contents are lost.
     ///
     /// # Errors
-    /// Another number of addresses, or ones that are not aligned; null for a tensor that has elements.
+    /// A wrong number of addresses, or unaligned ones; null for a tensor that has elements.
     ///
     /// # Safety
-    /// Each address is good for the bytes that [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) say. Nobody
-    /// writes to the inputs meanwhile, and nobody else uses the outputs. Outputs overlap nothing but the one input that they overwrite, and
-    /// that only as a whole.
+    /// Each address is good for [`input_bytes`](Self::input_bytes) or [`output_bytes`](Self::output_bytes) bytes.
+    /// During the call nobody writes to the inputs, and nobody else uses the outputs. An output overlaps nothing except
+    /// the input that it overwrites, and that input exactly.
     pub unsafe fn run_at(
         &mut self,
         inputs: &[*const u8],

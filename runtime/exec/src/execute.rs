@@ -1,7 +1,7 @@
-//! Does the steps of a plan on the CPU.
+//! Executes the steps of a plan on the CPU.
 //!
-//! This is where machine code is called and raw memory is copied; what makes that sound is the plan, which has compared
-//! every size with its buffer, and the owner of the memory, who holds it for as long as its addresses are used.
+//! This module calls machine code and copies raw memory. Its soundness rests on the plan, which has compared every size
+//! with its buffer. It also rests on the owner of the memory, who keeps it as long as its addresses are used.
 
 use fuser_artifact::abi::CpuEntry;
 
@@ -11,7 +11,7 @@ use crate::sort::{Sort, Stage};
 use crate::team::Effort;
 use crate::workers::{Workers, bound};
 
-/// Pieces in which memory is copied and filled; large enough that handing one out is cheap.
+/// The size of the pieces in which memory is copied and filled, large enough to make scheduling cheap.
 const COPY_CHUNK: usize = 64 * 1024;
 
 /// An address that workers share.
@@ -46,8 +46,8 @@ pub(crate) struct Places<'a> {
     pub exchange: Address,
 }
 
-/// Bytes up to which one core is done before another one has heard of the work, and from which on it pays to wake one: a core moves a few
-/// of them in a nanosecond, and telling a core that watches takes some 100 ns, waking one some microseconds.
+/// The size below which one core finishes before another could start, and the size from which on waking a core pays. A
+/// core moves a few bytes each nanosecond. Notifying a polling core takes some 100 ns, waking one some microseconds.
 const TINY: usize = 16 * 1024;
 const HEAVY: usize = 256 * 1024;
 
@@ -60,7 +60,7 @@ fn effort(bytes: usize) -> Effort {
     }
 }
 
-/// Kernels, threads and memory of a run. The places are those of the plan, and the entries are those of its artifact.
+/// The kernels, threads and memory of a run. `places` are those of the plan, `entries` those of its artifact.
 pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
     pub entries: &'a [CpuEntry],
@@ -68,7 +68,7 @@ pub(crate) struct Machine<'a> {
     pub order: Order,
 }
 
-/// The order in which a launch's grid is cut up and run. The result must not depend on it.
+/// The order in which the ranges of a launch's grid run. The result must not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Ranges that the workers take one after the other.
@@ -77,10 +77,10 @@ pub(crate) enum Order {
     Backward,
 }
 
-/// Most ranges of a backward walk: enough to be small, few enough to be quick.
+/// The maximum number of ranges in a backward run: enough for small ranges, few enough for speed.
 const MAX_BACKWARD: i64 = 1 << 16;
 
-/// The state between steps, with room for what they need: where it is made for their plan, no step allocates anything.
+/// The state between steps. It is allocated for a plan in advance, so that no step allocates.
 pub(crate) struct Cursor {
     /// The addresses of a launch.
     pointers: Vec<Address>,
@@ -103,8 +103,8 @@ impl Cursor {
 }
 
 impl Machine<'_> {
-    /// Does the step of number `at`; gives the number of the next one. Only a communication fails, and one with no link to others moves nothing:
-    /// who runs a program that communicates gives one.
+    /// Runs step number `at` and returns the number of the next step. Only a communication can fail. Without a link it
+    /// moves no data, so callers of a communicating program must pass one.
     pub fn step(
         &self,
         at: usize,
@@ -266,7 +266,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Sorts lines one after the other, each by all workers. There are several, whose scratch memory has room for a line each.
+    /// Sorts several lines one after the other, each by all workers. The scratch memory has room for a line for each
+    /// worker.
     fn sort_together(&self, sort: &Sort, stages: &[Stage], addresses: [Address; 2]) {
         let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
         for line in 0..sort.line_count() {
@@ -342,7 +343,7 @@ pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
 }
 
 /// # Safety
-/// Both addresses are good for `bytes` bytes, which do not overlap, and nobody else uses those at `to`.
+/// Both addresses are good for `bytes` bytes. The two ranges do not overlap, and nobody else uses the destination.
 pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
     let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
     workers.for_each_chunk(chunks, effort(bytes), &move |_, begin, end| {

@@ -1,8 +1,9 @@
 //! The memory of one run.
 //!
-//! A frame gives every buffer of a plan an address. Lean, it uses the inputs' own memory and lets temporaries share an
-//! arena; an input that is updated has a copy, but for a frame that may write over it. Guarded, every buffer, the inputs too, has memory of its own between two red zones, and all that no input fills
-//! begins as a pattern: that is what the checks look at.
+//! A frame gives every buffer of a plan an address. A lean frame uses the inputs' own memory and lets temporaries share
+//! an arena. An updated input is copied first, unless the frame may overwrite it. In a guarded frame, every buffer has
+//! memory of its own between two red zones, including the inputs. Memory that no input fills starts with a pattern,
+//! which the checks examine.
 
 use crate::checks::{CheckError, REDZONE, Side};
 use crate::error::RuntimeError;
@@ -19,7 +20,7 @@ const CANARY: u8 = 0xc5;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Lean,
-    /// As lean, and inputs that are updated are written to: nobody else may hold them.
+    /// As `Lean`, except that updated inputs are written in place: nobody else may hold them.
     Updating,
     Guarded {
         pattern: u8,
@@ -62,7 +63,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Memory for a plan; the inputs must outlive every use of the frame's addresses.
+    /// Allocates memory for a plan; the inputs must outlive every use of the frame's addresses.
     pub fn new(
         heap: &Heap,
         plan: &RunPlan,
@@ -204,7 +205,7 @@ fn allocate(heap: &Heap, bytes: usize, mode: Mode) -> Result<Memory, RuntimeErro
     }
 }
 
-/// Red zones around the first `bytes` bytes after the first red zone, and the pattern between them.
+/// Paints red zones around the `bytes` bytes after the first red zone, and the pattern inside.
 fn paint(area: &mut [u8], bytes: usize, pattern: u8) {
     area.fill(CANARY);
     if let Some(inside) = area.get_mut(REDZONE..REDZONE + bytes) {

@@ -20,9 +20,9 @@ pub struct Inputs {
     pub extents: Vec<i64>,
 }
 
-/// Reads and makes up the inputs of a program. One that `specs` does not name is `random`.
+/// Reads or generates the inputs of a program. An input that `specs` does not name is `random`.
 ///
-/// Files come first: their shapes give extents, which made-up inputs then have.
+/// Files are read first: their shapes determine extents, which generated inputs then use.
 pub fn resolve(
     heap: &Heap,
     extents: &[String],
@@ -172,7 +172,7 @@ pub(crate) fn bind_tensors(
     Ok(bind::bind(extents, specs, &given, explicit)?)
 }
 
-/// For each input, the tensor stored as declared, where the given one is not.
+/// For each input, a copy stored as declared, if the given tensor is stored differently.
 pub(crate) fn as_declared(
     heap: &Heap,
     specs: &[TensorSpec],

@@ -1,11 +1,12 @@
-//! Runs artifacts: memory, inputs and files, the plan of a run, and the CPU and GPU that walk it.
+//! Execution of artifacts: memory, inputs and files, the plan of a run, and the CPU and GPU that execute it.
 //!
-//! A run goes like this: [`inputs::resolve`] reads and makes up the inputs, [`bind`] gives the named extents their
-//! values, [`run_plan`] turns every size into a number and gives every buffer a place, and a device ([`cpu`], [`cuda`])
-//! does the steps. The memory of a run is known before anything is allocated.
+//! A run has these stages: [`inputs::resolve`] reads or generates the inputs, [`bind`] gives the named extents their
+//! values, and [`run_plan`] turns every size into a number and gives every buffer a place. A device ([`cpu`], [`cuda`])
+//! then executes the steps. The memory of a run is known before any allocation.
 //!
-//! This crate sees artifacts and never the IR: it does not know what a program computes. It knows no linker either, kernels
-//! for the CPU come through a [`CodeLoader`]. It reads no environment, and two [`Runtime`]s share nothing.
+//! This crate sees artifacts and never the IR: it does not know the meaning of a program. It contains no linker;
+//! kernels for the CPU come through a [`CodeLoader`]. It reads no environment variables, and two [`Runtime`]s share
+//! nothing.
 //!
 //! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `gemm` (instructions that not every processor has, assembly, walking tensors), `attention` (both), `scatter`, `sort` and `routine` (walking tensors),
 //! `executable` (copying), `devices` (blocks that other threads read, walking tensors), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`

@@ -1,8 +1,8 @@
 //! Access to the machine code of CPU kernels.
 //!
-//! The runtime knows no linker and no LLVM: its owner hands in a [`CodeLoader`]. An entry that a loader gives out must
-//! be code for the ABI of [`fuser_artifact::abi`], and must stay callable for as long as its [`LoadedCode`] lives: the
-//! runtime calls it on that word.
+//! The runtime contains neither a linker nor LLVM: its owner supplies a [`CodeLoader`]. An entry from a loader must be
+//! code for the ABI of [`fuser_artifact::abi`], and must stay callable as long as its [`LoadedCode`] lives. The
+//! runtime's unsafe calls rely on that contract.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use fuser_artifact::{KernelCode, Target};
 
 /// Turns object code into callable code.
 pub trait CodeLoader {
-    /// Loads kernels that were compiled for `target`; refuses them where this processor lacks something that it has.
+    /// Loads kernels compiled for `target`; refuses them if this processor lacks a feature of the target.
     fn load(
         &self,
         target: &Target,

@@ -1,8 +1,8 @@
 //! Aligned memory under a limit.
 //!
-//! A [`Heap`] hands out zeroed [`Memory`], aligned to 64 bytes or to a page, counts the bytes in use and refuses requests that would
-//! go over its limit. A refusal is a [`MemoryError`] with its numbers: nothing here aborts. The bytes come from a
-//! [`MemorySource`], so that tests can let the n-th request fail.
+//! A [`Heap`] allocates zeroed [`Memory`], aligned to 64 bytes or to a page. It counts the bytes in use and refuses
+//! requests beyond its limit. A refusal is a [`MemoryError`] with its numbers: no allocation aborts the process. The
+//! bytes come from a [`MemorySource`], so that tests can let the n-th request fail.
 
 use std::alloc::Layout;
 use std::fmt;
@@ -71,17 +71,18 @@ impl Block {
     }
 }
 
-/// A block of a page or more begins at one, so that no time depends on what else is in the heap: a scale of rows took 24 ms instead of 13 where
-/// a longer path on the command line had moved its factors. The likely cause, which no counter confirms: a load waits for a store under way
-/// whose address agrees with its own in the lower twelve bits.
+/// The layout of a block. A block of at least a page starts at a page, so that its performance is independent of the
+/// heap's other contents: a scaling of rows once took 24 ms instead of 13 because a longer command line had moved its
+/// factors. The likely cause, not confirmed by a counter: a load waits for a pending store whose address has the same
+/// lower twelve bits.
 fn layout(bytes: usize) -> Option<Layout> {
     const PAGE: usize = 4096;
     let align = if bytes < PAGE { BUFFER_ALIGN } else { PAGE };
     Layout::from_size_align(bytes, align).ok()
 }
 
-/// Asks the system for huge pages below a block that nobody has touched, where it spans some: a tenth of the time of a kernel
-/// that moves much memory goes into small ones. A system that has none goes on as before.
+/// Requests huge pages for an untouched block that spans at least one: with small pages, a kernel that moves much
+/// memory loses a tenth of its time. On systems without huge pages the request has no effect.
 #[cfg(target_os = "linux")]
 fn advise_huge_pages(start: NonNull<u8>, bytes: usize) {
     const HUGE_PAGE: usize = 2 << 20;
@@ -225,7 +226,7 @@ impl Heap {
         self.usage.in_use.load(Ordering::Relaxed)
     }
 
-    /// The most bytes that were out at a time, since the last [`Heap::reset_peak`].
+    /// The maximum number of bytes in use at once, since the last [`Heap::reset_peak`].
     pub fn peak(&self) -> u64 {
         self.usage.peak.load(Ordering::Relaxed)
     }
@@ -315,13 +316,13 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The address, for handing to a kernel. The caller must know which accesses are valid.
+    /// The address, for passing to a kernel. The caller must know which accesses are valid.
     pub fn address(&self) -> *mut u8 {
         self.block.start.as_ptr()
     }
 }
 
-/// Bytes from a heap that nobody has written yet: only their address is known.
+/// Uninitialized bytes from a heap, of which only the address may be used.
 #[derive(Debug)]
 pub struct Raw(Memory);
 
@@ -360,7 +361,7 @@ impl fmt::Debug for Memory {
     }
 }
 
-/// The memory that the system could give now, where it says so (Linux: `MemAvailable`).
+/// The memory that the system has available; `None` if it does not say (Linux: `MemAvailable`).
 pub fn available() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     parse_available(&text)

@@ -136,7 +136,7 @@ impl From<TensorError> for NpyProblem {
     }
 }
 
-/// Reads a tensor of this element type; the shape is what the file says.
+/// Reads a tensor of this element type; the file determines the shape.
 pub fn read(path: &Path, dtype: DType, heap: &Heap) -> Result<HostTensor, NpyError> {
     let read = || {
         let file = open(path)?;
@@ -175,7 +175,7 @@ pub(crate) fn read_from(
     }
 }
 
-/// Reads elements of type `of`, each as one of type `dtype`, which takes whole bytes.
+/// Reads elements of type `of` and stores each as `dtype`, whose elements take whole bytes.
 fn read_whole(
     mut reader: impl Read,
     length: u64,
@@ -289,7 +289,7 @@ fn normalise(tensor: &mut HostTensor, big_endian: bool) {
     }
 }
 
-/// The same tensor in row-major order, from one whose first axis varies fastest.
+/// Converts a tensor whose first axis varies fastest to row-major order.
 fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorError> {
     let mut result = HostTensor::zeros(heap, tensor.dtype(), tensor.axes())?;
     let size = tensor.dtype().bytes();
@@ -310,7 +310,7 @@ fn from_fortran(tensor: &HostTensor, heap: &Heap) -> Result<HostTensor, TensorEr
     Ok(result)
 }
 
-/// Writes a tensor as a file's contents, in many small pieces: `out` should have a buffer.
+/// Writes a tensor as a file's contents, in many small pieces: `out` should be buffered.
 pub fn write(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     out.write_all(&Header::encode(descr(tensor.dtype()), &tensor.extents()))?;
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
@@ -328,7 +328,7 @@ pub(crate) fn length(tensor: &HostTensor) -> u64 {
     bytes.saturating_add(MAX_HEADER as u64)
 }
 
-/// Writes every element in row-major order, as often as its broadcast axes repeat it.
+/// Writes every element in row-major order, repeated along its broadcast axes.
 fn write_in_full(out: &mut impl Write, tensor: &HostTensor) -> io::Result<()> {
     let full: Vec<Axis> = tensor.extents().into_iter().map(Axis::stored).collect();
     let size = tensor.dtype().bytes();

@@ -4,8 +4,8 @@
 //! {'descr': '<f4', 'fortran_order': False, 'shape': (56, 1024), }
 //! ```
 //!
-//! Read are these keys in any order, strings in either quote without escapes, `True` and `False`, and tuples of
-//! non-negative integers; anything else is an error with its position. Structured types are not read.
+//! The parser accepts these keys in any order, strings in either quote without escapes, `True` and `False`, and tuples
+//! of non-negative integers. Anything else is an error with its position. Structured types are not supported.
 
 use std::fmt;
 

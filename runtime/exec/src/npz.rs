@@ -1,9 +1,9 @@
-//! Archives of `.npy` files: `.npz` as `numpy.savez` and `numpy.savez_compressed` write it.
+//! Archives of `.npy` files: `.npz` as written by `numpy.savez` and `numpy.savez_compressed`.
 //!
-//! An archive is a zip file whose members are called `NAME.npy`. A member is read as a file of its own is: its header is checked against the
-//! length that the archive states before anything is allocated, no byte is read beyond that length, and the sum of its bytes is compared. So a
-//! member that unpacks to more than it says is an error, and one that says much needs as much memory as the session may have. Every error names
-//! the archive and the member.
+//! An archive is a zip file whose members are named `NAME.npy`. A member is read like a separate file: its header is
+//! checked against the length that the archive states before any allocation. No byte beyond that length is read, and
+//! the checksum is verified. A member that unpacks to more than its stated length is an error. Memory is bounded by the
+//! stated length, within the session's limit. Every error names the archive and the member.
 
 use std::fs::File;
 use std::io::{self, BufReader, Write};
@@ -34,7 +34,7 @@ pub fn members(archive: &Path) -> Result<Vec<String>, NpyError> {
     })
 }
 
-/// Reads a member as a tensor of this element type; the shape is what it says.
+/// Reads a member as a tensor of this element type; the member determines the shape.
 pub fn read(
     archive: &Path,
     member: &str,

@@ -1,15 +1,15 @@
-//! Puts temporaries that are never live together into the same memory.
+//! Places temporaries that are never live at the same time into the same memory.
 //!
-//! Each temporary has a size and the first and last step of its life. Walking the steps in order, a temporary that
-//! begins takes the smallest free block that holds it (the lowest of equals), one that ends gives its block back, and
-//! neighbours that are free grow together. If no block fits, the arena grows, from its free end if it has one. That is
-//! O(n log n), and a function of the input alone. Offsets are multiples of 64 bytes.
+//! Each temporary has a size and the first and last step of its life. The steps are processed in order. A temporary
+//! that begins takes the smallest free block that holds it (the lowest of equal ones). A temporary that ends frees its
+//! block, which merges with free neighbors. If no block fits, the arena grows, from its free end if it has one. This
+//! takes O(n log n) and depends on the input alone. Offsets are multiples of 64 bytes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use fuser_artifact::limits::BUFFER_ALIGN;
 
-/// A temporary: its size, and the steps it is live in, both ends included.
+/// A temporary: its size, and the range of steps in which it is live, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     pub bytes: usize,
@@ -26,7 +26,7 @@ pub struct Arena {
     pub bytes: usize,
 }
 
-/// Places all; `None` if the sum of the sizes does not fit the address space.
+/// Assigns an offset to each lifetime; `None` if the sum of the sizes exceeds the address space.
 pub fn place(lifetimes: &[Lifetime]) -> Option<Arena> {
     let sizes: Vec<usize> = lifetimes
         .iter()
@@ -58,7 +58,7 @@ pub fn padded(bytes: usize) -> Option<usize> {
     bytes.checked_next_multiple_of(BUFFER_ALIGN)
 }
 
-/// Within a step, all that begin come before all that end: both are live in it.
+/// The order of events within a step: beginnings precede ends, since both buffers are live in that step.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EventKind {
     Begin,
@@ -70,7 +70,7 @@ struct Event {
     index: usize,
 }
 
-/// The beginnings and ends of lifetimes, in order of time; of those that begin together, the largest first.
+/// The beginnings and ends of lifetimes, by time. Among simultaneous beginnings, the largest comes first.
 fn events(lifetimes: &[Lifetime]) -> Vec<Event> {
     let mut events = Vec::with_capacity(lifetimes.len() * 2);
     for (index, life) in lifetimes.iter().enumerate() {
@@ -102,7 +102,7 @@ impl Space {
         offset
     }
 
-    /// Makes the free block at the arena's end, which may be empty, as large as `size`.
+    /// Grows the free block at the arena's end, which may be empty, to `size` bytes.
     fn grow(&mut self, size: usize) -> (usize, usize) {
         let last = self
             .by_offset
@@ -158,7 +158,7 @@ mod tests {
         a.first <= b.last && b.first <= a.last
     }
 
-    /// No two that live together overlap; none reaches beyond the arena; all are aligned.
+    /// Asserts that simultaneous lifetimes do not overlap, stay inside the arena and are aligned.
     fn check(lifetimes: &[Lifetime], arena: &Arena) {
         let blocks: Vec<(&Lifetime, usize)> = lifetimes
             .iter()
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The most that is live in a step: no plan can do with less.
+    /// The maximum number of live bytes in a step, a lower bound for every plan.
     fn lower_bound(lifetimes: &[Lifetime]) -> usize {
         let live = |step: u32| {
             let live = lifetimes

@@ -1,9 +1,12 @@
-//! Products of matrices: their loops as numbers, and the calls that compute them.
+//! Matrix products: their loops as numbers, and the calls that compute them.
 //!
-//! The result is cut into tiles by its extents and the number of workers, and each tile is one call on one worker, over all terms in an order that depends on
-//! nothing else: the same bits however many threads run. Where the processor has AVX-512 micro-kernels of our own compute it (`gemm`), of bf16 in tiles of AMX
-//! if it has these and the factors allow it, which is decided for blocks of rows and columns that tiles do not cut. Else, and for f64, a library does: elements
-//! of 16 bits are widened for it a piece of the terms at a time, into a worker's scratch memory, and the sums are rounded once.
+//! The result is split into tiles by its extents and the number of workers. Each tile is one call on one worker, over
+//! all terms in a fixed order, so results are independent of the number of threads.
+//!
+//! On processors with AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if available and if
+//! the factors permit it, a decision made for blocks of rows and columns that tiles never split. Otherwise, and for
+//! f64, a library computes it: 16-bit elements are widened piece by piece into a worker's scratch memory, and sums are
+//! rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -18,16 +21,17 @@ use crate::gemm::{Amx, Fma, Kernel, Stored};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
-/// Elements of a result in which the time goes that a row or a column takes to be packed: as measured with tiles of AMX, beside which packing takes longest.
+/// The number of result elements whose computation takes as long as packing a row or column. Measured with AMX tiles,
+/// where packing has the greatest share of the time.
 const PACKING: usize = 128;
-/// Products of numbers from which on sleeping workers are woken at once: some tens of microseconds.
+/// The number of multiplications from which on sleeping workers are woken at once: some tens of microseconds of work.
 const HEAVY: usize = 1 << 23;
 /// Features from which on they are the innermost terms of a convolution.
 const FEW: usize = 8;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
 
-/// One loop: its length, and how far each step moves in the factors and in the result, in elements.
+/// One loop: its length, and the distance of a step in both factors and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loop {
     pub extent: usize,
@@ -60,8 +64,8 @@ pub struct Product {
     units: Units,
 }
 
-/// A product whose left factor is read through windows: rows, columns and terms are several loops each, rows and columns in the order in which the result
-/// lies in memory.
+/// A product whose left factor is read through windows: rows, columns and terms are several loops each. Rows and
+/// columns are in the storage order of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Nest {
     /// The factors' lines and terms.
@@ -80,7 +84,7 @@ struct Run {
 }
 
 impl Nest {
-    /// The nest of the loops of rows, columns and terms, each with its number; `None` where places do not fit a number.
+    /// The nest of the loops of rows, columns and terms, each with its number; `None` if positions overflow.
     fn new(
         [left, _, _]: [(&Factor, &[Axis]); 3],
         windows: &[Window],
@@ -189,8 +193,8 @@ fn order_of(factor: &Factor) -> Vec<usize> {
 }
 
 impl Product {
-    /// The loops of a product of tensors with these axes, some of the left one's read through windows, for so many workers; `None` where they disagree about a
-    /// loop.
+    /// The loops of a product of tensors with these axes, for `workers` workers. `windows` describe axes through which
+    /// the left factor is read. `None` if the tensors disagree about a loop.
     pub fn new(
         tensors: [(&Factor, &[Axis]); 3],
         windows: &[Window],
@@ -332,11 +336,11 @@ impl Product {
         }
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
-    /// [`Product::scratch_bytes`] says, and nobody else uses it.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
+    /// has [`Product::scratch_bytes`] bytes, and nobody else uses it.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 3], scratch: Address) {
         let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile);
         let mut rest = usize::try_from(call).unwrap_or(0);
@@ -435,7 +439,8 @@ fn step(at: &mut [usize; 3], own: &Loop, index: usize) {
         .for_each(|(at, stride)| *at += index * stride);
 }
 
-/// Rows and columns of one call: the tile with which so many workers are done first, of a result that is there `batch` times.
+/// The rows and columns of one call: the tile size with which `workers` workers finish first, for a result that occurs
+/// `batch` times.
 fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
     let sizes = |extent: usize, most: usize| {
         let blocks = extent.div_ceil(GRAIN).clamp(1, most / GRAIN);
@@ -454,7 +459,7 @@ fn tile([m, n]: [usize; 2], batch: usize, workers: usize) -> [usize; 2] {
     all.min_by_key(time).unwrap_or([GRAIN; 2])
 }
 
-/// The longest of these loops, once neighbours that are one run have been made one; the others run around the calls.
+/// Collapses adjacent loops and returns the longest one; the others are appended to `others` and run around the calls.
 pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     let mut runs: Vec<Loop> = Vec::new();
     for own in loops.into_iter().filter(|own| own.extent != 1) {
@@ -472,7 +477,7 @@ pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     found
 }
 
-/// One call: sizes, and the strides from row to row and from column to column.
+/// One call: its sizes, and the strides between rows and between columns.
 struct Matrix<'a> {
     /// The windows, and the numbers of the first row and column.
     nest: Option<(&'a Nest, [usize; 2])>,
@@ -484,7 +489,7 @@ struct Matrix<'a> {
     result: [usize; 2],
 }
 
-/// The factors of a call and the place of its result, row by row of `steps[0]` elements.
+/// The factors of a call and the position of its result, in rows of `steps[0]` elements.
 #[cfg(target_arch = "x86_64")]
 #[derive(Clone, Copy)]
 struct Sides<'a, T, O> {
@@ -521,7 +526,7 @@ impl Spread<'_> {
         }
     }
 
-    /// The place of line `first`, how many of `count` lines from it on are a run, and their stride.
+    /// The position of line `first`, the length of the run that starts there (at most `count`), and its stride.
     fn run(self, first: usize, count: usize) -> [usize; 3] {
         let (runs, line) = match self {
             Spread::Even(stride) => return [first * stride, count, stride],
@@ -573,7 +578,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         sides.turned()
     }
 
-    /// Rows of the result that lie in memory as columns are computed as such.
+    /// The transposed product, if rows of the result are stored as columns.
     fn turned(self) -> Self {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);
         match (rows.stride(), columns.stride()) {
@@ -586,7 +591,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         }
     }
 
-    /// Stores rows and columns of sums from these on, run by run.
+    /// Stores rows and columns of sums from `first` on, run by run.
     ///
     /// # Safety
     /// As for [`gemm::store`].
@@ -608,7 +613,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
         }
     }
 
-    /// Multiplies with a micro-kernel, and gives the parts of the whole that this one does not fit to another.
+    /// Multiplies with a micro-kernel, and passes the parts that do not fit it to `other`.
     ///
     /// # Safety
     /// All elements are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
@@ -806,7 +811,7 @@ impl Nest {
 
 impl Matrix<'_> {
     /// # Safety
-    /// All elements that sizes and strides lead to are there, and nobody else uses those of the result.
+    /// All elements addressed by the sizes and strides are there, and nobody else uses those of the result.
     unsafe fn f32(&self, a: *const f32, b: *const f32, c: *mut f32, beta: f32) {
         let ([ra, ca], [rb, cb], [rc, cc]) = self.strides();
         // SAFETY: the caller's word.

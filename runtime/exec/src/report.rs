@@ -63,11 +63,11 @@ pub struct LaunchReport {
     pub time_ms: f64,
 }
 
-/// A segment's part of it. Bytes are those of the model that made the plan, for these extents.
+/// The part of a report about one segment. Its bytes are those of the plan's cost model, for these extents.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SegmentReport {
     pub name: String,
-    /// The ops that say the most of what it computes, and the number of its name; empty where nobody told.
+    /// The ops that describe the segment best, and the number of its name; empty if the artifact has no label.
     pub label: String,
     pub kind: SegmentKind,
     pub ops: u32,

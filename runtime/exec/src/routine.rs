@@ -16,7 +16,7 @@ use crate::tensor::{Axis, strides};
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Place {
     buffer: usize,
-    /// From one matrix or line to the next, along each loop of the batch.
+    /// The distance from one matrix or line to the next, along each loop of the batch.
     batch: Vec<usize>,
     /// Elements of a matrix, rows and columns; a vector or a line is one column.
     shape: [usize; 2],
@@ -68,7 +68,7 @@ enum Lines {
 }
 
 impl Routine {
-    /// The routine of tensors with these axes; `None` where they do not fit each other.
+    /// The routine on tensors with these axes; `None` if the axes do not match.
     pub fn new(which: Which, tensors: &[Factor], axes: &[Vec<Axis>]) -> Option<Routine> {
         let (taken, made) = which.axes();
         let own = taken.iter().chain(made);
@@ -164,10 +164,11 @@ impl Routine {
             .map(|place| place.buffer)
     }
 
-    /// Makes calls `begin..end`; `address` gives the beginning of a buffer.
+    /// Runs calls `begin..end`; `address` gives the start of a buffer.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; concurrent calls are others.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. No two concurrent
+    /// calls have the same number.
     pub(crate) unsafe fn call(&self, begin: i64, end: i64, address: &dyn Fn(usize) -> Address) {
         // SAFETY: the caller's word; the element type is that of the buffers.
         unsafe {

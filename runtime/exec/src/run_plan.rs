@@ -1,8 +1,9 @@
-//! An artifact for given extents: every size a number, every buffer with a place, every step checked against its buffers.
+//! An artifact for given extents: every size is a number, every buffer has a place, every step is checked against its
+//! buffers.
 //!
-//! Both devices walk such a plan. It is made before anything is allocated, so that what a run needs is known first. The
-//! checks that [`Artifact::validate`] cannot make without extents are made here: sizes are not negative and fit, a
-//! tensor fits its buffer, copies and fills stay inside.
+//! Both kinds of device execute such a plan. It is computed before any allocation, so the needs of a run are known in
+//! advance. It contains the checks that [`Artifact::validate`] cannot make without extents: sizes are neither negative
+//! nor too large, a tensor fits its buffer, and copies and fills stay inside.
 
 use std::fmt;
 
@@ -129,7 +130,8 @@ impl From<TensorError> for PlanError {
 pub enum Home {
     /// The input's own memory, which is only read.
     Input(usize),
-    /// Memory of its own; where it updates an input, it begins as a copy of that, unless the input itself is given away.
+    /// Memory of its own. A buffer that updates an input starts as a copy of that input, or is the input itself if the
+    /// caller gave it away.
     Own { update_of: Option<usize> },
     /// At this offset of the arena that temporaries share.
     Arena(usize),
@@ -177,7 +179,7 @@ pub enum PlannedStep {
     Scatter { scatter: Scatter, calls: i64 },
     Sort {
         sort: Sort,
-        /// The stages in which all workers sort a line; none where each sorts lines of its own.
+        /// The stages in which all workers sort a line together; empty if each worker sorts lines of its own.
         stages: Vec<Stage>,
         calls: i64,
     },
@@ -194,7 +196,7 @@ pub enum PlannedStep {
 /// The answer to whether there is another turn of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoesOn {
-    /// There are so many turns; those that are left are the count of this number.
+    /// A fixed number of turns; counter number `count` holds the turns that are left.
     Turns { turns: i64, count: usize },
     /// True where the first byte of the buffer is not 0.
     Condition(usize),
@@ -296,7 +298,7 @@ impl RunPlan {
         })
     }
 
-    /// True if a run needs other devices than one, or tells which one it is.
+    /// True if a run communicates with other devices, or reads its device index.
     pub fn communicates(&self) -> bool {
         !self.groups.is_empty()
     }
@@ -733,7 +735,7 @@ impl Planner<'_> {
         Product::new(pairs, windows, self.workers).ok_or(PlanError::Call { step })
     }
 
-    /// The axes of the tensors of a call, each of which fits its buffer.
+    /// The axes of the tensors of a call, after a check that each tensor fits its buffer.
     fn factors(
         &self,
         step: usize,

@@ -11,7 +11,7 @@ use crate::workers::Workers;
 pub struct RuntimeConfig {
     /// Threads; as many as the machine runs at a time, if not given.
     pub threads: Option<usize>,
-    /// Bytes of host memory at a time; what is free at the start, if not given.
+    /// The maximum bytes of host memory in use at once; by default, the memory that is free at the start.
     pub memory_limit: Option<u64>,
 }
 

@@ -12,11 +12,11 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::tensor::{Axis, strides};
 
-/// Elements that are put at one index by one call at least, where there are as many.
+/// The minimum number of adjacent elements that one call writes at an index, if there are that many.
 const CHUNK: usize = 64;
-/// Calls that a scatter is cut into, as far as its extents allow it.
+/// The number of calls that a scatter is split into, as far as its extents allow.
 const SHARES: usize = 8;
-/// Elements up to which one call does all of a line and its neighbours.
+/// The maximum number of elements for which one call processes a line with all its neighbors.
 const SMALL: usize = 4096;
 /// Indices of the axis that a call serves at least: each call reads all indices.
 const PART: usize = 256;
@@ -27,7 +27,7 @@ const INDICES: usize = 1;
 const UPDATES: usize = 2;
 const RESULT: usize = 3;
 
-/// One loop: its length, and how far each step moves in each tensor, in elements.
+/// One loop: its length, and the distance of a step in each tensor, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Loop {
     extent: usize,
@@ -58,7 +58,7 @@ pub struct Scatter {
 }
 
 impl Scatter {
-    /// The loops of a scatter of tensors with these axes; `None` where they disagree about a loop.
+    /// The loops of a scatter of tensors with these axes; `None` if they disagree about a loop.
     pub fn new(combine: Combine, tensors: &[Factor], axes: &[Vec<Axis>]) -> Option<Scatter> {
         let [_, indices, updates, result] = tensors else {
             return None;
@@ -141,7 +141,8 @@ impl Scatter {
         line.saturating_mul(self.inner.extent) <= SMALL
     }
 
-    /// Neighbours of one call, and indices of the axis. The axis is cut as far as the calls copy more elements than they read indices.
+    /// The neighbors of one call, and its indices of the axis. The axis is split only while a call copies more elements
+    /// than it reads indices.
     fn pieces(&self) -> [usize; 2] {
         if self.is_small() {
             return [self.inner.extent.max(1), self.line.extent.max(1)];
@@ -159,7 +160,7 @@ impl Scatter {
         [chunk, self.line.extent.div_ceil(shares).max(PART)]
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
     /// The addresses are those of the buffers, which have the elements that the plan has checked.
@@ -335,7 +336,7 @@ impl Scatter {
     }
 }
 
-/// The part of a scatter that a call makes: so many neighbours, at indices of the axis from `low` to `high`.
+/// The part of a scatter in one call: `count` neighbors, at indices of the axis from `low` to `high`.
 #[derive(Clone, Copy)]
 struct Bounds {
     count: usize,
@@ -343,7 +344,7 @@ struct Bounds {
     high: usize,
 }
 
-/// Does `f` to each of `count` elements and what belongs to it, so far apart.
+/// Applies `f` to each of `count` destination elements, `step` apart, and its source element, `stride` apart.
 ///
 /// # Safety
 /// The elements are there, those at `to` are initialized or `f` reads none of them, and nobody else uses them.
@@ -387,8 +388,8 @@ fn runs(loops: Vec<Loop>) -> Vec<Loop> {
     runs
 }
 
-/// An element that is put together with another. Floats of 16 bits and truth values are neither added nor multiplied: the artifact has no such
-/// scatter.
+/// An element that can be combined with another. Floats of 16 bits and booleans are neither added nor multiplied: no
+/// valid artifact has such a scatter.
 trait Element: Copy {
     /// `0 + x`, where that is not `x`: a zero that is summed is `+0`.
     const PLUS_ZERO: Option<fn(Self) -> Self> = None;

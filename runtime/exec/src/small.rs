@@ -1,8 +1,8 @@
-//! Single floats of 8 bits or fewer as numbers, from and to their code, and codes that share a byte.
+//! Conversion between floats of at most 8 bits and their codes, and access to codes that share a byte.
 //!
-//! Rounds once, to nearest even: what is too great becomes infinity in `f8E5M2` and the greatest number in `f8E4M3FN` and `f4E2M1FN`, in
-//! which NaN becomes -0. In `f8E8M0FNU`
-//! half-way between two powers of two gives the greater, as does all between the two least, and what is no positive number in its range gives NaN.
+//! Rounds once, to nearest even. Overflow becomes infinity in `f8E5M2`, and the greatest number in `f8E4M3FN` and
+//! `f4E2M1FN`. In those two, NaN becomes -0. In `f8E8M0FNU`, a number half-way between two powers of two rounds up, as
+//! does any number between the two least ones. Numbers that are not positive or out of range become NaN there.
 
 use fuser_artifact::DType;
 

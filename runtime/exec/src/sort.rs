@@ -18,7 +18,7 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::tensor::{Axis, strides};
 
-/// Elements of the lines that one call sorts, as far as there are lines.
+/// The number of elements that one call sorts, in whole lines, if there are enough lines.
 const ELEMENTS: usize = 4096;
 
 /// Elements of a piece of a line that all workers sort, and the fewest of such a line's runs.
@@ -35,7 +35,7 @@ pub enum Stage {
     Results,
 }
 
-/// One loop: its length, and how far each step moves in the operand and in the result, in elements.
+/// One loop: its length, and the distance of a step in the operand and in the result, in elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Loop {
     extent: usize,
@@ -61,7 +61,7 @@ pub struct Sort {
 }
 
 impl Sort {
-    /// The loops of a sort of tensors with these axes; `None` where they disagree about a loop.
+    /// The loops of a sort of tensors with these axes; `None` if they disagree about a loop.
     pub fn new(
         descending: bool,
         values: bool,
@@ -135,7 +135,7 @@ impl Sort {
         (ELEMENTS / self.line[0].max(1)).max(1)
     }
 
-    /// The stages of the sort of each line by so many workers; none where workers sort lines of their own.
+    /// The stages in which `workers` workers sort each line together; empty if workers sort lines of their own.
     pub fn stages(&self, workers: usize) -> Vec<Stage> {
         let length = self.line[0];
         let lines = self.lines().unwrap_or(0);
@@ -182,11 +182,11 @@ impl Sort {
         unsafe { self.line(from, to, work) }
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
-    /// [`Sort::scratch_bytes`] says, and nobody else uses it.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
+    /// has [`Sort::scratch_bytes`] bytes, and nobody else uses it.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 2], scratch: Address) {
         let first = usize::try_from(call).unwrap_or(0) * self.share();
         let end = self.lines().unwrap_or(0).min(first + self.share());
@@ -371,7 +371,8 @@ fn merge<W: Word>(from: &[W], run: usize, start: usize, to: &mut [W]) {
     }
 }
 
-/// Words at a time of a line of which some are kept: all, or a few times as many as are kept.
+/// The number of words in memory for a line of which `kept` words are kept: the whole line, or a small multiple of
+/// `kept`.
 fn room(length: usize, kept: usize) -> usize {
     length.min(kept.saturating_mul(2).max(256))
 }

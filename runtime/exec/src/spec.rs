@@ -16,8 +16,8 @@ use std::str::FromStr;
 
 use fuser_artifact::DType;
 
-/// Whole numbers that are made up lie between minus and plus this, unless asked for otherwise: products and sums of a few
-/// hundred of them are exact in every type.
+/// The default bound on the magnitude of generated integers. Products and sums of a few hundred of them are exact in
+/// every type.
 pub const DEFAULT_MAGNITUDE: i128 = 8;
 
 /// The source of an input's elements.

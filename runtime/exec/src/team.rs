@@ -27,11 +27,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// The time for which a helper watches for the next loop before it sleeps: some times what it takes to wake one.
+/// The time for which a helper polls for the next loop before it sleeps: several times the cost of waking one.
 const WATCH: Duration = Duration::from_micros(50);
 /// Looks at the state between two looks at the clock.
 const LOOKS: u32 = 32;
-/// Work that is left for the caller alone, in its own time, from which on sleepers are woken: waking takes some microseconds of the caller's.
+/// The work left for the caller alone, as a time, from which on sleeping helpers are woken. Waking costs the caller
+/// some microseconds.
 const WORTH_WAKING: Duration = Duration::from_micros(20);
 
 /// Helpers inside, in the state's low bits.
@@ -79,14 +80,14 @@ pub enum Effort {
     Heavy,
 }
 
-/// The helpers of a caller, as many as were asked for. Dropping a team ends its threads.
+/// The helper threads of a caller. Dropping a team ends its threads.
 pub struct Team {
     shared: Arc<Shared>,
     helpers: Vec<JoinHandle<()>>,
 }
 
 impl Team {
-    /// Starts so many helpers. `watches` is false where there are not enough processors for threads that only watch.
+    /// Starts `helpers` threads. `watches` is false if there are too few processors for threads that poll.
     pub fn start(helpers: usize, watches: bool) -> std::io::Result<Team> {
         let nothing: &'static (dyn Fn(usize, i64) + Sync) = &|_, _| {};
         let shared = Arc::new(Shared {

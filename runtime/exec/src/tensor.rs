@@ -136,7 +136,7 @@ impl HostTensor {
         })
     }
 
-    /// The same memory, its axes taken to lie in this order. One that is no order of its axes is none.
+    /// The same memory with its axes in the storage order `order`. An invalid order is ignored.
     pub(crate) fn laid_out(mut self, order: &[u32]) -> HostTensor {
         let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
         self.order = sorted.clone();
@@ -212,7 +212,7 @@ impl HostTensor {
         Cow::Owned(elements.filter_map(|at| self.code(at)).collect())
     }
 
-    /// The same elements, each in a byte of its own: where several share one, their codes, as `ui8`.
+    /// The tensor with each element in a byte of its own. Types whose elements share bytes become `ui8` codes.
     pub fn unpacked(&self, heap: &Heap) -> Result<HostTensor, TensorError> {
         let shared = self.dtype.per_byte();
         if shared == 1 {
@@ -324,7 +324,7 @@ impl HostTensor {
         Some(small::part(self.dtype, *byte, at % shared))
     }
 
-    /// The element at an index, in the fewest digits that read back as it; `None` where there is none.
+    /// The element at an index, in the fewest digits that parse back to it; `None` if the index is out of bounds.
     pub fn element_text(&self, index: &[usize]) -> Option<String> {
         let inside = index.iter().zip(&self.axes).all(|(i, a)| *i < a.extent);
         let steps = self.strides();
@@ -352,9 +352,9 @@ impl HostTensor {
         strides(&self.axes, &self.order)
     }
 
-    /// For each stored element of a tensor with these axes in this order of memory, the position here.
+    /// For each stored element of a tensor with these axes in this storage order, the element's position here.
     ///
-    /// The shapes have the same rank; an axis that is stored once here keeps the position where it is.
+    /// The shapes have the same rank. An axis that is stored once here does not change the position.
     pub(crate) fn positions(
         &self,
         axes: &[Axis],
@@ -434,7 +434,7 @@ impl HostTensor {
         })
     }
 
-    /// The first axis that is stored once here but whose elements in `full` are not all the same.
+    /// The first axis that is stored once here although the elements of `full` differ along it.
     fn differs_from(&self, full: &HostTensor) -> Option<usize> {
         let dropped = |axis: &usize| {
             let pair = (self.axes.get(*axis), full.axes.get(*axis));
@@ -482,7 +482,7 @@ fn product(factors: impl Iterator<Item = usize> + Clone) -> Option<usize> {
         .try_fold(1usize, |a, b| a.checked_mul(b))
 }
 
-/// Strides of what is stored, in elements, its axes in this order (row-major where there is none); 0 for an axis of one
+/// The strides of the stored elements, for axes in this storage order (row-major by default); 0 for an axis with one
 /// stored element.
 pub(crate) fn strides(axes: &[Axis], order: &[usize]) -> Vec<usize> {
     let mut strides = vec![0; axes.len()];

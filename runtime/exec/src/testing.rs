@@ -71,7 +71,7 @@ pub fn decode(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     bytes.chunks_exact(dtype.bytes()).map(value).collect()
 }
 
-/// Makes calls `0..calls` on so many workers, each with scratch memory of its own, in which anything lies.
+/// Runs calls `0..calls` on `workers` workers. Each has its own scratch memory with arbitrary contents.
 pub fn call_all(
     workers: usize,
     calls: i64,

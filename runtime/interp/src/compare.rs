@@ -14,8 +14,8 @@ use fuser_ir::DType;
 
 pub use crate::number::rules::SLACK;
 
-/// Times the distance of the farthest sample that an element may be off, whatever the others are: where errors make values jump, enlarged
-/// errors make no greater jumps.
+/// The allowed error of an element as a multiple of the farthest sample's distance. Samples enlarge errors and
+/// therefore cover the jumps that errors can cause.
 const BEYOND: f64 = 1.5;
 
 /// The greatest bound for which no samples are wanted, in units in the last place of the computing type. The rounding of the store is allowed besides.
@@ -39,7 +39,7 @@ pub struct Worst {
 /// The outcome of a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Status {
-    /// Nothing is beyond what is allowed, and at least half of the elements could be compared.
+    /// No error exceeds its limit, and at least half of the elements could be compared.
     Ok,
     /// An element is beyond what is allowed, or shapes and types disagree.
     #[default]
@@ -74,17 +74,17 @@ pub struct Report {
     pub status: Status,
     /// Elements compared.
     pub compared: usize,
-    /// Those of them for which the reference allows nothing: there is one result only.
+    /// The number of those elements for which the reference allows no error: there is only one correct result.
     pub exact: usize,
     /// Elements whose samples spread as far as the element is great, or differ in kind.
     pub ill_conditioned: usize,
-    /// Elements about which the reference says nothing or too little, and of which there are no samples.
+    /// The number of elements for which the reference gives no usable bound, and which have no samples.
     pub undecided: usize,
     /// Elements beyond what is allowed.
     pub failures: usize,
     /// Those of them that the bound alone would have let pass.
     pub suspects: usize,
-    /// The element with the greatest error in relation to what is allowed; none where all agree exactly.
+    /// The element with the greatest error relative to its limit; `None` if all agree exactly.
     pub worst: Option<Worst>,
     /// The reason that nothing was compared.
     pub mismatch: Option<String>,
@@ -130,7 +130,8 @@ pub struct Spread {
     imaginary: Option<Box<Spread>>,
 }
 
-/// The greatest of some distances, and the sum of their squares in units of its square: neither overflows nor vanishes.
+/// The greatest of some distances, and the sum of their squares in units of its square, which can neither overflow nor
+/// vanish.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Distances {
     most: f64,
@@ -138,7 +139,7 @@ struct Distances {
 }
 
 impl Distances {
-    /// Takes a distance for one that is possible, and not for one of the samples.
+    /// Records a possible distance that does not come from a sample.
     fn note(&mut self, distance: f64) {
         if distance > self.most {
             let part = self.most / distance;
@@ -174,8 +175,8 @@ impl Spread {
             imaginary,
         })
     }
-    /// Notes an execution in the types of the program: its distance is one that a correct program may have, and says nothing of the
-    /// spread of samples.
+    /// Records an execution in the types of the program. A correct program may have its distance, but it contributes
+    /// nothing to the spread of samples.
     pub fn note(&mut self, reference: &Tensor, execution: &Tensor) {
         self.take(reference, execution, Distances::note);
     }

@@ -1,4 +1,5 @@
-//! Programs on the devices of a mesh: each device is an engine, and all stop at each collective, which takes what they hold and gives each its share.
+//! Execution on the devices of a mesh. Each device is an engine. All engines stop at each collective, which takes their
+//! values and returns each device its share.
 //!
 //! ```text
 //! device 0   ops ... all_reduce | ops ...      runs until it comes to a collective
@@ -189,7 +190,7 @@ impl Engine<'_> {
             }
         }
     }
-    /// A collective that no other device comes to: it has a meaning on a mesh of one device.
+    /// A collective outside of `task.devices`, which is defined only on a mesh of one device.
     pub(crate) fn alone(&mut self, op: Op) -> Result<()> {
         let mesh = Mesh::of(self.ir, op)?;
         if mesh.devices()? != 1 {
@@ -370,7 +371,7 @@ fn share(
     machine.slice(x, &starts, &shape, &steps)
 }
 
-/// Element by element what the parts are together, in order; floats in the type that accumulates, rounded once.
+/// Combines the parts elementwise, in order. Floats are combined in the accumulating type and rounded once.
 fn combined(machine: &mut Machine<'_>, ir: &Ir, op: Op, parts: &[Tensor]) -> Result<Tensor> {
     let unknown = || InterpError::invalid("unknown way to combine");
     let first = parts.first().ok_or_else(unknown)?;

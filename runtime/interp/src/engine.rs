@@ -148,7 +148,7 @@ impl<'a> Engine<'a> {
         }
         Ok(())
     }
-    /// Executes what has begun up to the next collective, which the caller has to give results; none at the end.
+    /// Continues execution to the next collective, whose results the caller must supply; `None` at the end.
     pub fn go_on(&mut self) -> Result<Option<Op>> {
         while let Some(frame) = self.stack.last_mut() {
             match frame.next {

@@ -78,7 +78,7 @@ pub enum ErrorKind {
         /// The limit.
         limit: u64,
     },
-    /// The system has no such memory, though the limit would allow it: so many bytes.
+    /// The system lacks memory for an allocation of this many bytes, although the limit would allow it.
     NoMemory(u64),
 }
 

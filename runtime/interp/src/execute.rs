@@ -150,7 +150,7 @@ fn predicate(site: Site<'_>) -> Result<Predicate> {
     Predicate::from_name(word).ok_or_else(|| InterpError::invalid("unknown predicate"))
 }
 
-/// The reduction by which a scatter puts elements together; none where the last one stays.
+/// The reduction by which a scatter combines elements; `None` if the last update of an element wins.
 fn combine(site: Site<'_>) -> Result<Option<Reduce>> {
     Ok(Some(match site.word("combine")? {
         "set" => return Ok(None),

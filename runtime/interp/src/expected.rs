@@ -15,7 +15,8 @@ use crate::{Options, Result, Tensor, interpret};
 const STAGES: [u32; 3] = [8, 24, 64];
 /// The probability that the samples of a correct program find something wrong with it.
 pub const FALSE_ALARM: f64 = 1e-6;
-/// The factor by which samples enlarge errors: the farthest of them lie about as far as is allowed, so that jumps within that are seen.
+/// The factor by which samples enlarge errors. The farthest samples then lie about as far away as the limit, so that
+/// they expose jumps within it.
 const FACTOR: f64 = 4.0;
 
 /// A program with its inputs.
@@ -43,7 +44,7 @@ impl Subject<'_> {
         };
         Ok(interpret(self.ir, self.op, self.inputs, &options)?.values)
     }
-    /// The factor by which errors are enlarged: none where types hold so few numbers that enlarged errors leave their range.
+    /// The factor by which errors are enlarged; 1 for narrow types, whose range enlarged errors would leave.
     fn factor(self) -> f64 {
         let small = |ty: &TypeKind| match ty {
             TypeKind::Tensor(tensor) => tensor.dtype.is_storage(),
@@ -159,8 +160,8 @@ impl Expected {
             }
         }
     }
-    /// Notes how far the program is off that is executed in its own types: intermediate results may overflow there, or be the least
-    /// numbers that there are, of which samples in f64 know nothing.
+    /// Records the error of the program executed in its own types. Intermediate results may overflow or become
+    /// subnormal there, which samples in f64 cannot show.
     fn note(&mut self, subject: Subject<'_>) {
         let options = Options {
             reference: false,

@@ -41,7 +41,7 @@ impl Extents {
         let twice = |(half, _): &&(Sym, Sym)| names.as_slice() == [*half];
         self.halves.iter().find(twice).map(|(_, whole)| *whole)
     }
-    /// Binds halves of what is bound, and what has a half that is bound.
+    /// Binds half extents whose whole is bound, and whole extents whose half is bound.
     pub fn bind_halves(&mut self, ir: &Ir) -> Result<()> {
         for (half, whole) in self.halves.clone() {
             if let Some((value, input)) = self.names.get(&whole).cloned() {

@@ -1,4 +1,5 @@
-//! The ops of the `kernel` dialect, with their sequential meaning: loops run in order. Who of the threads would run what is noted beside (`team`).
+//! The ops of the `kernel` dialect, executed sequentially: loops run in order. `team` records which thread would run
+//! each iteration.
 
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
 use fuser_ir::{AttrKind, Block, DType, Ir, Op, Value, layout};
@@ -491,7 +492,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Notes that a scan goes on over threads, if it does: from what the loop around it carries.
+    /// Records the exchange of a scan across threads, if the scan starts from a value that a shared loop carries.
     fn hand_on_totals(&mut self, op: Op) -> Result<()> {
         let frame = self.stack.last();
         let carried = frame.map_or(&[][..], |frame| self.ir.args(frame.block));
@@ -503,7 +504,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Each lane is combined with what the lanes before it gave; a scalar is one lane.
+    /// Combines each lane with the result of the earlier lanes; a scalar is one lane.
     fn scan_lanes(&mut self, op: Op) -> Result<()> {
         let (combine, name) = self.combine(op)?;
         let lanes = self.operand(op, 0)?;

@@ -65,15 +65,16 @@ pub struct Options {
     pub threads: usize,
     /// Reference mode: what the compiled program's functions promise.
     pub math: MathUlps,
-    /// Reference mode: products of 16-bit floats may be summed on tensor cores, which cut sums off where others round them to nearest.
+    /// Reference mode: products of 16-bit floats may be summed on tensor cores, which truncate sums instead of rounding
+    /// them to nearest.
     pub tensor_cores: bool,
     /// Reference mode: products of f32 and f64 may be a part of sums, rounded once with them (fused multiply-adds), or not.
     pub contracted: bool,
     /// Threads of a kernel that touch an element in no order are an error (`ErrorKind::Race`). Kernels that barriers have not been placed in have none.
     pub races: bool,
-    /// Reference mode: values are those of a sample, which errors at random move (docs/checking.md).
+    /// Reference mode: values belong to a sample, displaced by random errors (docs/checking.md).
     pub sample: Option<Sample>,
-    /// Values of named extents that no input gives. Those that inputs give must agree.
+    /// Values of named extents that no input determines. Values for other extents must agree with the inputs.
     pub extents: BTreeMap<String, i64>,
 }
 

@@ -25,7 +25,7 @@ pub(crate) struct Machine<'o> {
     pub budget: Budget,
     /// The number of the op that is executed, and of the uses of its random numbers: what errors of a sample follow from.
     place: (u64, u64),
-    /// Programs of loops that were executed so far: an op has other random numbers in each turn.
+    /// The number of loop programs executed so far: an op draws different random numbers in each turn.
     turns: u64,
 }
 

@@ -20,7 +20,7 @@ struct Buffer {
     charge: Charge,
 }
 
-/// All buffers, by number. A number is given once, so that one of a kernel that has ended finds nothing.
+/// All buffers, by number. Numbers are never reused, so a stale number of a finished kernel finds no buffer.
 #[derive(Default)]
 pub(crate) struct Memory {
     buffers: BTreeMap<usize, Buffer>,

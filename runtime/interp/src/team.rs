@@ -107,7 +107,7 @@ pub(crate) struct Team {
     last: Option<(Op, i64)>,
     /// The iterations of the grid that were counted, and the epochs in which they were.
     counted: BTreeMap<(Op, i64), BTreeMap<u32, u32>>,
-    /// The epochs in which threads read what an op hands from one to another in memory of its own.
+    /// For each op that exchanges values in memory of its own, the epoch in which threads last read them.
     handed: BTreeMap<Op, u32>,
     buffers: BTreeMap<usize, Buffer>,
 }
@@ -283,7 +283,7 @@ impl Team {
         }
     }
 
-    /// Notes that `op` touches `width` elements of a buffer from `at` on, which it has.
+    /// Records that `op` accesses `width` existing elements of a buffer from `at` on.
     pub fn touch(
         &mut self,
         budget: &mut Budget,

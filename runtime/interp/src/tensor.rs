@@ -93,7 +93,7 @@ impl Data {
             DType::C64 | DType::C128 => return None,
         })
     }
-    /// The elements that little-endian `bytes` are; `None` where bytes are left over, or there is no memory.
+    /// The elements stored in little-endian `bytes`; `None` if the last element is incomplete, or memory is exhausted.
     pub fn from_bytes(dtype: DType, bytes: &[u8]) -> Option<Self> {
         let size = dtype.bytes() as usize;
         let mut data = Self::zeros(dtype, bytes.len() / size)?;
@@ -199,7 +199,7 @@ impl Data {
                 | (Self::I1(_), DType::I1)
         )
     }
-    /// Element `i` as a float, exactly but for integers beyond 2^53. NaN where there is no such element.
+    /// Element `i` as a float, exact except for integers beyond 2^53. NaN if there is no such element.
     pub fn float(&self, i: usize) -> f64 {
         let value = match self {
             Self::F64(v) => v.get(i).copied(),
@@ -364,8 +364,8 @@ pub fn product(extents: impl IntoIterator<Item = usize>) -> Option<usize> {
 }
 
 impl Tensor {
-    /// A tensor of `data`, stored row-major over the axes that are not broadcast; `None` where the number of elements or
-    /// the element type does not fit.
+    /// A tensor of `data`, stored row-major over the axes that are not broadcast; `None` if the number of elements or
+    /// the element type does not match.
     pub fn new(dtype: DType, axes: Vec<Axis>, data: Data) -> Option<Self> {
         data.suits(dtype)
             .then(|| Self::with_bounds(dtype, axes, data, None, Charge::default()))?
@@ -375,7 +375,7 @@ impl Tensor {
         let axes = shape.iter().map(|&extent| Axis::plain(extent)).collect();
         Self::new(dtype, axes, data)
     }
-    /// A tensor of little-endian bytes; `None` where they do not fit the shape.
+    /// A tensor of little-endian bytes; `None` if their number does not match the shape.
     pub fn from_bytes(dtype: DType, axes: Vec<Axis>, bytes: &[u8]) -> Option<Self> {
         if !dtype.is_complex() {
             return Self::new(dtype, axes, Data::from_bytes(dtype, bytes)?);
@@ -389,7 +389,7 @@ impl Tensor {
         let [re, im] = [0, 1].map(|skip| Self::from_bytes(part, axes.clone(), &half(skip)));
         Self::of_parts(re?, im?)
     }
-    /// The complex tensor of two real ones; `None` where they are not of one shape, or have no complex type.
+    /// The complex tensor of two real ones; `None` if their shapes differ, or their type has no complex counterpart.
     pub fn of_parts(real: Self, imaginary: Self) -> Option<Self> {
         let fits = real.axes == imaginary.axes && real.dtype == imaginary.dtype;
         Some(Self {
@@ -496,7 +496,7 @@ impl Tensor {
     pub fn data(&self) -> &Data {
         &self.storage.data
     }
-    /// Reference mode: the bound of each stored element, infinite where nothing is known; none where all are zero.
+    /// Reference mode: the error bound of each stored element, infinite if it is unknown; `None` if all are zero.
     pub fn bounds(&self) -> Option<&[f64]> {
         self.storage.bounds.as_deref()
     }

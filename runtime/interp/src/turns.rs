@@ -1,7 +1,7 @@
-//! Loops of programs: turn by turn, with the values that one turn hands to the next.
+//! Loops of programs: turn by turn, with the values that one turn passes to the next.
 //!
-//! In reference mode a condition may hang on a comparison that error bounds leave open. The loop then goes on as the reference's own value says,
-//! and nothing is known of its results: samples take as many turns as their errors make them take.
+//! In reference mode, error bounds may leave a loop's condition undecided. The loop then follows the reference's own
+//! value, and its results are undecided. Samples run as many turns as their errors imply.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::{Block, Op};

@@ -12,7 +12,7 @@ struct Stride {
 /// A walk over the elements of a shape, in row-major order, through another tensor's storage.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
-    /// All axes but the innermost; mostly there are none, and then nothing is allocated.
+    /// All axes except the innermost; usually empty, so nothing is allocated.
     outer: Vec<Stride>,
     inner: Stride,
     offset: usize,
@@ -31,7 +31,7 @@ impl View {
         }
         view
     }
-    /// Adds an inner axis, as part of the one before where they make one run.
+    /// Adds an inner axis; an axis contiguous with the previous one is merged into it.
     fn push(&mut self, axis: Stride) {
         let run = axis.step.saturating_mul(axis.extent);
         match (axis.extent, self.inner) {

@@ -116,7 +116,7 @@ fn replace(ir: &mut Ir, op: Op, result: Value, operands: bool, how: StandIn) -> 
     to.is_some()
 }
 
-/// Operands beyond those that the table asks for, of ops whose types can be inferred anew.
+/// The optional operands of ops, beyond the minimum of the op table, if the op's types can be inferred again.
 fn optional_operands(ir: &Ir, module: Op) -> Vec<Site> {
     let mut sites = Vec::new();
     for op in ir.walk(module) {

@@ -161,7 +161,7 @@ fn crossing(map: &Map, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// The values of a segment are those of the original that they are said to be.
+/// Checks that the values of a segment are the values of the original that the map states.
 fn inner(map: &Map, number: usize, segment: &Segment, alone: bool, wrong: &mut Mistakes<'_>) {
     let Segment { name, .. } = segment;
     let at = |list, position: usize| {

@@ -86,8 +86,8 @@ fn values(map: &Map, loaded: &Loaded, wrong: &mut Mistakes<'_>) {
     }
 }
 
-/// A result is the value that the original returns. If no segment gives that one, because passes found another that is
-/// equal, it is a value of the same type.
+/// Checks that each result is the value that the original returns. A pass may have replaced that value by an equal one;
+/// then the result must have the same type.
 fn results(map: &Map, loaded: &Loaded, wrong: &mut Mistakes<'_>) {
     let returned = number::returned_numbers(&loaded.ir, loaded.program);
     if map.outputs.len() != returned.len() {

@@ -1,7 +1,7 @@
-//! The files that a command line names, compared before any work is done: no result may take the place of another, or of what is read.
+//! The files named on a command line, compared before any work: no output may overwrite another output or an input.
 //!
-//! Files are compared by what they are, behind links and by whatever path: a second hard link is the same file. Streams and devices are left
-//! alone.
+//! Files are compared by identity, through links and different paths: a second hard link is the same file. Streams and
+//! devices are ignored.
 
 use std::path::{Path, PathBuf};
 
@@ -44,7 +44,7 @@ impl Claim {
     }
 }
 
-/// Links that are followed on the way to a file that is not there.
+/// The maximum number of links followed on the way to a file that does not exist.
 const MAX_LINKS: usize = 40;
 
 /// A file, by what the system knows it by.
@@ -82,7 +82,7 @@ fn told(a: &Claim, b: &Claim) -> String {
     }
 }
 
-/// The identity of a file or folder, or of one that would be made; none for streams, devices and what cannot be.
+/// The identity of an existing or future file or folder; `None` for streams, devices and paths that cannot exist.
 fn identity(path: &Path) -> Option<Identity> {
     let is_stream = path.to_str().is_some_and(|path| standard(path).is_some());
     if path.as_os_str().is_empty() || is_stream {

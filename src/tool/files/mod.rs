@@ -94,19 +94,19 @@ pub fn read_in(folder: &Path, name: &str, limit: Limit) -> Result<String, String
     read(&shown, limit)
 }
 
-/// True if a name has no path in it, so that it is that of a file in any folder.
+/// True if a name contains no path, so that it names a file in any folder.
 pub fn is_plain(name: &str) -> bool {
     let parts = name.contains(['/', '\\', '\0', ':']);
     !parts && !matches!(name, "" | "." | ".." | "-")
 }
 
-/// Says something on stderr that nobody asked for. A closed stderr is nobody's mistake.
+/// Writes an unrequested message to stderr. A closed stderr is no error.
 pub fn say(text: &str) {
     let mut out = io::stderr().lock();
     let _ = out.write_all(text.as_bytes());
 }
 
-/// Writes to stderr what was asked for; a reader who has seen enough is no mistake.
+/// Writes requested output to stderr; a reader that closes the stream early is no error.
 pub fn report(text: &str) -> Result<(), String> {
     if text.is_empty() {
         return Ok(());

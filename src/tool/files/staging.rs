@@ -57,8 +57,8 @@ impl Staging {
         };
         write().map_err(|e| self.failed(name, &e))
     }
-    /// Gives file number i the name `names[i]`. `seal` is taken away before anything else happens, and must be the last name
-    /// where it is to come back: while it is there, all others are of one making.
+    /// Renames file number i to `names[i]`. The old `seal` is removed first, and its new version must be the last name.
+    /// While a seal exists, all files therefore come from one run.
     pub fn publish(self, names: &[String], seal: Option<&str>) -> Result<(), String> {
         let is_folder = |name: &&String| self.folder.join(name).is_dir();
         if let Some(name) = names.iter().find(is_folder) {

@@ -1,8 +1,10 @@
-//! The folders in which files are written before they are whole, `.fuser-XXXXXX.tmp`, beside where these go.
+//! The temporary folders `.fuser-XXXXXX.tmp`, in which files are written next to their destination before they are
+//! complete.
 //!
-//! A run removes its own, whatever happens, unless it is killed. So each is locked (`flock`) by the run that writes to it, then marked by a
-//! file inside, and the next run that writes beside it removes those that are marked and that nobody holds. Never removes folders of a living
-//! run, nor what bears no mark, whatever its name. On a file system without locks nothing is removed.
+//! A run removes its own folders unless it is killed. Each folder is therefore locked (`flock`) by the run that writes
+//! to it, then marked by a file inside. The next run that writes next to it removes marked folders without a lock.
+//! Folders of a running process, and unmarked folders of any name, are never removed. Without file locks nothing is
+//! removed.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -19,7 +21,7 @@ const MARK: (&str, &str) = (".mark", "a folder for files on their way, made by f
 
 /// Attempts at a folder of one's own.
 const ATTEMPTS: usize = 16;
-/// The mode of a folder: a sticky bit, which nobody sets by chance on a folder of one user, is the mark of one that is still empty.
+/// The mode of a folder. The sticky bit, which has no use on a folder of one user, marks a folder that is still empty.
 #[cfg(unix)]
 const MODE: u32 = 0o1700;
 
@@ -47,7 +49,7 @@ impl Write for Temporary {
     }
 }
 
-/// A new file of this mode, where files have one, in a folder of its own in `beside`.
+/// Creates a file with this mode, if the system has modes, in a new temporary folder inside `beside`.
 pub fn file(beside: &Path, mode: u32) -> io::Result<Temporary> {
     let (made, lock) = folder(beside)?;
     let path = made.path().join("new");
@@ -65,7 +67,7 @@ pub fn file(beside: &Path, mode: u32) -> io::Result<Temporary> {
     })
 }
 
-/// A new folder in a folder, with the lock that is to be kept as long as it is.
+/// Creates a folder inside `beside`, and returns it with the lock that must be held as long as the folder exists.
 pub fn folder(beside: &Path) -> io::Result<(TempDir, File)> {
     let mut builder = tempfile::Builder::new();
     let builder = builder.prefix(PREFIX).suffix(SUFFIX).rand_bytes(RANDOM);
@@ -88,7 +90,7 @@ pub fn folder(beside: &Path) -> io::Result<(TempDir, File)> {
     Err(io::ErrorKind::ResourceBusy.into())
 }
 
-/// Removes what killed runs left in a folder, where that can be done; nobody waits for it.
+/// Removes the folders of killed runs where possible, without waiting for locks.
 pub fn sweep(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     for entry in entries.filter(|e| e.file_name().to_str().is_some_and(is_ours)) {

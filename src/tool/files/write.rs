@@ -1,4 +1,5 @@
-//! One result, written whole or not at all: to a file, which is written beside and renamed, to a device, or to stdout.
+//! One result, written completely or not at all: to a file (written to a temporary and renamed), to a device, or to
+//! stdout.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -52,8 +53,8 @@ impl Writer {
     }
 }
 
-/// The standard stream that a path means. `/dev/stdout` is written as `-` is: opened anew, a file behind it would lose what
-/// others wrote to it.
+/// The standard stream that a path names. `/dev/stdout` is treated as `-`: reopening it would truncate a file behind it
+/// and lose other output.
 pub(super) fn standard(path: &str) -> Option<Standard> {
     match path {
         "-" | "/dev/stdout" | "/dev/fd/1" | "/proc/self/fd/1" => Some(Standard::Output),
@@ -62,7 +63,7 @@ pub(super) fn standard(path: &str) -> Option<Standard> {
     }
 }
 
-/// The message. The name that a file has before it is renamed, which `tempfile` adds, is left out: nobody gave it.
+/// The error message, without the temporary file name that `tempfile` adds, which the user never gave.
 fn not_written(path: &str, error: &io::Error) -> String {
     let path = if path == "-" { "<stdout>" } else { path };
     let text = error.to_string();
@@ -97,10 +98,10 @@ fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|m| !m.is_file())
 }
 
-/// A result that is written as it is made, so that it is never in memory as a whole.
+/// A result that is written incrementally, so that it is never in memory as a whole.
 ///
-/// A file is written beside its target and replaces it in [`Stream::finish`]; dropped before, it leaves nothing behind. A
-/// device can take one program alone: what is written to it cannot be taken back.
+/// A file is written to a temporary and replaces its target in [`Stream::finish`]; dropped earlier, it leaves nothing
+/// behind. A device can receive only one program, because output to it cannot be undone.
 pub struct Stream {
     path: String,
     open: Option<Target>,

@@ -55,8 +55,8 @@ fn single(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// The body that does not depend on the tool. The word under the cursor is what follows the last blank: bash has it cut at `=` and `:`, so
-/// that what it has before them is cut from each answer.
+/// The part of the script that does not depend on the tool. The word under the cursor is the text after the last blank.
+/// Bash splits that word at `=` and `:`, so the part before them is removed from each answer.
 const BASH: &str = r#"    local line="${COMP_LINE:0:COMP_POINT}" word flag value words="" files=1
     word="${line##*[[:blank:]]}"
     local prev="${line%"$word"}"

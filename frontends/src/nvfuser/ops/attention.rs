@@ -197,7 +197,7 @@ fn kept(r: &mut Reader<'_>, x: Value, drawn: Value, left_out: f64) -> Made {
     r.draft.make(&fusion::WHERE, &[drawn, x, zero?])
 }
 
-/// Seed and offset as PyTorch gives them: both in one list, and a number that nothing reads.
+/// Seed and offset in the form that PyTorch returns: one list with both, and an unused number.
 fn stored(r: &mut Reader<'_>, state: [Value; 2]) -> Made<[Value; 2]> {
     let mut filled = |value: Value, dims: &[Dim]| -> Made {
         let mut b = r.draft.builder();
@@ -216,7 +216,7 @@ fn stored(r: &mut Reader<'_>, state: [Value; 2]) -> Made<[Value; 2]> {
     ])
 }
 
-/// Seed and offset of what `stored` made, or of two numbers, as PyTorch gave them before 2.7.
+/// Reads the seed and the offset from the list of `stored`, or from two numbers, the form of PyTorch before 2.7.
 fn state(r: &mut Reader<'_>, args: &Args<'_>) -> Made<[Value; 2]> {
     let seed = args.tensor(8, &["philox_seed"])?;
     let mut parts = [seed, seed];

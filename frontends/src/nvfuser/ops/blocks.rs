@@ -79,7 +79,7 @@ fn group(r: &mut Reader<'_>, starts: Value, rows: Value) -> Made {
     r.draft.make(&fusion::SUB, &[passed, one])
 }
 
-/// The place in its group of each row, which starts at the first of `starts`, behind the other one.
+/// The position of each row, shifted from the first offsets of its group, `starts[0]`, to the second ones, `starts[1]`.
 fn moved(r: &mut Reader<'_>, rows: Value, group: Value, starts: [Value; 2]) -> Made {
     let mut moved = rows;
     for (def, starts) in [&fusion::SUB, &fusion::ADD].into_iter().zip(starts) {
@@ -147,7 +147,7 @@ pub fn grouped_block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<V
     Ok([x, scales].map(Val::Tensor).into())
 }
 
-/// Rows of scales in as many tiles as groups of any sizes need, 0 where there is no row.
+/// Arranges rows of scales in tiles, as many as groups of any sizes can need; positions without a row are 0.
 fn laid_out(r: &mut Reader<'_>, scales: Value, args: &Args<'_>) -> Made {
     let starts = args.tensor(1, &["input_offsets"])?;
     let scale_starts = args.tensor(2, &["output_offsets"])?;

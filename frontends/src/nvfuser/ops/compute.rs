@@ -194,7 +194,8 @@ fn tested<'s>(
     }
 }
 
-/// The comparison of integers or truth values with themselves, which are finite; none of floats and complex numbers.
+/// The comparison of integers or booleans with themselves, since these are always finite; `None` for floats and complex
+/// numbers.
 fn of_no_float(r: &mut Reader<'_>, x: Value, predicate: &str) -> Made<Option<Value>> {
     let dtype = r.draft.dtype(x);
     if dtype.is_float() || dtype.is_complex() {

@@ -73,7 +73,7 @@ type Test = (&'static str, fn(Option<Ordering>) -> bool);
 /// A name, and the op of two truth values.
 type Truth = (&'static str, fn(bool, bool) -> bool);
 
-/// The comparisons, each with the order of its numbers for which it holds; none where one is NaN.
+/// The comparisons, each as a predicate on the order of two numbers; the order is `None` if either is NaN.
 const TESTS: &[Test] = &[
     ("eq", |order| order == Some(Ordering::Equal)),
     ("ge", |order| order.is_some_and(Ordering::is_ge)),

@@ -63,8 +63,8 @@ pub fn embedding<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     }
 }
 
-/// Rows, of which those with a norm above `max_norm` are scaled to it: what `torch.embedding_renorm_` makes of the rows of a table that are read
-/// (ATen/native/cuda/Embedding.cu). The table stays as it is.
+/// Rows with a norm above `max_norm`, scaled down to it. `torch.embedding_renorm_` does this to the accessed rows of a
+/// table (ATen/native/cuda/Embedding.cu). The table itself stays unchanged.
 fn limited<'s>(r: &mut Reader<'s>, rows: Value, args: &Args<'s>) -> Made {
     let narrow = r.draft.dtype(rows);
     let wide = narrow.accumulate();
@@ -84,7 +84,7 @@ fn limited<'s>(r: &mut Reader<'s>, rows: Value, args: &Args<'s>) -> Made {
     r.draft.make(&fusion::MUL, &[rows, factor])
 }
 
-/// The norms of lines along the last axis: the Euclidean ones, or those of another exponent.
+/// The norms of lines along the last axis, Euclidean or with another exponent.
 fn norm<'s>(r: &mut Reader<'s>, x: Value, kind: Option<&Val<'s>>) -> Made {
     let two = Val::Number(Number::Float(2.0), None);
     let kind = match kind {
@@ -152,7 +152,7 @@ fn along<'s>(r: &mut Reader<'s>, x: Value, index: Value, dim: i64) -> Made<Vec<V
     taken(r, &fusion::TAKE_ALONG, x, index, dim)
 }
 
-/// The first elements along axes on which the tensor is longer than `shape`, as far as both lengths are numbers.
+/// The leading part of a tensor that is longer than `shape` along some axes. Axes with an unknown length stay whole.
 fn first(r: &mut Reader<'_>, x: Value, shape: &[Extent]) -> Made {
     let own = r.extents(x);
     let part = own
@@ -175,7 +175,7 @@ fn first(r: &mut Reader<'_>, x: Value, shape: &[Extent]) -> Made {
     Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
-/// As `take_along_axis`, of the first elements along the axes on which the index is shorter.
+/// Gathers as `take_along_axis` does, from the leading part along axes on which the index is shorter.
 pub fn gather<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, index) = (args.tensor(0, &["arg"])?, args.tensor(1, &["index"])?);
     let own = r.extents(x);
@@ -262,7 +262,8 @@ pub fn index_put_accumulate<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec
     one(Ok(b.value(&fusion::INDEX_PUT, &operands, &clauses)?))
 }
 
-/// Always a stable sort: what asks for none takes any order of equal elements. What has no axes is sorted as a line of one element.
+/// Sorts stably in all cases, since an unstable sort accepts any order of equal elements. A tensor of rank 0 is sorted
+/// as a line of one element.
 pub fn argsort<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let mut x = args.tensor(0, &["arg"])?;
     let rank = r.draft.dims(x).len();
@@ -338,7 +339,7 @@ pub fn matmul<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(r.draft.make(&fusion::MATMUL, &operands))
 }
 
-/// Factors of one rank, whose axes of extent 1 before the last two stretch to those of the other one.
+/// Factors of equal rank, whose batch axes of extent 1 are broadcast to those of the other factor.
 fn batched(r: &mut Reader<'_>, factors: [Value; 2]) -> Made<[Value; 2]> {
     let rank = factors.map(|value| r.draft.dims(value).len());
     let rank = rank[0].max(rank[1]);

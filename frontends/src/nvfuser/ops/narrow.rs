@@ -260,7 +260,7 @@ fn float_scales(draft: &mut Draft, greatest: Value, global: Option<Value>) -> Sc
 pub const TILE: [u64; 2] = [128, 4];
 const STRIDE: u64 = 32;
 
-/// An extent of scales up to whole tiles; an error where there is no such number.
+/// An extent of scales rounded up to complete tiles; an error on overflow.
 pub fn whole(extent: u64, tile: u64) -> Made<u64> {
     let whole = extent.checked_next_multiple_of(tile);
     whole.ok_or_else(|| Fault::form("has too great an extent"))
@@ -284,7 +284,8 @@ fn tiles_turned(r: &mut Reader<'_>, x: Value, parts: [u64; 5], extents: [u64; 2]
     r.draft.reshape(x, &extents.map(Extent::Static))
 }
 
-/// Scales of whole tiles, one behind the other: a tile has its rows 0, 32, 64 and 96 side by side, then 1, 33, 65 and 97. What fills up a tile is 0.
+/// Scales in complete tiles, one after the other. A tile holds its rows 0, 32, 64 and 96 next to each other, then rows
+/// 1, 33, 65 and 97. The padding of a tile is 0.
 pub fn swizzled(r: &mut Reader<'_>, x: Value) -> Made {
     let own = scale_extents(r, x)?;
     let whole = [whole(own[0], TILE[0])?, whole(own[1], TILE[1])?];

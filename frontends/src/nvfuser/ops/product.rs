@@ -69,7 +69,7 @@ impl Factor {
     }
 }
 
-/// An op of a tensor and one of as many axes or fewer, which lies along the last ones.
+/// An op on a tensor and a tensor of at most the same rank, which is broadcast along the leading axes.
 fn with(r: &mut Reader<'_>, def: &'static fuser_ir::OpDef, x: Value, other: Value) -> Made {
     let [rank, more] = [x, other].map(|value| r.draft.dims(value).len());
     if more > rank {
@@ -137,7 +137,8 @@ pub fn scaled_mm<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     finished(r, args, 4, like, product)
 }
 
-/// The product with `alpha`, `bias` and `beta`, which stand from `first` on, in the type of the result; it has no scales of its own.
+/// The product with `alpha`, `bias` and `beta`, the arguments from `first` on, in the type of the result, which has no
+/// scales.
 fn finished<'s>(
     r: &mut Reader<'s>,
     args: &Args<'s>,

@@ -1,7 +1,7 @@
-//! Random numbers: those of `fusion.uniform` and `fusion.normal`, which are not nvFuser's.
+//! Random numbers by `fusion.uniform` and `fusion.normal`, whose sequences differ from nvFuser's.
 //!
-//! A draw of a definition that states no seed takes its own from an input: `rng_seed` and `rng_offset` are inputs where a draw needs
-//! them first, and each such draw goes on behind the one before.
+//! A draw without a seed takes one from an input: `rng_seed` and `rng_offset` become inputs at the first such draw.
+//! Each later draw continues the sequence of the previous one.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_ir::Value;

@@ -186,7 +186,8 @@ pub fn cat<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(b.value(&fusion::CAT, &tensors, &clause)?))
 }
 
-/// Pairs of amounts, the last axis first. One below zero takes elements away, before others are added.
+/// Pads a tensor. The amounts are pairs, the last axis first. A negative amount removes elements before others are
+/// added.
 pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let widths = args.ints(1, &["pad_widths"])?;

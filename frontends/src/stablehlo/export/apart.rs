@@ -32,7 +32,7 @@ const QUOTIENTS: &[&OpDef] = &[
 
 const POWERS: &[&OpDef] = &[&fusion::EXP, &fusion::POW, &fusion::SQRT, &fusion::RSQRT];
 
-/// Ops that are written anew where constants stand in two of them, one behind the other.
+/// Ops that XLA reassociates if two of them in sequence have constant operands.
 const CHAINED: &[&OpDef] = &[&fusion::ADD, &fusion::SUB, &fusion::MUL];
 
 /// Ops whose formulas in XLA begin with the sum of a constant.
@@ -68,7 +68,7 @@ const MOVES: &[&OpDef] = &[
 pub struct Known {
     /// Those that no parameter decides.
     fixed: HashSet<Value>,
-    /// Those whose elements stand at several indices, so that there are fewer of their inverses.
+    /// Tensors with repeated elements, whose reciprocals are therefore cheaper to compute.
     spread: HashSet<Value>,
 }
 
@@ -97,7 +97,7 @@ impl Known {
             self.spread.extend(results);
         }
     }
-    /// True if an operand of an op has to be kept apart from what made it.
+    /// True if XLA would rewrite an op together with the producer of this operand, so that the two need a barrier.
     pub fn is_rewritten(&self, ir: &Ir, op: Op, index: usize) -> bool {
         let operands: Vec<Value> = ir.operands(op).collect();
         let Some(value) = operands.get(index).copied() else {
@@ -161,7 +161,7 @@ pub fn maker(ir: &Ir, mut value: Value) -> Option<Op> {
     }
 }
 
-/// True for a constant by which a division is a product, whatever is divided.
+/// True for a constant whose reciprocal is exact, so that division by it equals a product for any dividend.
 fn is_power_of_two(ir: &Ir, op: Op) -> bool {
     const SIGNIFICAND: u64 = (1 << 52) - 1;
     let value = match ir.attr_of(op, "value") {

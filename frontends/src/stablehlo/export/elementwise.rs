@@ -16,7 +16,7 @@ pub fn abs(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     })
 }
 
-/// Of unsigned numbers, of which StableHLO has no `sign`, the lesser of the number and 1.
+/// The sign. StableHLO has no `sign` for unsigned integers; theirs is the lesser of the number and 1.
 pub fn sign(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     let x = w.operand(op, 0)?;
     if !is_unsigned(x.dtype) {
@@ -94,7 +94,8 @@ fn over(w: &mut Writer<'_>, x: &Tensor, divisor: f64) -> Tensor {
     w.same("divide", &[&log, &divisor])
 }
 
-/// A square root and a division, each rounded. XLA's `rsqrt` is an approximation, and what XLA makes of the two where nothing keeps them apart.
+/// A square root and a division, each rounded. XLA's `rsqrt` is an approximation, and XLA also forms it from the two
+/// ops unless a barrier separates them.
 pub fn rsqrt(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     computed(w, op, to, |w, [x]| {
         let (root, one) = (w.same("sqrt", &[x]), w.like(1.0, x));
@@ -149,7 +150,8 @@ pub fn isfinite(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     Ok(w.same("and", &[&halves[0], &halves[1]]))
 }
 
-/// A quotient. Of integers StableHLO leaves it open what a division by zero gives, here 0, and that of the least number by -1.
+/// A quotient. StableHLO leaves two integer cases undefined: division by zero, which gives 0 here, and the least number
+/// by -1.
 pub fn div(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let all = w.spread_operands(op, &to.shape)?;
     let [x, y] = pair(&all)?;
@@ -202,7 +204,7 @@ fn pair(all: &[Tensor]) -> Made<[&Tensor; 2]> {
     }
 }
 
-/// A divisor by which every integer can be divided, and where it is another than that of the op.
+/// A divisor that is safe for every integer, and the positions where it differs from the op's divisor.
 struct Guard {
     divisor: Tensor,
     zero: Tensor,
@@ -237,7 +239,7 @@ fn guard(w: &mut Writer<'_>, op: Op, y: &Tensor) -> Option<Guard> {
     })
 }
 
-/// True if the elements of a value are those of a constant, none of them 0 or -1.
+/// True if a value is a constant without an element 0 or -1.
 fn is_plain_divisor(ir: &Ir, value: Value) -> bool {
     let constant = maker(ir, value).and_then(|op| ir.attr_of(op, "value"));
     match constant {

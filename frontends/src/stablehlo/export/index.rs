@@ -24,8 +24,8 @@ pub fn take(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     gather(w, &[&x, &indices], &numbers, &sizes, to)
 }
 
-/// Zeros, or what becomes of them in a type that has none: what is read along an axis without elements. A slice of a gather lies within its
-/// operand, even where there is no index.
+/// Zeros, or their conversion to a type without zero: the result of reading an axis without elements. A gather slice
+/// must lie within its operand even without any index.
 fn nothing(w: &mut Writer<'_>, to: &Form) -> Tensor {
     let own = match to.dtype.is_storage() {
         true => DType::F32,
@@ -80,7 +80,7 @@ fn along(w: &mut Writer<'_>, x: &Tensor, indices: &Tensor, axis: usize, to: &For
     gather(w, &[x, indices], &numbers, &vec![1; rank], to)
 }
 
-/// A part that begins at operands from `first` on, or an update of one: a start for each axis, 0 where there is none.
+/// The start indices of a slice or update, operands from `first` on: one for each axis, 0 for an axis without an index.
 pub fn part(w: &mut Writer<'_>, op: Op, to: &Form, first: usize) -> Made<Tensor> {
     let mut all = Vec::new();
     for index in 0..first {

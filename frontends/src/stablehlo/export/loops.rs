@@ -41,7 +41,8 @@ pub fn repeated(w: &mut Writer<'_>, op: Op, results: &[Form]) -> Made<Vec<Tensor
     Ok(made)
 }
 
-/// The program that a clause names, or nothing, as the inside of a region; `end` makes what it gives of its arguments and results.
+/// The callee named by a clause as the text of a region, or an empty region. `end` computes the yielded values from the
+/// region's arguments and results.
 fn region(
     w: &mut Writer<'_>,
     op: Op,

@@ -1,8 +1,10 @@
-//! A program as StableHLO text, with `chlo` operations where StableHLO has none: a module of one function, in which loops are regions.
+//! A program as StableHLO text, with `chlo` operations where StableHLO has none. The module has one function, and loops
+//! are regions.
 //!
-//! Each op is written so that it means there what it means here: where StableHLO, or XLA, gives another result, or leaves it open, what is
-//! written makes it ours. Axes that are stored once are plain ones, and scalars are tensors of rank 0 that are broadcast where they stand
-//! beside others. Sums of 16-bit floats are those of f32, rounded once. Extents must be numbers.
+//! The text of each op has exactly the meaning of the op. If StableHLO or XLA gives another result, or leaves it
+//! undefined, additional operations establish ours. Axes that are stored once become plain axes. Scalars become tensors
+//! of rank 0, broadcast if they are used with others. Sums of 16-bit floats are computed in f32 and rounded once.
+//! Extents must be numbers.
 //!
 //! | file | |
 //! |---|---|
@@ -12,7 +14,8 @@
 //! | `loops.rs` | loops |
 //! | `elementwise.rs`, `shape.rs`, `reduce.rs`, `index.rs`, `order.rs`, `product.rs` | ops that are more than a row |
 //!
-//! Complex numbers are written as they are where both systems mean the same by an op; [`needs_parts`] says where not.
+//! Complex numbers stay complex for ops with equal definitions in both systems; [`needs_parts`] selects the ops for
+//! which they are split.
 
 mod apart;
 mod elementwise;
@@ -220,7 +223,7 @@ impl Writer<'_> {
         self.used.insert(name.clone());
         name
     }
-    /// The text with names for all values, in the order in which they stand there.
+    /// The text with names for all values, numbered in order of appearance.
     fn with_names(&mut self, text: &str) -> String {
         let mut pieces = text.split(OPEN);
         let mut whole = pieces.next().unwrap_or("").to_owned();
@@ -311,7 +314,7 @@ impl Writer<'_> {
             .map(|index| self.operand(op, index))
             .collect()
     }
-    /// All operands in one shape, apart from the ops before that XLA would write as another with this one.
+    /// All operands broadcast to one shape, with barriers after producers that XLA would rewrite together with this op.
     fn spread_operands(&mut self, op: Op, shape: &[u64]) -> Made<Vec<Tensor>> {
         let mut operands = self.operands(op)?;
         for (index, x) in operands.iter_mut().enumerate() {

@@ -20,7 +20,7 @@ type ToMany = fn(&mut Writer<'_>, Op, &[Form]) -> Made<Vec<Tensor>>;
 enum Way {
     /// An elementwise op of this name.
     Same(&'static str),
-    /// The same, in the type that computes: XLA rounds each step of its formula to a type of 16 bits.
+    /// The same operation in the computing type: XLA rounds each step of its formula to a 16-bit type.
     Wide(&'static str),
     /// Several ops.
     By(ToOne),
@@ -190,7 +190,8 @@ static OPS: &[(&OpDef, Way)] = &[
     (&fusion::CONVOLUTION, By(product::convolution)),
 ];
 
-/// Ops that mean the same on complex numbers as in StableHLO: those that move, choose, compare, add and multiply.
+/// Ops with the same definition on complex numbers in StableHLO: data movement, selection, comparison, addition and
+/// multiplication.
 static COMPLEX: &[&OpDef] = &[
     &fusion::NEG,
     &fusion::ADD,

@@ -7,7 +7,7 @@ use super::reduce::without_negative_zero;
 use super::{Form, Tensor, Writer};
 use crate::program::{Fault, Made};
 
-/// Batch axes that both have are batch axes there; those that one operand alone has are rows or columns.
+/// Batch axes of both operands become batching dimensions. Batch axes of only one operand become rows or columns.
 pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let (a, b) = (w.operand(op, 0)?, w.operand(op, 1)?);
     let (left, right) = (a.shape.len(), b.shape.len());

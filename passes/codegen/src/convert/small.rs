@@ -24,8 +24,8 @@ fn e4m3fn_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     value.except(is_nan, value.float(f64::NAN))
 }
 
-/// An exponent of f32 as it is, but for 2^-127, which is subnormal, and NaN, which would be infinity: both have the upper bit of the
-/// fraction set.
+/// Places the code in the exponent field of f32. Two codes differ: 2^-127 is subnormal, and NaN would read as infinity.
+/// Both have the upper bit of the fraction set.
 fn e8m0fnu_to_f32<'e, 'ctx>(bits: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let wide = bits.zext_or_trunc(32).shift_left(23);
     let special = bits.eq(0).or(bits.eq(-1));
@@ -64,8 +64,9 @@ fn rounded<'e, 'ctx>(
     rounded.or(bits.lshr(24).and(0x80)).zext_or_trunc(8)
 }
 
-/// The exponent, one more from half-way on to the next power of two; in a subnormal f32 above 2^-127, whose bits are half-way to those of
-/// 2^-126. What is no positive number, as a signed integer, is below 1 or above infinity.
+/// The exponent field, rounded up from half-way to the next power of two. For subnormals above 2^-127, half-way is
+/// measured to the bits of 2^-126. Inputs that are not positive numbers have integer bits below 1, or above those of
+/// infinity.
 fn e8m0fnu_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let bits = x.to_bits();
     let half = bits.int(1 << 22) - bits.lt(1 << 23).zext_or_trunc(32);

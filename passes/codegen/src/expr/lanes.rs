@@ -129,8 +129,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.emit.built(result, self.raw)
     }
 
-    /// On a GPU, 32-bit lanes whose upper halves are these 16-bit ones and whose lower halves are zeros: two from each register that holds a
-    /// pair, by a shift and a mask. None where lanes make no pairs.
+    /// Widens 16-bit lanes to the upper halves of 32-bit lanes, on a GPU. Each register holds a pair of lanes, which a
+    /// shift and a mask split. `None` for an odd number of lanes.
     pub fn pairs_to_upper_halves(self) -> Option<Self> {
         let pairs = self.lanes().filter(|n| self.emit.gpu && n % 2 == 0)? / 2;
         let words = self.reinterpret(self.emit.shaped_type(Elem::Int(32), Some(pairs)));

@@ -35,7 +35,7 @@ pub use x86::{PART, X86};
 pub enum Elem {
     F16,
     Bf16,
-    /// Floats of 8 bits, which LLVM has none of: values of them are integers.
+    /// Floats of 8 bits. LLVM has no such type, so their values are integers.
     F8E4M3FN,
     F8E5M2,
     F8E8M0FNU,
@@ -129,8 +129,8 @@ impl<'ctx> Emit<'ctx> {
         }
     }
 
-    /// The name of something that the module has for itself. Modules of several kernels may come to stand in one file of PTX: the kernel's
-    /// name tells what they have apart, and the point what is no kernel.
+    /// A unique name for a symbol of the module. Modules of several kernels may share a file of PTX: the kernel's name
+    /// distinguishes their symbols, and the point distinguishes them from kernels.
     pub fn own_name(&self, name: &str) -> String {
         format!("{}.{name}", self.module.get_name().to_string_lossy())
     }
@@ -294,8 +294,8 @@ impl<'ctx> Emit<'ctx> {
         function.map(|function| self.context.append_basic_block(function, name))
     }
 
-    /// Goes on in `block`. On a GPU, whose backend turns no branch around, it is placed behind all others: what is written first comes first, and
-    /// is what a branch falls through to.
+    /// Continues in `block`. On a GPU the block moves behind all others, because that backend never inverts branches:
+    /// blocks stay in the order of emission, and each falls through to the next.
     pub fn begin(&self, block: BasicBlock<'ctx>) {
         let last = block
             .get_parent()
@@ -307,7 +307,7 @@ impl<'ctx> Emit<'ctx> {
         self.builder.position_at_end(block);
     }
 
-    /// `usually`, or where `rare` (an `i1`) holds, what `handle` makes of it in a block of its own.
+    /// `usually`, or the result of `handle` if `rare` (an `i1`) holds. `handle` runs in a separate block.
     pub fn unless_rare<'e>(
         &'e self,
         rare: Val<'e, 'ctx>,
@@ -338,7 +338,8 @@ impl<'ctx> Emit<'ctx> {
         self.built(result, usually.raw)
     }
 
-    /// Notes that a conditional branch goes to its second target: a CPU finds that one behind it, and nobody computes both.
+    /// Marks the second target of a conditional branch as the likely one. A CPU then falls through to it, and LLVM does
+    /// not turn the branch into a select.
     fn expect_otherwise(&self, branch: InstructionValue<'ctx>) -> Result<(), CodegenError> {
         let (context, word) = (self.context, self.context.i32_type());
         let name = context.metadata_string("branch_weights").into();
@@ -378,7 +379,7 @@ impl<'ctx> Emit<'ctx> {
         self.built(phi, a.raw)
     }
 
-    /// Fills `block`, which goes on to `done`: what it makes, and the block where it ends.
+    /// Fills `block` with the code of `make` and a branch to `done`. Returns the value and the last block of the code.
     fn arm<'e>(
         &'e self,
         block: BasicBlock<'ctx>,

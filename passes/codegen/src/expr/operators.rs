@@ -11,7 +11,8 @@ use crate::error::CodegenError;
 const SIGNS: i64 = 0x8080_8080_u32 as i32 as i64;
 
 impl<'e, 'ctx> Val<'e, 'ctx> {
-    /// The sum or the difference of bytes, four at a time: a GPU has no arithmetic of bytes. `None` where they fill no words.
+    /// The sum or the difference of bytes, four at a time in a word, since a GPU has no byte arithmetic. `None` if the
+    /// lanes do not fill whole words.
     fn by_words(self, other: Self, adds: bool) -> Option<Self> {
         let lanes = self.lanes().filter(|lanes| lanes.is_multiple_of(4))?;
         if !self.emit.gpu || self.elem() != Elem::Int(8) {

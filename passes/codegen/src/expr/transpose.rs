@@ -16,7 +16,7 @@ use super::Val;
 /// Bits of a part.
 const PART: u32 = 128;
 
-/// The columns of the square whose rows these are: as many vectors as each has lanes, a power of two.
+/// Transposes a square matrix given by rows: as many vectors as each has lanes, a power of two.
 pub fn transposed<'e, 'ctx>(mut rows: Vec<Val<'e, 'ctx>>) -> Vec<Val<'e, 'ctx>> {
     let count = rows.len() as u32;
     let Some(first) = rows.first().filter(|_| count > 1) else {
@@ -56,7 +56,8 @@ pub fn transposed<'e, 'ctx>(mut rows: Vec<Val<'e, 'ctx>>) -> Vec<Val<'e, 'ctx>> 
     rows
 }
 
-/// Makes of each two rows two others, of which the first has the lanes `lane(0, ..)` of both together, and the second `lane(1, ..)`.
+/// Shuffles pairs of rows into new pairs: the first result takes the lanes `lane(0, ..)` of both rows, the second the
+/// lanes `lane(1, ..)`.
 fn step<'e, 'ctx>(
     rows: &[Val<'e, 'ctx>],
     pairs: impl Iterator<Item = [u32; 4]>,

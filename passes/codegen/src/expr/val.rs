@@ -227,8 +227,9 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         self.fenced().cast(Op::FPTrunc, elem)
     }
 
-    /// This float, but the optimizer does not see what made it. LLVM 22 takes `x > 0 ? 0 : convert(x)` for a minimum, and then
-    /// makes 0.0 of `x = -0.0`; between a conversion and what else is done with its wide side it must not look.
+    /// This float behind a fence that hides its origin from the optimizer. LLVM 22 turns `x > 0 ? 0 : convert(x)` into
+    /// a minimum, which yields 0.0 for `x = -0.0`. The fence separates a conversion from the operations on its wide
+    /// result.
     fn fenced(self) -> Self {
         if self.constant().is_some() {
             return self;

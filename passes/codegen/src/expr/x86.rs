@@ -14,7 +14,7 @@ use super::{Elem, Emit, Val};
 /// The instructions of an x86 processor that code is chosen by; LLVM itself chooses by all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct X86 {
-    /// Greatest and least of 32-bit integers in vectors, and what x86-64-v2 adds beside.
+    /// Minimum and maximum of 32-bit integer vectors, and the other additions of x86-64-v2.
     pub sse41: bool,
     /// The widest vectors have 32 bytes: AVX2 and no more.
     pub avx2: bool,
@@ -185,8 +185,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         Some(self.emit.val(moved).reinterpret(words))
     }
 
-    /// For each byte of the result the byte that comes there, within its half: the lower half takes elements 0 to 3, the upper
-    /// one 4 to 7, each behind two zero bytes.
+    /// The shuffle that widens 2-byte elements, within each half of a register. The lower half takes elements 0 to 3,
+    /// the upper half 4 to 7, each after two zero bytes.
     fn byte_places(self) -> BasicValueEnum<'ctx> {
         const ZERO: u64 = 0x80;
         let byte = self.emit.context.i8_type();

@@ -98,7 +98,7 @@ pub(super) fn load() -> Result<(), CodegenError> {
     library.as_ref().map(|_| ()).map_err(CodegenError::clone)
 }
 
-/// The library that the build made, where it was installed with the program or library that holds this code.
+/// The library that the build created, if it is installed beside the program or library that contains this code.
 fn beside() -> Option<String> {
     let place = installed(own_file()?.parent()?)?;
     Some(place.to_string_lossy().into_owned())

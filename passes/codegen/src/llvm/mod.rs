@@ -25,7 +25,7 @@ mod functions;
 ))]
 mod lazy;
 
-/// Loads LLVM, once in a process, from whatever thread comes first. Code that uses `inkwell` calls it before.
+/// Loads LLVM, once in a process, from whichever thread comes first. Code that uses `inkwell` must call it first.
 pub fn load() -> Result<(), CodegenError> {
     #[cfg(all(
         target_os = "linux",
@@ -42,7 +42,8 @@ pub fn version() -> Result<String, CodegenError> {
     Ok(format!("{major}.{minor}.{patch}"))
 }
 
-/// A text that changes with the library that [`load`] loads; loads nothing. `None` where only the loader knows which library that is.
+/// A text that identifies the library that [`load`] would load, without loading it. `None` if only the loader knows
+/// that library.
 pub fn stamp() -> Option<String> {
     #[cfg(all(
         target_os = "linux",

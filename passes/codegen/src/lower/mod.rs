@@ -1,12 +1,13 @@
 //! The kernel dialect to machine code and PTX.
 //!
-//! [`compile_kernels`] is the whole way for all kernels of a module: check, lower, verify, optimize, emit. [`emit`] stops
-//! where it is told and gives text for people and tests. Every kernel is an LLVM module of its own.
+//! [`compile_kernels`] takes all kernels of a module through every stage: check, lower, verify, optimize, emit.
+//! [`emit`] stops at a given stage and returns text for people and tests. Every kernel is an LLVM module of its own.
 //!
-//! Reading order: `legal` (what is accepted), `func` (control flow, memory), `arith` (elementwise ops), `reduce` (reductions).
+//! Reading order: `legal` (the accepted kernels), `func` (control flow, memory), `arith` (elementwise ops), `reduce`
+//! (reductions).
 //!
-//! The contract: where the check finds nothing, code comes out or an internal error comes back; LLVM is never handed
-//! what it could only answer by ending the process. Same IR, target and options give the same bytes.
+//! The contract: for a kernel that passes the check, code generation returns code or an internal error. It never passes
+//! LLVM an input that would abort the process. Equal IR, target and options give equal bytes.
 
 pub mod arith;
 pub mod codes;
@@ -60,7 +61,7 @@ pub struct Options {
     pub optimize: bool,
     /// Results of more bytes are stored past the caches of a CPU.
     pub stream_beyond: u64,
-    /// Bytes that a loop which does so asks ahead of what it loads; 0 where it does not.
+    /// Software prefetch distance in bytes; 0 disables prefetching.
     pub ask_ahead: u64,
     /// Elementary functions and quotients of f32 are approximations of a GPU.
     pub approximate: bool,
@@ -70,7 +71,7 @@ pub struct Options {
     pub multiprocessor: Multiprocessor,
 }
 
-/// A multiprocessor of a GPU, as far as it bounds how many blocks stand on it together.
+/// The resources of a GPU's multiprocessor that limit the number of resident blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Multiprocessor {
     /// The number of them on the GPU; 0 where that is not known.
@@ -106,7 +107,8 @@ impl Multiprocessor {
         few.then_some(room.min(with_registers))
             .filter(|&blocks| blocks > 0)
     }
-    /// The same where threads scan together: they hold what they loaded for all turns, in half of [`ENOUGH_REGISTERS`].
+    /// The number of resident blocks in kernels whose threads scan together: threads keep loaded values for all turns,
+    /// in half of [`ENOUGH_REGISTERS`].
     fn scanning_blocks(&self, threads: u64) -> Option<u64> {
         let blocks = self
             .registers
@@ -139,8 +141,9 @@ pub enum Emission {
     Assembly,
 }
 
-/// Code for every kernel directly in `module`, in program order, and for `products` behind them. Kernels are compiled on as many threads as the machine runs at a
-/// time; the code does not depend on their number. What `cache` has is not compiled again. `buffers` says which are large.
+/// Compiles every kernel directly in `module`, in program order, then `products`. Compilation uses all of the machine's
+/// threads, and the code does not depend on their number. Code found in `cache` is not compiled again. `buffers` gives
+/// the sizes of buffers.
 pub fn compile_kernels(
     ir: &Ir,
     module: Op,
@@ -199,7 +202,7 @@ struct Kernel<'a> {
     far: &'a [usize],
 }
 
-/// The code that the cache has under a key, or else the code that `make` makes, which it keeps.
+/// The code in the cache under a key, or the code from `make`, which is then stored in the cache.
 fn cached(
     cache: Option<&dyn Cache>,
     key: impl FnOnce() -> Option<String>,
@@ -324,7 +327,8 @@ fn names<'a>(ir: &'a Ir, funcs: &[Op], products: &'a [Product]) -> Vec<&'a str> 
     funcs.chain(products).collect()
 }
 
-/// An entry name for each kernel: its own, reduced to what PTX and object files take, and made unique by its number.
+/// An entry name for each kernel: its own name, restricted to characters that PTX and object files accept, with its
+/// number appended if it is not unique.
 fn symbols(names: &[&str]) -> Vec<String> {
     let mut taken = std::collections::BTreeSet::new();
     let name = |(index, own): (usize, &&str)| {

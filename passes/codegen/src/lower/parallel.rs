@@ -1,7 +1,7 @@
 //! Independent jobs on as many threads as the machine runs at a time.
 //!
-//! The results come in the order of the jobs, whatever the number of threads. The calling thread works too: where no other
-//! can be started, it does everything.
+//! The results are in the order of the jobs, whatever the number of threads. The calling thread works too; if no other
+//! thread can be started, it runs all jobs.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

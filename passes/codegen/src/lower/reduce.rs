@@ -72,7 +72,7 @@ fn as_tree<'e, 'ctx>(
     left.lane(0)
 }
 
-/// Lanes are combined one after the other, from `before` on, or from the first one where there is nothing before; each keeps what it gave.
+/// Scans the lanes of a vector in order, starting from `before` if given. Each lane holds the result up to itself.
 pub fn steps<'e, 'ctx>(
     vector: Val<'e, 'ctx>,
     before: Option<Val<'e, 'ctx>>,
@@ -130,7 +130,7 @@ struct Exchanged<'e, 'ctx> {
     lanes: Vec<Val<'e, 'ctx>>,
     combiner: Combiner,
     dtype: DType,
-    /// The instruction by which a warp combines it, an f32 as what [`ordered`] gives, where there is one.
+    /// The warp-wide reduction instruction, if there is one. It takes an f32 in the form of [`ordered`].
     redux: Option<&'static str>,
     for_all: bool,
 }
@@ -199,8 +199,8 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
         }
     }
 
-    /// The values of so many threads as one, a power of two, that are `apart` from each other, another one; each such group of a warp must have the
-    /// same values where an instruction combines all.
+    /// Butterfly reduction over `width` lanes (a power of two) spaced `apart` lanes. If a warp-wide instruction is
+    /// used, every group of a warp must hold the same values.
     fn exchange(&self, value: Val<'e, 'ctx>, width: u32, apart: u32) -> Val<'e, 'ctx> {
         let emit = value.emit();
         if let Some(name) = self.redux.filter(|_| width > 1) {
@@ -283,14 +283,15 @@ fn of_lane<'e, 'ctx>(value: Val<'e, 'ctx>, lane: Val<'e, 'ctx>, width: u32) -> V
     shuffle(value.emit(), INDEX, value, lane, clamp)
 }
 
-/// The value of the thread `distance` before this one among so many neighbouring threads; its own in the first ones.
+/// The value of the thread `distance` positions earlier within groups of `width` adjacent threads. The first `distance`
+/// threads keep their own value.
 fn of_earlier<'e, 'ctx>(value: Val<'e, 'ctx>, distance: i64, width: u32) -> Val<'e, 'ctx> {
     let distance = value.emit().constant_int(32, None, distance);
     let clamp = i64::from(WARP - width) << 8;
     shuffle(value.emit(), UP, value, distance, clamp)
 }
 
-/// Shared memory in which threads that scan together hand on totals: of the warps of a block, and of the blocks of a cluster.
+/// Shared memory for the totals exchanged in a scan: those of a block's warps and those of a cluster's blocks.
 #[derive(Clone, Copy)]
 pub struct Totals<'ctx> {
     warps: Option<PointerValue<'ctx>>,
@@ -309,7 +310,8 @@ impl<'ctx> Totals<'ctx> {
     }
 }
 
-/// Neighbouring turns: for each of them what comes before this thread, or up to it, from the first one on, and what all have together.
+/// The scan results of adjacent turns: for each turn, the prefix before or up to this thread, and the total of all
+/// threads in all turns.
 type Turns<'e, 'ctx> = (Vec<Val<'e, 'ctx>>, Val<'e, 'ctx>);
 
 /// Threads that scan together, and the way in which they do.
@@ -325,7 +327,7 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         self.combiner.apply(a, b, self.dtype)
     }
 
-    /// The values of the threads up to each of so many neighbouring ones together, a power of two of which this one is number `lane`.
+    /// The inclusive prefix among `width` adjacent threads (a power of two), of which this one is number `lane`.
     fn up_to(&self, value: Val<'e, 'ctx>, (lane, width): (Val<'e, 'ctx>, u32)) -> Val<'e, 'ctx> {
         let distances = std::iter::successors(Some(1), |distance| Some(2 * distance));
         let mut steps = value;
@@ -337,12 +339,13 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         steps
     }
 
-    /// The values of the threads before this one together, or `inclusive` up to this one, in each of some turns behind the turns before it, and
-    /// those of all threads in all of these turns; before the first thread is the neutral element in the first one. All threads of all warps must
-    /// arrive.
+    /// The scan prefix of this thread in each of some turns, exclusive or `inclusive`, continued from turn to turn, and
+    /// the total of all threads in all turns. The exclusive prefix of the first thread in the first turn is the neutral
+    /// element. All threads of all warps must arrive.
     ///
-    /// Several warps hand on their totals in shared memory, from a place on, and so do the blocks of a cluster: threads that scan again may write in
-    /// the next places while others still read in these, and do not write here before the barrier behind that.
+    /// Several warps exchange their totals in shared memory, from slot `place` on, and so do the blocks of a cluster.
+    /// Threads that scan again may write the next slots while others still read these. They reuse these slots only
+    /// after the following barrier.
     pub fn prefixes(
         &self,
         parts: &[Val<'e, 'ctx>],
@@ -393,8 +396,8 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         Ok((before, all))
     }
 
-    /// The totals of all warps in as many turns as a warp has threads for, which scan them as one line; of blocks of a cluster, whose turns are not
-    /// neighbours, in one.
+    /// The totals of all warps, scanned as one sequence, for as many turns as a warp has threads for. With a cluster,
+    /// whose blocks' turns are not adjacent, for one turn.
     fn across_warps(
         &self,
         (steps, before): (&[Val<'e, 'ctx>], &[Val<'e, 'ctx>]),
@@ -599,7 +602,8 @@ fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ct
     global.as_pointer_value()
 }
 
-/// Shared memory of a block that the module itself has, up to where what a launch gives begins: partial results, each array at a multiple of its alignment.
+/// The static shared memory of a block in this module, up to the start of the launch's dynamic shared memory. It holds
+/// partial results, each array aligned.
 pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     let data = machine.get_target_data();
     let globals = std::iter::successors(emit.module.get_first_global(), |g| g.get_next_global());
@@ -640,8 +644,8 @@ pub fn barrier(emit: &Emit<'_>) {
     returns(emit, BARRIER);
 }
 
-/// Declares that an intrinsic returns, as all threads come to it: what follows it in a loop is executed, so that LLVM moves loads that do not
-/// change out of the loop.
+/// Declares that an intrinsic returns, since all threads reach it. Code after it in a loop is then known to execute, so
+/// LLVM can hoist loop-invariant loads.
 fn returns(emit: &Emit<'_>, name: &str) {
     if let Some(function) = emit.module.get_function(name) {
         let kind = Attribute::get_named_enum_kind_id("willreturn");

@@ -17,7 +17,7 @@ pub fn remainder<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> 
     by_lanes("fmod", x, y, body)
 }
 
-/// The code of a scalar function of two operands of one type, which is that of the result.
+/// The code of a scalar binary function whose operands and result have one type.
 type Body = for<'e, 'ctx> fn(
     &'e Emit<'ctx>,
     Val<'e, 'ctx>,

@@ -1,12 +1,17 @@
-//! A shared line is one in which a row ends and the next begins: its parts are put together, and it is stored past the caches as a whole.
+//! Shared lines: cache lines in which one row ends and the next begins. Their parts are gathered, and the full line is
+//! stored past the caches.
 //!
-//! A row of odd length is stored in whole lines but for its ends, and an ordinary store of an end waits for the line from memory, and all
-//! stores past the caches behind it wait too: one line for each row takes as long as 1 to 4 KiB of others. So a function has [`PLACE`] bytes
-//! for each buffer with such rows: a line, and the addresses between which it is filled. A part that goes on where the last one ended joins it.
-//! Any other one, and the end of the function, first stores what is there: past the caches if it is a line from end to end, byte by byte if not, which
-//! happens where rows of other calls lie beside those of this one.
+//! A row of odd length is stored in full lines except for its ends. An ordinary store of an end waits for the line from
+//! memory, and all later non-temporal stores wait with it. One such line for each row costs as much as 1 to 4 KiB of
+//! other stores.
 //!
-//! Stores the same bytes to the same addresses as stores of the parts would; nobody may read them before the function ends.
+//! A function therefore has [`PLACE`] bytes for each buffer with such rows: a line, and the range of addresses filled
+//! so far. A part that continues the previous one joins it. Any other part, and the end of the function, first flushes
+//! the line: past the caches if it is complete, byte by byte otherwise. Incomplete lines occur where rows of other
+//! calls are adjacent to those of this call.
+//!
+//! Stores the same bytes to the same addresses as stores of the parts would. Nobody may read them before the function
+//! ends.
 
 use inkwell::AddressSpace;
 use inkwell::module::Linkage;

@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 use super::Options;
 use crate::target::Target;
 
-/// For each kernel that something under a module launches, the least bytes that each of its buffers has.
+/// For each launched kernel in a module, the minimum size of each of its buffers in bytes.
 pub type BufferBytes = FxHashMap<Sym, Vec<u64>>;
 
 /// The bytes of the operands and results of all launches under `module`, where named extents have the lengths that `length` gives; one that
@@ -66,15 +66,16 @@ fn evaluate(extent: &ExtentExpr, length: &impl Fn(Sym) -> Option<u64>) -> Option
     Some(u64::try_from(sum.max(0)).unwrap_or(u64::MAX))
 }
 
-/// True if a function for a CPU, which streams to the parameters `far`, needs memory that begins at a line where it stores.
+/// True if a CPU function stores to one of the streamed parameters `far`, so that their memory must start at a cache
+/// line.
 pub fn stores_lines(ir: &Ir, func: Op, far: &[usize]) -> bool {
     let args = ir.body(func, 0).map_or(&[][..], |body| ir.args(body));
     let mut far = far.iter().filter_map(|&number| args.get(number));
     far.any(|&arg| ir.users(arg).any(|user| ir.is(user, &kernel::STORE)))
 }
 
-/// The parameters of `func`, by number, that it streams to, and those that it only loads and asks for ahead; none where stores past the
-/// caches are not known.
+/// The parameters of `func`, by number, that it streams to, and those that it only loads and prefetches. Empty if the
+/// target has no known non-temporal stores.
 pub fn far(
     ir: &Ir,
     func: Op,

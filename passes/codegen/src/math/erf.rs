@@ -1,8 +1,8 @@
 //! erf and erfc.
 //!
-//! Near zero erf is `x + x P(x^2)`. Elsewhere both come from `erfcx(x) = e^(x^2) erfc(x)`, which is smooth enough for one
-//! polynomial in `(x - 4) / (x + 4)` over the whole range; `e^(-x^2)` takes the square in two parts. erf of f32, which is 1
-//! from 4 on, does without the divisions: `1 - e^(-x Q(x))`.
+//! Near zero, erf is `x + x P(x^2)`. Elsewhere both functions come from `erfcx(x) = e^(x^2) erfc(x)`. That function is
+//! smooth enough for one polynomial in `(x - 4) / (x + 4)` over the whole range; `e^(-x^2)` uses the square in two
+//! parts. erf of f32, which is 1 from 4 on, avoids the divisions: `1 - e^(-x Q(x))`.
 
 use super::coefficients as c;
 use super::exp::{Sign, exp_of_sum, exp_within_range};

@@ -14,7 +14,7 @@ use crate::expr::Val;
 const HALF_SQRT_PI: f64 = 0.886_226_925_452_758;
 /// The end of the first fit.
 const TAIL: f64 = 5.0;
-/// Up to here, where the result is 0.81, it is that of erf, beyond that of erfc.
+/// The argument of erf up to which the inverse uses erf, and beyond which it uses erfc. The result there is 0.81.
 const NEAR: f64 = 0.75;
 
 /// The number whose erf is `a` and whose erfc is `v`, `a + v = 1`; NaN where `v` is negative.

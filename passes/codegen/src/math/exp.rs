@@ -76,8 +76,8 @@ impl<'e, 'ctx> Exponent<'e, 'ctx> {
             ..self
         }
     }
-    /// Two powers of two whose product is `2^n`. Where it has no upper end, a constant moves down what the other one, moved up, makes of
-    /// any normal number of a magnitude near 1.
+    /// Two powers of two whose product is `2^n`. Exponents of any sign split into halves. For nonpositive exponents,
+    /// the first factor is raised into the normal range, and the constant second factor lowers the product again.
     fn factors(self, like: Val<'e, 'ctx>) -> [Val<'e, 'ctx>; 2] {
         match self.sign {
             Sign::Any => halves(self.bits, like),
@@ -152,7 +152,7 @@ pub fn exp<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     exp_of(x, Sign::Any)
 }
 
-/// `e^x`, to the same bit, for an `x` that is no more than zero, or NaN.
+/// `e^x`, bit for bit, for an `x` that is at most zero, or NaN.
 pub fn exp_of_nonpositive<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     exp_of(x, Sign::Nonpositive)
 }
@@ -168,7 +168,7 @@ fn exp_of<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
     scale_normal(exp_reduced(r), n)
 }
 
-/// Arguments of which `scalef` makes zero in the time of other results: 2^-1010, and 2^-8656.
+/// The least arguments for which `scalef` runs at full speed; both results are zero: 2^-1010, and 2^-8656.
 const FAR_F32: f64 = -700.0;
 const FAR_F64: f64 = -6000.0;
 
@@ -186,7 +186,7 @@ fn in_range<'e, 'ctx>(x: Val<'e, 'ctx>, sign: Sign) -> Val<'e, 'ctx> {
     between(x, ends(x), sign)
 }
 
-/// `x`, or an end where it lies beyond that, of those that its sign leaves.
+/// `x`, clamped to the bounds that its sign does not already imply.
 fn between<'e, 'ctx>(x: Val<'e, 'ctx>, [low, high]: [f64; 2], sign: Sign) -> Val<'e, 'ctx> {
     match sign {
         Sign::Any => x.clamp(low, high),

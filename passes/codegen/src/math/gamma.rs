@@ -10,7 +10,7 @@ use super::log::log;
 use super::trig::sin;
 use crate::expr::{Elem, Val};
 
-/// From here on the series is used as it is; so much is added below.
+/// The least argument for which the series applies directly. Lesser arguments are shifted by this amount.
 const FAR: f64 = 8.0;
 /// `B(2k) / (2k (2k - 1))`
 const SERIES: [f64; 8] = [
@@ -23,7 +23,7 @@ const SERIES: [f64; 8] = [
     1.0 / 156.0,
     -3617.0 / 122_400.0,
 ];
-/// Beside zero the two sides differ by `2 gamma x`, which is nothing to their results from here on.
+/// The least argument, near zero, for which the difference `2 gamma x` between the two sides is negligible.
 const BESIDE_ZERO: f64 = -1.0 / (1_u64 << 60) as f64;
 /// `log(2 pi) / 2`
 const HALF_LOG_TAU: f64 = 0.918_938_533_204_672_7;

@@ -170,7 +170,7 @@ pub fn log10<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
 const LOG10_2_HIGH_F64: f64 = 1_323_943_922_167.0 / 4_398_046_511_104.0;
 const LOG10_2_HIGH_F32: f64 = 4_932.0 / 16_384.0;
 
-/// The exponent comes from `1 + x` rounded; the significand is `x 2^-e + (2^-e - 1)`, which has lost nothing of `x`.
+/// The exponent comes from the rounded `1 + x`. The significand is `x 2^-e + (2^-e - 1)`, which loses no bits of `x`.
 pub fn log1p<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let width = mantissa_bits(x);
     let bias = if x.is_f64() { 1023 } else { 127 };

@@ -85,9 +85,9 @@ const fn binary(
     }
 }
 
-/// Every function, with its bounds. Those of f32 functions of one operand hold for every argument, as `math_exhaustive`
-/// tries; the others exceed what a search of some 10^8 arguments found and, where that came near, what the roundings of
-/// the method add up to.
+/// Every function, with its error bounds. The bounds of unary f32 functions hold for every argument, as
+/// `math_exhaustive` verifies. The other bounds exceed the errors found by a search of some 10^8 arguments. Where that
+/// search came close, they also cover the sum of the method's roundings.
 pub static FUNCTIONS: &[MathFunction] = &[
     unary(
         "exp",

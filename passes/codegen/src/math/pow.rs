@@ -20,7 +20,8 @@ pub fn pow<'e, 'ctx>(x: Val<'e, 'ctx>, y: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     with_edges(x, y, magnitude)
 }
 
-/// The powers that products round but once, or in f64 and once more: there the square of an f32 is exact. Of f64 only the square is such.
+/// The powers whose products round once, or once in f64 and once to f32: the f64 square of an f32 is exact. In f64 only
+/// the square qualifies.
 fn small_power<'e, 'ctx>(x: Val<'e, 'ctx>, exponent: f64) -> Option<Val<'e, 'ctx>> {
     if exponent == 2.0 {
         return Some(x * x);

@@ -33,8 +33,10 @@ const MOST_DIVIDEND: f64 = 1_267_650_600_228_229_401_496_703_205_376.0;
 /// The bits of a mantissa of f32.
 const MANTISSA: i64 = (1 << 23) - 1;
 
-/// `a / b` where all lanes of `b` are one: on a GPU by its reciprocal, once for all. Two residuals make the reciprocal that is rounded once, where the mantissa of `b` is not all
-/// ones; with it one residual makes the quotient that is. Other divisors, negative ones, and dividends that are too small, zeros apart, or too large are divided by `div.rn`.
+/// `a / b` for a divisor `b` with equal lanes. On a GPU it computes the reciprocal once for all lanes. Two residuals
+/// give the correctly rounded reciprocal unless the mantissa of `b` is all ones; one more residual then gives the
+/// correctly rounded quotient. Other divisors, negative divisors, and nonzero dividends of extreme magnitude use
+/// `div.rn`.
 pub fn by_one<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let emit = a.emit();
     let (true, Some(lanes)) = (emit.gpu && !emit.approximate && !a.is_f64(), a.lanes()) else {

@@ -198,7 +198,8 @@ fn large_function<'ctx>(
     Ok(function)
 }
 
-/// 64 bits of 2/pi, of which the first stands for `2^(1 - first_bit)`, counted from two words of zeros before the point.
+/// 64 bits of 2/pi, the first of which has the weight `2^(1 - first_bit)`. Bits are counted from two words of zeros
+/// before the point.
 fn two_over_pi_bits<'e, 'ctx>(first_bit: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let emit = first_bit.emit();
     let word = first_bit.lshr(5);

@@ -47,7 +47,8 @@ pub fn repeat<'a, 'ctx>(
     Ok(carried)
 }
 
-/// The values that `then` makes where a condition holds, else those of `otherwise`: as many of the same types.
+/// The values of `then` if the condition holds, else those of `otherwise`. Both have the same number of values and the
+/// same types.
 pub fn choose<'a, 'ctx>(
     emit: &'a Emit<'ctx>,
     condition: Val<'a, 'ctx>,

@@ -1,6 +1,8 @@
-//! The arithmetic of f32 and f64: a thread holds a square of sums and adds a product to each by one fused multiply-add, term after term.
+//! The arithmetic of f32 and f64: a thread holds a square block of sums and adds each product by one fused
+//! multiply-add, term after term.
 //!
-//! A thread has its lines in pieces of 16 bytes, each in a part of the tile of its own, so that threads beside each other load pieces beside each other.
+//! The lines of a thread come in pieces of 16 bytes, each in a separate part of the tile, so that neighboring threads
+//! load neighboring pieces.
 
 use fuser_dialects::kernel::product::WIDEST;
 use fuser_ir::DType;

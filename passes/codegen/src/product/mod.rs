@@ -1,4 +1,5 @@
-//! Products of matrices to PTX: a kernel of its own for each, made of what [`Product`] says of lengths, layouts and tiles.
+//! Products of matrices in PTX: one kernel for each product, specialized to the lengths, layouts and tiles of
+//! [`Product`].
 //!
 //! ```text
 //! parts of both factors for step 0: global memory to registers
@@ -10,13 +11,15 @@
 //! the tile: registers to global memory
 //! ```
 //!
-//! One barrier is enough: whoever writes to a place has passed the barrier of the step before, behind which all have read what lay there the step before that one.
+//! One barrier for each step is enough. A thread that writes to a buffer has passed the barrier of the previous step,
+//! by which time all threads have read the buffer's contents of the step before.
 //!
-//! Reading order: `grid` (the tile that a block has), `stage` (global to shared memory), `tensor` and `fused` (the arithmetic, on tensor cores and as fused
-//! multiply-adds), `result` (what is stored), `control` (loops).
+//! Reading order: `grid` (the tile of a block), `stage` (global to shared memory), `tensor` and `fused` (the
+//! arithmetic, on tensor cores and as fused multiply-adds), `result` (the stores), `control` (loops).
 //!
-//! Guarantees: terms are added in a fixed order, so that the bits of a result depend on nothing but the factors' and the tile. Lines behind the end of a
-//! factor repeat its last one and are stored nowhere; terms behind the end are 0 in both factors. No load leaves its buffer.
+//! Guarantees: terms are added in a fixed order, so the bits of a result depend only on the factors and the tile. Lines
+//! after the end of a factor repeat its last line and are never stored; terms after the end are 0 in both factors. No
+//! load leaves its buffer.
 
 mod control;
 mod fused;
@@ -147,7 +150,8 @@ fn signature<'ctx>(
 }
 
 impl<'a, 'ctx> Kernel<'a, 'ctx> {
-    /// The number of bytes that divides the address of some elements of a tensor, each of so many bytes, that begin at a multiple of their number.
+    /// The known alignment in bytes of `elements` elements of `bytes` bytes each, at an index that is a multiple of
+    /// `elements`.
     fn align(&self, bytes: u32, elements: u32) -> u32 {
         match self.any_address {
             true => bytes,
@@ -220,7 +224,8 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         }
     }
 
-    /// The parts of both factors for a step, if there is such a step: those of a whole one are loaded as they are, of the last one terms behind the end are 0.
+    /// Loads the parts of both factors for a step, if the step exists. In a last, incomplete step, the terms after the
+    /// end are 0.
     fn fetch(
         &self,
         stages: &[Stage<'a, 'ctx>; 2],

@@ -1,4 +1,4 @@
-//! The tile's way to the result: what lies within it, with the bias, rounded once.
+//! The stores of the tile: elements inside the result, with the bias, rounded once.
 
 use fuser_ir::DType;
 use inkwell::values::PointerValue;

@@ -268,7 +268,8 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
     }
 }
 
-/// The number by which the pieces of a row change places: other ones in rows whose pieces would meet in the same banks.
+/// The swizzle of a row: the number by which its pieces are permuted. Rows whose pieces would fall into the same banks
+/// have different numbers.
 fn turn<'a, 'ctx>(row: Val<'a, 'ctx>, pitch: u32) -> Val<'a, 'ctx> {
     const BANKS: u32 = 128;
     let rows = (BANKS / pitch).max(1);

@@ -130,8 +130,9 @@ impl<'a, 'ctx> Kernel<'a, 'ctx> {
         Ok(values)
     }
 
-    /// Stores the sums: of an instruction a lane has two columns of row `lane / 4`, and of the row 8 below. Of two instructions beside each other
-    /// a lane and its neighbour take one each: four columns, so that a row of both is a whole sector also in 16 bits.
+    /// Stores the sums. For one instruction, a lane holds two columns of row `lane / 4` and of the row 8 below.
+    /// Adjacent lanes exchange values of two adjacent instructions, so that each lane stores four columns. A row of
+    /// both is then a whole sector, even in 16 bits.
     pub(super) fn store_tensor(
         &self,
         block: &Block<'a, 'ctx>,

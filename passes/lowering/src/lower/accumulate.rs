@@ -1,5 +1,5 @@
-//! Accumulators that live across steps: a reduction over grid or stream axes adds each step's share to memory that is set
-//! to the identity before its outermost loop and written out after it.
+//! Accumulators that live across steps. A reduction over grid or stream axes adds the contribution of each step to
+//! memory. That memory is set to the identity before the outermost such loop and written out after it.
 
 use fuser_ir::{DType, Op, Value};
 use rustc_hash::FxHashMap;
@@ -65,7 +65,7 @@ impl SweepLowering<'_> {
         }
         Ok(dims)
     }
-    /// The loop axes of `value`, in the order in which its elements lie: partial results are put together as they lie.
+    /// The loop axes of `value` in storage order, since partial results are combined in storage order.
     pub(super) fn in_value_order(&self, value: Value) -> Vec<usize> {
         let mut list = Vec::new();
         for axis in self.axes.stored(value) {
@@ -113,7 +113,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The elements of an accumulator, all of them; of one axis only what there is: the loops that add to it are spread alike then.
+    /// The elements of an accumulator that are in use. For a single axis this excludes padding, so that all loops over
+    /// the accumulator have equal distributions.
     fn used_size(&mut self, acc: &Accumulator) -> Idx {
         match acc.dims.as_slice() {
             [dim] if !dim.whole => self.inner_count(dim.axis),
@@ -124,7 +125,7 @@ impl SweepLowering<'_> {
         let sizes = acc.dims.iter().map(|dim| dim.size);
         sizes.fold(Idx::Const(1), |all, size| self.k.mul(all, size))
     }
-    /// An accumulator in shared memory for a copy of `acc` by each of so many groups of threads.
+    /// A copy of the accumulator `acc` in shared memory for each of `copies` groups of threads.
     pub(super) fn allocate_copies(&mut self, acc: &Accumulator, copies: i64) -> Accumulator {
         let dtype = acc.combine.accumulator(self.result_dtype(acc.op));
         let sizes = acc.dims.iter().map(|dim| dim.size);
@@ -218,8 +219,8 @@ impl SweepLowering<'_> {
             s.flush_dims(&acc, to, &mut FxHashMap::default(), 0)
         })
     }
-    /// Writes out dims `depth..` of an accumulator, one loop each, to memory from an element on and as a type; `depth` is bounded by the
-    /// rank.
+    /// Writes out dims `depth..` of an accumulator, one loop each, to memory from an element on, converted to a type.
+    /// `depth` is bounded by the rank.
     pub(super) fn flush_dims(
         &mut self,
         acc: &Accumulator,

@@ -1,6 +1,6 @@
 //! Emits kernel-dialect operations: index arithmetic that folds constants, loops, loads and stores.
 //!
-//! Guarantees: an [`Idx`] that is constant becomes an op only where it is used as an operand. Knows nothing of schedules.
+//! Guarantees: a constant [`Idx`] becomes an op only if it is used as an operand. Independent of schedules.
 
 use fuser_ir::def::{Computes, OpDef};
 use fuser_ir::ir::NewOp;
@@ -72,7 +72,7 @@ pub struct OpenLoop {
     pub args: Vec<Value>,
 }
 
-/// A part of a range that is walked alike: vectors of one width, or what is left over of all, one by one.
+/// A part of a range with one vector width: full vectors, or the remainder in single elements.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Interval {
     /// Its first index.
@@ -81,7 +81,7 @@ pub struct Interval {
     pub to: Idx,
     /// Lanes of a step; `None` for single elements.
     pub lanes: Option<u64>,
-    /// True for one vector, of which the lanes count that lie before the end.
+    /// True for one masked vector: only its lanes before `to` are active.
     pub some: bool,
 }
 
@@ -205,7 +205,8 @@ impl KernelBuilder<'_> {
             _ => self.index_op(&fusion::ADD, a, b),
         }
     }
-    /// `x * n` and `i` where `a` is `(x + i / n) * n` and `b` is `i % n`: their sum without a division. `x` may be missing.
+    /// The sum of `a` and `b` without a division, for `a = (x + i / n) * n` and `b = i % n`: returns `x * n` and `i`.
+    /// `x` may be absent.
     fn undivided(&mut self, a: Value, b: Value) -> Option<(Idx, Idx)> {
         let parts = |ir: &Ir, value: Value, computes: Computes| {
             let by = ir.made_as(value, computes)?;
@@ -292,7 +293,7 @@ impl KernelBuilder<'_> {
         let sum = self.add(a, less);
         self.div(sum, b)
     }
-    /// The value of an extent polynomial; `None` where a name is no parameter of the kernel.
+    /// The value of an extent polynomial; `None` if it uses a name that is no parameter of the kernel.
     pub fn extent(&mut self, expr: &ExtentExpr) -> Option<Idx> {
         let mut sum = Idx::ZERO;
         for (names, coefficient) in &expr.terms {
@@ -332,8 +333,8 @@ impl KernelBuilder<'_> {
             args,
         }
     }
-    /// Closes a loop: `next` are the carried values of the next iteration, `combine` names, for a thread loop, how those of
-    /// the threads are put together. Returns the final values.
+    /// Closes a loop. `next` are the carried values of the next iteration; for a thread loop, `combine` names the
+    /// functions that combine the threads' values. Returns the final values.
     pub fn close_loop(
         &mut self,
         open: OpenLoop,
@@ -377,8 +378,8 @@ impl KernelBuilder<'_> {
         let next = body(self, open.iv, &open.args)?;
         Ok(self.close_loop(open, &next, map, combine))
     }
-    /// Cuts `from..to` into as many whole vectors as there are and the rest. An interval that is known to be empty is left out. A rest
-    /// of known length that one thread walks is cut into shorter vectors first.
+    /// Splits `from..to` into full vectors and a remainder. Intervals known to be empty are omitted. A remainder of
+    /// known length is split into shorter vectors first, unless threads share it.
     pub fn intervals(
         &mut self,
         from: Idx,
@@ -410,8 +411,8 @@ impl KernelBuilder<'_> {
         list.retain(|s| s.from != s.to);
         list
     }
-    /// Cuts `from..to` into as many whole vectors as there are and one of which some lanes count; what is known to be one shorter vector stays
-    /// that. One that is known to be empty is left out.
+    /// Splits `from..to` into full vectors and one masked tail vector. A tail whose known length fits shorter vectors
+    /// uses those instead. Intervals known to be empty are omitted.
     pub fn masked_intervals(&mut self, from: Idx, to: Idx, lanes: u64) -> SmallVec<[Interval; 2]> {
         let count = self.sub(to, from);
         let rest = self.rem(count, Idx::Const(lanes as i64));
@@ -441,7 +442,8 @@ impl KernelBuilder<'_> {
     pub fn close_if(&mut self, open: OpenIf, condition: Value) {
         self.close_body(&kernel::IF, open, SmallVec::from_slice(&[condition]));
     }
-    /// Closes a body that runs in the last of `count` grid iterations that come here with the same `at`, which is one of `places`.
+    /// Closes a body that runs only in the last of `count` grid iterations to arrive with the same `at`. Values of `at`
+    /// are less than `places`.
     pub fn close_last(&mut self, open: OpenIf, [at, places, count]: [Idx; 3]) {
         let outer = std::mem::replace(&mut self.block, open.outer);
         let operands = [at, places, count].map(|idx| self.index(idx));
@@ -487,8 +489,8 @@ impl KernelBuilder<'_> {
 
     // --- memory ----------------------------------------------------------------------------------------------------
 
-    /// Scratch memory for the product of `sizes` elements. It is made at the entry of the kernel, so the sizes must be known
-    /// there: constants and extents.
+    /// Allocates scratch memory for the product of `sizes` elements. The allocation is at the kernel's entry, so the
+    /// sizes must be known there: constants and extents.
     pub fn alloc(&mut self, sizes: &[Idx], dtype: DType) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let size = sizes.iter().fold(Idx::Const(1), |a, &b| self.mul(a, b));
@@ -506,7 +508,7 @@ impl KernelBuilder<'_> {
         self.block = here;
         memory
     }
-    /// The elements of a constant of type `ty` as a buffer, made at the entry of the kernel.
+    /// A buffer with the elements of a constant of type `ty`, created at the kernel's entry.
     pub fn table(&mut self, value: AttrId, ty: TypeId) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let constant = self.value(&fusion::CONSTANT, &[], &[("value", value)], ty);
@@ -531,7 +533,7 @@ impl KernelBuilder<'_> {
     pub fn load(&mut self, memory: Value, at: Idx, lanes: Option<u64>) -> Value {
         self.load_strided(memory, at, lanes, 1)
     }
-    /// Loads one element, or `lanes` of which each lies `stride` elements behind the one before.
+    /// Loads one element, or `lanes` elements at a distance of `stride` elements.
     pub fn load_strided(
         &mut self,
         memory: Value,
@@ -550,7 +552,7 @@ impl KernelBuilder<'_> {
         let apart = (vector && stride != 1).then(|| ("stride", self.ir.int_attr(stride)));
         apart.into_iter().collect()
     }
-    /// Loads the lanes from `first` to `end` of those that begin at element `at`; the others are those of `fill`.
+    /// Loads a vector at element `at` with only the lanes `first..end` active; the other lanes come from `fill`.
     pub fn load_within(
         &mut self,
         memory: Value,
@@ -577,7 +579,7 @@ impl KernelBuilder<'_> {
     pub fn store(&mut self, value: Value, memory: Value, at: Idx) {
         self.store_strided(value, memory, at, 1);
     }
-    /// Stores a scalar, or a vector to elements of which each lies `stride` behind the one before.
+    /// Stores a scalar, or the lanes of a vector at a distance of `stride` elements.
     pub fn store_strided(&mut self, value: Value, memory: Value, at: Idx, stride: i64) {
         let at = self.index(at);
         let vector = self.is_vector(value);
@@ -653,14 +655,15 @@ impl KernelBuilder<'_> {
     }
 }
 
-/// The widths of the vectors that an interval is walked in, the longest first.
+/// The vector widths used for an interval, the longest first.
 pub fn widths(most: u64, shorter: bool) -> impl Iterator<Item = u64> {
     let next = move |width: &u64| Some(width / SHORTER).filter(|&w| shorter && w > 1);
     std::iter::successors(Some(most), next)
 }
 
-/// A size that keeps the allocation after it from lying a multiple of 4 KiB behind this one: processors compare loads with
-/// earlier stores by the low twelve bits of the address, and equal rows of two such buffers would wait for each other.
+/// Pads a size that is a multiple of 4 KiB, so that the next allocation starts at another page offset. Processors
+/// compare loads with earlier stores by the low 12 bits of the address. Without padding, equal rows of two such buffers
+/// would stall on each other.
 fn staggered(size: Idx, dtype: DType) -> Idx {
     const PAGE: i64 = 4096;
     const SHIFT: i64 = 192;

@@ -1,4 +1,5 @@
-//! Accumulation of reductions and scans: type, identity, combining op. One table for loops, lanes and threads.
+//! Combining functions of reductions and scans: type, identity, combining op. One table serves loops, lanes and
+//! threads.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::fold::constants;
@@ -23,7 +24,7 @@ pub enum Combine {
     MaxNum,
     /// Minimum of what is not NaN.
     MinNum,
-    /// The one behind; this number where there is none. Not commutative: elements come in their order.
+    /// The later value; the payload number stands for an absent one. Not commutative: elements are combined in order.
     Last(AttrId),
 }
 
@@ -79,7 +80,7 @@ impl Combine {
             Combine::Last(_) => return None,
         })
     }
-    /// True if elements must come in their order, one by one: neither lanes nor threads share them.
+    /// True if elements must be combined one by one in order, so that neither lanes nor threads may share them.
     pub const fn is_ordered(self) -> bool {
         matches!(self, Combine::Last(_))
     }
@@ -92,8 +93,8 @@ impl Combine {
             _ => dtype.compute(),
         }
     }
-    /// An element that keeps every bit of the other, in the accumulator type of `dtype`: what scans begin with. The neutral element
-    /// `+0` of a sum does not keep `-0`.
+    /// The initial value of a scan: combining it with an element leaves every bit of that element unchanged. It has the
+    /// accumulator type of `dtype`. The neutral element `+0` of a sum would not preserve `-0`.
     pub fn start(self, k: &mut KernelBuilder, dtype: DType) -> Value {
         let acc = self.accumulator(dtype);
         match self {
@@ -136,7 +137,7 @@ impl Combine {
     }
 }
 
-/// A number of a clause as an element of `dtype`, in the type that computes.
+/// A number of a clause, as an element of `dtype` in the computing type.
 pub fn initial(k: &mut KernelBuilder, number: AttrId, dtype: DType) -> Value {
     let value = element(k, number, dtype);
     k.cast(value, dtype.compute())

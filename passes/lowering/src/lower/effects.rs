@@ -1,8 +1,9 @@
 //! The effects of a phase, assigned to nests of loops, and the ops that each nest needs.
 //!
-//! An *effect* is a reduction, a store of a sweep output, or keeping a value in tile memory for a later phase. All effects
-//! with the same loops share a nest. Pure ops have no place of their own: each nest computes what its effects need, from
-//! global memory and from resident values. What a later phase reads of an earlier one is kept: what it is to compute again, it has.
+//! An *effect* is a reduction, a store of a sweep output, or keeping a value in tile memory for a later phase. Effects
+//! with equal loops share a nest. Pure ops belong to no nest: each nest computes the values that its effects need, from
+//! global memory and from resident values. A value that a later phase reads is kept, unless the plan recomputes it
+//! there.
 //!
 //! Decides and emits nothing.
 
@@ -35,8 +36,8 @@ pub(super) struct Reduction {
     pub(super) combine: Combine,
     /// Loop axes with tile loops that it reduces.
     pub(super) inner: Vec<usize>,
-    /// First loop of the nest from which on all loops are reduced: results are carried from there. `None`: it accumulates
-    /// in memory, element by element.
+    /// The outermost loop from which inward all loops are reduced; results are carried from there. `None` if the
+    /// reduction accumulates in memory, element by element.
     pub(super) carried_from: Option<usize>,
     /// Index into the accumulators where it also reduces outer loops.
     pub(super) accumulator: Option<usize>,
@@ -118,7 +119,7 @@ impl SweepLowering<'_> {
     pub(super) fn needed_after(&self, value: Value, phase: usize) -> bool {
         self.last_read(value).is_some_and(|last| last > phase)
     }
-    /// The last phase that reads `value` at the point of the walk, if only in another shape.
+    /// The last phase that reads `value` at the point of the walk, directly or through shape ops.
     pub(super) fn last_read(&self, value: Value) -> Option<usize> {
         let (mut last, mut stack) = (None, vec![value]);
         let mut seen = FxHashSet::default();
@@ -132,7 +133,7 @@ impl SweepLowering<'_> {
         }
         last
     }
-    /// True if it gives a value another shape, at the point of the walk.
+    /// True if `op` gives its operand another shape at the point of the walk.
     fn is_shape(&self, op: Op) -> bool {
         let shape = self.ir().def(op).is_some_and(|d| d.class == OpClass::Shape);
         shape && self.axes.window(op).is_none()
@@ -202,7 +203,7 @@ impl SweepLowering<'_> {
             .rposition(|l| varies.contains(l))
             .map_or(0, |p| p + 1)
     }
-    /// Lanes of the innermost loop: one where an access along it is of elements that lie far apart.
+    /// The lanes of the innermost loop; one if an access along it has distant elements.
     pub(super) fn nest_lanes(&self, nest: &Nest) -> Option<u64> {
         let &last = nest.loops.last()?;
         let global = nest
@@ -278,7 +279,7 @@ impl Nest {
     }
 }
 
-/// The loop of the nest from which on every loop is reduced, if the reduced loops are the innermost ones.
+/// The depth of the first reduced loop of a nest, if all loops from there inward are reduced.
 pub(super) fn carried_from(loops: &[usize], reduced: &[usize]) -> Option<usize> {
     if reduced.is_empty() {
         return None;

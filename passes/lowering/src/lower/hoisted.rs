@@ -1,4 +1,5 @@
-//! Phases that run before outer loops: their clause `before` names the loops that do not change their values.
+//! Hoisted phases: phases that run before outer loops. Their clause `before` names the loops that do not change their
+//! values.
 //!
 //! ```text
 //! grid loop
@@ -7,8 +8,8 @@
 //!     phases of the step
 //! ```
 //!
-//! Refuses a phase whose values vary along a loop that it runs before, and one with a reduction over outer loops, which is
-//! complete only after them.
+//! Refuses a phase whose values vary along a loop that it precedes. Refuses a phase with a reduction over outer loops
+//! as well, because that is complete only after them.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -97,7 +98,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Forgets the values of the last step, but not what was made before the loops. A copy of a step takes the memory of the others.
+    /// Discards the values of the previous step and keeps those computed before the loops. Copies of a step reuse
+    /// the memory of the other copies.
     pub(super) fn begin_step(&mut self) {
         self.scalars.clone_from(&self.outside.scalars);
         self.resident.clone_from(&self.outside.resident);

@@ -1,17 +1,17 @@
-//! Index-set splitting: a loop under guards becomes several, in each of which every guard is known.
+//! Index-set splitting: a loop with guards becomes several loops, in each of which every guard is known.
 //!
-//! A guard on one loop axis changes at two indices, its cuts. Between two cuts the window of a cat or pad is the one arm that is
-//! chosen there, and a nest computes nothing of the others. An axis that is walked inside the step is cut into loops; on one whose
-//! steps are single indices, each range is a branch around the step.
+//! A guard on one loop axis changes at two indices, its cuts. Between two cuts, the window of a cat or pad has a single
+//! active arm, and the nest computes no other. An axis inside the step is split into several loops. On an axis with a
+//! single index in each step, each range becomes a branch around the step.
 //!
 //! ```text
 //! for i in 0..8                                           for i in 0..3 { store(load(a, i)) }
 //!   store(load_within(a, i, load_within(b, i - 3)))   =>  for i in 3..8 { store(load(b, i - 3)) }
 //! ```
 //!
-//! Cuts of named extents count where they are in one order whatever the lengths; a guard whose cuts are not stays a guard. Never
-//! makes more than [`MAX_COPIES`] copies of a step, and splits no loop that would take much more steps for its short vectors. A GPU's
-//! loops stay whole, as its threads share them, and so do those around a scan.
+//! Cuts with named extents are used if their order holds for all lengths; other guards stay. Never makes more than
+//! [`MAX_COPIES`] copies of a step, and splits no loop that would take many more steps because of short vectors. GPU
+//! loops stay whole, since threads share them, and so do loops around a scan.
 
 use std::borrow::Cow;
 
@@ -26,7 +26,7 @@ use super::sweep::{SweepLowering, Unsupported};
 
 /// The most copies of a step that the splits of nested loops make.
 const MAX_COPIES: usize = 16;
-/// A loop is split if it then takes at most this many times the steps: about what guards cost each of them.
+/// The maximum growth of the number of steps by a split: about the cost of the guards in each step.
 const MAX_GROWTH: i64 = 3;
 
 /// The indices of a loop axis between two cuts.
@@ -58,7 +58,7 @@ impl<'a> SweepLowering<'a> {
         let axes: Vec<usize> = self.outer_order().into_iter().filter(single).collect();
         self.emit_branches(&axes)
     }
-    /// Branches on the ranges of `axes`, one after the other; the depth is bounded by the rank.
+    /// Branches on the ranges of `axes`, one axis after the other; the depth is bounded by the rank.
     fn emit_branches(&mut self, axes: &[usize]) -> Result<(), Unsupported> {
         let Some((&axis, rest)) = axes.split_first() else {
             return self.emit_phases();
@@ -155,7 +155,8 @@ impl<'a> SweepLowering<'a> {
         let inside = self.k.max(inside, Idx::ZERO);
         self.k.min(inside, count)
     }
-    /// Runs `body`, which emits one of `copies` copies of what it emits, where the guards of `range` are known.
+    /// Runs `body` with the guards of `range` known. `copies` is the number of copies in which the split emits this
+    /// code.
     pub(super) fn within<T>(
         &mut self,
         range: &Range,
@@ -177,7 +178,7 @@ impl<'a> SweepLowering<'a> {
             known: Vec::new(),
         }
     }
-    /// The ranges of `axis` between the cuts of guards that `ops` stand under, first to last.
+    /// The ranges of `axis` between the cuts of the guards of `ops`, in order.
     fn ranges(&self, axis: usize, ops: &[Op]) -> Vec<Range> {
         let extent = &self.spec.loops[axis].extent;
         let mut cuts = vec![ExtentExpr::default(), extent.clone()];
@@ -217,7 +218,7 @@ impl<'a> SweepLowering<'a> {
         });
         pairs.collect()
     }
-    /// The first index of `axis` that a guard on it alone admits, and the first behind.
+    /// The first index of `axis` that a guard on this axis alone admits, and the first index after the admitted ones.
     fn admitted(&self, axis: usize, guard: &Guard) -> Option<[ExtentExpr; 2]> {
         let parts = &self.spec.loops[axis].axes;
         let step = guard.at.along(*parts.last()?)?.as_constant();
@@ -232,7 +233,8 @@ impl<'a> SweepLowering<'a> {
     }
 }
 
-/// Puts a cut among others, which are in order, unless it lies outside of them; false where nobody knows its place.
+/// Inserts a cut into the sorted list `cuts`, unless it lies outside of their range. Returns false if its position is
+/// unknown.
 fn place(cuts: &mut Vec<ExtentExpr>, cut: &ExtentExpr) -> bool {
     let mut at = 0;
     for (n, other) in cuts.iter().enumerate() {

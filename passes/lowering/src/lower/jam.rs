@@ -1,5 +1,5 @@
-//! Unroll and jam: several rows in one step of the vector loop, so that what they share is read and updated in registers, and so that a row's scan
-//! need not wait for its own last sum alone.
+//! Unroll and jam: several rows in one step of the vector loop. Shared values are read and updated in registers, and
+//! the scans of several rows overlap.
 //!
 //! ```text
 //! for r in 0..4                          for j in 0..n step 16
@@ -7,9 +7,9 @@
 //!     sums[j] += x[r, j]                   store(t + x[0, j] + x[1, j] + x[2, j] + x[3, j], sums, j)
 //! ```
 //!
-//! The rows of one column follow each other in their order, so that sums are the same bits. Only loops whose steps meet no other
-//! column may be jammed: no sum is carried through the vector loop, and scans that go along it are those of each row. The schedule decides how
-//! many rows a step has; a GPU's loops stay as they are, as its threads share them.
+//! The rows of one column keep their order, so sums have the same bits. A loop may be jammed if its steps touch no
+//! other column: no sum is carried through the vector loop, and scans along it belong to single rows. The schedule
+//! decides the number of rows in a step. GPU loops stay unchanged, since threads share them.
 
 use fuser_ir::{Op, Value};
 use rustc_hash::FxHashMap;
@@ -19,11 +19,11 @@ use super::effects::{Effect, Nest};
 use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
 
-/// The most rows that are jammed; a tile of more is walked row by row.
+/// The maximum number of jammed rows; larger tiles run row by row.
 const MAX_ROWS: i64 = 8;
 
 impl SweepLowering<'_> {
-    /// The rows of the loop at `depth`, where it and the vector loop inside of it are jammed.
+    /// The number of rows in the loop at `depth`, if it and its inner vector loop are jammed.
     pub(super) fn jammed_rows(&mut self, nest: &Nest, depth: usize) -> Option<i64> {
         let carries = |e: &Effect| matches!(e, Effect::Reduce(r) if r.carried_from.is_some());
         let fits = depth + 2 == nest.loops.len()
@@ -43,8 +43,8 @@ impl SweepLowering<'_> {
         };
         (fits && (2..=MAX_ROWS).contains(&rows)).then_some(rows)
     }
-    /// Emits the loops at `depth` and `depth + 1`, as one where the step has all its `rows`, and as they are for the rows of a last step that
-    /// has fewer.
+    /// Emits the loops at `depth` and `depth + 1`: jammed for steps with all `rows`, plain for the rows of an
+    /// incomplete last step.
     pub(super) fn emit_rows(
         &mut self,
         nest: &Nest,
@@ -67,7 +67,7 @@ impl SweepLowering<'_> {
         self.range = None;
         left
     }
-    /// Emits the loops at `depth` and `depth + 1` as one over vectors, all `rows` in each of its steps.
+    /// Emits the loops at `depth` and `depth + 1` as one vector loop with all `rows` in each step.
     fn emit_jammed(
         &mut self,
         nest: &Nest,
@@ -154,7 +154,8 @@ impl SweepLowering<'_> {
         ivs.remove(&inner);
         Ok(())
     }
-    /// A nest in two: the part that the rows share, of values that do not vary along them and sums over them, and the part of each row.
+    /// Splits a nest into the part that the rows share (values constant along them, and sums over them) and the part of
+    /// each row.
     fn split(&self, nest: &Nest, [outer, inner]: [usize; 2]) -> Result<(Nest, Nest), Unsupported> {
         let varies = |value: Value| self.varies(value).contains(&outer);
         let result = |op: &Op| self.ir().result(*op, 0);

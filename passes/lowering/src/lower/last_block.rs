@@ -1,4 +1,5 @@
-//! Sums over the blocks of a GPU: each block keeps those of its share, and the last one that ends puts all shares together.
+//! Sums over the blocks of a GPU: each block computes the sums of its share, and the last block to finish combines all
+//! shares (a threadfence reduction).
 //!
 //! ```text
 //! grid loop                          for each place in the kept grid loops, a block for each share of the others
@@ -8,12 +9,14 @@
 //!   kernel.last at the place         results = those of all shares in their order, whichever block is the last
 //! ```
 //!
-//! Groups of neighbouring blocks put theirs together before, of a place with many shares of many elements: the last block of each group does, and
-//! the last of all adds up what groups have. One block alone would read all of it at the speed of one multiprocessor, some 100 GB/s.
+//! If a place has many shares of many elements, groups of neighboring blocks combine their shares first. The last block
+//! of each group does so, and the last block of all combines the groups. A single block would read all shares at the
+//! speed of one multiprocessor, some 100 GB/s.
 //!
-//! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. Of any other loop a
-//! block has one index. A sum is complete for a place in the loops that it varies along when all blocks of that place have ended; sums
-//! that vary along the same loops are put together at once. Where each place has one block, that has complete sums, and nothing is handed on.
+//! A grid loop is *shared* if no sum over the grid varies along it; a share is a range of the steps of these loops. A
+//! block has one index of every other loop. A *place* is an index of the loops that a sum varies along: the sum is
+//! complete when all blocks of its place have finished. Sums that vary along the same loops are combined together. If
+//! every place has a single block, its sums are already complete.
 //!
 //! The order of additions follows from the shape alone. A share is empty where there are fewer steps than shares.
 
@@ -29,7 +32,7 @@ use super::effects::Effect;
 use super::sweep::{Accumulator, SweepLowering, Unsupported};
 use crate::spec::{LoopAxis, Role, SweepSpec};
 
-/// Elements that a thread of the last block of a group has at a time.
+/// The elements that a thread of a group's last block processes at a time.
 const GROUP_LANES: i64 = 4;
 
 /// A tile in which threads hand on what they put together.
@@ -39,9 +42,10 @@ struct CombiningTile {
     memory: Value,
 }
 
-/// The grid loops of a sweep with sums over the grid: those that none varies along, and the others.
+/// The grid loops of a sweep that has sums over the grid: `shared` loops are reduced by every sum, `own` loops index
+/// some sum.
 pub(super) struct GridLoops {
-    /// The blocks of a group that puts its partial results together, where there are such groups.
+    /// The number of blocks in a group, where groups combine partial results before the last block does.
     group: Option<i64>,
     shared: Vec<usize>,
     own: Vec<usize>,
@@ -67,7 +71,7 @@ impl GridLoops {
             own,
         }
     }
-    /// Those of which a block has one index, in two: the ones that a sum varies along, and the ones that it does not.
+    /// Splits the `own` loops into those that a sum varies along and those that it does not.
     fn split(&self, varies: &[usize]) -> (Vec<usize>, Vec<usize>) {
         self.own.iter().partition(|l| varies.contains(l))
     }
@@ -75,12 +79,13 @@ impl GridLoops {
     pub(super) fn complete(&self, spec: &SweepSpec) -> bool {
         blocks_of_place(spec) == 1 && self.mixed.is_empty()
     }
-    /// Groups of blocks that put their partial results together before those of all are.
+    /// The number of block groups that combine partial results before the last block does.
     fn number_of_groups(&self, spec: &SweepSpec) -> i64 {
         self.group.map_or(0, |group| blocks_of_place(spec) / group)
     }
-    /// The partial results of each element of a sum, at least: one for each block of a place and each index of the loops that others vary along, and
-    /// behind them one for each group of blocks. `None` where their number is no polynomial of extents.
+    /// The minimum number of partial results per element of a sum: one for each block of a place and each index of the
+    /// loops along which only other sums vary. One row for each group of blocks follows. `None` if the number is not a
+    /// polynomial of extents.
     pub(super) fn rows(&self, spec: &SweepSpec, varies: &[usize]) -> Option<ExtentExpr> {
         let shares = ExtentExpr::constant(blocks_of_place(spec) + self.number_of_groups(spec));
         let (_, along) = self.split(varies);
@@ -97,7 +102,7 @@ impl GridLoops {
     }
 }
 
-/// Shares of the shared loops: as many in each block as it has groups.
+/// The number of shares of the shared loops: as many in each block as it has groups.
 fn number_of_shares(spec: &SweepSpec) -> i64 {
     let groups = spec.groups.max(1);
     (spec.partials.max(1) + groups - 1) / groups * groups
@@ -111,7 +116,7 @@ pub(super) fn blocks_of_place(spec: &SweepSpec) -> i64 {
 /// Sums that vary along the same grid loops.
 struct Together {
     kept: Vec<usize>,
-    /// Loops of which blocks have one index, along which the sums do not vary.
+    /// Loops of which each block has one index, and along which these sums do not vary.
     along: Vec<usize>,
     /// The places, and the blocks of each.
     places: Idx,
@@ -125,7 +130,7 @@ struct Shares {
     loops: GridLoops,
     /// The steps of each grid loop.
     steps: FxHashMap<usize, Idx>,
-    /// Steps of the shared loops, all and of a share; true if a share is always one.
+    /// The steps of the shared loops in total and for each share; true if every share is one step.
     total: Idx,
     share: Idx,
     one_step: bool,
@@ -254,7 +259,7 @@ impl SweepLowering<'_> {
         }
         list
     }
-    /// Runs `body` where none of some loops is empty that others have a step of nevertheless.
+    /// Runs `body` unless one of the loops `some` is empty while other sums still iterate over it.
     fn unless_empty(
         &mut self,
         loops: &GridLoops,
@@ -321,7 +326,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The elements of complete sums from their copies, and what phases behind them compute: a thread an element.
+    /// Combines the copies of complete sums and runs the phases that depend on them: one thread for each element.
     fn finish_share(&mut self, sums: &[Accumulator]) -> Result<(), Unsupported> {
         let behind = self.behind(sums)?;
         let sizes = sums.first().map(|sum| self.sizes_of(sum));
@@ -330,7 +335,8 @@ impl SweepLowering<'_> {
             s.finish(sums, values, &behind, ivs)
         })
     }
-    /// Stores what the copies of a sum are together, to memory from an element on: a thread an element.
+    /// Combines the copies of a sum and stores the results to `memory` from element `first` on: one thread for each
+    /// element.
     fn flush_copies(
         &mut self,
         sum: &Accumulator,
@@ -347,7 +353,7 @@ impl SweepLowering<'_> {
             Ok(())
         })
     }
-    /// Runs `body` for each element along loops of these sizes, outermost first: a thread an element.
+    /// Runs `body` for each element of loops with these sizes, outermost first, one element for each thread.
     fn each_element(
         &mut self,
         sizes: &[(usize, Idx)],
@@ -371,8 +377,9 @@ impl SweepLowering<'_> {
             _ => self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Thread, flush),
         }
     }
-    /// The shared loop whose tiles of a share can be one step, so that its threads put their sums together once: the lanes' alone, where no
-    /// step has indices of another one and there is but one phase, which keeps nothing.
+    /// The shared loop whose tiles in a share can form a single step, so that threads combine their sums once. Only the
+    /// lanes' loop qualifies. No step may index another shared loop, and the sweep must have a single phase without
+    /// kept values.
     fn range_axis(&self, loops: &GridLoops) -> Option<usize> {
         let &[axis] = loops.shared.as_slice() else {
             return None;
@@ -391,7 +398,7 @@ impl SweepLowering<'_> {
             && inside.all(plain);
         fits.then_some(axis)
     }
-    /// The tiles `from` to `to` of a loop as one step; there may be none.
+    /// Emits the tiles `from..to` of a loop as one step; the range may be empty.
     fn emit_whole_share(
         &mut self,
         axis: usize,
@@ -416,7 +423,8 @@ impl SweepLowering<'_> {
             self.k.mul(all, self.extent[axis])
         })
     }
-    /// The work of the last block of a group: the partial results of its blocks together, in a row behind those of all blocks.
+    /// Emits the work of the last block of a group: it combines the partial results of the group's blocks. The result
+    /// goes to a row after those of all blocks.
     fn emit_group(
         &mut self,
         sums: &[Accumulator],
@@ -492,7 +500,7 @@ impl SweepLowering<'_> {
     pub(super) fn is_after(&self, phase: usize) -> bool {
         self.flat.after.get(phase).copied().unwrap_or(false)
     }
-    /// The phases that run when some sums are complete. Each that needs one of them must need no other.
+    /// The phases that run once `sums` are complete. A phase that depends on one of them must depend on no other sum.
     fn behind(&self, sums: &[Accumulator]) -> Result<Vec<usize>, Unsupported> {
         let (mut phases, all) = (Vec::new(), 0..self.flat.after.len());
         for phase in all.filter(|&p| self.is_after(p)) {
@@ -526,7 +534,7 @@ impl SweepLowering<'_> {
         }
         Ok(phases)
     }
-    /// The loops of a sum's elements in the present place, and how many there are along each.
+    /// The loops over a sum's elements in the current place, and the number of elements along each.
     fn sizes_of(&mut self, sum: &Accumulator) -> Vec<(usize, Idx)> {
         let mut sizes = Vec::new();
         for dim in &sum.dims {
@@ -541,9 +549,10 @@ impl SweepLowering<'_> {
         }
         sizes
     }
-    /// Puts the partial results of the present place together, so many rows from one on. Of a few elements each has a warp. Of more, groups of threads add up a
-    /// share of the rows of each element, and one group what these are. Where the elements are enough for all threads, one thread adds up all rows. Threads have
-    /// vectors where each row has whole ones.
+    /// Combines the partial results of the current place, `count` rows from the first on. A few elements get one warp
+    /// each. For more elements, groups of threads each add a share of the rows, and one group combines the shares. With
+    /// enough elements for all threads, one thread adds all rows of an element. Threads use vectors if each row
+    /// consists of full ones.
     fn combine(
         &mut self,
         sums: &[Accumulator],
@@ -642,7 +651,7 @@ impl SweepLowering<'_> {
             })
         })
     }
-    /// The rows of each element, no more than there are warps, put together by a warp.
+    /// Combines the rows of each element by one warp; there are at most as many rows as warps.
     fn combine_by_warps(
         &mut self,
         sums: &[Accumulator],
@@ -662,7 +671,7 @@ impl SweepLowering<'_> {
             })
         })
     }
-    /// A tile for each sum, of so many elements; those of other sums are taken again.
+    /// Returns a tile of `size` elements for each sum. Tiles of earlier sums are reused.
     fn combining_tiles(
         &mut self,
         sums: &[Accumulator],
@@ -688,7 +697,7 @@ impl SweepLowering<'_> {
         }
         own
     }
-    /// The partial results of a range of the rows from `first` on at an element, put together.
+    /// The combined partial results of one element over a range of rows, starting at `first`.
     fn sum_partials(
         &mut self,
         sum: &Accumulator,
@@ -767,7 +776,7 @@ impl SweepLowering<'_> {
         self.k.close_if(open, condition);
         Ok(())
     }
-    /// The tile indices of element `at` of the present place, in loops of these sizes, outermost first.
+    /// The tile indices of element `at` of the current place, for loops of these sizes, outermost first.
     fn indices_of(&mut self, sizes: &[(usize, Idx)], at: Idx) -> FxHashMap<usize, Idx> {
         let (mut ivs, mut rest) = (FxHashMap::default(), at);
         for (n, &(axis, size)) in sizes.iter().enumerate().rev() {
@@ -779,7 +788,7 @@ impl SweepLowering<'_> {
         }
         ivs
     }
-    /// The results of `load` for the indices of a range, vectors or elements, put together: in order, but by threads that share the range.
+    /// The combined results of `load` over a range of vectors or elements: in order, unless threads share the range.
     fn sum_rows(
         &mut self,
         sum: &Accumulator,

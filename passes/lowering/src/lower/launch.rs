@@ -6,9 +6,9 @@
 //! %s = kernel.launch callee @f_0 %x extents [[B]]          // and @f_0 holds the loops
 //! ```
 //!
-//! If the sweep accumulates over grid axes, the kernel yields one partial result per worker. On a CPU a second kernel puts them
-//! together, in the order of the workers: the result is the same however many threads run. On a GPU the last block does (`last_block`):
-//! partial results are results of the launch that nobody reads.
+//! If the sweep accumulates over grid axes, the kernel yields one partial result for each worker. On a CPU, a second
+//! kernel combines these in the order of the workers, so the result is independent of the number of threads. On a GPU,
+//! the last block combines them (`last_block`), and the partial results are unused results of the launch.
 
 use fuser_analysis::axes::Axes;
 use fuser_dialects::kernel::rounds;
@@ -30,8 +30,8 @@ use super::last_block::{GridLoops, blocks_of_place};
 use super::sweep::{FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
-/// Shared memory that the threads of a block need besides the kernel's allocations: a partial result of each warp for what a loop
-/// combines, several for what it scans.
+/// Shared memory that the threads of a block need in addition to the kernel's allocations. Each warp has one partial
+/// result per combined value of a loop, and several per scanned value.
 fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     let warps = (threads / kernel::WARP).unsigned_abs();
     let loops = ir.walk(func).into_iter();
@@ -50,7 +50,7 @@ fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
     bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
 }
 
-/// Shared memory that a block of so many threads takes of a kernel, if all of its allocations are of known size.
+/// The shared memory of a kernel for a block of `threads` threads; `None` if an allocation has an unknown size.
 pub(crate) fn shared_memory(ir: &Ir, func: Op, threads: i64) -> Option<u64> {
     let allocs = ir.children(func).into_iter();
     let mut allocs = allocs.filter(|&op| ir.is(op, &kernel::ALLOC));
@@ -59,7 +59,7 @@ pub(crate) fn shared_memory(ir: &Ir, func: Op, threads: i64) -> Option<u64> {
     })
 }
 
-/// Bytes that an allocation of known size takes, to where the next one begins.
+/// Bytes from the start of an allocation of known size to the start of the next one.
 fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
     let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(alloc, 0)) else {
         return None;
@@ -79,7 +79,8 @@ pub const SCRATCH_ALIGN: u64 = 64;
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;
 
-/// A sweep that was lowered, and stands no more: the launches in its place, each of a kernel of its own, and what stands for its results.
+/// The replacement of a lowered sweep, which has been erased: the launches, each of a kernel of its own, and the values
+/// that replace its results.
 pub struct Launches {
     launches: Vec<Op>,
     results: Vec<Value>,
@@ -91,8 +92,8 @@ impl Launches {
         self.launches.len()
     }
 
-    /// Replaces `sweep`, which has the form of the one that was lowered, by launches of the same kernels. `map` gives what stands for that one's
-    /// inputs. Launches stand in the order of the program, so what they read is what it was.
+    /// Replaces `sweep`, which has the form of the lowered one, by launches of the same kernels. `map` maps the inputs
+    /// of the lowered sweep to those of `sweep`. Launches keep the program order, so they read unchanged memory.
     pub fn repeat(&self, ir: &mut Ir, sweep: Op, mut map: Mapping) {
         let (loc, names) = (ir.op_loc(sweep), yielded(ir, sweep));
         for &launch in &self.launches {
@@ -111,7 +112,7 @@ fn yielded(ir: &Ir, sweep: Op) -> Vec<Value> {
     end.map_or_else(Vec::new, |end| ir.operands(end).collect())
 }
 
-/// Replaces `sweep` by what stands for its results, which take the names of what it yields.
+/// Replaces the results of `sweep` by `results`, which take the names of the values in `yielded`, and erases it.
 fn replace(ir: &mut Ir, sweep: Op, results: &[Value], yielded: &[Value]) {
     for (index, (&result, &value)) in results.iter().zip(yielded).enumerate() {
         let name = ir.value_name_sym(value);
@@ -121,7 +122,8 @@ fn replace(ir: &mut Ir, sweep: Op, results: &[Value], yielded: &[Value]) {
     ir.erase(sweep);
 }
 
-/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches, for a machine and extents that are multiples of powers of two.
+/// Lowers `sweep`: appends its kernels to `module` and replaces it by launches. `target` is the machine; extents may be
+/// known multiples of powers of two.
 pub fn lower_sweep(
     ir: &mut Ir,
     sweep: Op,
@@ -480,7 +482,7 @@ impl Job<'_> {
         let known = known.filter_map(|(name, &value)| Some((value, *self.multiples.get(name)?)));
         known.collect()
     }
-    /// Emits the kernel again, for groups of threads that would share their tiles: all threads of a block are one then.
+    /// Emits the kernel again without groups of threads, since groups would share their tiles.
     fn emit_ungrouped(
         &self,
         ir: &mut Ir,
@@ -511,8 +513,8 @@ impl Job<'_> {
         };
         job.emit_kernel(ir, symbol, inputs, outputs, names)
     }
-    /// Refuses a kernel whose allocations of known size are more than a block of the target may have. Those that depend on named
-    /// extents are the launch's to check.
+    /// Refuses a kernel whose allocations of known size exceed the limit of a block. Allocations that depend on named
+    /// extents are checked at launch.
     fn check_scratch(&self, ir: &Ir, entry: Block) -> Result<(), Unsupported> {
         let Some(limit) = self.target.scratch_limit() else {
             return Ok(());
@@ -646,7 +648,8 @@ struct OpenFunc {
 }
 
 impl OpenFunc {
-    /// A `kernel.func` at the end of `module` with one flat memory per type and one index per extent name.
+    /// Creates a `kernel.func` at the end of `module` with one flat memory for each type and one index for each extent
+    /// name.
     fn new(
         ir: &mut Ir,
         module: Block,

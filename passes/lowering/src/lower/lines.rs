@@ -1,7 +1,8 @@
-//! Whole lines: vectors that store begin where a line of memory does.
+//! Cache-line alignment of stores: vectors start at a line of memory.
 //!
-//! A row of odd length begins anywhere in a line. Vectors counted from there store to two lines each, and never past the caches. A long
-//! row that is only stored to is walked up to its first line in short steps:
+//! A row of odd length starts anywhere in a line. Vectors counted from its start store to two lines each, and cannot
+//! bypass the caches. A long row that is only stored is therefore processed in short steps up to its first line
+//! boundary:
 //!
 //! ```text
 //! for j in 0..4080 step 16               h = -4095 * r mod 16
@@ -11,8 +12,8 @@
 //!                                        for j in e..4095 step 4, 1 { ... }
 //! ```
 //!
-//! The short steps are one vector of which some lanes count, for a processor that loads and stores those. Each element is stored once, as before. Never
-//! changes the order of a reduction: a nest with one is walked from its start.
+//! On processors with masked stores, the short steps are one masked vector. Each element is still stored exactly once.
+//! Never changes the order of a reduction: a nest with one is processed from its start.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -23,19 +24,20 @@ use super::effects::{Effect, Nest};
 use super::prefetch::LINE;
 use super::sweep::{SweepLowering, Unsupported};
 
-/// The fewest vectors of a row that begins at a line: beside as many the short steps do not count.
+/// The minimum number of vectors in a row for line alignment to pay: beside so many, the cost of the short steps is
+/// small.
 const LEAST: i64 = 12;
 
 /// A row of which vectors begin at lines.
 pub(super) struct ByLines {
     /// Its intervals in order.
     pub(super) parts: SmallVec<[Interval; 2]>,
-    /// The results to which its vectors of full width are stored from the beginning of a line on.
+    /// The results whose full vectors are stored from a line boundary on.
     pub(super) stored: Vec<Value>,
 }
 
 impl SweepLowering<'_> {
-    /// The row `from..to` by lines; `None` where it is walked from its start.
+    /// The intervals of the row `from..to`, aligned to cache lines; `None` if it is walked from its start.
     pub(super) fn by_lines(
         &mut self,
         nest: &Nest,
@@ -80,7 +82,8 @@ impl SweepLowering<'_> {
         self.short_steps(&mut parts, [end, to], lanes, masked);
         Ok(Some(ByLines { parts, stored }))
     }
-    /// The results that a nest stores in whole lines, and whose rows begin alike; none where it does anything else.
+    /// The results that a nest stores in whole cache lines and whose rows start alike. Empty if the nest has any other
+    /// effect.
     fn whole_lines(&self, nest: &Nest, lanes: u64) -> Vec<Value> {
         let stored = nest.effects.iter().map(|effect| match effect {
             Effect::Store(value) => Some(*value),
@@ -97,7 +100,8 @@ impl SweepLowering<'_> {
         }
         stored
     }
-    /// Appends what walks `from..to`, which is shorter than a vector, in one of which some lanes count, or in shorter ones and one by one.
+    /// Appends the intervals of `from..to`, which is shorter than a vector: one masked vector, or shorter vectors and
+    /// single elements.
     fn short_steps(
         &mut self,
         list: &mut SmallVec<[Interval; 2]>,

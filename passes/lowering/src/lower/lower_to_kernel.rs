@@ -85,7 +85,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 /// The machine, and the extents that are multiples.
 type Known<'a> = (&'a Target, &'a FxHashMap<Sym, i64>);
 
-/// The sweeps of a program that were lowered, by their forms, with their inputs.
+/// The lowered sweeps of a program, by form, with their inputs.
 type Lowered = FxHashMap<Form, (Vec<Value>, Launches)>;
 
 fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: Known<'_>) {
@@ -155,7 +155,7 @@ fn lower(
     }
 }
 
-/// The first op of a sweep that reads or makes elements that kernels do not know, with their type.
+/// The first op of a sweep with an operand or a result of a type that kernels do not support, and that type.
 fn foreign_op(ctx: &PassContext<'_>, sweep: Op) -> Option<(Op, DType)> {
     let ir = &*ctx.ir;
     let foreign = |value| {

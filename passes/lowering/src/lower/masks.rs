@@ -1,14 +1,4 @@
-//! Vectors of which some lanes count: what whole ones leave over of a row.
-//!
-//! ```text
-//! for j in 0..76 step 4  { store(f(load(x, j)), y, j) }        for j in 0..64 step 16 { store(f(load(x, j)), y, j) }
-//! for j in 76..79 step 1 { ... }                          =>   load_within(x, 64, 0, lanes 0..15)
-//!                                                              store(f(...), y, 64) some 15
-//! ```
-//!
-//! The other lanes are loaded as zeros (ones of a type that has no zero), compute along, and leave no trace: they are not stored, and sums keep what they had. For processors
-//! that load and store some lanes of a vector like all. Only where a nest does no more than load, compute element by element, store and
-//! reduce; never along axes that one by one are wanted for.
+//! Masked tail vectors: the remainder of a row in one vector of which only some lanes are active.
 
 use fuser_ir::def::OpClass;
 use fuser_ir::{DType, Op, Value};
@@ -18,7 +8,7 @@ use super::effects::{Effect, Nest};
 use super::sweep::SweepLowering;
 
 impl SweepLowering<'_> {
-    /// True if what vectors of `lanes` leave over of the innermost loop is one of which some lanes count.
+    /// True if the remainder of the innermost loop after vectors of `lanes` runs as one masked vector.
     pub(super) fn is_masked(&self, nest: &Nest, lanes: Option<u64>) -> bool {
         let Some(&last) = nest.loops.last() else {
             return false;

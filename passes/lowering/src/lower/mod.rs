@@ -1,17 +1,33 @@
 //! Lowering: scheduled segments to kernels.
 //!
-//! Every `task.sweep` of a program becomes one `kernel.func` (two where partial results are put together) and the
-//! `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep naming them.
+//! Every `task.sweep` of a program becomes one `kernel.func` (two if partial results are combined by a kernel of their
+//! own) and the `kernel.launch` that runs it. Segments stay, with launches inside, so that reports keep their names.
 //!
-//! Reading order: `../spec.rs` (the loops of a sweep), `build.rs` (emitting kernel ops), `combine.rs` (how reductions
-//! accumulate), `sweep.rs` (outer loops), `accumulate.rs` (what lives across steps), `last_block.rs` (sums over the blocks of a GPU), `effects.rs` (what a phase is for), `hoisted.rs` (phases before loops), `nest.rs` (tile
-//! loops), `spread.rs` (several of them as one, for threads), `index_set.rs` (loops without guards), `jam.rs` (several rows at
-//! once), `pure.rs`, `window.rs` and `reduce.rs` (what stands in them), `nonpositive.rs` (what is known of a sign), `prefetch.rs` (what the next row will read), `stage.rs`
-//! (transposition through tile memory), `side.rs` (folds of several rows in lanes), `scan.rs` (what is handed on along an axis), `launch.rs` (one
-//! sweep to one function), `lower_to_kernel.rs` (the pass).
+//! Reading order:
 //!
-//! Guarantees: what cannot be lowered is a reason at an op, and the program is left as it was up to that sweep. Never
-//! chooses a schedule: everything it needs stands in the clauses of the sweep.
+//! - `../spec.rs`: the loops of a sweep.
+//! - `build.rs`: the builder of kernel ops.
+//! - `combine.rs`: the accumulation of reductions.
+//! - `sweep.rs`: outer loops.
+//! - `accumulate.rs`: accumulators that live across steps.
+//! - `last_block.rs`: sums over the blocks of a GPU.
+//! - `effects.rs`: the effects of a phase.
+//! - `hoisted.rs`: phases before loops.
+//! - `nest.rs`: tile loops.
+//! - `spread.rs`: several tile loops as one, for threads.
+//! - `index_set.rs`: loops split at guards.
+//! - `jam.rs`: unroll and jam.
+//! - `pure.rs`, `window.rs` and `reduce.rs`: the bodies of nests.
+//! - `nonpositive.rs`: known signs.
+//! - `prefetch.rs`: prefetching of the next row.
+//! - `stage.rs`: transposition through tile memory.
+//! - `side.rs`: row-vectorized folds.
+//! - `scan.rs`: values carried along an axis.
+//! - `launch.rs`: one sweep to one function.
+//! - `lower_to_kernel.rs`: the pass.
+//!
+//! Guarantees: an unsupported construct is reported with a reason at its op, and the program is left unchanged up to
+//! that sweep. Never chooses a schedule: the clauses of the sweep contain everything it needs.
 
 mod accumulate;
 pub mod build;

@@ -1,8 +1,8 @@
 //! Lowers the phases of a step: nests of tile loops, one for each set of loops that some effect of the phase needs.
 //!
-//! The innermost loop runs in vectors where every access along it is contiguous; what is left over is one vector of which some lanes count, where
-//! the processor has those (`masks`), else it runs in shorter ones, then one by one. See
-//! `effects.rs` for what nests are for, `pure.rs` and `reduce.rs` for what stands in them.
+//! The innermost loop is vectorized where every access along it is contiguous. Its remainder is one masked vector on
+//! processors with `masks`; elsewhere it runs in shorter vectors, then in single elements. `effects.rs` describes the
+//! nests; `pure.rs` and `reduce.rs` emit their bodies.
 
 use fuser_ir::{DType, Value};
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ impl SweepLowering<'_> {
         }
         self.store_inputs_yielded()
     }
-    /// A sweep may yield a value that it did not compute; nothing to do but refuse.
+    /// Refuses a sweep that yields a value which it did not compute.
     pub(super) fn store_inputs_yielded(&mut self) -> Result<(), Unsupported> {
         let foreign = self
             .flat
@@ -83,8 +83,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// True if several threads would add to one element of memory: the innermost loop, which they share, is one that a
-    /// reduction in memory reduces. Its own nest has a loop inside that it keeps.
+    /// True if several threads would add to one element of memory: the shared innermost loop is reduced by a reduction
+    /// in memory. A reduction with an inner loop of its own keeps its result there.
     fn races(&self, loops: &[usize], effect: &Effect) -> bool {
         let Effect::Reduce(r) = effect else {
             return false;
@@ -92,7 +92,7 @@ impl SweepLowering<'_> {
         let innermost = loops.last().is_some_and(|last| r.inner.contains(last));
         self.target.is_gpu() && innermost && carried_from(loops, &r.inner).is_none()
     }
-    /// Gives up the memory of what no phase from `phase` on reads, for what it keeps.
+    /// Frees the memory of values that no phase from `phase` on reads, so that later values can reuse it.
     fn release(&mut self, phase: usize) {
         let outside = &self.outside;
         let over = |value: &Value| {
@@ -178,8 +178,8 @@ impl SweepLowering<'_> {
         let dims = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         self.allocate_dims(value, dims, dtype)
     }
-    /// As [`Self::allocate_resident`] for a tile that a GPU's threads write along another axis than they read: rows are an odd number of words
-    /// of four bytes, so that the elements of a column lie in different banks.
+    /// As [`Self::allocate_resident`], for a tile that GPU threads write along one axis and read along another. Rows
+    /// are padded to an odd number of 4-byte words, so that the elements of a column lie in different banks.
     pub(super) fn allocate_padded(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
         let mut dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
         if let Some((_, Idx::Const(size))) = dims.last_mut().filter(|_| self.target.is_gpu()) {
@@ -225,7 +225,7 @@ impl SweepLowering<'_> {
         let pending = std::mem::take(&mut self.pending);
         self.resident.extend(pending);
     }
-    /// Ops, loops and effects from `depth` on; the depth is bounded by the rank. Returns the carried values.
+    /// Emits ops, loops and effects from `depth` on; the depth is bounded by the rank. Returns the carried values.
     pub(super) fn emit_level(
         &mut self,
         nest: &Nest,
@@ -292,7 +292,8 @@ impl SweepLowering<'_> {
         self.store_carries(nest, depth, ivs);
         self.close_reductions(nest, depth, ivs, &outer, &inner, state)
     }
-    /// Emits the loops over a range of the tile loop at `depth`: one in lanes, where these can be, and one over what is left.
+    /// Emits the loops over a range of the tile loop at `depth`: a vector loop if possible, and a loop over the
+    /// remainder.
     #[allow(clippy::too_many_arguments)]
     fn emit_range(
         &mut self,
@@ -471,7 +472,7 @@ impl SweepLowering<'_> {
         }
         Ok(joined)
     }
-    /// After the loop at `depth`: results of the reductions that began there are complete for this nest.
+    /// Completes the reductions that began at the loop at `depth`, after that loop.
     pub(super) fn close_reductions(
         &mut self,
         nest: &Nest,

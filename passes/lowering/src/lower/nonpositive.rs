@@ -1,5 +1,5 @@
-//! A float is *nonpositive* if it is zero, less, or NaN: so is each element of a row without the maximum of that row, of which `exp` then
-//! takes fewer instructions.
+//! Detection of *nonpositive* floats: zero, less, or NaN. Each element of a row minus the maximum of that row is
+//! nonpositive, and `exp` of such a number takes fewer instructions.
 //!
 //! ```text
 //! %m = fusion.max %x dims [1]
@@ -7,7 +7,8 @@
 //! %d = fusion.sub %x, %b                                 %d is nonpositive: rounding keeps the order
 //! ```
 //!
-//! Phases compute elements again: the row that is reduced need not be the value that is read beside its maximum, but is computed alike.
+//! Phases recompute values, so the reduced row may differ from the value read next to its maximum. The two only need to
+//! be computed alike.
 
 use fuser_dialects::kernel;
 use fuser_ir::def::{Computes, OpClass};
@@ -19,7 +20,7 @@ use super::sweep::SweepLowering;
 const REACH: usize = 8;
 
 impl SweepLowering<'_> {
-    /// Tells of the function of one operand that was made for `op` that this is nonpositive, where it is.
+    /// Marks the function `made`, emitted for the unary op `op`, if its operand is known to be nonpositive.
     pub(super) fn note_nonpositive(&mut self, op: Op, made: Op) {
         let ir = self.ir();
         let function = ir.has(op, Traits::APPROXIMATE) && ir.operand_count(op) == 1;
@@ -34,7 +35,7 @@ impl SweepLowering<'_> {
         let difference = ir.def_op(value).filter(computes);
         difference.is_some_and(|op| self.is_most(ir.operand(op, 1), ir.operand(op, 0)))
     }
-    /// True if `most` has at each element the maximum of the row of `x` that the element lies in.
+    /// True if every element of `most` is the maximum of the row of `x` that contains it.
     fn is_most(&self, most: Value, x: Value) -> bool {
         let ir = self.ir();
         let Some(maximum) = self.maximum(most, REACH) else {
@@ -51,8 +52,8 @@ impl SweepLowering<'_> {
             && self.axes.logical(row).eq(axes.iter().copied())
             && self.is_alike(row, x, REACH)
     }
-    /// The maximum of rows that no element of `value` is below: a program may take the greater one of it and something else, or
-    /// something else where it is -inf, as all of the row is then, and stays without it.
+    /// A maximum over rows that no element of `value` exceeds. The program may take the greater of it and another
+    /// value, or replace it where it is -inf. All elements of such a row are -inf, and stay so without the maximum.
     fn maximum(&self, value: Value, reach: usize) -> Option<Op> {
         let (ir, op) = (self.ir(), self.ir().def_op(value)?);
         let inner = |n| self.maximum(ir.operand(op, n), reach.checked_sub(1)?);

@@ -1,9 +1,11 @@
-//! Prefetching: a walk over a row that only computes asks for the next row.
+//! Prefetching: a loop that only computes on a row prefetches the next row.
 //!
-//! A CPU's prefetchers follow a stream while it is read, and a row is read from memory in its first walk. Memory is idle in a later one
-//! that stores nothing, as the sum of the exponentials of a softmax: there the step asks for what the next step loads. Where each walk
-//! reads or writes memory, asking costs more than it gains. Rows must have few enough bytes to stay in the second-level cache until they are
-//! read; a row of named length that a step walks as a whole has, where the kernel runs: versions are made for that.
+//! A CPU's prefetchers follow a stream while it is read, and a row is read from memory in its first phase. Memory is
+//! idle in a later phase without stores, such as the sum of exponentials in a softmax. In that phase, each step
+//! prefetches the data of the next step. If every phase reads or writes memory, prefetching costs more than it gains.
+//!
+//! Rows must be small enough to stay in the second-level cache until they are read. Rows of named length that a step
+//! processes as a whole satisfy this, because versions are compiled for such lengths.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -16,7 +18,7 @@ use crate::spec::Along;
 pub(super) const LINE: u64 = 64;
 
 impl SweepLowering<'_> {
-    /// True if no op of a phase is a result of the sweep, but for single elements of a step, as a mean is.
+    /// True if no op of a phase is a result of the sweep, except for single elements of a step, such as a mean.
     pub(super) fn stores_nothing(&self, phase: usize) -> bool {
         let outputs = self.output_set();
         let ops = self.phase_ops(phase).into_iter();
@@ -25,7 +27,7 @@ impl SweepLowering<'_> {
         let single = |v: Value| !self.varies(v).into_iter().any(inner);
         results.all(|&v| !outputs.contains(&v) || single(v))
     }
-    /// Begins a phase that may ask: notes what its first vector loop that walks whole rows asks for.
+    /// Begins a phase that may prefetch: selects the inputs that its first vector loop over whole rows prefetches.
     pub(super) fn look_ahead(&mut self) {
         let order = self.outer_order();
         let Some(&next) = order.last() else {
@@ -42,7 +44,7 @@ impl SweepLowering<'_> {
             self.ahead = inputs;
         }
     }
-    /// The bytes of an input that a step along `next` reads, as far as lengths are known; `None` where these are too many to count.
+    /// The bytes of an input that a step along `next` reads, counting known lengths only; `None` on overflow.
     fn bytes_of_row(&self, input: Value, next: usize) -> Option<u64> {
         let mut bytes = self.ir().value_kind(input).dtype()?.bytes();
         for axis in self.varies(input).into_iter().filter(|&l| l != next) {
@@ -56,7 +58,7 @@ impl SweepLowering<'_> {
         }
         Some(bytes)
     }
-    /// Asks for the elements of `inputs` that the next step reads at this point, in a loop over vectors along `axis`.
+    /// Prefetches the elements of `inputs` that the next step reads at this point, in a vector loop along `axis`.
     pub(super) fn ask_ahead(
         &mut self,
         inputs: &[Value],

@@ -1,4 +1,5 @@
-//! Pure values inside a nest: loads, elementwise ops, creations, each at the depth of the loops along which it varies.
+//! Pure values inside a nest: loads, elementwise ops and creations, each emitted at the depth of the loops along which
+//! it varies.
 //!
 //! Shape ops cost nothing: an element of their result is an element of their operand at the same point of the iteration
 //! space. Refuses ops for which there is no code generation, by name.
@@ -143,8 +144,8 @@ impl SweepLowering<'_> {
             ),
         }
     }
-    /// A reduction over axes of extent 1: each element is put together with the identity, once. One over no axes is its operand:
-    /// `-0` and NaN stay.
+    /// A reduction over axes of extent 1, which combines each element with the identity once. A reduction over no axes
+    /// returns its operand: `-0` and NaN are preserved.
     pub(super) fn emit_trivial_reduction(&mut self, op: Op, operand: Value) -> Value {
         let dims = self.ir().i64s_of(op, "dims");
         let reductions = dims.is_none_or(|dims| !dims.is_empty());
@@ -215,8 +216,7 @@ impl SweepLowering<'_> {
             },
         )
     }
-    /// True if `op` is a constant of several distinct elements: it is read from a table, as an input is from its
-    /// buffer.
+    /// True if `op` is a constant with different elements. It is read from a table, like an input from its buffer.
     pub(super) fn is_table(&self, op: Op) -> bool {
         let dense = |kind: &AttrKind| matches!(kind, AttrKind::Dense { splat: false, .. });
         self.ir().computes(op) == Some(Computes::Constant)
@@ -276,7 +276,7 @@ impl SweepLowering<'_> {
         }
         Ok(self.k.index(product))
     }
-    /// The index along axis `dim`, in mixed radix over the loop axes that make it up.
+    /// The index along axis `dim`, in mixed radix over the loop axes that form it.
     pub(super) fn emit_iota(
         &mut self,
         op: Op,
@@ -315,7 +315,8 @@ impl SweepLowering<'_> {
         }
         Ok(self.emit_index(op, index, lanes.zip(step)))
     }
-    /// The index `first` as an element of what `op` makes; with the number of lanes, and from one to the next, in lanes.
+    /// The index `first` as an element of the type of `op`; with `lanes`, a vector with that number of lanes and that
+    /// step.
     pub(super) fn emit_index(&mut self, op: Op, first: Idx, lanes: Option<(u64, Idx)>) -> Value {
         let dtype = self.result_dtype(op);
         let scalar = self.k.index(first);

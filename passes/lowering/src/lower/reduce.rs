@@ -10,14 +10,15 @@ use super::combine::Combine;
 use super::effects::{Nest, Reduction};
 use super::sweep::{SweepLowering, Unsupported};
 
-/// The vectors that a short loop accumulates into side by side: as many additions are under way as one takes cycles.
+/// The number of independent accumulators of a short loop: about the latency of an addition in cycles, so that
+/// additions overlap.
 const CHAINS: usize = 4;
-/// The most operations of a loop that waits for its sums rather than for these.
+/// The largest loop body, in operations, whose time is bound by the latency of its sums and not by its own work.
 const SHORT_BODY: u32 = 8;
 
 impl SweepLowering<'_> {
-    /// The loops over a range of vectors, each with the number of vectors that it accumulates into: where a step has little to do
-    /// besides, it would wait for the sum of the last one.
+    /// The loops over a range of vectors, each with its number of accumulators. A loop with little other work would
+    /// wait for its previous sum with a single one.
     pub(super) fn chained(
         &mut self,
         nest: &Nest,
@@ -41,7 +42,7 @@ impl SweepLowering<'_> {
         list.retain(|(from, to, _)| from != to);
         list
     }
-    /// The results of reductions whose chains stand one behind the other, put together in pairs.
+    /// Combines the accumulators of interleaved reduction chains in pairs until one is left for each reduction.
     pub(super) fn join_chains(&mut self, inner: &[Reduction], mut ends: Vec<Value>) -> Vec<Value> {
         while ends.len() > inner.len() {
             let (first, second) = ends.split_at(ends.len() / 2);
@@ -67,8 +68,8 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// A thread loop starts each thread from what keeps every bit, and is joined to the state behind it where that is another number; a sequential
-    /// one goes on from the state.
+    /// The initial values of a loop. A thread loop starts each thread from a value that preserves every bit, and its
+    /// result is combined with the state afterwards if that differs. A sequential loop continues from the state.
     pub(super) fn loop_inits(
         &mut self,
         inner: &[Reduction],
@@ -161,7 +162,8 @@ impl SweepLowering<'_> {
             Ok(())
         })
     }
-    /// The loops inside an accumulator's life along which its operand does not vary: each index would count it again.
+    /// The loops inside the accumulator's scope along which its operand is constant. Each iteration of such a loop
+    /// would add the operand again.
     fn added_again(&self, at: usize) -> Result<Vec<usize>, Unsupported> {
         let acc = &self.accumulators[at];
         let order = self.outer_order();
@@ -177,7 +179,7 @@ impl SweepLowering<'_> {
         r.accumulator
             .map_or(Ok(Vec::new()), |at| self.added_again(at))
     }
-    /// The memory in which a reduction accumulates, and the place of the element at `ivs`.
+    /// The memory in which a reduction accumulates, and the offset of the element at `ivs`.
     pub(super) fn sum_in_memory(
         &mut self,
         r: &Reduction,

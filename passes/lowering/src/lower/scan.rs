@@ -1,16 +1,17 @@
-//! Scans inside nests: a loop that hands on the result so far.
+//! Scans inside nests: a loop that carries the running result.
 //!
-//! The result so far is a carried value, if the loop along the scanned axis is the innermost of those along which the scan varies;
-//! else it is an element of tile memory for each index of the loops inside. From one step of an outer loop to the next it lies
-//! in tile memory, too.
+//! The running result is a carried value if the loop along the scanned axis is the innermost of those along which the
+//! scan varies. Otherwise it is an element of tile memory for each index of the inner loops. Between the steps of an
+//! outer loop it is in tile memory, too.
 //!
 //! ```text
 //! along rows        loop j: c = c + x[i, j]; y[i, j] = c               c carried; on a GPU threads share the loop
 //! along columns     loop i: loop j: c[j] = c[j] + x[i, j]; ...         c in memory, lanes along j
 //! ```
 //!
-//! Each nest that needs a scan computes it from its first index on. The order is that of the indices, whatever the lanes: in a vector along
-//! the scanned axis they come one after the other. Threads that share a row put groups of neighbouring elements together first. A scan with a lambda hands on each of its accumulators, and has no lanes along its axis.
+//! Each nest that needs a scan computes it from its first index on. Elements are combined in index order: within a
+//! vector along the scanned axis, lane by lane. Threads that share a row first combine groups of neighboring elements.
+//! A scan with a lambda carries each of its accumulators, and is not vectorized along its axis.
 
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::kernel::{self, scan::SCANNED};
@@ -39,21 +40,21 @@ pub(super) struct Scan {
     pub(super) way: Way,
     /// The loop axis that it walks in order.
     pub(super) axis: usize,
-    /// The loop of the nest that hands on its result so far; `None`: memory does.
+    /// The loop of the nest that carries the running result; `None` if memory carries it.
     carried_by: Option<usize>,
-    /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be put together.
+    /// True if a GPU's threads share that loop: it is the innermost one, and groups of elements may be combined.
     pub(super) shared: bool,
-    /// Memory that hands it on where no loop of the nest does, for each accumulator, with its dims.
+    /// The memory that carries the running result if no loop of the nest does: one for each accumulator, with its dims.
     memory: Option<(Vec<Value>, Vec<AccDim>)>,
 }
 
 impl SweepLowering<'_> {
-    /// True if a scan is one of each row: the loop inside of that at `depth` hands it on.
+    /// True if the loop inside the one at `depth` carries the scan, so that each row has a scan of its own.
     pub(super) fn scans_row(&self, scan: &Scan, nest: &Nest, depth: usize) -> bool {
         let varies = self.varies(self.ir().result(scan.op, 0));
         scan.carried_by == Some(depth + 1) && varies.contains(&nest.loops[depth])
     }
-    /// The scans of a nest, each with memory that holds its start where its first index lies in this step.
+    /// The scans of a nest. Each has memory with its initial value if its first index lies in this step.
     pub(super) fn begin_scans(&mut self, nest: &Nest) -> Result<Vec<Scan>, Unsupported> {
         let mut scans = Vec::new();
         for &op in &nest.ops {
@@ -70,12 +71,12 @@ impl SweepLowering<'_> {
         let named = Combine::of_scan(self.ir(), op).map(Way::Named);
         named.or_else(lambda)
     }
-    /// True if `op` puts the elements along a loop axis together by code that takes them one by one.
+    /// True if `op` scans along the loop axis `axis` with a function that takes one element at a time.
     pub(super) fn is_one_by_one(&self, op: Op, axis: usize) -> bool {
         let along = self.axes.scanned(op).and_then(|a| self.spec.loop_of(a)) == Some(axis);
         along && Combine::of_scan(self.ir(), op).is_none()
     }
-    /// The accumulators with which a scan begins, in the types in which they are handed on.
+    /// The initial accumulators of a scan, in the types in which they are carried.
     fn starts(&mut self, op: Op, way: Way) -> Vec<Value> {
         let dtypes = self.accumulator_types(op);
         match way {
@@ -95,7 +96,7 @@ impl SweepLowering<'_> {
         let dtype = |&v: &Value| self.ir().value_kind(v).dtype();
         results.map(|v| dtype(v).unwrap_or(DType::F32)).collect()
     }
-    /// The loop axis that walks the scanned axis; `None` where that has extent 1.
+    /// The loop axis that iterates over the scanned axis; `None` if that axis has extent 1.
     fn scan_loop(&self, op: Op) -> Result<Option<usize>, Unsupported> {
         let Some(axis) = self.axes.scanned(op) else {
             return Ok(None);
@@ -163,7 +164,8 @@ impl SweepLowering<'_> {
             memory,
         })
     }
-    /// Memory of these dims for each accumulator, filled with the start of a scan in the first iteration of the outer loops `first`.
+    /// Allocates memory of these dims for each accumulator, and fills it with the scan's initial value in the first
+    /// iteration of the outer loops `first`.
     fn start_memory(
         &mut self,
         op: Op,
@@ -205,7 +207,8 @@ impl SweepLowering<'_> {
         };
         dtypes.map(wide).collect()
     }
-    /// The types in which a loop carries accumulators. Threads exchange integers in their own type: sums and products wrap in it as in a wider one.
+    /// The types in which a loop carries accumulators. Threads exchange integers in their own type: sums and products
+    /// wrap in it as in a wider one.
     fn carried_as(&self, scan: &Scan) -> Vec<DType> {
         let own = self.accumulator_types(scan.op);
         let wide = self.handed_on(scan.op, scan.way);
@@ -216,7 +219,8 @@ impl SweepLowering<'_> {
         });
         types.collect()
     }
-    /// Before the loop at `depth`: what it hands on is what the steps before it gave.
+    /// Sets the carried values of the scans before the loop at `depth`: the results of the earlier steps, or the
+    /// initial values.
     pub(super) fn load_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
             let values = match &scan.memory {
@@ -232,7 +236,7 @@ impl SweepLowering<'_> {
             self.carries.insert(scan.op, carried);
         }
     }
-    /// After the loop at `depth`: what it handed on last is for the next step.
+    /// Stores the final carried values of the loop at `depth` for the next step.
     pub(super) fn store_carries(&mut self, nest: &Nest, depth: usize, ivs: &FxHashMap<usize, Idx>) {
         for scan in nest.carried_by(depth) {
             let last = self.carries.remove(&scan.op);
@@ -246,7 +250,7 @@ impl SweepLowering<'_> {
             }
         }
     }
-    /// A loop of a nest that carries the values `inits` and, behind them, what its scans hand on.
+    /// Emits a loop of a nest that carries the values `inits`, followed by the running results of its scans.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn scanning_loop(
         &mut self,
@@ -292,7 +296,7 @@ impl SweepLowering<'_> {
             values = rest;
         }
     }
-    /// The results of a scan at the current point, from what was handed on, which they become.
+    /// Emits a scan at the current point: returns its results and updates the carried values.
     pub(super) fn emit_scan(
         &mut self,
         scan: &Scan,
@@ -359,7 +363,7 @@ impl SweepLowering<'_> {
             .map(|(value, dtype)| self.k.cast(value, dtype))
             .collect())
     }
-    /// The values that a scan hands on after elements, from those that it handed on before them.
+    /// Combines the carried values of a scan with `elements` and returns the new carried values.
     fn put_together(
         &mut self,
         op: Op,
@@ -403,7 +407,7 @@ impl SweepLowering<'_> {
         }
         Vec::new()
     }
-    /// The results of a scan along an axis of extent 1: the one element put together with what it begins with.
+    /// The results of a scan along an axis of extent 1: the element combined with the initial value.
     pub(super) fn emit_single_scan(&mut self, op: Op, elements: Vec<Value>) -> Vec<Value> {
         // A named scan gives its first element, bit for bit.
         let Some(Way::Lambda) = self.scan_way(op) else {
@@ -414,7 +418,7 @@ impl SweepLowering<'_> {
         let pairs = after.into_iter().zip(self.accumulator_types(op));
         pairs.map(|(v, dtype)| self.k.cast(v, dtype)).collect()
     }
-    /// The lanes of a vector put together one after the other, from `before` on; each keeps what it gave.
+    /// Scans the lanes of a vector in order, starting from `before`; each lane holds the result up to itself.
     fn scan_lanes(
         &mut self,
         combine: Combine,

@@ -1,4 +1,5 @@
-//! Rows side by side: a fold along the lanes' axis, which takes the elements of a row one by one, in lanes of several rows.
+//! Row-vectorized folds: a fold along the lanes' axis takes the elements of a row one by one, so the lanes hold several
+//! rows instead.
 //!
 //! ```text
 //! for r in 0..64                          for c in 0..n step 64
@@ -8,8 +9,9 @@
 //!                                               s[r] = f(s[r], tile[j, r])
 //! ```
 //!
-//! Each row is folded in its order, so that the results are the same bits. What the fold reads along the lanes' axis goes through square
-//! tiles. The schedule decides how many rows a step has; a GPU's loops stay as they are, as its lanes run along another axis.
+//! Each row is folded in order, so results have the same bits. Values that the fold reads along the lanes' axis are
+//! transposed through square tiles. The schedule decides the number of rows in a step. GPU loops stay unchanged, since
+//! their lanes run along another axis.
 
 use fuser_dialects::fusion::lambda;
 use fuser_ir::{DType, Value};
@@ -22,12 +24,13 @@ use super::sweep::{Resident, SweepLowering, Unsupported};
 use crate::spec::Role;
 
 impl SweepLowering<'_> {
-    /// True if the loops of a nest are those of rows side by side.
+    /// True if the loops of a nest iterate over row-vectorized rows.
     pub(super) fn is_across(&self, loops: &[usize]) -> bool {
         let crossed = matches!(loops, [.., along, rows] if along > rows);
         crossed && !self.target.is_gpu()
     }
-    /// True if an effect of these loops is the end of a fold along the innermost one, around which a step has several rows.
+    /// True if an effect of these loops completes a fold along the innermost one, and the step has several rows around
+    /// it.
     pub(super) fn goes_across(&self, loops: &[usize], effect: &Effect) -> bool {
         let (&[.., rows, along], Effect::Reduce(r)) = (loops, effect) else {
             return false;
@@ -117,7 +120,8 @@ impl SweepLowering<'_> {
             .extend(squares.into_iter().map(|(_, square)| square));
         Ok(())
     }
-    /// The values that a nest of rows side by side reads and that lie along the folded axis: in memory, or kept by an earlier phase.
+    /// The values that a row-vectorized nest reads and that are contiguous along the folded axis: in memory, or kept by
+    /// an earlier phase.
     fn crossing_side(&self, nest: &Nest, both: [usize; 2]) -> Vec<Value> {
         let [along, rows] = both;
         let windows = nest.ops.iter().any(|&op| self.window(op).is_some());
@@ -140,7 +144,7 @@ impl SweepLowering<'_> {
         values.dedup();
         values
     }
-    /// Copies the elements of `value` at the indices `from..to` of the folded axis to a square tile, as they lie.
+    /// Copies the elements of `value` at indices `from..to` of the folded axis to a square tile, without transposition.
     fn stage_square(
         &mut self,
         value: Value,

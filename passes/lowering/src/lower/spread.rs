@@ -1,11 +1,5 @@
-//! A tile spread over the threads of a block as one loop: where the innermost loop alone has too few iterations for all of them.
-//!
-//! ```text
-//! for i in 0..32 * 8 by threads { row = i / 8; column = 4 * (i % 8); ... }     a tile of 32 x 32 in vectors of 4
-//! ```
-//!
-//! The loop runs over whole tiles, whose sizes are known, and a condition cuts off what lies beyond the end of an axis. Reductions of the whole tile are
-//! carried through it where it has no such end, so that the threads put theirs together once, however long the innermost loop is.
+//! Distribution of a tile over the threads of a block as one loop, for nests whose innermost loop has fewer iterations
+//! than threads.
 
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
@@ -15,14 +9,14 @@ use super::effects::{Effect, Nest, Reduction};
 use super::nest::{Scopes, WORD};
 use super::sweep::{SweepLowering, Unsupported};
 
-/// Elements of a row that the threads of a warp have before they go on to the next row: with as many, nothing that they write along a column of
-/// shared memory meets in a bank, and no words that they read along a row of it.
+/// The number of elements of a row that the threads of a warp process before the next row. It avoids bank conflicts of
+/// stores along a column of shared memory and of word loads along a row.
 pub(super) const STRIP: i64 = 32;
 
 /// The tile index along each loop axis.
 pub(super) type Indices = FxHashMap<usize, Idx>;
 
-/// A part of a tile: whole vectors along its last axis, or what is left of that.
+/// A part of a tile: full vectors along its last axis, or the remainder along it.
 struct Part {
     /// Steps along the last axis, each of so many elements.
     steps: i64,
@@ -31,7 +25,8 @@ struct Part {
     from: Idx,
 }
 
-/// The code of a point of a tile: its indices, what a loop carries, and the lanes of the vector that begins there. Gives what the loop carries on.
+/// Emits the code at one point of a tile, given its indices, the carried values and the lanes of the vector there.
+/// Returns the new carried values.
 type Point<'p, 'a> = dyn FnMut(
         &mut SweepLowering<'a>,
         &mut Indices,
@@ -53,7 +48,7 @@ impl<'a> SweepLowering<'a> {
             && loops.is_sorted()
             && loops.iter().all(|&l| self.tile_ranges(nest, l).len() == 1)
     }
-    /// True for a tile of several axes and known sizes whose last axis has too little for all threads.
+    /// True for a tile of several axes with known sizes whose last axis has too few elements for all threads.
     pub(super) fn is_small(&self, loops: &[usize]) -> bool {
         let lanes = self.lanes().unwrap_or(1) as i64;
         let threads = self.spec.threads / self.spec.groups.max(1);
@@ -68,7 +63,7 @@ impl<'a> SweepLowering<'a> {
         let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
         self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known)
     }
-    /// True if each step has the whole of such a tile, in whole vectors.
+    /// True if each step covers a full tile of known size in full vectors.
     fn is_whole(&mut self, nest: &Nest) -> bool {
         let lanes = self.nest_lanes(nest).unwrap_or(1) as i64;
         let counts: Vec<Idx> = nest.loops.iter().map(|&l| self.inner_count(l)).collect();
@@ -106,7 +101,8 @@ impl<'a> SweepLowering<'a> {
         let mut ends = sums.iter().zip(state);
         ends.try_for_each(|(r, value)| self.finish_reduction(nest, 0, r, value, ivs))
     }
-    /// The strip of a nest that reads along rows of shared memory: as many elements of the widest type as [`STRIP`] words have. Others go along whole rows.
+    /// The strip length of a nest that reads along rows of shared memory: the number of elements of the widest type in
+    /// [`STRIP`] words. Other nests use full rows.
     fn read_strip(&self, nest: &Nest) -> i64 {
         let operands = nest.ops.iter().flat_map(|&op| self.ir().operands(op));
         let stored = nest.effects.iter().filter_map(|effect| match effect {
@@ -120,8 +116,9 @@ impl<'a> SweepLowering<'a> {
             STRIP * (WORD / bytes.max(1)).max(1) as i64
         })
     }
-    /// Runs `body` for each point of a tile over some loops, along strips of so many elements, in vectors of `lanes` along the last one where there
-    /// are that many. Carries values, which threads combine so, of tiles that are whole.
+    /// Runs `body` at each point of a tile over `loops`, in strips of `strip` elements. Full vectors of `lanes` run
+    /// along the last loop, its remainder in single elements. For complete tiles, carries `inits` through the loop and
+    /// combines them across threads by `combine`.
     pub(super) fn spread_tile(
         &mut self,
         (loops, strip, lanes): (&[usize], i64, Option<u64>),
@@ -176,7 +173,7 @@ impl<'a> SweepLowering<'a> {
         ivs.retain(|l, _| !loops.contains(l));
         Ok(after)
     }
-    /// The most indices of a step along an axis: all there are where these are fewer than a tile has.
+    /// The maximum number of indices of a step along an axis: the tile size, or the whole axis if that is shorter.
     fn known_size(&self, axis: usize) -> i64 {
         let size = match self.is_one_step(axis) {
             true => self.extent[axis],
@@ -187,7 +184,7 @@ impl<'a> SweepLowering<'a> {
             Idx::Value(_) => 0,
         }
     }
-    /// The tile indices of iteration `i`: along the rows of a strip of so many elements of the last axis, then along those of the next one.
+    /// The tile indices of iteration `i`: along the rows of a strip of the last axis first, then along the next strip.
     fn decode_tile(
         &mut self,
         outer: &[usize],
@@ -220,8 +217,8 @@ impl<'a> SweepLowering<'a> {
         let along = self.k.mul(step, Idx::Const(lanes));
         ivs.insert(last, self.k.add(part.from, along));
     }
-    /// The condition that iteration `i` is one of this part's `own`, and its tile indices lie before the ends of their axes, as far as
-    /// these are not known.
+    /// The condition for iteration `i` to be valid: it is less than `own`, and its tile indices lie before the ends of
+    /// their axes. Bounds known to hold are omitted.
     fn inside_tile(
         &mut self,
         outer: &[usize],

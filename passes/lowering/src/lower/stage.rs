@@ -1,9 +1,12 @@
 //! Transposition through tile memory: operands that are contiguous along another axis than the lanes.
 //!
-//! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j`, in vectors, and
-//! written to a tile with `i` innermost, in squares that a CPU transposes in registers; the nest then reads the tile along `i`. Each
-//! element is read from slow memory once, as it lies. So is what a window reads where it is one load. A result of a CPU's nest that is contiguous
-//! along `j` goes the other way: the nest writes the tile along `i`, and squares of it are stored along `j`.
+//! Before a nest whose lanes run along `i`, an operand that is contiguous along `j` is read along `j` in vectors. It is
+//! written to a tile with `i` innermost, in square blocks that a CPU transposes in registers. The nest then reads the
+//! tile along `i`. Each element is read from slow memory once, contiguously. The same applies to windows with a single
+//! load.
+//!
+//! A CPU's result that is contiguous along `j` takes the reverse path: the nest writes the tile along `i`, and square
+//! blocks of it are stored along `j`.
 //!
 //! Never stages more than [`MAX_STAGE_BYTES`] per operand: beyond, the nest runs element by element.
 
@@ -19,7 +22,7 @@ use super::spread::{Indices, STRIP};
 use super::sweep::{Resident, SweepLowering, Unsupported};
 
 impl SweepLowering<'_> {
-    /// Stages those of `loads` that cross the lanes of a nest over `loops`; they are resident afterwards and are removed
+    /// Stages the `loads` that cross the lanes of a nest over `loops`. They are resident afterwards and are removed
     /// from the list.
     pub fn stage_crossing(
         &mut self,
@@ -38,8 +41,8 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// Stages what those of `ops` read across the lanes whose windows are one load each; their results are resident
-    /// afterwards, and they are removed from the list.
+    /// Stages the results of `ops` that are windows with a single load across the lanes. They are resident afterwards
+    /// and are removed from the list.
     pub fn stage_windows(&mut self, loops: &[usize], ops: &mut Vec<Op>) -> Result<(), Unsupported> {
         let Some(&last) = loops.last().filter(|_| self.may_stage(loops)) else {
             return Ok(());
@@ -53,7 +56,7 @@ impl SweepLowering<'_> {
         self.settle();
         Ok(())
     }
-    /// Takes the stores that cross the lanes of a CPU's nest over `loops` from its effects, which keep their values instead. Returns these, each
+    /// Replaces stores that cross the lanes of a CPU's nest over `loops` by kept values. Returns these values, each
     /// with the loop along which it is contiguous.
     pub(super) fn keep_crossing(
         &self,
@@ -83,7 +86,7 @@ impl SweepLowering<'_> {
         }
         across
     }
-    /// True for a step of a lambda, which takes elements one by one in any case.
+    /// True if a lambda computes the value. Lambdas take one element at a time in any case.
     fn is_of_lambda(&self, value: Value) -> bool {
         let by = self.ir().def_op(value);
         by.is_some_and(|op| lambda::has_lambda(self.ir(), op))
@@ -109,7 +112,7 @@ impl SweepLowering<'_> {
         self.innermost = around;
         stored
     }
-    /// Loops over `outer`, and inside of them the squares of two axes; the depth is bounded by the rank.
+    /// Emits loops over `outer`, and inside them the square blocks of two axes; the depth is bounded by the rank.
     fn store_level(
         &mut self,
         kept: (Value, &Resident),
@@ -126,7 +129,7 @@ impl SweepLowering<'_> {
             s.store_level(kept, rest, inner, ivs)
         })
     }
-    /// Stores a tile in squares that are transposed in registers, and element by element what these leave over.
+    /// Stores a tile in square blocks that are transposed in registers, and its remainder element by element.
     fn store_squares(
         &mut self,
         (value, resident): (Value, &Resident),
@@ -187,7 +190,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The loop along which the only load of a window is contiguous, if it is not along the lanes.
+    /// The loop along which the only load of a window is contiguous, if that is not the vectorized loop.
     fn window_crossing(&self, op: Op, loops: &[usize], last: usize) -> Option<usize> {
         let inner = *self.spec.loops[last].axes.last()?;
         let window = self.window(op).filter(|w| w.is_plain())?;
@@ -213,7 +216,7 @@ impl SweepLowering<'_> {
             .find(|&l| l != last && self.stride_is_one(value, l))?;
         self.fits(value, loops).then_some(along)
     }
-    /// True if the part of `value` inside of `loops` is known to be no larger than may be staged.
+    /// True if the part of `value` inside of `loops` is known to be within the limit for staging.
     fn fits(&self, value: Value, loops: &[usize]) -> bool {
         let dtype = self.ir().value_kind(value).dtype();
         let mut bytes = dtype.map(DType::bytes);
@@ -225,8 +228,8 @@ impl SweepLowering<'_> {
         }
         bytes.is_some_and(|bytes| bytes <= MAX_STAGE_BYTES)
     }
-    /// True where what lies along another axis is read along that one: in vectors, or by the threads of a GPU, one beside the other. A nest that
-    /// is known to be empty reads nothing.
+    /// True if values contiguous along another axis are staged: the target has vectors, or threads that read
+    /// neighboring elements. A nest known to be empty stages nothing.
     fn may_stage(&self, loops: &[usize]) -> bool {
         let empty = loops.iter().any(|&l| self.inner_size(l).is(0));
         !empty && (self.lanes().is_some() || self.target.is_gpu())
@@ -317,13 +320,13 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// The rows of a square that is transposed in a CPU's registers: as many as a register has elements.
+    /// The side of a square block that is transposed in a CPU's registers: the number of elements in a register.
     fn square_side(&self, resident: &Resident, lanes: Option<u64>) -> Option<i64> {
         let room = self.target.vector_bytes / resident.dtype.bytes().max(1);
         let side = lanes.filter(|_| !self.target.is_gpu())?.min(room);
         (side > 1 && side.is_power_of_two()).then_some(side as i64)
     }
-    /// Stages the last two loops of the nest in squares, and in single rows what these leave over.
+    /// Stages the last two loops of the nest in square blocks, and the remainder in single rows.
     fn stage_squares(
         &mut self,
         value: Value,
@@ -361,7 +364,8 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Loads as many vectors as each has lanes, along the second axis from one index of the first on, and stores them transposed.
+    /// Loads a square block of vectors along the second axis, from one index of the first axis on, and stores them
+    /// transposed.
     fn stage_transposed(
         &mut self,
         value: Value,
@@ -387,7 +391,7 @@ impl SweepLowering<'_> {
         }
         Ok(())
     }
-    /// Loads `value`, which lies in memory or is the result of a window, with lanes along loop `axis`.
+    /// Loads `value`, from memory or as the result of a window, with lanes along loop `axis`.
     fn load_along(
         &mut self,
         value: Value,
@@ -404,7 +408,7 @@ impl SweepLowering<'_> {
             None => self.load_global(value, ivs, lanes, Some(axis)),
         }
     }
-    /// Writes what was loaded from index `at` of `axis` on to the tile, lane by lane.
+    /// Writes a loaded vector to the tile lane by lane, from index `at` of `axis` on.
     pub(super) fn stage_lanes(
         &mut self,
         resident: &Resident,

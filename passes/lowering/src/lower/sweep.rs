@@ -10,9 +10,9 @@
 //!                                                  `last_block`)
 //! ```
 //!
-//! Guarantees: each sweep output is written exactly once per element; partial sums belong to a worker, which is a function of
-//! the shape alone, so the result does not depend on how many threads run. Never reads a value that was not loaded, computed
-//! or kept in the step, and refuses what it cannot do with a reason.
+//! Guarantees: each sweep output is written exactly once for each element. Partial sums belong to a worker, which
+//! depends on the shape alone, so the result is independent of the number of threads. Never reads a value that was not
+//! loaded, computed or kept in the step. Refuses unsupported programs with a reason.
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::axes::window::Guard;
@@ -59,7 +59,7 @@ pub struct Resident {
     pub memory: Value,
     /// Loop axes along which it is indexed, outermost first, with their sizes.
     pub dims: Vec<(usize, Idx)>,
-    /// A loop axis of which it has a part only, and the first index of that.
+    /// The loop axis of which the memory holds only a part, and the first index of that part.
     pub part: Option<(usize, Idx)>,
     /// Element type in memory.
     pub dtype: DType,
@@ -72,13 +72,13 @@ pub struct Accumulator {
     pub op: Op,
     /// The type, identity and op of its combination.
     pub combine: Combine,
-    /// Position, in the order of outer loops, of the outermost loop that it reduces.
+    /// The position of the outermost loop that it reduces, in the order of outer loops.
     pub start: usize,
-    /// True if it reduces a grid axis: then the kernel yields partial results per worker.
+    /// True if it reduces a grid axis: the kernel then yields partial results for each worker.
     pub cross_grid: bool,
     /// The memory.
     pub memory: Value,
-    /// The number of copies that lie there, one behind the other: they are put together when they are written out.
+    /// The number of consecutive copies in memory. They are combined when the accumulator is written out.
     pub copies: i64,
     /// Kept loop axes, in the order of the result's axes.
     pub dims: Vec<AccDim>,
@@ -91,7 +91,7 @@ pub struct AccDim {
     pub axis: usize,
     /// Its length in the accumulator.
     pub size: Idx,
-    /// True if it spans the whole axis; else it holds only the indices of the current step.
+    /// True if the memory covers the whole axis; false if it holds only the indices of the current step.
     pub whole: bool,
 }
 
@@ -111,7 +111,8 @@ pub struct SweepLowering<'a> {
     pub global: FxHashMap<Value, Value>,
     /// Global memory of the partial results of a GPU's blocks.
     pub partials: FxHashMap<Value, Value>,
-    /// The tables of constants of distinct elements. A constant that is a result too has memory to store to beside its table.
+    /// The tables of non-uniform constants. A constant that is also a result has memory for the result in addition to
+    /// its table.
     pub tables: FxHashMap<Value, Value>,
     /// Element offset of the partial results of the current worker, per accumulator op.
     pub partial: Idx,
@@ -123,11 +124,11 @@ pub struct SweepLowering<'a> {
     pub extent: Vec<Idx>,
     /// The innermost loop of the present nest: lanes run along it.
     pub innermost: Option<usize>,
-    /// The loop axis of which the present step has several tiles, and their indices.
+    /// The loop axis along which the current step has several tiles, and the index of the tile.
     pub range: Option<(usize, Idx)>,
     /// Values without tile axes, computed in this step.
     pub scalars: FxHashMap<Value, Value>,
-    /// The results so far of scans that a loop around the insertion point hands on.
+    /// The running results of the scans that an enclosing loop carries.
     pub carries: FxHashMap<Op, Vec<Value>>,
     /// Values with tile axes, kept for later phases.
     pub resident: FxHashMap<Value, Resident>,
@@ -151,18 +152,18 @@ pub struct SweepLowering<'a> {
     pub taken: Vec<Resident>,
     /// Phases that run before outer loops.
     pub hoisted: Vec<HoistedPhase>,
-    /// Inputs of which the next vector loop asks for what the next step reads.
+    /// Inputs that the next vector loop prefetches for the next step.
     pub ahead: Vec<Value>,
-    /// Results that the current loop stores to from the beginning of a line on.
+    /// Results whose stores in the current loop start at a cache-line boundary.
     pub on_lines: Vec<Value>,
-    /// The number of lanes that count of the vectors of this walk, where not all do.
+    /// The number of active lanes of the masked tail vector; `None` for full vectors.
     pub some: Option<Idx>,
     /// The values that hoisted phases made: they live through the loops.
     pub outside: Outside,
 }
 
 impl<'a> SweepLowering<'a> {
-    /// Emits the whole body: none where all that it writes is known to be empty.
+    /// Emits the whole body, or nothing if all outputs are known to be empty.
     pub fn emit(&mut self) -> Result<(), Unsupported> {
         let is_empty = |value: &Value| {
             let tensor = self.ir().value_kind(*value).as_tensor();
@@ -241,8 +242,8 @@ impl<'a> SweepLowering<'a> {
     pub fn varies(&self, value: Value) -> Vec<usize> {
         self.spec.varies(self.axes, value)
     }
-    /// The operation by which `op` reduces axes; `None` for what is no reduction, or reduces only axes of extent 1 and so
-    /// works like an elementwise op.
+    /// The operation by which `op` reduces axes; `None` for other ops, and for reductions of axes of extent 1 only.
+    /// Those work like elementwise ops.
     pub fn combine_of(&self, op: Op) -> Option<Combine> {
         Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
     }
@@ -279,7 +280,7 @@ impl<'a> SweepLowering<'a> {
         let dtype = self.result_dtype(op);
         combine.identity(&mut self.k, dtype)
     }
-    /// Runs `body` for `0..count`, in vectors where the target has them, spread over threads where it has those.
+    /// Runs `body` for `0..count`, vectorized and distributed over threads as far as the target supports it.
     pub fn copy_loop(
         &mut self,
         count: Idx,
@@ -438,7 +439,7 @@ impl<'a> SweepLowering<'a> {
             false => self.k.mul(index, Idx::Const(self.spec.loops[axis].tile)),
         };
     }
-    /// Stream loops from `position` on, then the phases; the depth is bounded by the rank.
+    /// Emits the stream loops from `position` on, then the phases; the depth is bounded by the rank.
     pub(super) fn emit_outer(&mut self, position: usize) -> Result<(), Unsupported> {
         let Some(&axis) = self.outer_order().get(position) else {
             return self.emit_step();
@@ -454,7 +455,7 @@ impl<'a> SweepLowering<'a> {
         })?;
         self.flush_accumulators(|a| a.start == position && !a.cross_grid)
     }
-    /// True if all of a loop axis is known to lie in one step.
+    /// True if a loop axis is known to fit into one step.
     pub(super) fn is_one_step(&self, axis: usize) -> bool {
         let spec = &self.spec.loops[axis];
         let one = |extent| extent <= spec.tile;
@@ -531,7 +532,7 @@ impl<'a> SweepLowering<'a> {
         let one = ExtentExpr::constant(1);
         matches!(self.along(value, axis), Some(Along::Stride(stride)) if *stride == one)
     }
-    /// Elements from one neighbour of `value` along a loop axis to the next, where vectors are loaded and stored so.
+    /// The distance between neighbors of `value` along a loop axis, in elements; `None` if vectors are not accessed so.
     pub fn lane_stride(&self, value: Value, axis: usize) -> Option<i64> {
         let Some(Along::Stride(stride)) = self.along(value, axis) else {
             return None;
@@ -539,7 +540,7 @@ impl<'a> SweepLowering<'a> {
         let most = if self.target.is_gpu() { 1 } else { NEAR as i64 };
         stride.as_constant().filter(|s| (1..=most).contains(s))
     }
-    /// Outer loops along which `value` does not vary, and which are not in `except`.
+    /// Outer loops along which `value` does not vary, except those in `except`.
     pub fn missing_loops(&self, value: Value, except: &[usize]) -> Vec<usize> {
         let varies = self.varies(value);
         self.outer_order()
@@ -547,8 +548,8 @@ impl<'a> SweepLowering<'a> {
             .filter(|l| !varies.contains(l) && !except.contains(l))
             .collect()
     }
-    /// Runs `body`, which is about `value`, only in the first iteration of the given outer loops. Refused where one of them may
-    /// have no iteration: `value` does not vary along them, so it has elements all the same, which nobody would compute.
+    /// Runs `body`, which computes `value`, only in the first iteration of `loops`. Refused if one of them may be
+    /// empty: `value` does not vary along it and would stay uncomputed.
     pub fn guarded(
         &mut self,
         value: Value,

@@ -1,10 +1,10 @@
 //! Slices, pads and cats inside a nest: their operands are read at an index that follows from the point of the walk.
 //!
-//! A window is a list of nodes (see `axes::window`), emitted in order: loads at an affine address, ops, choices. A load under
-//! guards loads the lanes that they admit and no others, so that no element outside of memory is ever touched; where a choice
-//! is between such a load and something else, the load takes the other lanes from that. A guard along the lanes becomes the
-//! range of lanes that are read; the others make that range empty where they do not hold. What an earlier phase keeps is read from the
-//! tile in the same way, which is that of all indices along the axes on which another index is wanted.
+//! A window is a list of nodes (see `axes::window`), emitted in order: loads at an affine address, ops, choices. A
+//! guarded load reads only the lanes that its guards admit, so that no address outside of memory is accessed. In a
+//! choice between such a load and another value, the other value fills the remaining lanes. A guard along the lanes
+//! becomes the range of active lanes; any other guard makes that range empty if it is false. A value kept by an earlier
+//! phase is read from its tile in the same way. That tile covers all indices along the axes that the window shifts.
 //!
 //! ```text
 //! %y = fusion.cat %a, %b dim 0         %0 = kernel.load_within %b, %i - 3, 0.0, 3 - %i, 5 - (%i - 3)
@@ -44,14 +44,14 @@ impl Point {
 }
 
 impl SweepLowering<'_> {
-    /// The values that `op` needs computed or loaded at the point of the walk, or kept.
+    /// The values that `op` needs at the point of the walk: computed, loaded or kept.
     pub(super) fn computed_operands(&self, op: Op) -> Vec<Value> {
         match self.window(op) {
             Some(window) => window.walked().collect(),
             None => self.axes.reads(self.ir(), op).into_vec(),
         }
     }
-    /// True if lanes along loop `last` can be read as vectors; so they can by an op that is no window.
+    /// True if lanes along loop `last` can be read as vectors. This always holds for ops other than windows.
     pub(super) fn is_contiguous_window(&self, op: Op, last: usize) -> bool {
         let inner = self.spec.loops[last].axes.last();
         let window = self.window(op).zip(inner);
@@ -61,7 +61,7 @@ impl SweepLowering<'_> {
                 && kept.all(|(value, at)| self.is_contiguous_tile(value, at, last, axis))
         })
     }
-    /// True if lanes along `axis`, that of loop `last`, are one element of what is kept of `value`, or neighbours in its memory.
+    /// True if the lanes of loop `last` along `axis` read one kept element of `value`, or contiguous ones.
     fn is_contiguous_tile(
         &self,
         value: Value,
@@ -146,7 +146,7 @@ impl SweepLowering<'_> {
         }
     }
 
-    /// The element at `at`; where the guards do not hold, that of `below`, or any.
+    /// The element at `at`. If the guards are false, the result is `below`, or undefined without one.
     fn load_at(
         &mut self,
         value: Value,
@@ -162,8 +162,8 @@ impl SweepLowering<'_> {
         let address = self.form(at, point)?;
         self.load_from(memory, address, point.lanes_of(at), guards, below, point)
     }
-    /// The element of a value at another index than the walk's own, where an earlier phase keeps it; where the guards do not hold,
-    /// any.
+    /// An element of a value kept by an earlier phase, at another index than that of the walk. The result is undefined
+    /// if the guards are false.
     fn load_kept(
         &mut self,
         op: Op,
@@ -206,7 +206,8 @@ impl SweepLowering<'_> {
         let dtype = self.k.ir.value_kind(value).dtype().unwrap_or(DType::F32);
         Ok(self.k.cast(loaded, dtype))
     }
-    /// The element of `memory` at an address, in lanes where that moves; where the guards do not hold, that of `below`, or any.
+    /// The element of `memory` at an address, as a vector if the address moves along the lanes. If the guards are
+    /// false, the result is `below`, or undefined without one.
     fn load_from(
         &mut self,
         memory: Value,
@@ -249,7 +250,8 @@ impl SweepLowering<'_> {
             None => Ok(loaded),
         }
     }
-    /// The element of the same number: row-major through the window's result, and again through what is read.
+    /// The element with the same row-major number: the number is computed in the shape of the window's result and split
+    /// into indices of the operand.
     fn load_numbered(
         &mut self,
         value: Value,
@@ -325,7 +327,7 @@ impl SweepLowering<'_> {
         Ok(self.k.select(holds, inside, outside))
     }
 
-    /// The lanes that all guards admit: those from the first number up to the second.
+    /// The range of lanes that all guards admit, from the first number up to the second.
     fn lane_range(
         &mut self,
         guards: &[Guard],
@@ -461,7 +463,7 @@ impl SweepLowering<'_> {
     }
 }
 
-/// The loads that are emitted with the choice that they are the first side of, and are nothing else's.
+/// For each load, true if it is emitted together with the choice whose first arm it is, because it has no other use.
 fn late_loads(window: &Window) -> Vec<bool> {
     let mut uses = vec![0usize; window.nodes.len()];
     let mut late = vec![false; window.nodes.len()];

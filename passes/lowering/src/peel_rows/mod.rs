@@ -1,27 +1,4 @@
-//! Long rows that begin between two vectors are walked from the first whole one on.
-//!
-//! A row of odd length begins anywhere in a vector of the tensor, so that a loop over it has single elements, or pairs. Its threads ask for few bytes at
-//! once then. The pass gives such a loop whole vectors, and a loop of its own to the elements before the first and behind the last:
-//!
-//! ```text
-//! %m = kernel.for 0, 9999, 1, %none map "thread" ... {      %head = (0 - %r * 7) & 7, %whole = (9999 - %head) & -8
-//!   %x = kernel.load %in, %r * 9999 + %j : bf16             %e = kernel.for 9992, 19991 - %whole, 1, %none map "thread" ... {
-//!   ...                                                       %k = %i - 9992, %j = %k < %head ? %k : %k + %whole
-//! }                                                           ...
-//!                                                     =>    }
-//!                                                           %m = kernel.for 0, %whole, 8, %e map "thread" ... {
-//!                                                             %x = kernel.load %in, %r * 9999 + %head + %i align 16 : vector<8xbf16>
-//!                                                             ...
-//!                                                           }
-//! ```
-//!
-//! A row that begins with a whole vector, but has single elements for its length (a tile of 32 rows of 561, one behind the other), has nothing before it.
-//!
-//! A tile over such rows, which have a constant length, lies as the loops go: first the vectors, then the elements of the ends.
-//!
-//! Only loops of a GPU that have as many rounds as are written out ([`rounds::MOST_ROUNDS`]) or more, between one number and another, that do element by element what vectors can do, and whose
-//! accesses to global memory all lie in the same place of a vector; all loops over a tile or none. Runs behind `form-clusters`, whose
-//! kernels it leaves alone, and before `keep-in-registers`, which looks at rounds. Never changes what a kernel computes but the order of a reduction.
+//! Vectorizes long rows that start at an unaligned element, from the first aligned vector on.
 
 mod walk;
 mod widen;
@@ -82,7 +59,7 @@ struct Row {
     step: i64,
     /// Lanes of a vector, a power of two.
     lanes: i64,
-    /// The place in a vector of the tensor at which a row begins, modulo its lanes.
+    /// The offset of the row's first element within a vector of the tensor, modulo `lanes`.
     place: Sum,
 }
 
@@ -97,7 +74,7 @@ struct Ends {
     last: Idx,
 }
 
-/// Gives the loops of `func` vectors where they can have them; how many got them.
+/// Vectorizes the loops of `func` where possible; returns the number of vectorized loops.
 fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     let threads = ir.int_of(func, "threads").unwrap_or(1);
     let alone = threads > 1 && ir.int_of(func, "cluster").is_none();
@@ -151,7 +128,8 @@ fn peel(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     walks.len() as u64
 }
 
-/// Halves the threads until seven of eight have work in the rounds of the loops, if there are such that these can be written out.
+/// Halves the number of threads until seven of eight threads have work in the unrolled rounds of the loops, if that is
+/// possible.
 fn fewer_threads(ir: &mut Ir, func: Op, loops: &[Op]) {
     let own = ir.int_of(func, "threads").unwrap_or(1);
     let halves = std::iter::successors(Some(own), |threads| Some(threads / 2));
@@ -177,7 +155,8 @@ fn tiles(walks: &[Walk]) -> Vec<Value> {
     all
 }
 
-/// The row of all of these loops, if it is one, they share their tiles with no others, and a block has shared memory for what is added.
+/// The row that all `walks` have in common. `None` if they differ, if other loops use their tiles, or if the longer
+/// tiles exceed a block's shared memory.
 fn row(ir: &Ir, func: Op, walks: &[Walk], target: &Target) -> Option<Row> {
     // All of them have the vectors of the widest elements.
     let bytes = walks.iter().map(|walk| walk.bytes).max()?;
@@ -221,7 +200,7 @@ impl Row {
     fn tile(&self) -> i64 {
         self.end() + self.rest()
     }
-    /// True if a block has shared memory for the longer tiles. Loops over ends put nothing together.
+    /// True if the longer tiles fit into the shared memory of a block. Loops over ends need no memory for combining.
     fn fits(&self, ir: &Ir, func: Op, tiles: &[Value], target: &Target) -> bool {
         let Some(limit) = target.scratch_limit() else {
             return true;

@@ -23,7 +23,7 @@ pub(super) struct Walk {
     pub(super) step: i64,
     /// The most bytes of an element of global memory.
     pub(super) bytes: u64,
-    /// The values that are another for each element: they become vectors, or longer ones.
+    /// The values that differ between elements: they become vectors, or longer vectors.
     pub(super) wide: FxHashSet<Value>,
     /// The index of each access to global memory, but for the induction variable.
     places: Vec<Sum>,
@@ -32,7 +32,7 @@ pub(super) struct Walk {
 }
 
 impl Walk {
-    /// The loop `op`, if it is long and vectors can do what it does.
+    /// Reads the loop `op`; `None` unless it is long and its body has a vector form.
     pub(super) fn of(ir: &Ir, op: Op, threads: i64) -> Option<Walk> {
         let spread = ir.is(op, &kernel::FOR) && kernel::verify::mapping(ir, op) == "thread";
         let constants = spread.then(|| [0, 2].map(|n| literal(ir, ir.operand(op, n))));
@@ -60,7 +60,8 @@ impl Walk {
             .all(|op| walk.note(ir, body, op).is_some());
         (all && !walk.places.is_empty()).then_some(walk)
     }
-    /// The row that it walks, where all accesses lie in the same place of a vector, which is longer than a step.
+    /// The row that it iterates over; `None` unless all accesses have one offset within vectors that are longer than a
+    /// step.
     pub(super) fn row(&self, ir: &Ir, lanes: i64) -> Option<Row> {
         let longer = lanes.count_ones() == 1 && lanes > self.step;
         let (first, others) = self.places.split_first().filter(|_| longer)?;
@@ -78,7 +79,8 @@ impl Walk {
             place: place.clone(),
         })
     }
-    /// Marks the stores to a result that the kernel touches nowhere else: both loops that this one becomes make them, each of its own elements.
+    /// Marks the stores to results that the kernel accesses nowhere else. After the split, each of the two loops stores
+    /// its own elements.
     pub(super) fn mark_once(&self, ir: &mut Ir) {
         let stores: Vec<Op> = ir
             .walk(self.op)
@@ -93,7 +95,7 @@ impl Walk {
             }
         }
     }
-    /// Notes what an op of the body becomes; nothing where it can be no vector.
+    /// Records the vector form of an op of the body; `None` if it has none.
     fn note(&mut self, ir: &Ir, body: Block, op: Op) -> Option<()> {
         let (&iv, carried) = ir.args(body).split_first()?;
         if ir.is(op, &kernel::YIELD) {
@@ -125,7 +127,8 @@ impl Walk {
         }
         alike.then_some(())
     }
-    /// True if what the op gives, stores or puts together is another for each element; nothing where it can be no vector.
+    /// True if the result, stored value or combined value of `op` differs between elements; `None` if `op` has no
+    /// vector form.
     fn becomes_wide(&mut self, ir: &Ir, iv: Value, op: Op) -> Option<bool> {
         let any_wide = ir.operands(op).any(|value| self.wide.contains(&value));
         if ir.is(op, &kernel::LOAD) {
@@ -182,7 +185,8 @@ impl Walk {
         }
         Some(true)
     }
-    /// True if an op of two operands makes the value that is carried on from the one that is carried and from what an iteration gives, and nothing else uses these.
+    /// True if `next` combines the carried value `own` with a value of the iteration by a binary op, and neither has
+    /// another use.
     fn combines(&self, ir: &Ir, (body, next): (Block, Value), own: Value) -> Option<bool> {
         let by = ir.def_op(next)?;
         let inside = ir.parent_block(by) == Some(body) && ir.operand_count(by) == 2;
@@ -203,7 +207,7 @@ impl Walk {
     }
 }
 
-/// True if an index is one more where the induction variable is, false if it is the same; nothing for another.
+/// True if an index grows by one with the induction variable, false if it is constant; `None` otherwise.
 pub(super) fn moves(ir: &Ir, iv: Value, index: Value) -> Option<bool> {
     if !is_index(ir, index) {
         return Some(false);

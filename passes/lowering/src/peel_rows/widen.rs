@@ -1,4 +1,4 @@
-//! The two loops that a loop becomes: over the elements of the ends of a row, and over its whole vectors.
+//! The two loops that replace a loop: one over the elements at the ends of a row, and one over its full vectors.
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::clone::Mapping;
@@ -12,7 +12,7 @@ use crate::lower::launch::SCRATCH_ALIGN;
 use crate::spec::strings;
 
 impl Walk {
-    /// The loop over the elements of both ends of a row, if it has some; what is carried behind it.
+    /// Emits the loop over the elements at both ends of a row, if there are any; returns the carried values after it.
     pub(super) fn edges(&self, k: &mut KernelBuilder<'_>, row: &Row, ends: Ends) -> Vec<Value> {
         if row.rest() == 0 {
             return k.ir.operands(self.op).skip(3).collect();
@@ -49,14 +49,14 @@ impl Walk {
         k.ir.replace_uses_if(iv, at, |_, slot| uses.contains(&slot));
         k.ir.results(copy).to_vec()
     }
-    /// True if `op`, of this loop or a copy of it, touches a tile over the row.
+    /// True if `op`, in this loop or a copy of it, accesses a tile over the row.
     fn touches_tile(&self, ir: &Ir, op: Op) -> bool {
         let memory = [&kernel::LOAD, &kernel::STORE]
             .iter()
             .position(|&def| ir.is(op, def));
         memory.is_some_and(|memory| self.tiles.contains(&ir.operand(op, memory)))
     }
-    /// The loop over the whole vectors of a row, which goes on from what is carried; what it carries.
+    /// Emits the loop over the full vectors of a row, starting from `inits`; returns its carried values.
     pub(super) fn vectors(
         &self,
         k: &mut KernelBuilder<'_>,
@@ -109,7 +109,7 @@ impl Walk {
     }
 }
 
-/// The body of a loop over vectors, and what stands in it for the values of the loop that it is made of.
+/// The body of a loop over vectors, with the map from values of the scalar loop to their replacements.
 struct Widened<'a> {
     walk: &'a Walk,
     /// The induction variable of the loop that it is made of.
@@ -117,7 +117,7 @@ struct Widened<'a> {
     /// Its own induction variable: the place of a vector in a tile.
     counter: Value,
     lanes: u64,
-    /// Values that are alike for all elements of a vector, and the indices of the first ones.
+    /// Replacements of values that are uniform across a vector, and indices of first elements.
     map: FxHashMap<Value, Value>,
     /// All elements, of those of which a vector was made.
     vectors: FxHashMap<Value, Value>,
@@ -145,7 +145,7 @@ impl Widened<'_> {
         self.vectors.insert(value, all);
         all
     }
-    /// Makes a copy of `op` with other operands, for all elements of a vector or for what is alike for them.
+    /// Copies `op` with other operands, in vector form if `wide`, else as a scalar that is uniform across the vector.
     fn copy(
         &self,
         k: &mut KernelBuilder<'_>,
@@ -165,7 +165,7 @@ impl Widened<'_> {
         }
         Some(result)
     }
-    /// Makes what an op becomes, but for one that goes on from what is carried.
+    /// Emits the replacement of an op, except for ops on carried values.
     fn op(&mut self, k: &mut KernelBuilder<'_>, op: Op) {
         let operands: Vec<Value> = k.ir.operands(op).collect();
         let stores = k.ir.is(op, &kernel::STORE);

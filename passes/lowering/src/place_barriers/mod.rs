@@ -12,18 +12,24 @@
 //! kernel.for ... map "thread" { %w = kernel.load %tile, %j ... }     another one
 //! ```
 //!
-//! A thread need not wait for itself: accesses at one index of loops that are spread alike are the same thread's, and those of
-//! a vector loop and of the loop over its rest do not meet (`place`). The one iteration of a loop that has no more is the first thread's, as are
-//! stores outside of thread loops. Outside of them, an element that tells the iteration of a loop that all threads run is another one
-//! in the next, and one of the first iteration of a loop is none of later iterations of a loop that begins alike. Accesses inside one thread loop need no barrier, because its iterations do not depend on each other. A loop that combines or scans over more than one warp hands partial results over in memory
-//! of its own, and holds the barrier between writing and reading them; one before it runs again is put here. So does `kernel.last` with what its count
-//! was. Stores with `kernel.once` say that none of them writes what another one does.
+//! A thread need not wait for itself. Accesses at one index of equally distributed loops belong to one thread, and
+//! those of a vector loop and its remainder loop are disjoint (`place`). The single iteration of a one-iteration loop
+//! belongs to the first thread, as do stores outside of thread loops.
 //!
-//! A barrier stands as far out as it does, and in no loop over groups, of which one runs an iteration: before a loop whose iterations need not wait for each other, but for what was before. It is a forward
-//! analysis over the flattened function, repeated until the states that flow back along loops no longer grow. Then each barrier that the others
-//! leave without work is dropped, those of the innermost loops first.
+//! Outside of thread loops, an element indexed by a sequential loop changes with each iteration. An element of a loop's
+//! first iteration is disjoint from those of later iterations of any loop with the same start. Iterations of a thread
+//! loop are independent, so accesses inside one need no barrier.
 //!
-//! Iterations of the grid that one block takes are those of a loop, and have nothing in common but memory of the block.
+//! A loop that combines or scans over more than one warp exchanges partial results in memory of its own. It contains
+//! the barrier between writing and reading them; this pass adds one before the loop runs again. `kernel.last` is
+//! treated likewise for its count. Stores with `kernel.once` never overlap.
+//!
+//! Each barrier stands in the outermost loop that needs it, and in no group loop, since a group runs only one of its
+//! iterations. A dependence on earlier code alone puts the barrier before the loop. The pass is a forward analysis over
+//! the flattened function, repeated until the states that flow back along loops stop growing. Redundant barriers are
+//! then dropped, those of the innermost loops first.
+//!
+//! Grid iterations that one block runs form a loop. They share only memory of the block.
 
 mod place;
 mod walk;
@@ -130,7 +136,7 @@ struct Access {
     place: Option<place::Id>,
     /// The loop that may have gone on since, and changes the place.
     over: Option<Op>,
-    /// The iterations of the loop around that make it, where they are told from others.
+    /// The iterations of the enclosing loop that make the access, where the analysis distinguishes them.
     turn: Option<Turn>,
 }
 
@@ -323,7 +329,7 @@ fn access(places: &mut Places<'_>, op: Op, threads: i64, overlap: bool, events: 
     }
 }
 
-/// The accesses of the last block that reads what others stored, as if the op that counts made them.
+/// The accesses of the last block to memory that other blocks stored, attributed to the counting op.
 fn handed_on(ir: &Ir, last: Op, overlap: bool) -> State {
     let inner = ir
         .walk(last)

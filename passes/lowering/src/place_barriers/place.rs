@@ -1,28 +1,30 @@
-//! A place is what one iteration of a thread loop touches: an index that follows from the induction variable, and a width.
+//! A place is the set of elements accessed by one iteration of a thread loop: an index derived from the induction
+//! variable, and a width.
 //!
-//! Two places are apart, which is to say that no thread touches in one what another touches in the other, if they are computed
-//! alike in loops that are spread alike: then the same thread does. Or if the index tells the thread. In both of
-//!
+//! Two places are *apart* if no element is accessed by different threads through them. This holds if both are computed
+//! alike in equally distributed loops, since one thread then makes both accesses. It also holds if the index determines
+//! the thread. In both of
 //! ```text
 //! kernel.for 0, %n, 4 map "thread" { ... kernel.store %v, %t, (%row * %n + %i) : vector<4xf32> }
 //! kernel.for 0, %n, 4 map "thread" { ... kernel.load %t, (%other * %n + %j) : vector<4xf32> }
 //! ```
 //!
-//! an iteration touches a *cell* of 4 elements, and the cells of a row lie within `%n` elements, so that the remainder of an element by
-//! `%n` names the iteration, whatever the rows are. Cells of a loop that begins where the other one ends do not meet:
+//! an iteration accesses a *cell* of 4 elements, and the cells of a row lie within `%n` elements. The remainder of an
+//! element's number by `%n` therefore identifies the iteration, whatever the rows are. Cells of a loop that starts at
+//! the end of another loop are disjoint from its cells:
 //!
 //! ```text
 //! kernel.for 0, %whole, 4 map "thread"  { ... }   // %whole = %n - %n % 4
 //! kernel.for %whole, %n, 1 map "thread" { ... }
 //! ```
 //!
-//! In general the indices are `m * i + rest`: what two rests differ by is less than a cell of `m` times the step, or a multiple of something
-//! that all cells fit into. Loops around an access may have gone on since: what changes with them is another integer then. "No" is always a
-//! safe answer.
+//! In general the indices are `m * i + rest`. The rests must differ by less than a cell of `m` times the step, or by a
+//! multiple of a product that contains all cells. Enclosing loops may have advanced between the two accesses, so values
+//! that they change count as different unknowns. "No" is always a safe answer.
 //!
-//! Outside of thread loops a place is what an iteration of the loop around touches, whichever thread does: apart from what later ones touch, where
-//! a cell is no more than a step of the index. So what the first iteration of a loop touches is apart from what later ones of another loop do that
-//! begins and steps alike.
+//! Outside of thread loops, a place is the set of elements that one iteration of the enclosing loop accesses, in any
+//! thread. It is apart from the places of later iterations if a cell is no longer than a step of the index. The first
+//! iteration of a loop is likewise apart from later iterations of another loop with equal start and step.
 
 use fuser_dialects::kernel::bounds::multiple;
 use fuser_dialects::kernel::{self, rounds};
@@ -32,7 +34,7 @@ use rustc_hash::FxHashMap;
 
 use fuser_dialects::kernel::sum::{self, Product, Sum, Unknown};
 
-/// Pairs of values that the comparison of two index expressions looks at before it gives up.
+/// The maximum number of value pairs examined to compare two index expressions.
 const MAX_PAIRS: usize = 64;
 
 /// The most limits of a bound that are looked at.
@@ -46,7 +48,7 @@ pub type Id = u32;
 
 struct Place {
     thread_loop: Op,
-    /// The threads that share the loop; none where all of them run all of it.
+    /// The number of threads that share the loop; `None` if every thread runs the whole loop.
     sharers: Option<i64>,
     index: Value,
     /// Elements from the first one to the last.
@@ -55,7 +57,7 @@ struct Place {
     stride: i64,
     /// False where only some of the elements are touched.
     whole: bool,
-    /// The index and the bounds of the loop as sums, where they are such.
+    /// The index and the loop bounds as sums; `None` if they are not sums.
     linear: Option<Linear>,
 }
 
@@ -70,14 +72,14 @@ struct Linear {
     step: i64,
     /// True if the step divides the range.
     whole: bool,
-    /// True if the first value is no less than 0, where there is one.
+    /// True if the loop's first induction value is known to be at least 0.
     from_zero: bool,
     /// Sums that the end is no greater than.
     limits: Vec<Sum>,
 }
 
 impl Linear {
-    /// The sums that hold where this is compared to a place with other values of some unknowns.
+    /// The sums for a comparison with a place in which the unknowns selected by `differs` have other values.
     fn elsewhere(&self, differs: impl Fn(Value) -> bool) -> Linear {
         let limits = self.limits.iter().map(|sum| sum.elsewhere(&differs));
         Linear {
@@ -122,7 +124,7 @@ impl<'a> Places<'a> {
         });
         known.map_or_else(|| self.note(place), |known| known as Id)
     }
-    /// The place that the load or store `op` touches, which stands in a loop that all threads run, if it does.
+    /// The place that the load or store `op` accesses, if its innermost loop runs in all threads.
     pub fn outside(&mut self, op: Op) -> Option<Id> {
         let ancestors = std::iter::successors(self.ir.parent_op(op), |&op| self.ir.parent_op(op));
         let around = ancestors
@@ -160,7 +162,7 @@ impl<'a> Places<'a> {
         self.all.push(place);
         self.all.len() as Id - 1
     }
-    /// True if what an iteration touches may differ from one iteration of the loop `op` around it to the next.
+    /// True if the accessed elements may differ between iterations of the enclosing loop `op`.
     pub fn changes(&self, id: Id, op: Op) -> bool {
         let place = &self.all[id as usize];
         if place.sharers.is_none() {
@@ -170,7 +172,7 @@ impl<'a> Places<'a> {
         let own = self.induction(place.thread_loop);
         self.differs(header.chain([place.index]).collect(), op, own)
     }
-    /// True if one of `values` may differ from one iteration of the loop `op` to the next, but for `own`.
+    /// True if one of `values`, other than `own`, may differ between iterations of the loop `op`.
     fn differs(&self, values: Vec<Value>, op: Op, own: Option<Value>) -> bool {
         let mut pending = values;
         for _ in 0..MAX_PAIRS {
@@ -192,13 +194,14 @@ impl<'a> Places<'a> {
         }
         true
     }
-    /// True if a place outside of thread loops is one of the loop `op`.
+    /// True if a place outside of thread loops belongs to the loop `op`.
     pub fn tells(&self, op: Op) -> bool {
         let mut outside = self.all.iter().filter(|place| place.sharers.is_none());
         outside.any(|place| place.thread_loop == op)
     }
-    /// True if no thread touches in one place what another one touches in the other. Since the first access the loop `over` may have gone
-    /// on to another iteration. With `turns`, one is of the first iteration of its loop, and the other of a later one.
+    /// True if no element is accessed by different threads through the two places. The loop `over` may have advanced to
+    /// another iteration after the first access. With `turns`, one access is in the first iteration of its loop and the
+    /// other in a later one.
     pub fn apart(&mut self, a: Id, over: Option<Op>, b: Id, turns: bool) -> bool {
         if let Some(&known) = self.apart.get(&(a, over, b, turns)) {
             return known;
@@ -218,7 +221,8 @@ impl<'a> Places<'a> {
         let body = self.ir.body(thread_loop, 0)?;
         self.ir.args(body).first().copied()
     }
-    /// True if they are computed alike, in loops with the same beginning and step: an iteration of both is one thread's.
+    /// True if both are computed alike in loops with equal start and step, so that each iteration of both belongs to
+    /// one thread.
     fn same(&self, a: &Place, b: &Place) -> bool {
         let header = |n| {
             let [a, b] = [a, b].map(|place| self.ir.operand(place.thread_loop, n));
@@ -232,8 +236,8 @@ impl<'a> Places<'a> {
             && [0, 2].into_iter().all(header)
             && self.alike(a.index, b.index, own)
     }
-    /// True if two values are computed alike, of two that stand for each other. Values that differ between two places, as
-    /// other induction variables do, are not.
+    /// True if two values are computed alike, where the pair `own` counts as equal. Values that differ between two
+    /// places, such as other induction variables, are never alike.
     fn alike(&self, a: Value, b: Value, own: [Option<Value>; 2]) -> bool {
         let ir = self.ir;
         let mut pending = vec![(a, b)];
@@ -305,8 +309,8 @@ impl<'a> Places<'a> {
         self.unknowns = unknowns;
         sum
     }
-    /// True if an element tells the iteration that touches it, in both places the same, and it is another one: of a loop that has gone on, or by
-    /// their turns.
+    /// True if an element determines the accessing iteration, alike in both places, and the iterations differ: the loop
+    /// has advanced, or `turns` distinguishes them.
     fn is_later(&self, one: &Place, over: Option<Op>, two: &Place, turns: bool) -> bool {
         let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
@@ -329,7 +333,7 @@ impl<'a> Places<'a> {
                     .any(|&op| self.differs(vec![unknown.value], op, None))
             })
     }
-    /// True if an element tells the thread that touches it, in both places the same, or if they have no element in common.
+    /// True if an element determines the accessing thread, alike in both places, or if the places are disjoint.
     fn is_told(&self, one: &Place, over: Option<Op>, two: &Place) -> bool {
         let (Some(a), Some(b)) = (&one.linear, &two.linear) else {
             return false;
@@ -356,8 +360,8 @@ impl<'a> Places<'a> {
             && in_cells(two, &b, two_reaches)
             && window.is_none_or(|window| fit(a, &b, &window))
     }
-    /// The difference of two rests: a multiple of a product, or of nothing where there is none, and what each side then
-    /// has at most. Terms below `times` multiples count as the latter, as far as they have bounds.
+    /// The difference of two rests, as a common factor (`None` if every term is bounded) and the maximum of the bounded
+    /// terms on each side. A term counts as bounded if its factor is less than `times` and its unknown has a bound.
     fn rests(&self, a: &Sum, b: &Sum, times: i64) -> Option<(Option<Window>, [i64; 2])> {
         let mut difference = a.plus(b, -1)?;
         let constant = difference.take_constant();
@@ -382,7 +386,7 @@ impl<'a> Places<'a> {
         };
         Some((window, reaches))
     }
-    /// The greatest value of the induction variable of a loop from 0 or more up to a constant.
+    /// The maximum of a loop's induction variable, for constant bounds with a nonnegative start.
     fn most(&self, value: Value) -> Option<i64> {
         let Def::Arg(block, 0) = self.ir.value_def(value) else {
             return None;
@@ -405,7 +409,7 @@ impl<'a> Places<'a> {
         let length = upper.checked_sub(lower);
         length.is_some_and(|length| length <= step)
     }
-    /// True if the step of a loop divides its range, as far as its bounds tell.
+    /// True if the bounds of a loop show that its step divides its range.
     fn is_whole(&self, thread_loop: Op) -> bool {
         let [lower, upper, step] = [0, 1, 2].map(|n| self.ir.operand(thread_loop, n));
         let Some(step) = self.constant(step).filter(|&step| step > 0) else {
@@ -445,7 +449,8 @@ impl<'a> Places<'a> {
     }
 }
 
-/// True if the cells of both lie within one window that divides every multiple of `product` with its factor, from 0 on.
+/// True if the cells of both places lie within a window, starting at 0, whose length divides every multiple of
+/// `product` times its factor.
 fn fit(a: &Linear, b: &Linear, (product, factor): &(Product, i64)) -> bool {
     let limits = |linear: &Linear| {
         let known = linear.limits.iter().filter_map(Sum::product);

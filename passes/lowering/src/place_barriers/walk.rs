@@ -9,10 +9,11 @@ use rustc_hash::FxHashSet;
 use super::place::Places;
 use super::{Access, By, Event, State, Turn};
 
-/// Walks before we give up and put a barrier before every access. Two or three do.
+/// The maximum number of walks; beyond it every access gets a barrier. Two or three walks suffice in practice.
 const MAX_WALKS: usize = 64;
 
-/// The most loops inside one another whose first iterations are walked by themselves: each doubles the walk of what it has inside.
+/// The maximum nesting depth of loops whose first iterations are walked separately. Each such loop doubles the walk of
+/// its contents.
 const MAX_TURNS: usize = 4;
 
 /// The ops before which all threads must wait, in program order.
@@ -40,7 +41,7 @@ pub fn waits(places: Places<'_>, events: &[Event]) -> Vec<Op> {
 struct Analysis<'a> {
     places: Places<'a>,
     waits: FxHashSet<Op>,
-    /// For each loop, in order, what its body leaves behind for its next iteration.
+    /// For each loop, in order, the accesses of one iteration that are pending at the start of the next.
     carried: Vec<State>,
 }
 
@@ -50,7 +51,7 @@ struct Open {
     /// Its place among the events.
     begin: usize,
     number: usize,
-    /// The iterations that the walk is in, where it walks the first one and later ones by themselves.
+    /// The iterations that the walk is in, where it treats the first iteration and later ones separately.
     turn: Option<Turn>,
     /// The accesses before it.
     before: Levels,
@@ -58,7 +59,7 @@ struct Open {
     once: Levels,
 }
 
-/// The accesses since the last barrier: those in no loop, in the outermost loop that is open, and so on.
+/// The accesses since the last barrier, by loop level: outside of all loops, in the outermost open loop, and so on.
 type Levels = Vec<State>;
 
 fn extend(levels: &mut Levels, more: &[State]) {
@@ -68,8 +69,8 @@ fn extend(levels: &mut Levels, more: &[State]) {
 }
 
 impl Analysis<'_> {
-    /// One walk: true if it found more than the one before. Where an op must wait and does not, a barrier is added; without `adds`, there is
-    /// no answer.
+    /// Walks the events once; true if the carried states grew. Adds missing barriers if `adds` is set; otherwise
+    /// returns `None` at the first missing one.
     fn walk(&mut self, events: &[Event], adds: bool) -> Option<bool> {
         let (mut grew, mut number) = (false, 0);
         let mut levels = vec![State::new()];
@@ -175,7 +176,7 @@ impl Analysis<'_> {
             })
         })
     }
-    /// Drops each barrier that the others leave without work, those of the innermost loops first.
+    /// Drops each barrier that the other barriers make redundant, starting in the innermost loops.
     fn drop_idle(&mut self, events: &[Event]) {
         let (mut depth, mut placed) = (0, Vec::new());
         for event in events {
@@ -203,8 +204,8 @@ impl Analysis<'_> {
     }
 }
 
-/// Notes the accesses that one iteration of the loop `op` leaves to the next among those that are known; true if there are new ones. One of the grid
-/// leaves those of memory of the block.
+/// Adds the accesses `left` by one iteration of the loop `op` to those pending for the next; true if any was new. A
+/// grid loop keeps only accesses to memory of the block.
 fn carry(places: &Places<'_>, carried: &mut State, op: Op, left: &State) -> bool {
     let (ir, of_grid) = (places.ir, is_of_grid(places.ir, op));
     let left = left
@@ -226,12 +227,12 @@ fn is_of_grid(ir: &Ir, op: Op) -> bool {
     ir.str_of(op, "map") == Some("grid")
 }
 
-/// True if a thread runs at most one iteration of a loop: of one over groups, that of its group.
+/// True if a thread runs at most one iteration of a loop; of a group loop, it runs the iteration of its group.
 fn runs_once(places: &Places<'_>, op: Op) -> bool {
     places.ir.str_of(op, "map") == Some("group") || places.is_single(op)
 }
 
-/// The iterations that a block or a thread runs of a loop for sure, as far as they count: 0, 1 or 2, which stands for more as well.
+/// A lower bound on the iterations of a loop in a block or thread: 0, 1, or 2 for two and more.
 fn iterations(ir: &Ir, op: Op) -> u8 {
     if matches!(ir.str_of(op, "map"), Some("grid" | "group")) {
         return 0;

@@ -25,12 +25,12 @@ use crate::spec::{Along, Role, SweepSpec};
 #[derive(Debug, Default)]
 pub struct Aliasing {
     copy: Option<Ir>,
-    /// The ops of the sweeps asked about so far, which have lost their phases in the copy.
+    /// For each queried sweep, its ops without phases in the copy.
     flat: FxHashMap<Op, Vec<(Op, usize)>>,
 }
 
 impl Aliasing {
-    /// True if result `index` of `sweep` may be written over the argument for whose names `old` holds.
+    /// True if result `index` of `sweep` may be written over the argument whose names satisfy `old`.
     pub fn same(&mut self, ir: &Ir, sweep: Op, index: usize, old: impl Fn(Value) -> bool) -> bool {
         let copy = self.copy.get_or_insert_with(|| ir.clone());
         let flat = self.flat.entry(sweep);

@@ -1,16 +1,16 @@
-//! In-place updates: results that are written straight into the argument that they overwrite.
+//! In-place updates: results written directly into the argument that they overwrite.
 //!
 //! A result with `{alias = i}` overwrites argument `i`, and every read of the argument sees the old contents. If all
-//! users of the argument have read it by the time the result is written, the result is made in the argument's own
-//! memory: the pass marks it `in_place`. Elsewhere it is made in memory of its own and copied at the very end, and a
-//! remark says why.
+//! users of the argument have read it before the result is written, the result can use the argument's memory: the pass
+//! marks it `in_place`. Otherwise the result has memory of its own, is copied at the very end, and a remark gives the
+//! reason.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8xf32>) -> (tensor<8xf32> {alias = 0 : i64})    =>    {alias = 0 : i64, in_place}
 //! ```
 //!
-//! The order of reads is known only once sweeps are drawn, so the pass runs after `schedule`. A segment that writes too
-//! early moves behind the last user if it does not feed that user; the segments that depend on it move along.
+//! The order of reads is known only once sweeps exist, so the pass runs after `schedule`. A segment that writes too
+//! early moves behind the last user unless it feeds that user. Segments that depend on it move along.
 //!
 //! Reading order: `users.rs` (the users of each argument), `aliasing.rs` (the test that one kernel may read and write
 //! the same memory), this file (the decision and the order of segments).
@@ -63,7 +63,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
 /// The reason that a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conflict {
-    /// No sweep and no scatter makes it: it is another argument, or the program is not scheduled.
+    /// Neither a sweep nor a scatter computes the result: it is another argument, or the program is not scheduled.
     NotMade,
     /// It overwrites another argument already.
     Taken,
@@ -168,13 +168,14 @@ struct Decider {
     position: Vec<usize>,
     /// The values that have a place already.
     written: FxHashMap<Value, usize>,
-    /// For the op that writes in place: the ops that must have run before it.
+    /// For each op that writes in place, the ops that must run before it.
     follows: FxHashMap<usize, BTreeSet<usize>>,
     moved: u64,
 }
 
 impl Decider {
-    /// Returns `Ok` if result `result` may be written over `argument`, and notes that it is; else the conflict.
+    /// Returns `Ok` and records the decision if `result` may be written over `argument`; otherwise returns the
+    /// conflict.
     fn decide(&mut self, ir: &Ir, result: usize, argument: usize) -> Result<(), Conflict> {
         let root = self.program.root(self.program.returned[result]);
         let made = match root {
@@ -199,7 +200,7 @@ impl Decider {
         Ok(())
     }
 
-    /// Returns `Ok` if the segment that makes the value allows it, else the conflict.
+    /// Returns `Ok` if the segment that computes the value permits an in-place write, else the conflict.
     fn check_kernel(
         &mut self,
         ir: &Ir,

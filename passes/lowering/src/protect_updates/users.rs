@@ -1,6 +1,6 @@
 //! The users of each argument of a program, views included.
 //!
-//! A view segment reads nothing: its results are other names of the memory of what it is a view of, its *root*.
+//! A view segment reads nothing: its results are other names for the memory of its source, its *root*.
 
 use std::collections::BTreeSet;
 
@@ -92,7 +92,7 @@ impl Program {
         }
     }
 
-    /// The root of a value that a segment yields, if the segment only passes it on under another shape.
+    /// The root of a value that a segment yields, if the segment only changes its shape.
     fn outside(&self, ir: &Ir, top: Op, mut value: Value) -> Option<Root> {
         let view = ir.str_of(top, "kind") == Some("view");
         while let Some(op) = ir.def_op(value).filter(|&op| ir.is_inside(op, top)) {
@@ -104,7 +104,7 @@ impl Program {
         self.root(value)
     }
 
-    /// The owner of the memory of a value of the program; `None` for values inside of segments.
+    /// The owner of a value's memory; `None` for values inside of segments.
     pub fn root(&self, value: Value) -> Option<Root> {
         self.roots.get(&value).copied()
     }
@@ -131,7 +131,7 @@ fn yielded(ir: &Ir, task: Op, index: usize) -> Option<Value> {
     (index < ir.operand_count(end)).then(|| ir.operand(end, index))
 }
 
-/// The sweep or the call of `segment` that makes its result `value`, and which of its results that is.
+/// The sweep or call inside `segment` that computes its result `value`, and the index of the result there.
 pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     let index = ir.results(segment).iter().position(|&r| r == value)?;
     let inner = yielded(ir, segment, index)?;
@@ -140,7 +140,8 @@ pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     Some((op, index))
 }
 
-/// True if a call that makes a scatter may write over what `old` holds for: it reads that as `dest` alone, at the elements of its result.
+/// True if a scatter call may write over the memory whose names satisfy `old`. It reads that memory only as `dest`, at
+/// the elements of its result.
 pub fn scatters_over(ir: &Ir, call: Op, old: impl Fn(Value) -> bool) -> bool {
     let same = |index: usize, value: Value| {
         !old(value) || (index == 0 && ir.value_type(value) == ir.value_type(ir.result(call, 0)))

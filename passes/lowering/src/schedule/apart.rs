@@ -1,16 +1,17 @@
-//! The fallback of a segment whose plan cannot be lowered: the next plan, and then two segments in its place.
+//! The fallback for a segment whose plan cannot be lowered: the next plan, and finally two segments in its place.
 //!
 //! ```text
 //! %b = task.segment @s0 { %a = ...  %b = ... }   =>   %a = task.segment @s0a { %a = ... }
 //!                                                     %b = task.segment @s0b { %b = ... }
 //! ```
 //!
-//! A segment that `segment` drew is tried before it is committed to: its sweeps are lowered on a copy
-//! ([`trial`](crate::trial)). If that fails, the cost model accepted a plan that lowering does not know, and the
-//! user cannot change it; so the segment is cut in halves until each part has a kernel, at the last one op in each. A
-//! segment of `n` ops is tried `2 log2(n) + 2` times at most.
+//! A segment created by `segment` is tested before it is committed: its sweeps are lowered on a copy
+//! ([`trial`](crate::trial)). If that fails, the cost model accepted a plan that lowering does not support, and the
+//! user cannot change it. The segment is then halved until each part has a kernel, in the extreme one op each. A
+//! segment of `n` ops is tried at most `2 log2(n) + 2` times.
 //!
-//! A segment that stands in the text, or that a given grouping demands, is the user's ([`is_drawn`]): it is never cut.
+//! A segment written in the text, or demanded by a given grouping, belongs to the user ([`is_drawn`]): it is never
+//! split.
 
 use fuser_analysis::cost::keeps_memory;
 use fuser_dialects::task;
@@ -21,7 +22,7 @@ use fuser_ir::{Ir, Op, Place, Value};
 use fuser_pass::place_of;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// True if a pass drew the segment of its own accord: it stands nowhere in a text.
+/// True if a pass created the segment: its location is unknown because it appears in no source text.
 pub fn is_drawn(ir: &Ir, segment: Op) -> bool {
     place_of(ir, segment) == Place::Unknown
 }
@@ -47,8 +48,8 @@ pub fn restore(ir: &mut Ir, segment: Op, copy: Op) {
     ir.erase(segment);
 }
 
-/// Cuts `segment` into one for the first half of its ops and one for the second; `None` where it has but one. Both get copies of
-/// the scalar constants that they use.
+/// Splits `segment` into one for the first half of its ops and one for the second; `None` for a single op. Both get
+/// copies of the scalar constants that they use.
 pub fn halve(ir: &mut Ir, segment: Op) -> Option<[Op; 2]> {
     let (shared, own): (Vec<Op>, Vec<Op>) = ops_of(ir, segment)
         .into_iter()
@@ -81,7 +82,7 @@ fn is_inner_constant(ir: &Ir, op: Op) -> bool {
     creates && ir.operand_count(op) == 0 && ir.results(op).iter().all(single)
 }
 
-/// Copies those of `shared` that `ops` use before the first of them; gives all of them in order.
+/// Copies the ops of `shared` that `ops` use to before their first use; returns all ops in order.
 fn give_constants(ir: &mut Ir, ops: &[Op], shared: &[Op]) -> Vec<Op> {
     let shared: FxHashSet<Op> = shared.iter().copied().collect();
     let mut copies: FxHashMap<Op, Op> = FxHashMap::default();

@@ -1,4 +1,4 @@
-//! The drawing of a plan as sweeps and phases: puts ops in the plan's order, copies recomputed ones, draws the boundaries.
+//! Writes a plan as sweeps and phases: orders the ops as planned, copies recomputed ops, and creates the boundaries.
 
 use fuser_analysis::axes::{Axes, AxisId};
 use fuser_analysis::cost::{self, Model, Plan};
@@ -13,7 +13,7 @@ use super::hoist::{Candidates, Hoisted, Kept, hoist};
 use super::loops::{Draft, Loops};
 use crate::spec::{LoopAxis, Role};
 
-/// One sweep to be: ops by phase, and roles by axis of the segment.
+/// A future sweep: its ops by phase, and the roles of the segment's axes.
 struct Walk {
     phases: Vec<Vec<Op>>,
     roles: Vec<(AxisId, Role)>,
@@ -23,11 +23,11 @@ struct Walk {
     narrow: Option<u64>,
     /// The axis along which its lanes run, where the plan chose it.
     lanes: Option<AxisId>,
-    /// Phases of its steps; those behind them are what the last block of a GPU computes of its sums.
+    /// The number of phases inside its steps. Later phases run in the last block of a GPU, on complete sums.
     inside: usize,
     /// True if it comes after the loops of a sweep.
     epilogue: bool,
-    /// The ops whose results it writes: others that compute them on the way have copies.
+    /// The ops whose results it writes. Other sweeps that need these ops as intermediates have copies.
     writes: FxHashSet<Op>,
 }
 
@@ -36,11 +36,11 @@ struct Walk {
 pub struct Arranged {
     /// The number of sweeps.
     pub sweeps: usize,
-    /// The values that are computed before loops, each with the names of those loops.
+    /// The values computed before loops, each with the names of those loops.
     pub hoisted: Vec<(Kept, String)>,
 }
 
-/// Draws the sweeps and phases of `plan` inside `segment`, or says why a sweep has no loops.
+/// Writes the sweeps and phases of `plan` inside `segment`, or returns the reason why a sweep has no loops.
 pub fn arrange(
     ir: &mut Ir,
     segment: Op,
@@ -108,7 +108,7 @@ fn summed(axes: &Axes, walk: &Walk, loops: &Loops) -> Vec<usize> {
     summed.map(|(n, _)| n).collect()
 }
 
-/// Moves hoisted ops before the others of their walk, whose phases are returned: what is left of them.
+/// Moves hoisted ops before the other ops of their walk and returns the remaining phases.
 fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
     let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
     let mut phases = walk.phases[..walk.inside].to_vec();
@@ -145,7 +145,7 @@ fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
     walks
 }
 
-/// The walk of `ops` behind a sweep. What it computes for itself alone is not its own to write.
+/// The walk of the epilogue `ops` after a sweep. Its intermediate values are not among its writes.
 fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
     let unwalked = |op: Op| ir.results(op).iter().any(|&v| axes.is_unwalked(v));
     let constant = |op: Op| ir.operand_count(op) == 0 && space(ir, op, axes).is_empty();
@@ -171,10 +171,12 @@ fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
     results.flat_map(|&v| axes.stored(v)).collect()
 }
 
-/// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays itself in the one that writes
-/// its result, else in the first, and is copied into the others; so is one that a later phase of its walk computes again. An op reads
-/// what its own phase computes, or its walk, and else what an epilogue computed, whose walk is no larger than the value, or the original.
-/// The result has the original of each result of a copy.
+/// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays in the walk that
+/// writes its result, or in the first one, and is copied into the others. An op that a later phase of its walk
+/// recomputes is copied too.
+///
+/// An op reads values computed in its own phase, then those of its walk, then those of an epilogue whose walk is no
+/// larger than the value, then the original. The returned map gives the original of each copied result.
 fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value> {
     let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
@@ -222,7 +224,7 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value
     original
 }
 
-/// Removes ops that no walk has: nothing that leaves the segment depends on them, and they may stand before what they use.
+/// Removes ops that belong to no walk. No output of the segment depends on them, and they may precede their operands.
 fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
     let placed = walks.iter().flat_map(|w| w.phases.iter().flatten());
     let placed: FxHashSet<Op> = placed.copied().collect();
@@ -236,7 +238,7 @@ fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
     }
 }
 
-/// Points operands at copies, by the first of the maps that has one, or at the originals.
+/// Redirects operands to copies, taken from the first map that has one, or to the originals.
 fn redirect(
     ir: &mut Ir,
     op: Op,
@@ -254,7 +256,7 @@ fn redirect(
     }
 }
 
-/// Axes are numbered in the order in which the ops meet them: gives the loops the numbers that follow from `ops`.
+/// Renumbers the axes of `loops` to match `ops`. Axes are numbered in the order in which ops first use them.
 fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(), String> {
     let after = Axes::build(ir, ops).map_err(|r| r.render(ir))?;
     let mut number: FxHashMap<AxisId, AxisId> = FxHashMap::default();
@@ -267,10 +269,10 @@ fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(),
     Ok(())
 }
 
-/// The axes of a segment, and the values whose copies are not among theirs.
+/// The axes of a segment, and the map from copied values, which those axes lack, to their originals.
 type Whole<'a> = (&'a Axes, &'a FxHashMap<Value, Value>);
 
-/// Chooses the loops of a walk whose ops stand in place, and what runs before them.
+/// Chooses the loops of a walk whose ops are in place, and the values to hoist before them.
 fn choose(
     ir: &Ir,
     segment: Op,
@@ -320,9 +322,9 @@ fn choose(
     Ok((axes, loops, hoisted))
 }
 
-/// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment: its axis
-/// is resident if one of the segment's factors is. An axis along which nothing is stored and nothing is reduced has none: to
-/// walk it is to compute the same again.
+/// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment; its
+/// axis is resident if one of the segment's factors is. An axis along which nothing is stored or reduced has no role,
+/// since iterating over it would only recompute equal values.
 fn local_roles(axes: &Axes, whole: Whole, walk: &Walk) -> Vec<(AxisId, Role)> {
     let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
     let mut list: Vec<(usize, AxisId, Role)> = Vec::new();

@@ -1,5 +1,5 @@
-//! The loops of a walk as a GPU's blocks and threads share them, as the cost model decides it (`cost/blocks.rs`): here the walk is put to it,
-//! and the answer written down.
+//! The distribution of a walk's loops over a GPU's blocks and threads. The cost model decides it (`cost/blocks.rs`);
+//! this file describes the walk to it and records the result.
 
 use fuser_analysis::axes::AxisId;
 use fuser_analysis::cost::blocks::{Blocks, Loop, Member, Walk};
@@ -12,7 +12,7 @@ use super::loops::{Draft, count, static_value};
 use crate::spec::LoopAxis;
 
 impl Draft<'_> {
-    /// Changes roles and tiles, the lanes' loop last among them, for the blocks of a GPU.
+    /// Changes roles and tiles for the blocks of a GPU; `loops` ends with the lanes' loop.
     pub(super) fn spread(&self, loops: &mut [LoopAxis], vector: u64, target: &Target) -> Blocks {
         let read = self.ops.iter().flat_map(|&op| self.ir.operands(op));
         let read: FxHashSet<Value> = read.collect();

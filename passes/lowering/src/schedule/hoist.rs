@@ -1,17 +1,18 @@
 //! Loop-invariant values: computed once before a loop and kept for all its steps.
 //!
-//! A row-wise walk meets the same weights in every row. Values computed from them alone (a rounding to bf16 and back,
-//! `1 + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops
-//! become a phase of their own, which runs before the loops along which it does not vary. A CPU reads the result in place of a weight that nothing
-//! else reads, so that any work pays, as widening a weight of 16 bits:
+//! A row-wise walk uses the same weights in every row. Values computed from them alone (a rounding to bf16 and back, `1
+//! + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops become
+//! a separate phase before the loops along which it does not vary. A CPU may read the result instead of a weight
+//! without other users. Any work pays then, such as widening a 16-bit weight:
 //!
 //! ```text
 //! task.phase before ["a1"] { %w1 = fusion.cast %w0 to bf16 ... task.yield %w1 }
 //! task.phase { ... fusion.mul %w1, %x ... }
 //! ```
 //!
-//! Decides and records; [`super::arrange`] draws the boundaries. Never moves a reduction, nor a value that somebody else reads, which
-//! each worker would store; and never a value without resident axes: those are computed once per step anyway.
+//! Decides and records; [`super::arrange`] creates the boundaries. Never moves a reduction, nor a value with other
+//! users outside of the sweep, which each worker would store. Never moves a value without resident axes, because it is
+//! computed once in each step anyway.
 
 use fuser_analysis::axes::Axes;
 use fuser_analysis::cost::Bindings;
@@ -23,13 +24,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::loops::Loops;
 use crate::spec::{LoopAxis, Role};
 
-/// Steps below which a kept value would not be read often enough to pay for being written.
+/// The minimum number of steps for hoisting: with fewer, a kept value is read too rarely to repay its store.
 const FEW_STEPS: u64 = 4;
 
 /// A phase that runs before loops that do not change its values.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Hoisted {
-    /// The loops that it runs before, as indices into the loops of the sweep, outermost first.
+    /// The loops that it precedes, as indices into the loops of the sweep, outermost first.
     pub before: Vec<usize>,
     /// Its ops, in program order.
     pub ops: Vec<Op>,
@@ -69,11 +70,12 @@ pub struct Candidates<'a> {
 /// An op that the innermost loops do not change.
 #[derive(Clone, Copy)]
 struct Invariant {
-    /// The outermost place where it can stand: loops from there on do not change it.
+    /// The outermost position at which the op can stand. The loops from there inward do not change it.
     place: usize,
-    /// Operations that an element of its result takes, from what lies in memory. Shared operands count once for each use.
+    /// The operations per element of its result, counted from values in memory. Shared operands count once for each
+    /// use.
     work: u32,
-    /// True if something in memory is read for it alone: where it is kept, it is read instead.
+    /// True if it is the only use of a value in memory, so that keeping it replaces that load.
     instead: bool,
 }
 
@@ -104,9 +106,9 @@ impl Candidates<'_> {
         };
         with(Role::Grid).chain(with(Role::Stream)).collect()
     }
-    /// Places between the outer loops where a phase can run, outermost first: before the grid, and before each stream loop.
-    /// Only one of several steps is worth it; and the workers of a GPU, unless they keep partial sums, have one step of the
-    /// grid each.
+    /// The positions between the outer loops where a phase can run, outermost first: before the grid, and before each
+    /// stream loop. A position pays only before several steps. GPU workers without partial sums have a single grid step
+    /// each.
     fn places(&self, order: &[usize]) -> Vec<usize> {
         let grid = self.loops.loops.iter().filter(|l| l.role == Role::Grid);
         let grid = grid.count();
@@ -131,7 +133,7 @@ impl Candidates<'_> {
         let extent = self.bindings.eval(&axis.extent);
         extent.div_ceil(axis.tile.max(1) as u64)
     }
-    /// The outermost place of `op` and the work behind it; `None` where it can stand only inside all loops.
+    /// The outermost position of `op` and the work up to it; `None` if it can stand only inside all loops.
     fn invariant(
         &self,
         op: Op,
@@ -174,7 +176,8 @@ impl Candidates<'_> {
             instead,
         })
     }
-    /// Operations per element of `op` itself. An op without resident axes is computed once per step and counts nothing.
+    /// The operations of `op` itself for each element. An op without resident axes is computed once in each step and
+    /// counts as none.
     fn operations(&self, op: Op, class: OpClass) -> u32 {
         if class != OpClass::Elementwise || self.bytes(self.ir.result(op, 0)).is_none() {
             return 0;
@@ -212,8 +215,8 @@ impl Candidates<'_> {
         };
         Some(inner.fold(dtype.bytes(), |n, l| n.saturating_mul(size(l))))
     }
-    /// The values worth keeping: those that an op inside all loops reads and that take more work than a load, or any where a CPU saves
-    /// another load by this one. As many as fit, the most work first.
+    /// The values worth keeping, the most expensive first, as many as fit. A value qualifies if an op inside all loops
+    /// reads it and it costs more than a load. On a CPU a value also qualifies if loading it replaces another load.
     fn kept(&self, found: &FxHashMap<Op, Invariant>, inside: &FxHashSet<Op>) -> Vec<Kept> {
         let mut list = Vec::new();
         for op in self.ops {
@@ -247,7 +250,7 @@ impl Candidates<'_> {
     fn is_shape(&self, op: Op) -> bool {
         self.ir.def(op).is_some_and(|d| d.class == OpClass::Shape)
     }
-    /// True if an op inside all loops reads `value`, if only under another shape.
+    /// True if an op inside all loops reads `value`, directly or through shape ops.
     fn is_read_inside(
         &self,
         value: Value,
@@ -267,7 +270,7 @@ impl Candidates<'_> {
         }
         false
     }
-    /// The kept values and what they depend on, each op at the outermost place that needs it.
+    /// The kept values and their dependences, each op at the outermost position that needs it.
     fn phases(
         &self,
         order: &[usize],

@@ -1,9 +1,13 @@
-//! The choice of loops for one sweep: order, roles, tiles, vector width. Heuristics live here and nowhere else; the
-//! figures that they go by are the target's.
+//! The choice of loops for one sweep: order, tiles, vector width. The heuristics live in this file; their figures come
+//! from the target.
 //!
-//! Given the axes of a sweep and their roles in the plan (which axes are resident is the plan's decision, because bytes
-//! depend on it), this file decides what costs no bytes: which axis the lanes run along, which axes are walked as one loop,
-//! how a long axis is cut into tiles, how many partial sums there are.
+//! The plan decides the roles of axes, including which axes are resident, because the bytes depend on them. This file
+//! makes the choices that cost no bytes:
+//!
+//! - the axis of the lanes,
+//! - the axes that are collapsed into one loop,
+//! - the tile size of a long axis,
+//! - the number of partial sums.
 //!
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
@@ -19,7 +23,7 @@ use rustc_hash::FxHashSet;
 
 use crate::spec::{LoopAxis, Role, product};
 
-/// The short rows of a step, and the most elements of such a row.
+/// The number of short rows in a step, and the maximum number of elements of such a row.
 const SHORT_ROWS: u64 = 16;
 const SHORT: u64 = 32;
 
@@ -50,7 +54,7 @@ pub struct Loops {
     pub loops: Vec<LoopAxis>,
     /// Lanes.
     pub vector: u64,
-    /// Workers that each make a partial result, 0 where nothing accumulates over the grid.
+    /// The number of workers with a partial result of their own; 0 if nothing accumulates over the grid.
     pub partials: i64,
     /// Threads per worker.
     pub threads: i64,
@@ -113,7 +117,8 @@ impl Draft<'_> {
         })
     }
 
-    /// The axis along which most bytes of memory are contiguous, where threads can share it: not one whose elements a lambda takes one by one.
+    /// The axis along which the most bytes of memory are contiguous and which threads can share. An axis whose elements
+    /// a lambda takes one by one does not qualify.
     fn contiguous_axis(&self, target: &Target) -> Option<AxisId> {
         let one_by_one = |op: &&Op| target.threads > 1 && lambda::has_lambda(self.ir, **op);
         let ordered = self.ops.iter().filter(one_by_one);
@@ -121,7 +126,7 @@ impl Draft<'_> {
         let free = self.most_contiguous(&ordered.collect::<Vec<_>>());
         free.or_else(|| self.most_contiguous(&[]))
     }
-    /// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.
+    /// The axis along which the most bytes of memory are contiguous, ignoring the axes `except`.
     fn most_contiguous(&self, except: &[AxisId]) -> Option<AxisId> {
         let last = |value: Value| {
             let axes = self.axes.stored(value).filter(|a| !except.contains(a));
@@ -147,7 +152,7 @@ impl Draft<'_> {
             .find(|(_, w)| *w == best)
             .map(|(a, _)| a)
     }
-    /// True if a slice, flip, pad or cat reads neighbours along its last axis as they lie in memory.
+    /// True if a slice, flip, pad or cat reads contiguous elements of memory along its last axis.
     fn is_contiguous_window(&self, op: Op) -> bool {
         let last = self.innermost(self.ir.result(op, 0));
         let window = self.axes.window(op).zip(last);
@@ -172,8 +177,9 @@ impl Draft<'_> {
             .iter()
             .any(|&op| self.axes.reduced(op).contains(&axis))
     }
-    /// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. An
-    /// `inner` value, which the loops compute and no memory has, has both or neither.
+    /// Groups of axes that are collapsed into one loop. Their axes are adjacent in all memory and all sums, have one
+    /// role, are reduced by the same ops, and are not scanned. An `inner` value, which the loops compute and no memory
+    /// holds, has all axes of a group or none.
     fn groups(&self, roles: &[(AxisId, Role)]) -> Vec<Vec<AxisId>> {
         let computed = self.ops.iter().copied();
         let computed = computed.filter(|&op| self.axes.reduced(op).is_empty());
@@ -230,7 +236,7 @@ impl Draft<'_> {
                 .all(|&op| self.axes.window_joins(op, before, axis))
             && !self.ops.iter().any(indexed)
     }
-    /// Cuts the loop along the lanes, and those along which other memory is contiguous, into tiles.
+    /// Tiles the loop along the lanes, and the loops along which other memory is contiguous.
     fn cut(
         &self,
         loops: &mut [LoopAxis],
@@ -253,9 +259,10 @@ impl Draft<'_> {
             }
         }
     }
-    /// Gives the innermost loop around the lanes' several indices per step where a light sweep reads, or adds to, the same elements
-    /// again with each of them: a CPU then has these in registers for as many rows. So where it scans along the lanes: an element waits for the one
-    /// before it, and rows need not wait for each other. Only rows that lie far apart, and are enough for a step.
+    /// Gives the loop directly around the lanes several indices in each step. It applies to a light sweep that reads,
+    /// or adds to, the same elements with each index: a CPU then keeps these in registers for all rows of the step. It
+    /// also applies to scans along the lanes, where the scans of several rows overlap. Rows must lie far apart and
+    /// suffice for a step.
     fn share_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;
@@ -300,8 +307,9 @@ impl Draft<'_> {
             rows.tile = count(target.shared_rows);
         }
     }
-    /// Gives a step several short rows where something ends along the lanes. What a row computes waits for its own sums, and a processor that
-    /// looks a hundred instructions ahead finds little of the next row behind them: here it finds the same phase of that row.
+    /// Gives a step several short rows if a reduction ends along the lanes. A row's epilogue waits for its own sums,
+    /// and the next row lies beyond the processor's window of about a hundred instructions. With several rows in a
+    /// step, the same phase of the next row overlaps with that wait.
     fn alternate_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
         let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
             return;
@@ -329,7 +337,7 @@ impl Draft<'_> {
             rows.tile = count(SHORT_ROWS);
         }
     }
-    /// Elements of a tile along each axis of a transposition, by the rule of the plan.
+    /// The elements of a transposition tile along each axis, by the rule of the plan.
     fn narrow_tile(
         &self,
         loops: &[LoopAxis],
@@ -352,7 +360,7 @@ impl Draft<'_> {
             target,
         ))
     }
-    /// Axes along which some value in memory is contiguous that varies along the lanes too: a transposition.
+    /// The axes of transpositions: some value in memory is contiguous along them and varies along the lanes too.
     fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
         let Some(lanes) = lanes_along else {
             return Vec::new();
@@ -366,7 +374,7 @@ impl Draft<'_> {
             .filter(|&a| a != lanes)
             .collect()
     }
-    /// The axis of the rows that folds along the lanes take side by side, by the rule of the plan (`Tiles`).
+    /// The axis whose rows are vectorized for folds along the lanes, by the rule of the plan (`Tiles`).
     fn side_by_side(&self, lanes_along: Option<AxisId>, target: &Target) -> Option<AxisId> {
         let along = lanes_along.filter(|_| !target.is_gpu())?;
         let is_fold =
@@ -405,8 +413,9 @@ impl Draft<'_> {
         let all = self.ops.iter().all(|&op| plain(op) && fits(op));
         (tiles && extent >= self.narrow && all).then_some(rows)
     }
-    /// Lanes of a vector: as many of the widest type as the target has room for. Where they are counted on memory, a CPU's fill a vector of the
-    /// narrowest type that lies along them, so that it is moved in whole lines; a value of a wider one has two vectors at most.
+    /// The lanes of a vector: as many elements of the widest type as the target's vectors hold. If lanes are counted on
+    /// memory, a CPU's lanes fill a vector of the narrowest contiguous type, which then moves in whole lines. Wider
+    /// types use at most two vectors.
     fn lanes(&self, lanes_along: Option<AxisId>, target: &Target) -> u64 {
         const NARROW: u64 = 2;
         let bytes = |v: &Value| self.ir.value_kind(*v).dtype().map(DType::bytes);

@@ -1,4 +1,4 @@
-//! Scheduling: writes down, as sweeps and phases, the walk of a segment over its space.
+//! Scheduling: writes the iteration of a segment over its space as sweeps and phases.
 //!
 //! ```text
 //! task.segment @s { ops }
@@ -11,13 +11,13 @@
 //! }
 //! ```
 //!
-//! The resident axes, and with them the number of sweeps and phases, are those of the cost model's plan (`cost`), the one on
-//! which the segmenter decided. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made in
-//! `loops.rs`, for the blocks and threads of a GPU in `blocks.rs`. Both are written as clauses that a user may edit before `lower-to-kernel`. Loop-invariant values are a
-//! phase before the loops (`hoist.rs`).
+//! The resident axes, and with them the number of sweeps and phases, come from the cost model's plan (`cost`), on which
+//! the segmenter based its decision. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made
+//! in `loops.rs`, and for the blocks and threads of a GPU in `blocks.rs`. All are written as clauses, which a user may
+//! edit before `lower-to-kernel`. Loop-invariant values form a phase before the loops (`hoist.rs`).
 //!
-//! A plan that cannot be lowered is given up for the next one, and at the last the segment is cut (`apart.rs`). Of segments of one
-//! form the first is planned (`repeat.rs`).
+//! If a plan cannot be lowered, the next one is tried, and finally the segment is split (`apart.rs`). Among segments of
+//! equal form, only the first is planned (`repeat.rs`).
 //!
 //! Guarantees: no op is rewritten; an op that a later sweep recomputes is copied into it, as the plan says. Never touches a
 //! segment that has sweeps or launches already, nor one that is a view.

@@ -101,13 +101,13 @@ struct Goal {
 
 /// The reason that a segment has no schedule.
 struct Refused {
-    /// Place and name of the op at fault; `None` for a reason that all ops have in common.
+    /// The location and name of the op at fault; `None` if the reason concerns all ops.
     at: Option<(Place, String)>,
     reason: String,
     help: Option<String>,
 }
 
-/// True if the segment already says how it runs: it holds a sweep or a launch.
+/// True if the segment already has a schedule: it contains a sweep or a launch.
 fn is_written(ir: &Ir, segment: Op) -> bool {
     let written = |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH);
     ir.children(segment).iter().any(written)
@@ -161,7 +161,8 @@ fn symbol(ir: &Ir, segment: Op) -> String {
     ir.symbol_name(segment).unwrap_or("s").to_owned()
 }
 
-/// Schedules a segment that a pass drew by the best plan that can be lowered. A copy may stand for it then.
+/// Schedules a segment created by a pass, using the best plan that can be lowered. `segment` may become a copy of
+/// itself.
 fn settle(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
@@ -200,7 +201,7 @@ fn settle(
     Ok(arranged)
 }
 
-/// Schedules `segment` by the best plan for `goal`, or leaves a copy of it in its place as it was.
+/// Schedules `segment` by the best plan for `goal`; on failure, replaces it by an unscheduled copy.
 fn settle_by(
     ctx: &mut PassContext<'_>,
     segment: &mut Op,
@@ -253,7 +254,7 @@ fn attempt(ctx: &mut PassContext<'_>, segment: Op, goal: &Goal) -> Result<Arrang
     })
 }
 
-/// An error at the segment if that stands in the text, else at the op at fault, or at the first.
+/// An error at the segment if the text contains it, else at the op at fault, or at the first op.
 fn refuse(ctx: &mut PassContext<'_>, segment: Op, refused: Refused) {
     let message = format!("the segment has no schedule: {}", refused.reason);
     let diagnostic = ctx.error_at(segment, &NO_SCHEDULE, message);
@@ -274,10 +275,10 @@ fn refuse(ctx: &mut PassContext<'_>, segment: Op, refused: Refused) {
     ctx.report(diagnostic.help(help));
 }
 
-/// The name of the remark about a segment whose chosen plan cannot be carried out.
+/// The name of the remark about a segment whose chosen plan cannot be lowered.
 pub const OTHER_PLAN: &str = "OtherPlan";
 
-/// A remark about a plan that was chosen and cannot be carried out, and what is done instead.
+/// Emits a remark about a chosen plan that cannot be lowered, and about the replacement.
 fn tell_other_plan(ctx: &mut PassContext<'_>, text: String, refused: &Refused, ops: usize) {
     let place = refused
         .at

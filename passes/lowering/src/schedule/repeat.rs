@@ -1,8 +1,8 @@
-//! Segments of one form: the first is scheduled, the others get copies of its sweeps.
+//! Segments of equal form: the first one is scheduled, the others get copies of its sweeps.
 //!
-//! The layers of a network give the same segment again and again, and a plan depends on nothing outside of its segment, but for one thing: whether what
-//! it permutes is an argument (`is_permute` of `axes`). There the first of a form speaks for all. In the copy each op has the names, the place and the
-//! position of the op that it stands for.
+//! The layers of a network contain the same segment many times, and a plan depends on its segment alone. The single
+//! exception is whether a permuted value is an argument (`is_permute` of `axes`); there the first segment of a form
+//! decides for all. Each copied op keeps the names, the location and the position of the op that it replaces.
 
 use fuser_dialects::task;
 use fuser_dialects::task::{labels, positions};
@@ -66,7 +66,8 @@ impl Repeats {
         }
     }
 
-    /// Schedules `segment` as the first of its form was, and gives what was arranged there; `None` where this is the first.
+    /// Schedules `segment` as the first segment of its form was, and returns the arrangement; `None` if it is the first
+    /// one.
     pub fn repeat(&self, ir: &mut Ir, segment: Op, before: &Before) -> Option<Arranged> {
         let first = self.0.get(&before.form)?;
         let body = ir.body(segment, 0)?;
@@ -115,7 +116,7 @@ fn take_origin(ir: &mut Ir, copy: Op, origin: Op) {
     }
 }
 
-/// Gives a copy of a boundary the place of the last op in it, and calls its results as what it yields.
+/// Gives a copied boundary the location of its last op, and its results the names of the yielded values.
 fn take_origin_of_content(ir: &mut Ir, boundary: Op) {
     let end = ir.body(boundary, 0).and_then(|body| ir.terminator(body));
     let Some(end) = end.filter(|&end| ir.is(end, &task::YIELD)) else {

@@ -1,8 +1,9 @@
-//! Groups of threads share the rows of a block.
+//! Splits the rows of a block among groups of threads.
 //!
-//! A block that has all rows of some columns has a thread for each few of these: it walks the rows one behind the other, and few others have work while it
-//! waits. The pass gives a block more threads, in groups of as many as had work. Each group walks rows of its own, and what it put together lies in shared memory, where
-//! threads that share a column put that of all groups together:
+//! A block that has all rows of some columns uses one thread for every few columns. Each thread iterates over the rows,
+//! and too few threads are active to hide the latency. The pass gives a block more threads, in groups of the former
+//! size. Each group iterates over its own rows and leaves its partial result in shared memory. The threads of a column
+//! then combine the results of all groups:
 //!
 //! ```text
 //! kernel.for 0, 512, 1 map "seq" {                       kernel.for 0, 128, 1 map "group" groups 128 {                     // %g
@@ -19,11 +20,12 @@
 //!                                                        }
 //! ```
 //!
-//! A value of each column that the rows read, such as their maximum, a thread loads once. A loop that fills memory in which each row has elements of its own becomes part of
-//! the groups' loop, so that no thread waits for another behind it.
+//! A value of each column that the rows read, such as their maximum, is loaded once by a thread. A loop that fills
+//! memory with separate elements for each row becomes part of the group loop, so that its threads need no barrier.
 //!
-//! Only kernels for a GPU all of whose loops over rows are such: a nest of loops with constant bounds around one thread loop, which puts elements of rows together by one op, or
-//! stores what no other row does. Never changes what a kernel computes but the order of a reduction.
+//! Applies to GPU kernels all of whose row loops qualify. A row loop is a nest with constant bounds around one thread
+//! loop, which combines elements of rows by one op or stores elements that no other row stores. Never changes the
+//! results of a kernel except by the order of a reduction.
 
 mod rows;
 
@@ -71,11 +73,11 @@ pub static SHARE_ROWS: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
-/// The space and the name of memory: for what a thread of a group puts together, and for what all groups did.
+/// The space and the name of memory: `OWN` for the partial result of a thread, `PARTS` for the results of all groups.
 const OWN: (MemSpace, &str) = (MemSpace::Register, "own");
 const PARTS: (MemSpace, &str) = (MemSpace::Tile, "parts");
 
-/// The way in which the threads of a block share the rows of a loop.
+/// The division of a loop's rows among the threads of a block.
 #[derive(Clone, Copy)]
 struct Groups {
     /// Threads of the block.
@@ -84,9 +86,10 @@ struct Groups {
     number: i64,
     /// Those that have rows.
     working: i64,
-    /// Elements of shared memory from what groups put together of one column to that of the next: odd, so that neighbours lie in different banks.
+    /// The distance in shared memory between the partial results of neighboring columns, in elements. It is odd, so
+    /// that neighbors lie in different banks.
     pitch: i64,
-    /// Threads that put together what the groups did, of each column; none where each thread has columns of its own.
+    /// The number of threads that combine the partial results of one column; less than 2 if one thread does.
     folding: i64,
 }
 
@@ -110,7 +113,7 @@ impl Groups {
     }
 }
 
-/// Lets groups share the loops over rows of `func`, if they can; how many they share.
+/// Lets groups share the loops over rows of `func` where possible; returns the number of shared loops.
 fn share(ir: &mut Ir, func: Op, target: &Target) -> u64 {
     let Some((grid, loops)) = loops(ir, func, target) else {
         return 0;
@@ -167,7 +170,7 @@ fn alloc(
     memory
 }
 
-/// The loops over rows of `func` with the groups that are to share them, in its grid loop, which has no others.
+/// The grid loop of `func` and its loops over rows with their groups; `None` if another loop stands there.
 fn loops(ir: &Ir, func: Op, target: &Target) -> Option<(Op, Vec<(Rows, Groups)>)> {
     let own = ir.int_of(func, "threads").unwrap_or(1);
     let grid = kernel::grid_loop(ir, func)?;
@@ -232,7 +235,7 @@ fn fits(ir: &Ir, func: Op, loops: &[(Rows, Groups)], threads: i64, target: &Targ
 }
 
 impl Rows {
-    /// Lets groups share the loop: at the end of the builder's block, with `parts` for what they put together.
+    /// Emits the loop for groups at the end of the builder's block; `parts` receive their partial results.
     fn share(&self, k: &mut KernelBuilder<'_>, groups: &Groups, parts: &[Value]) {
         let end = self.end(k);
         if let Idx::Value(end) = end {
@@ -288,7 +291,8 @@ impl Rows {
             kept.fold(k, groups, end, parts);
         }
     }
-    /// The rounds that each group has for sure, and those that this one has: of the numbers of its rows, every so many'th.
+    /// The minimum number of rounds of any group, and the number of rounds of `group`. A group takes every `working`-th
+    /// row.
     fn rounds(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx) -> (i64, Idx) {
         let sure = self.count / groups.working;
         if self.count % groups.working == 0 {
@@ -302,7 +306,8 @@ impl Rows {
         let first = k.mul(Idx::Value(round), Idx::Const(groups.working));
         k.add(first, group)
     }
-    /// Moves the loop to the end of the builder's block, over the rounds of a group: those that it has for sure, which may be written out, and another loop over what is left.
+    /// Moves the loop to the end of the builder's block, over the rounds of a group: the guaranteed rounds, which may
+    /// be unrolled, and another loop over the others.
     fn walk(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx) {
         let (sure, all) = self.rounds(k, groups, group);
         let block = k.block;
@@ -334,7 +339,7 @@ impl Rows {
             }
         }
     }
-    /// Fills the elements of a group's rows, instead of the loop that did so for all.
+    /// Fills the elements of a group's rows; replaces the loop that filled those of all rows.
     fn fill(&self, k: &mut KernelBuilder<'_>, groups: &Groups, group: Idx, fill: &Fill) {
         let copy = k.ir.clone_op(fill.constant, &mut Mapping::default());
         let constant = k.ir.result(copy, 0);
@@ -355,7 +360,7 @@ impl Rows {
 }
 
 impl Kept {
-    /// Puts what the groups did together with what the memory holds, of each column before `end`.
+    /// Combines the results of the groups with the value in memory, for each column before `end`.
     fn fold(&self, k: &mut KernelBuilder<'_>, groups: &Groups, end: Idx, parts: Value) {
         let one = Idx::Const(1);
         let columns = k.open_loop([Idx::ZERO, end, one], &[]);

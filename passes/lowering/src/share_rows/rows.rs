@@ -1,4 +1,4 @@
-//! Loops over the rows of a block: what they keep, and whether rows depend on each other.
+//! Loops over the rows of a block: the memory that they accumulate into, and whether rows depend on each other.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::lower::combine::Combine;
 /// The most elements of a row: with them, sums of indices are in range.
 const MOST: i64 = 1 << 40;
 
-/// A loop over rows, whose rows do not depend on each other but for what they put together.
+/// A loop over rows that are independent except for the values that they combine.
 pub(super) struct Rows {
     pub(super) op: Op,
     /// Its induction variable.
@@ -34,13 +34,14 @@ pub(super) struct Rows {
     pub(super) step: i64,
     /// The sums of columns and their like.
     pub(super) kept: Vec<Kept>,
-    /// The loads of each column's value in memory that the loop only reads, by that memory.
+    /// For each memory with one value per column that the loop only reads, its loads.
     pub(super) read: BTreeMap<Value, Vec<Op>>,
-    /// The loops before that fill memory in which each row has elements of its own.
+    /// The earlier loops that fill memory in which each row has separate elements.
     pub(super) fills: Vec<Fill>,
 }
 
-/// A thread loop that fills memory, with as many elements of each row as the loop over rows has, one row behind the other.
+/// A thread loop that fills memory with a constant. The memory holds the rows one after the other, each as long as a
+/// row of the loop over rows.
 pub(super) struct Fill {
     pub(super) op: Op,
     pub(super) memory: Value,
@@ -57,7 +58,7 @@ pub(super) struct Kept {
     pub(super) store: Op,
 }
 
-/// The index of an access: the factors of the induction variables around it, and all else.
+/// The index of an access: the factors of the enclosing induction variables, and the rest.
 #[derive(PartialEq, Eq)]
 struct Place {
     factors: Vec<i64>,
@@ -128,7 +129,7 @@ impl Rows {
     pub(super) fn lanes(&self) -> Option<u64> {
         (self.step > 1).then_some(self.step.unsigned_abs())
     }
-    /// Notes what the loop keeps; nothing if a row may depend on another in another way.
+    /// Records the memory that the loop accumulates into; `None` if rows may depend on each other in another way.
     fn note(&mut self, ir: &Ir, variables: &[(Value, i64)]) -> Option<()> {
         let ops = ir.walk(self.op);
         let is = |op: Op, def| ir.is(op, def);
@@ -189,7 +190,7 @@ impl Rows {
         }
         Some(())
     }
-    /// The loop that fills `memory`, if it stands before this one and does nothing else.
+    /// The loop that fills `memory`, if it precedes this loop and has no other effect.
     fn filled(&self, ir: &Ir, memory: Value) -> Option<Fill> {
         let mut outside = ir.users(memory).filter(|&user| !self.holds(ir, user));
         let before = outside.find_map(|user| {
@@ -232,7 +233,8 @@ impl Rows {
     fn holds(&self, ir: &Ir, op: Op) -> bool {
         std::iter::successors(Some(op), |&op| ir.parent_op(op)).any(|op| op == self.op)
     }
-    /// The place of an access in the loop; nothing where it depends on what the loop computes but for its induction variables.
+    /// The place of an access in the loop; `None` if it depends on values computed in the loop other than induction
+    /// variables.
     fn place(&self, ir: &Ir, index: Value, variables: &[(Value, i64)]) -> Option<Place> {
         let mut place = Place {
             factors: vec![0; variables.len()],
@@ -261,7 +263,7 @@ impl Rows {
         });
         around.any(|block| ir.block_parent_op(block) == Some(self.op))
     }
-    /// True if the end of a row follows from what is known before the loop.
+    /// True if the end of a row depends only on values computed before the loop.
     fn end_is_outside(&self, ir: &Ir) -> bool {
         let mut pending = vec![ir.operand(self.spread, 1)];
         while let Some(value) = pending.pop() {
@@ -299,7 +301,7 @@ impl Rows {
 }
 
 impl Place {
-    /// True if rows of `length` elements lie one behind the other, from the beginning of memory on.
+    /// True if rows of `length` elements lie one after the other from the start of the memory.
     fn is_row_by_row(&self, length: i64) -> bool {
         let [row, others @ .., column] = &self.factors[..] else {
             return false;
@@ -307,7 +309,8 @@ impl Place {
         let alone = others.iter().all(|factor| *factor == 0) && self.rest.0.is_empty();
         (*row, *column) == (length, 1) && alone
     }
-    /// True if no two rows, nor two columns, are in one place: loops between may come back to it, by the same thread.
+    /// True if different rows, and different columns, never share a place. Loops between them may return to a place, in
+    /// the same thread.
     fn tells_apart(&self, variables: &[(Value, i64)]) -> bool {
         let ends = [self.factors.first(), self.factors.last()];
         let terms = self.factors.iter().zip(variables);
@@ -329,7 +332,7 @@ impl Place {
     }
 }
 
-/// The memory of a load and a store at one column of each row, if one op puts an element there.
+/// The memory of a load and a store at one column of each row, if a single op combines an element into it.
 fn kept(ir: &Ir, load: Op, store: Op, step: i64) -> Option<Kept> {
     let (memory, value) = (ir.operand(store, 1), ir.operand(store, 0));
     let by = ir.def_op(value)?;

@@ -79,7 +79,7 @@ fn unread_accumulator(rw: &mut Rewriter<'_>, op: Op) -> bool {
     true
 }
 
-/// The arguments of a lambda, by number, that the used ones of `results` do not depend on.
+/// The arguments of a lambda, by number, on which no used value of `results` depends.
 fn dead_arguments(ir: &Ir, body: Block, results: &[Value]) -> FxHashSet<usize> {
     let args = ir.args(body);
     let mut ops: Vec<Op> = ir.block_ops(body).collect();

@@ -26,7 +26,7 @@ use fuser_ir::types::TypeId;
 use fuser_ir::{AttrId, Diagnostics, Ir, OpDef};
 use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 
-/// The attribute with which users steer fusion; what carries it stays as it is.
+/// The attribute by which users control fusion; ops with it stay unchanged.
 const HINT: &str = "fusion.hint";
 
 /// `canonicalize`

@@ -1,4 +1,4 @@
-//! The patterns of `canonicalize` for parts of tensors: those that begin at known indices, and those of what was put together from parts.
+//! The patterns of `canonicalize` for parts of tensors: parts at known indices, and tensors assembled from parts.
 //!
 //! ```text
 //! %a = fusion.dynamic_update_slice %x, %u, 0 dims [0]      // a loop of known length that collects what each turn gives,
@@ -7,7 +7,8 @@
 //! %b = fusion.cat %u, %v dim 0
 //! ```
 //!
-//! Extents must be numbers, and no axis stored once but of what an update replaces. Never takes the end of one part and the begin of another.
+//! Extents must be numbers. No axis may be broadcast, except in a tensor that an update overwrites. Never combines the
+//! end of one part with the start of another.
 
 use fuser_analysis::axes::window::MAX_PIECES;
 use fuser_dialects::fusion::{CAT, DYNAMIC_UPDATE_SLICE, SLICE};

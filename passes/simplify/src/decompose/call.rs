@@ -1,4 +1,4 @@
-//! Ops that an executor may run as a whole: one that is taken stays, any other is taken apart.
+//! Ops that an executor may run as a whole: an accepted op stays a call, any other op is decomposed.
 
 use fuser_analysis::cost::Bindings;
 use fuser_analysis::executors::{self, Decision};
@@ -37,13 +37,13 @@ impl Goal {
     pub const fn drops_roundings(&self) -> bool {
         self.drops_roundings
     }
-    /// The choice of who runs `op`; `None` where no executor is for such ops.
+    /// The choice of an executor for `op`; `None` if no executor handles such ops.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {
         Decision::of(ir, op, &self.target, &self.bindings, &self.executors)
     }
 }
 
-/// The values that take the place of the results; none where the op stays as it is. Tells the decision.
+/// The values that replace the results of `op`; empty if the op stays. Appends the decision to `told`.
 pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) -> Parts {
     let class = ctx.ir.def(op).map(|d| d.class);
     if class == Some(OpClass::Convolution) && convolution::is_product(ctx.ir, op) {

@@ -1,4 +1,4 @@
-//! Convolutions: one that an executor takes stays a call, any other is a product of matrices.
+//! Convolutions: a convolution accepted by an executor stays a call, any other becomes a matrix product.
 //!
 //! ```text
 //! %y = fusion.convolution %x, %w      // [N, C, S] by [O, C, K]
@@ -8,9 +8,10 @@
 //! %p = fusion.matmul                               [N, R, K*C] by [K*C, O]
 //! ```
 //!
-//! A kernel may have more places than the result, as in the gradient of a kernel. There one part for each place of the result gives the same
-//! rows. Where both are many, rows are taken at computed indices. With groups the product has a batch axis of groups.
-//! A kernel with one place costs no more than its product, so that no executor is asked for it.
+//! A kernel may have more places than the result, as in the gradient of a kernel. One part for each place of the result
+//! then gives the same rows. If both numbers are large, rows are taken at computed indices. With groups, the product
+//! has a batch axis of groups. A kernel with one place costs no more than its product, so no executor is considered for
+//! it.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
@@ -222,7 +223,8 @@ fn reshaped(b: &mut Builder<'_>, x: Value, shape: &[Dim]) -> Built {
     b.value(&fusion::RESHAPE, &[x], &clause)
 }
 
-/// A slice or a pad with other numbers along the axes of space, which stand behind the first one.
+/// The clause numbers of a slice or pad: those of `space` for the spatial axes, which follow the first axis, and
+/// `other` elsewhere.
 fn along(rank: usize, other: i64, space: impl Iterator<Item = i64>) -> Vec<i64> {
     let mut numbers = vec![other; rank];
     numbers[1..]
@@ -263,7 +265,7 @@ fn padded(b: &mut Builder<'_>, x: Value, low: &[i64], high: &[i64]) -> Built {
     b.value(&fusion::PAD, &[x, zero], &clauses)
 }
 
-/// `x` of axes `[N, S..., ...]` with zeros between its elements, then borders, or without what they cut off.
+/// `x` of axes `[N, S..., ...]` with zeros between its elements, then with padding; negative padding removes elements.
 fn bordered(b: &mut Builder<'_>, mut x: Value, windows: &[Window]) -> Built {
     let mut own = known(b.ir, x, windows.len())?;
     for (dim, window) in windows.iter().enumerate() {

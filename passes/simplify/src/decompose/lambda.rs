@@ -35,7 +35,7 @@ use super::scan::Cut;
 
 /// The shortest axis that is taken in parts.
 const LONG: u64 = 1 << 14;
-/// The most parts of an axis. As many elements beside it occupy the workers without them.
+/// The maximum number of parts of an axis. With as many lines beside the axis, the workers are busy without a split.
 const MOST_PARTS: u64 = 64;
 /// The fewest parts that are worth a second walk.
 const FEWEST_PARTS: u64 = 4;
@@ -60,7 +60,7 @@ pub fn fold(ir: &mut Ir, op: Op) -> Parts {
     }
 }
 
-/// The cut of a fold that associates, where its axis is long and little lies beside it.
+/// The split of an associative fold whose axis is long and which has few lines beside it.
 fn parts(ir: &Ir, op: Op) -> Option<Cut> {
     let mut cut = Cut::uncut(ir, op).filter(|_| associates(ir, op))?;
     let mut counts = (FEWEST_PARTS..=MOST_PARTS).rev();

@@ -26,7 +26,8 @@ use fuser_ir::{DType, Dim, Ir, Op, Value};
 
 use super::Parts;
 
-/// A product that stays whole: operands are read as they lie, and a bias is added behind it where whoever runs it does not `adds` one.
+/// A product that stays a call. Operands are read in their stored layout. A bias is added after the product unless the
+/// executor `adds` it.
 pub fn called(ir: &mut Ir, op: Op, adds: bool) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
@@ -38,7 +39,7 @@ pub fn called(ir: &mut Ir, op: Op, adds: bool) -> Parts {
     }
 }
 
-/// Gives an operand that is a permutation the type under which it is the memory of what is permuted.
+/// Replaces an operand that is a permutation by one whose layout type describes the unpermuted memory.
 pub fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
     let Some(made) = ir.def_op(ir.operand(op, index)) else {
         return;
@@ -55,7 +56,8 @@ pub fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
     ir.set_value_type(own, ty);
 }
 
-/// The order in which the result of a shape op lies where its operand lies; `None` where that is no other order than its own.
+/// The storage order under which the result of a shape op is the memory of its operand; `None` if that is the default
+/// order.
 fn order(ir: &Ir, made: Op) -> Option<Order> {
     let def = ir.def(made).filter(|d| d.class == OpClass::Shape)?;
     let other = def.shifts() || copies(def) || def.has_maps(&maps::RESHAPE);

@@ -10,8 +10,8 @@
 //! %u = fusion.mul %c, 2^-24
 //! ```
 //!
-//! Every step is exact until numbers are put together by functions. What this makes is elementwise, so that kernels compute it where
-//! they need it, again rather than from memory.
+//! Every step is exact until functions combine the numbers. The resulting ops are elementwise, so kernels recompute
+//! them at each use instead of reading them from memory.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};

@@ -1,4 +1,4 @@
-//! A long axis of a scan on a GPU, taken in parts: each is scanned behind what all parts before it have together.
+//! Splits a long scan axis on a GPU into parts: each part is scanned, starting from the total of all earlier parts.
 //!
 //! ```text
 //! %y = fusion.cumsum %x dim 0                                // 16777216
@@ -13,9 +13,13 @@
 //! %y = fusion.reshape %a shape [16777216]
 //! ```
 //!
-//! It is read twice and written once, by all multiprocessors instead of one. Only where the lines beside it occupy few of them, and its length is a
-//! number that such parts make up. Threads of a block share the contiguous axis of a named scan, so that its parts are long; any other axis, and that of
-//! a lambda, is walked by a thread for each line, and a line is cut into about as many parts as each has elements. A lambda has to be `associative` and to
+//! The axis is read twice and written once, by all multiprocessors instead of one. The split applies if there are too
+//! few lines beside the axis to occupy them, and if the length is a multiple of such parts.
+//!
+//! Threads of a block share the contiguous axis of a named scan, so its parts are long. For any other axis, and for
+//! lambdas, one thread walks a line, which is split into about as many parts as a part has elements. A lambda must be
+//! `associative` and exact, since it also combines the parts; folds are split likewise. A CPU keeps the order of the
+//! elements.
 //! round nothing: it puts parts together as it does elements, and folds are taken in parts likewise. A CPU keeps the order of the elements.
 
 use fuser_dialects::fusion;
@@ -33,7 +37,7 @@ use super::lambda::{apply, associates, compose};
 const LONG: u64 = 1 << 18;
 /// The shortest part of it.
 const PART: u64 = 1 << 10;
-/// Parts are multiples of so many elements: their vectors lie as those of the line.
+/// The unit of a part's length in elements, so that the parts are aligned for vectors like the whole line.
 const VECTOR: u64 = 8;
 /// Parts for each multiprocessor, where there are as many; how many times more there may be, and the fewest of a line.
 const EACH: u64 = 2;
@@ -122,7 +126,8 @@ impl Cut {
             .map(|&value| b.value(&fusion::RESHAPE, &[value], &[shape]));
         reshaped.collect()
     }
-    /// The cut of an axis of the operands of `op`, which lie row-major and have it once and whole; into no part as yet.
+    /// The axis of the operands of `op` as a cut into no parts yet. The operands must be row-major and equal in shape,
+    /// without broadcasts.
     pub fn uncut(ir: &Ir, op: Op) -> Option<Self> {
         let axis = usize::try_from(ir.int_of(op, "dim")?).ok()?;
         let mut all = ir
@@ -157,7 +162,7 @@ impl Cut {
     }
 }
 
-/// True for a scan of which the last step is all that is read.
+/// True for a scan of which only the last element is used.
 fn is_total(ir: &Ir, op: Op) -> bool {
     let readers = ir.results(op).iter().flat_map(|&result| ir.users(result));
     readers
@@ -165,7 +170,7 @@ fn is_total(ir: &Ir, op: Op) -> bool {
         .all(|reader| ir.computes(reader) == Some(Computes::Last))
 }
 
-/// The cut of a scan, or of a fold, that a GPU takes in parts.
+/// The split of a scan or a fold into parts on a GPU; `None` if it stays whole.
 pub fn cut(ir: &Ir, op: Op, target: &Target) -> Option<Cut> {
     let named = target.is_gpu() && function(ir, op).is_some();
     let lambda = target.is_gpu() && associates(ir, op);
@@ -261,7 +266,7 @@ impl Way {
         let lambda = associates(ir, op).then_some(Self::Lambda);
         function(ir, op).map(Self::Named).or(lambda)
     }
-    /// The elements along an axis together, which threads share or one of them walks.
+    /// The totals along an axis, computed by threads together if `shared`, else by one thread for each line.
     fn totals(
         self,
         b: &mut Builder<'_>,

@@ -60,7 +60,7 @@ struct Put {
     dtype: DType,
     /// The type in which elements are put together.
     wide: DType,
-    /// The axes of the result, with that of the updates behind the one that is indexed.
+    /// The axes of the result, with the axis of the updates inserted after the indexed one.
     space: Vec<Dim>,
     /// True if the indices have that axis alone.
     whole: bool,

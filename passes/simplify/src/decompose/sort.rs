@@ -1,4 +1,5 @@
-//! Sorts: one that an executor takes stays a call, any other counts for each element those that come before it.
+//! Sorts: a sort accepted by an executor stays a call; any other counts, for each element, the elements that precede
+//! it.
 //!
 //! ```text
 //! %y = fusion.argsort %x dim 0 of i64                         // [N]
@@ -8,7 +9,8 @@
 //! %y = fusion.max of the i whose place is p, dims [1]         // [N, N]
 //! ```
 //!
-//! Two spaces of all pairs are walked and not stored: a form for short axes. What `sort` gives is taken at these indices, and `topk` is both.
+//! The two spaces of all pairs are iterated over, never stored, so this form suits short axes. `sort` takes the
+//! elements at these indices, and `topk` returns both.
 
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
@@ -39,7 +41,7 @@ pub fn topk(ir: &mut Ir, op: Op) -> Parts {
     Ok(vec![values, indices])
 }
 
-/// The type of the indices that an op gives; none where it gives elements.
+/// The type of the indices that an op returns; `None` if it returns elements.
 fn indices_of(ir: &Ir, op: Op) -> Result<Option<DType>, OpError> {
     let Some(_) = ir.get_attr(op, "of") else {
         return Ok(None);

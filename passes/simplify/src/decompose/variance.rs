@@ -47,15 +47,16 @@ use super::{Parts, count};
 
 /// The fewest elements of a part: two results of each are handed on.
 const FEWEST: u64 = 32;
-/// Parts that fast memory would hold at once: the second walk has what it reads beside it.
+/// The number of parts that fast memory must have room for, so that a part and the other inputs of its second walk fit.
 const SHARE: u64 = 8;
 
-/// Rows of a part on a GPU: as many as a thread asks for at once, so that it has all of them when it knows their mean, or half as many.
+/// The rows of a part on a GPU: as many as a thread loads at once, or half as many. The thread still holds all of them
+/// once it knows their mean.
 const ROWS: [u64; 2] = [16, 8];
 /// Rows that a GPU takes in parts, at least: fewer are read again from its caches.
 const LONG: u64 = 256;
 
-/// The axes of a tensor that one mean is taken along, those within a part last.
+/// The axes of a tensor over which one mean is taken; those within a part come last.
 #[derive(Default)]
 struct Walk {
     /// The shape, with an axis that a part is a piece of as two.
@@ -100,8 +101,8 @@ impl Walk {
         parts.unwrap_or_else(|| Walk::whole(tensor, dims))
     }
 
-    /// On a GPU: so many indices of an axis as a thread asks for at once, where what is beside them is contiguous. Their number is a power of two, so
-    /// that means are exact where sums are.
+    /// On a GPU: parts of as many indices of an axis as a thread loads at once, if the data beside them are contiguous.
+    /// The number is a power of two, so that means are exact whenever sums are.
     fn of_rows(
         tensor: &TensorType,
         axes: &[usize],
@@ -131,7 +132,8 @@ impl Walk {
         })
     }
 
-    /// On a CPU: the innermost of `axes`, and a piece of the next one, where fast memory holds such but not all of them.
+    /// On a CPU: parts of the innermost of `axes` and a piece of the next one, if fast memory holds such a part but not
+    /// the whole.
     fn of_caches(
         tensor: &TensorType,
         axes: &[usize],
@@ -177,7 +179,8 @@ impl Walk {
         Some(Walk::whole(tensor, &[]).cut(outer, inner, piece))
     }
 
-    /// The walk over parts of the axes `inner`, and of pieces of the length `piece` of the axis `cut`, which has `n` indices and is one of `outer`.
+    /// The walk over parts: the axes `inner` and pieces of length `piece` of the axis `cut`. That axis has `n` indices
+    /// and belongs to `outer`.
     fn cut(mut self, outer: &[usize], inner: &[usize], (cut, n, piece): (usize, u64, u64)) -> Walk {
         let moved = |axes: &[usize]| -> Vec<i64> {
             axes.iter()
@@ -215,7 +218,7 @@ impl Walk {
         all.copied().collect()
     }
 
-    /// The parts of one mean: axes of what is left of the shape without those of a part.
+    /// The walk that takes the mean over the parts: the remaining axes of the shape, without those within a part.
     fn parts(&self) -> Walk {
         let kept = self.kept();
         let place = |axis: &i64| kept.iter().position(|k| k == axis).map(|p| p as i64);
@@ -339,7 +342,7 @@ pub fn var_mean(ir: &mut Ir, op: Op, target: &Target) -> Parts {
     Ok(out)
 }
 
-/// The results of `op`, which is one of complex numbers: means of their parts, and the variances of these together.
+/// The results of a complex `op`: the means of both parts, and the sum of their variances.
 fn of_complex(ir: &mut Ir, op: Op) -> Parts {
     let input = ir.operand(op, 0);
     let def = ir
@@ -366,7 +369,8 @@ fn of_complex(ir: &mut Ir, op: Op) -> Parts {
     Ok(out)
 }
 
-/// The sum of the squares of what `x` has beyond its means; where `x` are means of parts, `weight` times that, and what the parts have.
+/// The sum of squared deviations of `x` from the means. If `x` are means of parts, this sum is multiplied by the part's
+/// weight, and the squares of the parts are added.
 fn squares(
     b: &mut Builder<'_>,
     x: Value,

@@ -1,4 +1,4 @@
-//! Cancels a `cat` of all slices of one tensor, also where the same ops were done to each slice.
+//! Cancels a `cat` of all slices of one tensor, including slices to which equal ops were applied.
 //!
 //! ```text
 //! %a = fusion.slice %x starts [0, 0] shape [4, 3]
@@ -8,13 +8,16 @@
 //! cat(exp(slice(x)), exp(slice(x)))                   =>     exp(x)
 //! ```
 //!
-//! The parts must be the whole tensor: of one tensor, in order, without a gap or an overlap along the axis, with step 1,
-//! and whole along all other axes. Extents along the axis must be known, and numbers where a `reshape` stands between. Between a slice and the `cat` may stand elementwise
-//! ops of one operand, casts and `permute`, the same with the same clauses for each part, and read by nothing else: each
-//! works on every element by itself, so that doing it to the whole tensor gives the same bits.
+//! The parts must form the whole tensor: slices of one tensor, in order, without a gap or an overlap along the axis,
+//! with step 1, and whole along all other axes. Extents along the axis must be known, and constant if a `reshape` lies
+//! between.
 //!
-//! So with `reshape`, where the axis that the parts lie along before it has as many elements outside of it as the axis after
-//! it has. Then the parts stand behind each other in row-major order before as after:
+//! Unary elementwise ops, casts and `permute` may lie between a slice and the `cat`. They must be equal for each part,
+//! with equal clauses, and have no other users. Each processes every element separately, so applying it to the whole
+//! tensor gives the same bits.
+//!
+//! A `reshape` qualifies if the axis of the parts has as many elements outside of it before the op as after it. The
+//! parts are then consecutive in row-major order both before and after:
 //!
 //! ```text
 //! cat(reshape(a: 4x6 -> 4x3x2), reshape(b: 4x10 -> 4x5x2)) dim 1     =>     reshape(cat(a, b) dim 1: 4x16 -> 4x8x2)
@@ -146,7 +149,7 @@ fn joined(ir: &Ir, parts: &[Value], dim: usize) -> Option<Vec<Dim>> {
     Some(shape)
 }
 
-/// The axis outside of which all parts have `outer` elements: the one along which they differ, if there is one.
+/// The axis of the parts with `outer` elements outside of it; if several qualify, the one along which the parts differ.
 fn same_place(ir: &Ir, parts: &[Value], outer: ExtentExpr) -> Option<usize> {
     let first = *parts.first()?;
     let rank = plain(ir, first)?.len();
@@ -165,7 +168,7 @@ fn same_place(ir: &Ir, parts: &[Value], outer: ExtentExpr) -> Option<usize> {
     places.clone().find(long).or_else(|| places.next())
 }
 
-/// The op that makes each of `parts` in the same way, and what it makes them of.
+/// The op that computes all of `parts` alike, and its operand for each of them.
 fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     let first = ir.def_op(*parts.first()?)?;
     let def = ir.def(first)?;
@@ -195,7 +198,7 @@ fn same_op(ir: &Ir, parts: &[Value], cat: Op) -> Option<(Link, Vec<Value>)> {
     Some((link, before))
 }
 
-/// The tensor that `parts` are slices of, complete and in order along axis `dim`, and whole along the others.
+/// The tensor of which `parts` are consecutive slices along axis `dim`, complete and whole along the other axes.
 fn slices(ir: &Ir, cat: Op, parts: &[Value], dim: usize) -> Option<Value> {
     let mut source = None;
     let mut at = ExtentExpr::constant(0);

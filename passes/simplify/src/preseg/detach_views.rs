@@ -1,4 +1,4 @@
-//! Gives a result that is only a view an op of its own, where others read the view.
+//! Duplicates a result that is only a view if other ops use the view.
 //!
 //! ```text
 //! %r = fusion.reshape %x shape [24]                    %r = fusion.reshape %x shape [24]      // %x's memory: no kernel, no bytes
@@ -7,15 +7,15 @@
 //!                                                      task.return %r, %y
 //! ```
 //!
-//! A kernel that reads `%r` would hold the one op that makes it, and store what lies in memory already. Of two ops, the one
-//! that only leads to results becomes a view (`segment`), and the other is index arithmetic in the kernel. A chain of
-//! views is taken apart from its end to its beginning.
+//! A kernel that reads `%r` would contain its op and store data that memory already holds. After duplication, the op
+//! that leads only to results becomes a view (`segment`), and the other becomes index arithmetic in the kernel. A chain
+//! of views is processed from its end to its start.
 //!
-//! Legal always: both ops compute the same value. Done where it spares a store: what the chain begins with is an argument, a
-//! result, stored by a boundary, or has two such names. An op with a hint, a boundary and a result that overwrites an argument (which
-//! is written, whatever it is a view of) stay. Idempotent. One walk over the ops in each direction.
+//! Always legal: both ops compute the same value. Applied if it saves a store: the chain starts at an argument, at a
+//! result, or at a value stored by a boundary, or has two result names. Ops with a hint, boundaries, and results that
+//! overwrite an argument (which are always written) stay. Idempotent. One walk over the ops in each direction.
 //!
-//! `cse` would merge the two ops again: it stands before this pass.
+//! `cse` would merge the two ops again, so it precedes this pass.
 
 use fuser_analysis::cost::keeps_memory;
 use fuser_dialects::task::updates;
@@ -68,7 +68,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Makes a copy of `op` behind it, which all but the users for which `named` holds read instead.
+/// Inserts a copy of `op` after it; all users except those selected by `named` use the copy.
 fn give_copy(ir: &mut Ir, op: Op, named: impl Fn(Op) -> bool) {
     let result = ir.result(op, 0);
     let copy = ir.clone_op(op, &mut Mapping::default());

@@ -104,7 +104,7 @@ fn precision(float: DType) -> u32 {
     }
 }
 
-/// True if both casts only cut or extend integers, and the last keeps no more bits than the first left.
+/// True if both casts only truncate or extend integers, and the last result has at most as many bits as the first.
 fn keeps_low_bits(a: DType, b: DType, c: DType) -> bool {
     let all_integers = [a, b, c].iter().all(|d| d.is_int());
     all_integers && b != DType::I1 && c != DType::I1 && c.bits() <= b.bits()

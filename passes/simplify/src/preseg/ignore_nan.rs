@@ -132,7 +132,7 @@ type Axes = u32;
 /// The dataflow state of a value.
 #[derive(Clone, Debug)]
 struct State {
-    /// The axis of x that each axis is; none for axes that x does not have.
+    /// For each axis, the corresponding axis of x; `None` for axes that x lacks.
     axes: Vec<Option<usize>>,
     differs: bool,
     carries: Option<Axes>,
@@ -144,13 +144,13 @@ impl State {
         let mine = self.axes.iter().flatten().fold(0, |all, i| all | 1 << i);
         axes & !mine == 0
     }
-    /// The axes of x behind those of a result, given the axes of the operand that they are.
+    /// The axes of x that correspond to the axes of a result, given the operand axis of each.
     fn placed(&self, from: &[Option<usize>]) -> Vec<Option<usize>> {
         let axis = |place: &Option<usize>| *self.axes.get((*place)?)?;
         from.iter().map(axis).collect()
     }
-    /// Without what the axes do not bear out: what is NaN along an axis must have it. Nothing differs any more where the whole
-    /// row is NaN.
+    /// Removes claims that the axes do not support: a value that is NaN along an axis must have that axis. If the whole
+    /// row is NaN, nothing differs any more.
     fn settled(mut self, kept: Axes) -> Option<Self> {
         self.carries = self.carries.filter(|set| self.covers(kept | set));
         self.differs &= self.carries != Some(0);
@@ -164,7 +164,7 @@ struct Escapes;
 /// The values that hang on a reduction or on its operand.
 struct Flow<'a> {
     states: FxHashMap<Value, State>,
-    /// Ops that read one of them, in program order, and whether one that they read differs.
+    /// Ops that use one of the values, in program order, and whether such a value differs.
     pending: BTreeMap<usize, (Op, bool)>,
     /// The number of these that read one that differs.
     differing: usize,

@@ -96,7 +96,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Lays out alike what `value` is another shape of, so that it is the same memory.
+/// Gives the sources of a view `value` the matching layout, so that the view is the same memory.
 fn lay_out_sources(ir: &mut Ir, mut value: Value, results: &[Value], orders: &Orders) {
     while let Some(op) = ir.def_op(value).filter(|&op| carries(ir, op)) {
         value = ir.operand(op, 0);
@@ -200,7 +200,7 @@ fn orders(ir: &Ir, program: Op) -> Orders {
     orders
 }
 
-/// The order in which an op has its elements at hand; `None` where it has none of its own.
+/// The storage order in which an op naturally produces its elements; `None` if it has no preference.
 fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
     let def = ir.def(op)?;
     if !ir.op_regions(op).is_empty() {
@@ -223,7 +223,7 @@ fn natural(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
     }
 }
 
-/// The order of the operand with the most axes, if those with as many agree.
+/// The storage order of the operand with the highest rank, if all operands of that rank agree.
 fn widest(ir: &Ir, op: Op, orders: &Orders) -> Option<Order> {
     let known = || ir.operands(op).filter_map(|v| orders.get(&v));
     let most = known().map(|order| order.len()).max()?;

@@ -67,7 +67,7 @@ fn body_and_end(ir: &Ir, program: Op) -> Option<(Block, Op)> {
     Some((body, ir.terminator(body)?))
 }
 
-/// Runs `patterns` over the op of the pass; counts what each did under the statistic `rewrites`.
+/// Runs `patterns` over the op of the pass, and counts their applications under the statistic `rewrites`.
 fn run_patterns(
     ctx: &mut PassContext<'_>,
     patterns: &[&'static Pattern],
@@ -134,7 +134,7 @@ fn borrowed(clauses: &[(String, AttrId)]) -> Vec<(&str, AttrId)> {
     clauses.iter().map(|(k, a)| (k.as_str(), *a)).collect()
 }
 
-/// The op that makes `value`, if it carries no hint and stands in the block of `user`.
+/// The op that computes `value`, if it has no hint and is in the block of `user`.
 fn made_near(ir: &Ir, value: Value, user: Op) -> Option<Op> {
     let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(user) && is_free(ir, *op);
     ir.def_op(value).filter(near)

@@ -68,7 +68,7 @@ struct Repeat {
 enum Short {
     /// It is there already.
     Value(Value),
-    /// The value of an op that states its shape: to be made again of the short shape.
+    /// The value of an op that states its shape; the op is recreated with the short shape.
     Spread(Op),
 }
 

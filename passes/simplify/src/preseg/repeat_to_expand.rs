@@ -79,7 +79,7 @@ fn repeat(rw: &mut Rewriter<'_>, cat: Op) -> bool {
     }
 }
 
-/// `x` beside itself `count` times along `dim`, a tensor of shape `to` and type `wanted`, made before `anchor`.
+/// `count` copies of `x` concatenated along `dim`, a tensor of shape `to` and type `wanted`, inserted before `anchor`.
 pub(super) fn repeated(
     rw: &mut Rewriter<'_>,
     anchor: Op,

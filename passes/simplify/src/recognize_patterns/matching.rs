@@ -360,7 +360,7 @@ impl<'a> Search<'a> {
             }
         }
     }
-    /// The op behind shape ops and casts that makes `at`, if it is the wanted one.
+    /// The op that computes `at`, behind shape ops and casts, if it is the wanted one.
     fn op(
         &mut self,
         at: &Reading,
@@ -382,7 +382,7 @@ impl<'a> Search<'a> {
             }
         }
     }
-    /// The value behind shape ops and casts, which become part of what is found.
+    /// The value behind shape ops and casts, which are added to the match.
     fn peeled(&mut self, at: &Reading) -> Reading {
         let before = self.found.inner.len();
         let at = peel(self.ir, self.root, at, &mut self.found.inner);
@@ -479,13 +479,14 @@ impl<'a> Search<'a> {
     }
 }
 
-/// True if the op stands in the block of `root` and nothing of the user hangs on it.
+/// True if the op is in the block of `root` and is neither hinted nor a barrier.
 fn is_near(ir: &Ir, op: Op, root: Op) -> bool {
     let hinted = ir.get_attr(op, "fusion.hint").is_some();
     ir.parent_block(op) == ir.parent_block(root) && !hinted && !ir.has(op, Traits::BARRIER)
 }
 
-/// The reading behind `at`, past shape ops that move nothing and casts among floats; `via` gets these.
+/// The reading behind `at`, past shape ops that keep the order of elements and casts among floats; these ops are added
+/// to `via`.
 fn peel(ir: &Ir, root: Op, at: &Reading, via: &mut Vec<Op>) -> Reading {
     let mut last = at.clone();
     for (op, next) in steps(ir, root, at) {
@@ -507,7 +508,7 @@ pub fn source(ir: &Ir, root: Op, at: &Reading) -> Reading {
     peel(ir, root, at, &mut Vec::new())
 }
 
-/// The value of this element type that is read furthest back, behind shape ops and casts that lose nothing.
+/// The earliest value of this element type behind `at`, past shape ops and lossless casts.
 pub fn leaf(ir: &Ir, root: Op, at: &Reading, dtype: DType) -> Option<Reading> {
     let dtype_of = |at: &Reading| ir.value_kind(at.value).dtype();
     let mut own = dtype_of(at)?;
@@ -525,7 +526,8 @@ pub fn leaf(ir: &Ir, root: Op, at: &Reading, dtype: DType) -> Option<Reading> {
     best
 }
 
-/// The op that makes `at`, if it is a shape op that moves nothing or a cast among floats, and what that reads.
+/// The op that computes `at` and its operand, if the op is a shape op that keeps the order of elements or a cast among
+/// floats.
 fn step(ir: &Ir, root: Op, at: &Reading) -> Option<(Op, Reading)> {
     let op = ir.def_op(at.value).filter(|&op| is_near(ir, op, root))?;
     let def = ir.def(op)?;
@@ -567,7 +569,7 @@ fn step(ir: &Ir, root: Op, at: &Reading) -> Option<(Op, Reading)> {
     reading(axes.collect::<Option<_>>()?)
 }
 
-/// The axes of what is reshaped to `at`, where axes of extent 1 come and go and no other changes.
+/// The axes of the source of a reshape to `at` that only adds or removes axes of extent 1.
 fn kept(ir: &Ir, value: Value, at: &Reading) -> Option<SmallVec<[Option<usize>; 4]>> {
     let long = |value: Value| {
         let dims = &ir.value_kind(value).as_tensor()?.dims;

@@ -31,11 +31,11 @@ pub struct Row {
     pub op: &'static OpDef,
     /// The ops that it is made of.
     pub term: &'static Term,
-    /// Makes the op before the root, and gives what takes the place of the root's result.
+    /// Creates the op before the root, and returns the replacement of the root's result.
     pub make: fn(&mut Builder<'_>, Op, &Found) -> Made,
 }
 
-/// The value made; no text where the ops are none that the row is for.
+/// The created value; an error without text means that the row does not apply.
 pub type Made = Result<Value, Option<String>>;
 
 /// Every row; the first that fits is taken.
@@ -87,7 +87,7 @@ static OVER_ROOT: Term = Term::Either(&[
 ]);
 static BY_ROOT: Term = Term::Beside(&Term::Named(Slot::Root, &ROOT));
 static BY_OVER_ROOT: Term = Term::Beside(&Term::Named(Slot::Root, &OVER_ROOT));
-/// The scale may be one of the queries or of the keys, which others may read with it.
+/// The scale may be applied to the queries or to the keys; the scaled value may have other users.
 static SCALED_FIRST: Term = Term::Beside(&Term::Either(&[
     &Term::Of(&fusion::MUL, &[&FIRST, &SCALE]),
     &Term::Of(&fusion::DIV, &[&FIRST, &DIVISOR]),
@@ -206,9 +206,10 @@ pub fn scales_exactly(ir: &Ir, op: Op, dtype: DType) -> bool {
         && (second || ir.is(op, &fusion::MUL) && is_power(ir.operand(op, 0)))
 }
 
-/// The greatest number that stands for `-inf`. Above half of it a score makes the weight of such a key zero in f64, too.
+/// The greatest number that counts as `-inf`. A key with such a score has weight zero, also in f64, next to any score
+/// above half of it.
 const LOW: f64 = -1e4;
-/// `-2^120`: a score above `-2^66` is nothing beside it in f64, in f32 one above `-2^95`.
+/// `-2^120`: scores above `-2^66` vanish beside it in f64, and scores above `-2^95` in f32.
 const LOWEST: f64 = -1.329_227_995_784_916e36;
 
 fn built<T>(result: Result<T, OpError>) -> Result<T, Option<String>> {
@@ -302,7 +303,7 @@ fn restored(b: &mut Builder<'_>, root: Op, found: &Found, value: Value, own: &[u
     fitted(b, found, &Reading { value, axes }, &all)
 }
 
-/// The iterators of the result along which some operand varies: all but those of extent 1.
+/// The iterators of the result along which some operand varies; iterators of extent 1 are omitted.
 fn varying(
     b: &Builder<'_>,
     root: Op,
@@ -339,7 +340,7 @@ fn product(
     built(b.value(def, operands, clauses))
 }
 
-/// The last of the longest of these iterators; a length that is not known is taken for a long one.
+/// The last of the longest of these iterators; an unknown length counts as the longest.
 fn longest(found: &Found, own: &[usize]) -> Option<usize> {
     let length = |iter: usize| match found.extents[iter].extent {
         Extent::Static(length) => length,

@@ -239,7 +239,7 @@ fn is_infinite(x: Num<'_>) -> Num<'_> {
     x.abs().is("eq", f64::INFINITY)
 }
 
-/// True where a number is infinite or NaN: an angle of which no turn is known.
+/// True if a number is infinite or NaN: the reduction of such an angle is undefined.
 fn is_lost(x: Num<'_>) -> Num<'_> {
     x.map(&fusion::ISFINITE).map(&fusion::NOT)
 }
@@ -343,8 +343,8 @@ fn log1p((a, b): Z<'_>) -> Z<'_> {
     (is_small(a).and(is_small(b)).choose(near, re), im)
 }
 
-/// The first part at which inverse functions are those of the greatest numbers: the square of a part is far from overflow, and 1 beside it is
-/// less than its error.
+/// The least magnitude of a part for which inverse functions use their asymptotic form. The square of a part is far
+/// from overflow there, and 1 is less than its error.
 const FAR: f64 = (1u64 << 30) as f64;
 
 /// True where a part is [`FAR`] from zero, and the logarithm of twice the magnitude.

@@ -1,10 +1,10 @@
-//! Formulas as they are written on paper: values of a program with operators that make ops.
+//! Formulas in mathematical notation: program values with operators that create ops.
 //!
 //! ```text
 //! let (a, b) = ...;   a * a + b * b    =>    %0 = fusion.mul %a, %a ... %2 = fusion.add %0, %1
 //! ```
 //!
-//! The first op that inference refuses is kept as the error of the whole; what comes after it means nothing.
+//! The first op that inference refuses becomes the error of the whole formula; values after it are meaningless.
 
 use std::cell::RefCell;
 use std::ops::{Add, Div, Mul, Neg, Sub};

@@ -7,8 +7,8 @@ use fuser_ir::types::{Dim, Extent, ExtentExpr, TypeKind};
 use fuser_ir::{Block, Ir, Op, Sym, TypeId, Value};
 use rustc_hash::FxHashMap;
 
-/// Writes `[2*N_half]` for each named extent `[N]` of which callers of the program see two elements in a byte, and notes whose half
-/// the new name is.
+/// Writes `[2*N_half]` for each named extent `[N]` that callers see packed with two elements in a byte. Records the
+/// extent of which the new name is the half.
 pub fn halve_extents(ir: &mut Ir, program: Op) -> Result<(), OpError> {
     let (names, body) = (packed::even_names(ir, program), ir.body(program, 0));
     let Some(body) = body.filter(|_| !names.is_empty()) else {

@@ -1,12 +1,14 @@
 //! Attention: its loops as numbers, and the blocks of queries that calls compute.
 //!
-//! A call takes a block of queries and goes over the keys in blocks of their own: scores of one with the other are a product, weights of them are
-//! relative to the greatest score so far, and a second product adds the values that they weigh. Sums of the blocks before are corrected where a greater
-//! score comes. A worker holds one tile of scores, whatever the number of keys. Queries are cut into blocks by their number alone and each block is
-//! computed by one worker, keys in order: the same bits however many threads run.
+//! A call processes a block of queries and iterates over blocks of keys. A product gives their scores, the softmax
+//! turns these into weights relative to the greatest score so far, and a second product adds the weighted values. A new
+//! greatest score rescales the earlier sums. A worker holds one tile of scores, whatever the number of keys. The split
+//! of queries depends on their number alone, and one worker computes each block with keys in order, so results are
+//! independent of the number of threads.
 //!
-//! Micro-kernels do that on processors with AVX-512 (`panels.rs`), for bf16 in tiles of AMX if they have these. Else the library multiplies
-//! and `softmax.rs` makes the weights; elements of 16 bits are widened a block at a time, and the result is rounded once.
+//! On processors with AVX-512, micro-kernels compute a block (`panels.rs`), for bf16 in AMX tiles if available.
+//! Otherwise a library multiplies and `softmax.rs` computes the weights; 16-bit elements are widened one block at a
+//! time, and the result is rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -27,7 +29,8 @@ use softmax::{LANES, Row, Vectors};
 
 /// Queries of a call at most.
 const QUERIES: usize = 256;
-/// Keys of a tile at most: with as many queries its scores fit a core's second cache, and its products are long.
+/// The maximum number of keys in a tile: with as many queries, the scores fit into a core's second-level cache, and the
+/// products are long.
 const KEYS: usize = 256;
 
 const Q: usize = 0;
@@ -37,7 +40,8 @@ const BIAS: usize = 3;
 const OUT: usize = 4;
 const SUMS: usize = 5;
 
-/// One loop: its length, and how far each step moves in queries, keys, values, bias, result and the logarithms of the sums, in elements.
+/// One loop: its length, and the distance of a step in queries, keys, values, bias, result and logarithms of the sums,
+/// in elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Loop {
     extent: usize,
@@ -47,8 +51,8 @@ struct Loop {
 /// Attention with numbers for sizes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attention {
-    /// The buffers of queries, keys, values, bias, result and the logarithms of the sums; without a bias its place has that of the queries, and
-    /// without logarithms theirs that of the result.
+    /// The buffers of queries, keys, values, bias, result and the logarithms of the sums. A missing bias has the buffer
+    /// of the queries, missing logarithms that of the result.
     pub buffers: [usize; 6],
     /// True where the logarithms of the sums are stored.
     log_sums: bool,
@@ -68,8 +72,8 @@ pub struct Attention {
 }
 
 impl Attention {
-    /// The loops of an attention of tensors with these axes, the result's last, and behind it the logarithms of its sums, if any; `None` where they
-    /// disagree about a loop.
+    /// The loops of an attention over tensors with these axes: the operands, then the result. `sums` receives the
+    /// logarithms of the sums, if given. `None` if the tensors disagree about a loop.
     pub fn new(
         scale: Option<u32>,
         causal: bool,
@@ -153,13 +157,14 @@ impl Attention {
             .saturating_mul(size_of::<f32>())
     }
 
-    /// True where tiles of AMX are tried: weights of few keys are within the bound only as f32.
+    /// True if AMX tiles may be used: with few keys, only f32 weights are within the error bound.
     #[cfg(target_arch = "x86_64")]
     fn in_tiles(&self) -> bool {
         self.dtype == DType::Bf16 && self.keys.extent >= panels::SPLIT_KEYS
     }
 
-    /// Numbers that a worker holds where the library multiplies: the scores, the sums, the rows of a block, and what is widened of queries, keys, values and bias.
+    /// The sizes, in numbers, of a worker's scratch areas if the library multiplies: the scores, the sums, the row
+    /// states, and widened queries, keys, values and bias.
     fn parts(&self) -> [usize; 7] {
         let queries = self.queries.extent.min(QUERIES);
         let keys = self.keys.extent.min(KEYS).next_multiple_of(LANES);
@@ -184,11 +189,11 @@ impl Attention {
         ]
     }
 
-    /// Makes call number `call`.
+    /// Runs call number `call`.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked; the scratch memory is as large as
-    /// [`Attention::scratch_bytes`] says and aligned for numbers, and nobody else uses it.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
+    /// has [`Attention::scratch_bytes`] bytes, is aligned for numbers, and is used by nobody else.
     pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 6], scratch: Address) {
         let mut rest = usize::try_from(call).unwrap_or(0);
         let blocks = self.queries.extent.div_ceil(QUERIES).max(1);
@@ -249,7 +254,7 @@ impl Attention {
     }
 }
 
-/// A matrix of numbers: the first, and the strides from row to row and from column to column.
+/// A matrix of numbers: its first element, and the strides between rows and between columns.
 #[derive(Clone, Copy)]
 struct Matrix {
     first: *const f32,
@@ -261,14 +266,14 @@ struct Block<'a> {
     of: &'a Attention,
     /// The first elements of queries, keys, values, bias, result and the logarithms of the sums.
     places: [*mut u8; 6],
-    /// The number of the first query in its sequence, and how many there are.
+    /// The position of the first query in its sequence, and the number of queries.
     first: usize,
     count: usize,
 }
 
 impl Block<'_> {
     /// # Safety
-    /// All elements that sizes and strides lead to are there and of type `T`; nobody else uses those of the result.
+    /// All elements addressed by the sizes and strides are there and of type `T`; nobody else uses those of the result.
     unsafe fn run<T: Element>(&self, scratch: [&mut [f32]; 7]) {
         let [scores, sums, rows, q, k, v, bias] = scratch;
         let of = self.of;
@@ -363,7 +368,7 @@ impl Block<'_> {
         }
     }
 
-    /// Stores the logarithm of a query's sum, where it is wanted.
+    /// Stores the logarithm of a query's sum, if it is requested.
     ///
     /// # Safety
     /// As for `run`.
@@ -375,7 +380,7 @@ impl Block<'_> {
         }
     }
 
-    /// Adds the bias to a row of scores, leaves keys out, and fills the last step.
+    /// Adds the bias to a row of scores, masks keys, and pads the last step.
     ///
     /// # Safety
     /// As for `run`.
@@ -449,10 +454,10 @@ unsafe fn multiply(
 /// An element of queries, keys and values.
 trait Element: Copy {
     fn rounded(x: f32) -> Self;
-    /// A matrix of these elements as numbers: itself, or a copy in `room`.
+    /// A matrix of elements as f32: the matrix itself, or a widened copy in `room`.
     ///
     /// # Safety
-    /// All elements that sizes and strides lead to are there, and `room` has room for them where they are not numbers.
+    /// All elements addressed by the sizes and strides are there, and `room` can hold them unless they are f32.
     unsafe fn wide(
         from: *const Self,
         sizes: [usize; 2],

@@ -6,14 +6,15 @@
 //! = keys by queries    or as pairs of bf16   += values, turned, by weights
 //! ```
 //!
-//! All is turned: a row of a panel is a key, or a column of the values, and queries lie beside each other. So keys and values are left factors, which are
-//! packed once for all panels of a call, a softmax goes down the rows without looking sideways, and the weights are a right factor as they stand.
+//! All matrices are transposed: a row of a panel is a key, or a column of the values, and adjacent elements belong to
+//! different queries. Keys and values are therefore left factors, packed once for all panels of a call. A softmax runs
+//! down the rows without operations across lanes, and the weights are already laid out as a right factor.
 //!
-//! Weights are powers of two, of `score * c - reference`, which is rounded once: `c` is `log2 e`, times the factor of the scores where nothing else is
-//! done to them. Where that product is large its rounding would not be one of the weights alone, and scores become
-//! their exact differences from the greatest first. In tiles of AMX a weight is two bf16, its value to 8 bits and the
-//! rest to 8 bits, and all are 2^80 times as large, so that no part of them, and no product with a value that is not
-//! too small, is subnormal.
+//! Weights are powers of two of `score * c - reference`, rounded once. `c` is `log2 e`, times the scale of the scores
+//! if no other operation applies to them. If that product is large, its rounding would affect more than the weights.
+//! Scores are then first replaced by their exact differences from the greatest score. In AMX tiles a weight is split
+//! into two bf16: its value to 8 bits and the rest to 8 bits. Both are multiplied by 2^80, so that neither part, nor a
+//! product with a value of sufficient size, is subnormal.
 
 use std::arch::x86_64::*;
 
@@ -22,20 +23,21 @@ use fuser_artifact::DType;
 use super::{Attention, BIAS, Block, K as KEY, KEYS, OUT, Q, QUERIES, V};
 use crate::gemm::{self, Element, Kernel, Lines, PAIRS, SIDE, Stored, Sums, Truth, WIDE};
 
-/// The keys from which on the parts of a weight are within the bound: see docs/products.md.
+/// The minimum number of keys for which split weights are within the error bound: see docs/products.md.
 pub const SPLIT_KEYS: usize = 160;
 /// The exponent by which weights that are parts are greater.
 const LIFT: u32 = 80;
 /// The power of two below which a weight is 0: about e^-87.
 const LEAST: f32 = -125.5;
-/// The magnitude of a reference from which on scores become differences: below it the rounding of a reference changes
-/// weights by less than 2^(1/8).
+/// The magnitude of a reference from which on scores are replaced by differences. Below it, the rounding of a reference
+/// changes weights by less than 2^(1/8).
 const FAR: f32 = (1 << 20) as f32;
-/// The least biased exponent of a value that is multiplied by parts of weights. Weights are multiples of 2^(80-126-23), values of 2^(e-127-7).
+/// The least biased exponent of a value that may be multiplied by split weights. Weights are multiples of
+/// 2^(80-126-23), values of 2^(e-127-7).
 const LEAST_VALUE: u32 = 127 + 7 - 126 + (126 + 23 - 80);
 
-/// Bytes of the parts of a worker's scratch memory: packed queries, keys and values, scores, parts of weights, sums, rows of the queries, the bias, and
-/// the result row by row.
+/// The sizes in bytes of a worker's scratch areas: packed queries, keys and values, scores, split weights, sums, row
+/// states of the queries, the bias, and the result row by row.
 fn parts<T: Copy, K: Kernel<T>>(of: &Attention) -> [usize; 9] {
     let queries = of.queries.extent.min(QUERIES).div_ceil(WIDE);
     let keys = of.keys.extent.min(KEYS);
@@ -62,7 +64,8 @@ pub fn scratch_bytes<T: Copy, K: Kernel<T>>(of: &Attention) -> usize {
     parts::<T, K>(of).into_iter().fold(0, usize::saturating_add)
 }
 
-/// The state of a panel's queries: the greatest score so far, the reference of their weights, and the sum of these.
+/// The state of a panel's queries: the greatest score so far, the reference of their weights, and the sum of the
+/// weights.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Rows {
@@ -72,12 +75,12 @@ struct Rows {
 }
 
 impl Block<'_> {
-    /// Computes the block with a micro-kernel, weights in parts where `SPLIT` says so; false, and nothing is stored, where the kernel cannot multiply what
-    /// there is.
+    /// Computes the block with a micro-kernel, with split weights if `SPLIT` is set. Returns false without storing
+    /// anything if the kernel does not support the data.
     ///
     /// # Safety
-    /// All elements that sizes and strides lead to are there and of type `T`; nobody else uses those of the result. The scratch memory is as large as
-    /// [`scratch_bytes`] says, and the processor has the instructions.
+    /// All elements addressed by the sizes and strides are there and of type `T`; nobody else uses those of the result.
+    /// The scratch memory is as large as [`scratch_bytes`] says, and the processor has the instructions.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     pub unsafe fn panels<T: Element + Stored, K: Kernel<T>, const SPLIT: bool>(
         &self,
@@ -268,10 +271,10 @@ impl Block<'_> {
         true
     }
 
-    /// Makes scores of products: the factor, the bias, and `-inf` where a mask leaves a key out.
+    /// Turns products into scores: applies the scale and the bias, and sets masked keys to `-inf`.
     ///
     /// # Safety
-    /// As for `panels`; the scores of so many keys are there, and room for as many of the bias.
+    /// As for `panels`; the scores of this many keys are there, and room for as many of the bias.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     unsafe fn prepare_panel<T: Element>(
         &self,
@@ -320,7 +323,8 @@ impl Block<'_> {
 }
 
 impl Attention {
-    /// The factors of a score, and true where they include that of the scores, which are not touched otherwise.
+    /// The factors applied to a score, and true if they include the attention's own scale. The scores are then left
+    /// unscaled.
     fn factor(&self) -> (Scale, bool) {
         let rest = f32::from_bits(self.scale);
         let power = (f64::from(rest) * std::f64::consts::LOG2_E) as f32;
@@ -331,8 +335,8 @@ impl Attention {
     }
 }
 
-/// True where values with these exponents are multiplied by the parts of so many weights without a subnormal number, and without a sum that overflows
-/// while it is 2^80 times as large.
+/// True if the products of values with these exponents and split weights are free of subnormal numbers, and sums over
+/// `keys` keys do not overflow while scaled by 2^80.
 fn fits(exponents: Option<[u32; 2]>, keys: usize) -> bool {
     let Some([least, greatest]) = exponents else {
         return true;
@@ -342,7 +346,7 @@ fn fits(exponents: Option<[u32; 2]>, keys: usize) -> bool {
     least >= LEAST_VALUE && greatest + octaves < 126 + 127
 }
 
-/// Bias of queries beside each other, a row for each key.
+/// Packs the bias of up to 32 queries as panel columns, one row for each key.
 ///
 /// # Safety
 /// As for [`gemm::numbers`].
@@ -366,7 +370,7 @@ unsafe fn side_by_side<T: Element>(
     }
 }
 
-/// Leaves out keys behind their query: of 32 queries from `first` on, for keys from `begin` on.
+/// Masks the keys after each query (causal attention), for 32 queries from `first` on and for keys from `begin` on.
 ///
 /// # Safety
 /// The scores are there; the processor has the instructions.
@@ -385,7 +389,8 @@ unsafe fn leave_out_behind(scores: *mut f32, first: usize, begin: usize, count: 
     }
 }
 
-/// Two to the power of `x`, within 1.5 units in the last place, and 2^80 times that where it is to be split; 0 below the least power.
+/// Two to the power of `x`, within 1.5 units in the last place; 0 below the least power. With `SPLIT`, the result is
+/// multiplied by 2^80.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn power<const SPLIT: bool>(x: __m512) -> __m512 {
@@ -411,7 +416,7 @@ fn power<const SPLIT: bool>(x: __m512) -> __m512 {
     _mm512_maskz_scalef_ps(kept, p, x)
 }
 
-/// The factor of a score in the power of two that is its weight, and what it has yet to be multiplied by itself.
+/// The factor of a score in the exponent of its weight, and the factor still to be applied to the score itself.
 #[derive(Clone, Copy)]
 struct Scale {
     power: f32,
@@ -426,8 +431,9 @@ impl Scale {
     };
 }
 
-/// Makes weights of `count` rows of scores, in place or in parts of bf16 to `to`, whose second part is `apart` words behind the first: whole squares of pairs. Gives
-/// the factors of what was summed before.
+/// Turns `count` rows of scores into weights. Weights stay in place, or go to `to` split into two bf16 parts, as
+/// complete square blocks of pairs. The second part starts `apart` words after the first. Returns the correction
+/// factors for the earlier sums.
 ///
 /// # Safety
 /// The scores are there, and room for the parts; the processor has the instructions.
@@ -551,10 +557,10 @@ unsafe fn weigh<const SPLIT: bool>(
     factors
 }
 
-/// Multiplies the sums of a panel by the factors of its queries, where one is not 1.
+/// Multiplies the sums of a panel by the correction factors of its queries, unless all are 1.
 ///
 /// # Safety
-/// So many rows of sums are there; the processor has the instructions.
+/// This many rows of sums are there; the processor has the instructions.
 #[target_feature(enable = "avx512f")]
 unsafe fn correct(sums: *mut f32, rows: usize, factors: [__m512; 2]) {
     let one = _mm512_set1_ps(1.0);
@@ -593,7 +599,7 @@ fn log_sums<const SPLIT: bool>(rows: &Rows, scale: Scale) -> [f32; WIDE] {
     })
 }
 
-/// Divides the sums of a panel by those of the weights; without a key they are 0.
+/// Divides the sums of a panel by the sums of the weights; queries without keys get 0.
 ///
 /// # Safety
 /// As for `correct`.

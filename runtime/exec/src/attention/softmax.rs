@@ -1,18 +1,20 @@
-//! Rows of scores that become weights: the greatest, the exponentials of what is below it, and their sum, in vectors of the processor that runs.
+//! Softmax of rows of scores in vectors of the host processor: the maximum, the exponentials of the differences from
+//! it, and their sum.
 //!
 //! ```text
 //! scores:  1.0  3.0  -inf        greatest so far 3.0, that of the blocks before 2.0
 //! weights: e^-2 1.0   0.0        sum 1.135; what was summed before is multiplied by e^-1
 //! ```
 //!
-//! `exp` is a power of two and a polynomial of degree 7 on half an octave around 1: within [`EXP_ULPS`] units in the last place down to [`LEAST`], below
-//! which it is 0; `-inf` gives 0 and NaN gives NaN. The order of a sum depends on the length of the row alone.
+//! `exp` is a power of two times a polynomial of degree 7 on half an octave around 1. It is accurate to [`EXP_ULPS`]
+//! units in the last place down to [`LEAST`], below which it is 0. `-inf` gives 0 and NaN gives NaN. The order of a sum
+//! depends on the length of the row alone.
 
-/// Scores that are one step of the loops below. Rows are padded to whole steps.
+/// The number of scores in one step of the loops below. Rows are padded to whole steps.
 pub const LANES: usize = 16;
 /// The least argument whose exponential is not 0: it is a normal number.
 pub const LEAST: f32 = -87.0;
-/// The bound on the error of an exponential, in units in the last place.
+/// The error bound of an exponential, in units in the last place.
 #[cfg(test)]
 pub const EXP_ULPS: f64 = 1.5;
 
@@ -60,7 +62,8 @@ impl Vectors {
         Vectors::Plain
     }
 
-    /// Makes weights of scores, which are whole steps; gives the row with them, and the factor of what was summed before.
+    /// Turns scores, a multiple of the step in number, into weights. Returns the row after them, and the correction
+    /// factor for the earlier sums.
     pub fn weigh(self, scores: &mut [f32], row: Row) -> (Row, f32) {
         match self {
             Vectors::Plain => weigh::<{ cfg!(target_arch = "aarch64") }>(scores, row),

@@ -1,9 +1,9 @@
-//! Programs that are bound to extents and run on device pointers of the caller's, on a stream of the caller's.
+//! Programs bound to extents that run on the caller's device pointers and stream.
 //!
-//! All that extents decide is decided when a [`CudaExecutable`] is made: the version, every size, grids, the memory of temporaries, what
-//! a kernel's launch asks of the driver. A run checks the addresses that it is given, puts them into a table and calls the driver once for
-//! each step: a launch for each kernel, a copy for each output that is a view. It allocates nothing, takes no lock and waits for nothing;
-//! the work is done when the stream comes to it.
+//! Creating a [`CudaExecutable`] settles everything that depends on the extents: the version, all sizes, grids, the
+//! memory of temporaries, and the driver's launch attributes. A run checks the given addresses, puts them into a table,
+//! and calls the driver once for each step: a launch for each kernel, a copy for each output that is a view. It
+//! allocates nothing, takes no lock and never waits; the stream does the work later.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ const ADVICE: &str = "give a copy, or compile for tensors at any address (any_ad
 
 /// A program on a GPU with its extents and its memory.
 ///
-/// Runs of one executable use the same memory for temporaries: those on different streams have to be ordered by the caller, or each
-/// stream gets an executable of its own, which share the compiled code.
+/// Runs of one executable share the memory of temporaries. The caller either orders runs on different streams, or gives
+/// each stream an executable of its own; these share the compiled code.
 pub struct CudaExecutable {
     program: Arc<CudaProgram>,
     binding: Binding,
     /// The addresses of tensors that it takes.
     takes: Addresses,
     steps: Vec<Step>,
-    /// The address of each buffer; those of the caller's are set by each run.
+    /// The address of each buffer; each run sets those of the caller's tensors.
     addresses: Vec<u64>,
     /// Room for the addresses of one launch's parameters.
     parameters: Vec<*mut c_void>,
     /// The turns that are left of each loop that counts them.
     left: Vec<i64>,
-    /// Temporaries, behind them buffers that are no tensor of the caller's, which begin as zeros, and behind those the workspace of a library's calls.
+    /// Temporaries, then zero-initialized internal buffers, then the workspace of library calls.
     scratch: DeviceMemory,
     workspace: u64,
 }
@@ -50,11 +50,11 @@ pub struct CudaExecutable {
 unsafe impl Send for CudaExecutable {}
 
 impl CudaExecutable {
-    /// Binds a program to the extents, all of which are given by name.
+    /// Binds a program to `extents`, which names every extent.
     ///
     /// # Errors
-    /// Extents without a value; too little memory of the device for the temporaries; a kernel whose block asks for more shared memory,
-    /// or whose grid has more blocks, than the device takes.
+    /// Extents without a value; too little memory of the device for the temporaries; a kernel whose shared memory per
+    /// block, or number of blocks, exceeds the device's limit.
     pub fn new(
         program: Arc<CudaProgram>,
         extents: &Explicit,
@@ -145,7 +145,8 @@ impl CudaExecutable {
         &self.binding.elements
     }
 
-    /// True if tensors may begin at any multiple of their elements' size: the program was compiled for it, or has no kernels.
+    /// True if tensors may start at any multiple of their element size: the program was compiled for it, or has no
+    /// kernels.
     pub fn takes_any_address(&self) -> bool {
         self.takes.inputs.is_none()
     }
@@ -155,12 +156,12 @@ impl CudaExecutable {
         self.scratch.bytes()
     }
 
-    /// The number of kernels that a run launches, or for which it calls a library.
+    /// The number of kernels that a run launches, including those replaced by library calls.
     pub fn launches(&self) -> usize {
         self.launched().count()
     }
 
-    /// The launches of a run, each with the segment that it is part of and its place among the steps.
+    /// The launches of a run, each with its segment and its index among the steps.
     pub(super) fn launched(&self) -> impl Iterator<Item = (usize, usize, &Launch)> {
         let steps = self.steps.iter().enumerate();
         steps.filter_map(|(at, step)| match &step.work {
@@ -201,22 +202,25 @@ impl CudaExecutable {
         planned.map_or(0, |(segment, _)| *segment)
     }
 
-    /// Starts a run on a stream. `inputs` and `outputs` are the addresses of tensors in device memory, stored as the artifact's inputs and
-    /// outputs say, of [`input_bytes`](Self::input_bytes) and [`output_bytes`](Self::output_bytes) bytes, at multiples of
-    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN), or of an element's size where the program [takes those](Self::takes_any_address): then other
-    /// kernels run. The address of a tensor without elements is not looked at. `stream` is a `CUstream` as a number (PyTorch's
-    /// `torch.cuda.current_stream().cuda_stream`, CuPy's `stream.ptr`), 0 for the default one.
+    /// Starts a run on a stream. `inputs` and `outputs` are the addresses of tensors in device memory, stored as the
+    /// artifact's inputs and outputs say. They have [`input_bytes`](Self::input_bytes) and
+    /// [`output_bytes`](Self::output_bytes) bytes. Addresses are multiples of
+    /// [`BUFFER_ALIGN`](fuser_artifact::limits::BUFFER_ALIGN). If the program [accepts any
+    /// address](Self::takes_any_address), multiples of the element size select other kernels. The address of an empty
+    /// tensor is ignored. `stream` is a `CUstream` as a number (PyTorch's `torch.cuda.current_stream().cuda_stream`,
+    /// CuPy's `stream.ptr`), 0 for the default one.
     ///
-    /// An output that updates an input may have that input's address: then nothing is copied before.
+    /// An output that updates an input may have that input's address, which saves a copy.
     ///
     /// # Errors
-    /// Another number of tensors, or an address that is 0 or not aligned, before anything is started. An error of the driver, with the step at
-    /// which it came; errors of kernels come later, from whatever call is made next, and stay for as long as the process:
-    /// [`run_blocking`](Self::run_blocking) tells of which step they are.
+    /// A wrong number of tensors, or an address that is 0 or unaligned; both are detected before any work starts. An
+    /// error of the driver, with its step. Errors of kernels are returned by a later call and persist for the process:
+    /// [`run_blocking`](Self::run_blocking) finds the step.
     ///
     /// # Safety
-    /// Until the stream has done the work: the tensors are memory of this device, of so many bytes; outputs overlap no other tensor, but for the
-    /// input that they update; and the executable is not dropped or run on another stream. The stream is one of the device's primary context.
+    /// Until the stream has done the work: the tensors are memory of this device with these sizes; outputs overlap no
+    /// other tensor except the input that they update; and the executable is neither dropped nor run on another stream.
+    /// The stream belongs to the device's primary context.
     pub unsafe fn run(
         &mut self,
         inputs: &[u64],
@@ -227,8 +231,8 @@ impl CudaExecutable {
         unsafe { self.run_with(inputs, outputs, stream, &mut |_, _| Ok(())) }
     }
 
-    /// Runs the program as [`run`](Self::run) does, and waits for the stream after each step, so that the error of a kernel is told with the
-    /// step that it came from. For finding mistakes.
+    /// Runs the program as [`run`](Self::run) does, and waits for the stream after each step, so that an error of a
+    /// kernel is reported with its step. For debugging.
     ///
     /// # Errors
     /// Those of `run`, and those of the kernels.
@@ -250,7 +254,7 @@ impl CudaExecutable {
         unsafe { self.run_with(inputs, outputs, stream, wait) }
     }
 
-    /// Runs the program; `then` is called before the first step with 0, and with n behind the n-th.
+    /// Runs the program; calls `then` with 0 before the first step, and with n after the n-th step.
     ///
     /// # Safety
     /// As for `run`.
@@ -299,10 +303,10 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Starts a step of a run on tensors that are aligned, or not; gives the number of the next step.
+    /// Starts a step of a run on aligned or unaligned tensors; returns the number of the next step.
     ///
     /// # Safety
-    /// The addresses are good for the step, and the stream is one.
+    /// The addresses are good for the step, and the stream is valid.
     unsafe fn step(
         &mut self,
         at: usize,
@@ -395,7 +399,7 @@ impl Drop for CudaExecutable {
     }
 }
 
-/// The offsets of the buffers that have memory of their own, behind the arena, and the bytes of both.
+/// The offsets, after the arena, of the buffers with memory of their own, and the bytes of both.
 fn own_places(binding: &Binding) -> Result<(Vec<usize>, usize), PlanError> {
     let plan = &binding.plan;
     let padded = |bytes| plan::padded(bytes).ok_or(PlanError::TooLarge);

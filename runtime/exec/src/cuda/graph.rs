@@ -1,6 +1,6 @@
-//! A recorded run: a graph of the driver's, with the steps of a program and the addresses of its tensors, which one call starts as a whole.
+//! A recorded run: a driver graph with the steps of a program and the addresses of its tensors, started by one call.
 //!
-//! It pays where a program has several short kernels, and runs on the same tensors again and again.
+//! It pays for programs of several short kernels that run repeatedly on the same tensors.
 
 use cudarc::driver::{result, sys};
 
@@ -18,7 +18,7 @@ pub struct CudaGraph {
 unsafe impl Send for CudaGraph {}
 
 impl CudaExecutable {
-    /// Records a run on these tensors, addresses as for [`run`](Self::run); nothing runs yet.
+    /// Records a run on these tensors without executing it; the addresses are those for [`run`](Self::run).
     ///
     /// # Errors
     /// Those of `run`, and those of the driver when it makes the graph.
@@ -64,10 +64,10 @@ impl CudaExecutable {
 }
 
 impl CudaGraph {
-    /// Starts the run on a stream, which is a `CUstream` as a number, by one call of the driver.
+    /// Starts the run on a stream, a `CUstream` as a number, by one call of the driver.
     ///
     /// # Errors
-    /// Those of the driver, which may be of kernels that ran before.
+    /// Those of the driver, which may come from earlier kernels.
     ///
     /// # Safety
     /// As for [`CudaExecutable::run`], with the tensors of the record.

@@ -1,10 +1,12 @@
-//! NVIDIA's library for products of matrices, cuBLASLt: in the place of a kernel that computes a product, where the library is found.
+//! Matrix products by NVIDIA's library cuBLASLt, which replaces product kernels if the library is found.
 //!
-//! It is looked for by name once for a device, when a program is first bound that has such a launch. A product that it does not take, for a reason that
-//! [`Unused`] names, and every product where there is no library, is computed by the kernel, which the artifact always has.
+//! The library is searched by name once for each device, when a program with a product launch is first bound. Products
+//! that it does not support, for a reason listed in [`Unused`], and all products without the library, run as the
+//! artifact's own kernels.
 //!
-//! The library's matrices lie column by column. The result that lies row by row is therefore computed turned: its columns are the library's rows, its left factor
-//! the library's right one. A matrix has one axis along which elements are neighbours; the distance between lines is the leading dimension.
+//! The library's matrices are column-major. A row-major result is therefore computed transposed: its columns are the
+//! library's rows, and its left factor is the library's right one. A matrix is contiguous along one axis; the distance
+//! between lines is the leading dimension.
 //!
 //! From NVIDIA's documentation of cuBLAS 12 and 13, chapter "Using the cuBLASLt API": handles may be used by several threads; the workspace begins at a multiple of 256
 //! bytes, and calls that share it run one after the other; 32 MiB are advised from compute capability 9.0 on, else 4 MiB; pointers are taken for multiples of 256 unless
@@ -76,7 +78,8 @@ functions! {
     )
 }
 
-/// `cublasLtMatmulHeuristicResult_t`, with a number for its status: the binding's is an enumeration, which must not hold what a newer library says.
+/// `cublasLtMatmulHeuristicResult_t` with a plain number as status. The binding declares an enumeration, in which an
+/// unknown status of a newer library would be undefined behavior.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Choice {
@@ -102,8 +105,8 @@ pub(super) enum Unused {
     NotFound,
     /// There are no terms: the result is 0.
     NoTerms,
-    /// A tensor has no axis along which elements are neighbours, or stores lines once for several indices; or a bias is not along the axis along which
-    /// those of the result are.
+    /// A tensor has no contiguous axis, or stores a line once for several indices; or the bias does not run along the
+    /// contiguous axis of the result.
     Layout,
     /// The bias is not of the result's type.
     Types,
@@ -124,7 +127,7 @@ impl Unused {
     }
 }
 
-/// The library on a device, once it was looked for; `None` where it was not found.
+/// The library on a device, loaded at first use; the inner `None` says that it was not found.
 #[derive(Default)]
 pub(super) struct Libraries(OnceLock<Option<Arc<CublasLt>>>);
 
@@ -163,7 +166,8 @@ impl CudaDevice {
     }
 }
 
-/// The functions of the first library of these names that is found and has them; beside a simulated GPU, those of the simulator, as no other library knows its memory.
+/// The functions of the first library in `names` that exists and has them all. A simulated GPU uses the simulator's
+/// functions, since no other library can access its memory.
 fn functions(names: &[&str]) -> Option<Functions> {
     if simulator::is_simulated() {
         // SAFETY: the driver's library is there.
@@ -219,7 +223,8 @@ impl CublasLt {
     }
 }
 
-/// A kind of descriptions: the names of the functions that make one and that set its attributes, and how the latter and the one that ends it are found.
+/// A kind of descriptor: the names of the functions that create it and set its attributes, and how to find the setter
+/// and the destructor.
 #[derive(Clone, Copy)]
 struct Kind {
     create: &'static str,
@@ -290,7 +295,7 @@ impl Described {
     }
 }
 
-/// A matrix as it lies in memory: its lines of neighbours, how many there are, and how far apart they begin.
+/// A matrix in memory: the length and the number of its contiguous lines, and the distance between their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Matrix {
     stored: [usize; 2],
@@ -300,7 +305,8 @@ struct Matrix {
 }
 
 impl Matrix {
-    /// A tensor's matrix of two loops: elements along `along` are neighbours. `None` where they are not, or where lines are stored once for several.
+    /// The matrix of two loops of a tensor, contiguous along `along`. `None` if it is not contiguous, or if lines
+    /// overlap.
     fn of(which: usize, along: &Loop, across: &Loop, turned: bool) -> Option<Matrix> {
         let beside = along.extent == 1 || along.strides[which] == 1;
         let apart = match across.extent {
@@ -319,7 +325,7 @@ impl Matrix {
 pub(super) struct Call {
     library: Arc<CublasLt>,
     operation: Described,
-    /// Of both factors and the result, in the library's order, with the places of their buffers.
+    /// The layouts of both factors and the result, in the library's order, followed by the indices of their buffers.
     layouts: [Described; 3],
     buffers: [usize; 3],
     choice: Choice,
@@ -333,10 +339,10 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// The calls for a product of tensors that begin at multiples of so many bytes, or of an element's where that is more.
+    /// The calls for a product of tensors aligned to `alignment` bytes, or to the element size if that is greater.
     ///
     /// # Errors
-    /// Those of the library, but that it has no algorithm.
+    /// Those of the library; a missing algorithm is not an error.
     pub fn new(
         device: &CudaDevice,
         launched: &LaunchedProduct,
@@ -512,7 +518,7 @@ static ZERO_F64: f64 = 0.0;
 /// A product in the library's terms.
 #[derive(Debug, PartialEq, Eq)]
 struct Plan {
-    /// The product's tensors that are the library's factors and result; strides of loops are in this order.
+    /// The indices of the product's tensors that are the library's factors and result; loop strides are in this order.
     tensors: [usize; 3],
     matrices: [Matrix; 3],
     batch: Loop,
@@ -551,7 +557,8 @@ impl Plan {
         })
     }
 
-    /// The alignment that every call's pointers have, given the bytes of an element of each tensor and the alignment of the first.
+    /// The alignment common to the pointers of all calls, given each tensor's element size and the alignment of its
+    /// first element.
     fn alignments(&self, bytes: [usize; 3], first: usize) -> [u32; 3] {
         std::array::from_fn(|which| {
             let steps = self
@@ -565,7 +572,8 @@ impl Plan {
     }
 }
 
-/// Preferences: no more workspace than is advised, pointers of these alignments, and sums that are kept in the type of the computation.
+/// The preferences: the recommended maximum workspace, pointers with these alignments, and partial sums kept in the
+/// computing type.
 fn preference(
     library: &CublasLt,
     sm: u32,

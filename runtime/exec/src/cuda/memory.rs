@@ -1,4 +1,4 @@
-//! Memory of a GPU, as a whole allocation that goes back to the device's pool by itself.
+//! GPU memory as an allocation that returns to the device's pool when dropped.
 
 use cudarc::driver::sys::CUevent_flags as EventFlags;
 use cudarc::driver::{CudaEvent, DriverError, result, sys};
@@ -11,7 +11,7 @@ use crate::copy::{CopyTime, REPEATS, WARMUPS};
 use crate::error::RuntimeError;
 use crate::report::median;
 
-/// Memory of a device. Its address is a multiple of 256, 0 where there are no bytes; the bytes are arbitrary until they are written.
+/// Memory of a device. Its address is a multiple of 256, or 0 if it is empty. Its contents are arbitrary until written.
 #[derive(Debug)]
 pub struct DeviceMemory {
     device: CudaDevice,
@@ -20,7 +20,7 @@ pub struct DeviceMemory {
 }
 
 impl CudaDevice {
-    /// Free bytes of the device's memory, with those that this process keeps for later, and all.
+    /// The free bytes of the device's memory, including those that this process keeps cached, and the total bytes.
     pub fn memory(&self) -> Result<(u64, u64), RuntimeError> {
         let info = self.context.mem_get_info();
         let (free, total) = info.map_err(failed("cuMemGetInfo"))?;
@@ -29,10 +29,10 @@ impl CudaDevice {
         Ok((free as u64 + unused, total as u64))
     }
 
-    /// Gives the system the memory that this process keeps for later.
+    /// Returns the memory that this process keeps cached to the system.
     ///
     /// # Errors
-    /// An error of the driver, which may be that of a kernel.
+    /// An error of the driver, which may come from an earlier kernel.
     pub fn release_memory(&self) -> Result<(), RuntimeError> {
         self.bind()?;
         let released = self.pool.as_deref().map_or(Ok(()), Pool::release);
@@ -77,7 +77,8 @@ impl CudaDevice {
         })
     }
 
-    /// Refuses `requested` bytes, of the `planned` that a program takes, that are more than the device has free.
+    /// Refuses an allocation of `requested` bytes that exceeds the free memory; `planned` is the program's total, for
+    /// the message.
     pub(super) fn check_memory(&self, requested: u64, planned: u64) -> Result<(), RuntimeError> {
         match self.memory()?.0 < requested {
             true => Err(self.too_little(requested, planned)?),
@@ -100,7 +101,7 @@ impl CudaDevice {
     /// Times a copy on the device that reads half of `bytes` and writes the other half.
     ///
     /// # Errors
-    /// [`RuntimeError::DeviceMemory`] where the device has less free than `bytes`.
+    /// [`RuntimeError::DeviceMemory`] if the device has less than `bytes` free.
     pub fn copy_time(&self, bytes: u64) -> Result<CopyTime, RuntimeError> {
         self.check_memory(bytes, bytes)?;
         let half = usize::try_from(bytes / 2).unwrap_or(usize::MAX);
@@ -142,7 +143,7 @@ impl DeviceMemory {
         self.bytes
     }
 
-    /// Copies `bytes` to the beginning of the memory, behind all work of the device's own stream, and waits for it.
+    /// Copies `bytes` to the start of the memory, after all work of the device's own stream, and waits for completion.
     ///
     /// # Errors
     /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
@@ -150,7 +151,7 @@ impl DeviceMemory {
         self.upload_at(0, bytes)
     }
 
-    /// Copies `bytes` as [`upload`](Self::upload) does, to so many bytes behind the beginning.
+    /// Copies `bytes` as [`upload`](Self::upload) does, to an offset of `before` bytes.
     pub(super) fn upload_at(&mut self, before: usize, bytes: &[u8]) -> Result<(), RuntimeError> {
         self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;
@@ -164,7 +165,8 @@ impl DeviceMemory {
         self.device.synchronize()
     }
 
-    /// Copies the first bytes of the memory to `bytes`, behind all work of the device's own stream, and waits for it.
+    /// Copies the first bytes of the memory to `bytes`, after all work of the device's own stream, and waits for
+    /// completion.
     ///
     /// # Errors
     /// [`CallError::Beyond`] for more bytes than the memory has; an error of the driver.
@@ -172,7 +174,7 @@ impl DeviceMemory {
         self.download_at(0, bytes)
     }
 
-    /// Copies bytes as [`download`](Self::download) does, from so many bytes behind the beginning.
+    /// Copies bytes as [`download`](Self::download) does, from an offset of `before` bytes.
     pub(super) fn download_at(&self, before: usize, bytes: &mut [u8]) -> Result<(), RuntimeError> {
         self.check(before.saturating_add(bytes.len()))?;
         self.device.bind()?;
@@ -186,7 +188,7 @@ impl DeviceMemory {
         self.device.synchronize()
     }
 
-    /// Sets the bytes from one to before another to 0, and waits for it.
+    /// Sets the bytes `from..to` to 0 and waits for completion.
     pub(super) fn zero(&self, from: usize, to: usize) -> Result<(), RuntimeError> {
         let count = to.min(self.bytes).checked_sub(from);
         let Some(count) = count.filter(|count| *count > 0) else {

@@ -1,11 +1,11 @@
-//! Runs artifacts on an NVIDIA GPU, through the driver alone: no toolkit is needed, to build or to run.
+//! Execution of artifacts on an NVIDIA GPU through the driver alone: no toolkit is needed to build or to run.
 //!
-//! The driver is looked for when a device is opened. Without a driver or a GPU, [`CudaDevice::open`] is an error that
-//! says `unsupported: no device (...)`; it never panics: all symbols that are used later are looked up first, as a
-//! missing one would panic in the binding. PTX that the driver's compiler refuses is an error with its log.
+//! The driver is searched when a device is opened. Without a driver or a GPU, [`CudaDevice::open`] returns an error
+//! that says `unsupported: no device (...)`. It never panics: all symbols used later are looked up first, since a
+//! missing one would panic in the binding. PTX refused by the driver's compiler is an error with the compiler's log.
 //!
-//! A [`CudaProgram`] is code on a device; a [`CudaExecutable`] is one with its extents and its memory, which runs on pointers and on a stream of the
-//! caller's. Runs on tensors of the host go through it as well: they allocate, copy, and take times by events.
+//! A [`CudaProgram`] is code on a device; a [`CudaExecutable`] is one with its extents and memory, and runs on the
+//! caller's pointers and stream. Runs on host tensors use it as well: they allocate, copy, and measure times by events.
 //!
 //! Reading order: this file (the device), `pool`, `memory`, `module`, `library` (products by cuBLASLt), `steps`, `executable`, `graph`, `program`; `simulator` puts a simulated GPU in the driver's place.
 
@@ -113,7 +113,8 @@ impl PartialEq for CudaDevice {
 }
 
 impl CudaDevice {
-    /// Opens the GPU of that number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` tells it which there are).
+    /// Opens the GPU with this number, counted from 0 as the driver does (`CUDA_VISIBLE_DEVICES` restricts the visible
+    /// ones).
     ///
     /// # Errors
     /// [`RuntimeError::NoDevice`] without a driver, with one that is too old, or without such a GPU.
@@ -179,7 +180,7 @@ impl CudaDevice {
     /// Waits for all work of the device's own stream.
     ///
     /// # Errors
-    /// An error of the driver, which may be that of a kernel.
+    /// An error of the driver, which may come from a kernel.
     pub fn synchronize(&self) -> Result<(), RuntimeError> {
         let done = self.stream.synchronize();
         done.map_err(failed("cuStreamSynchronize"))

@@ -1,7 +1,7 @@
 //! A module is PTX that the driver has compiled for a device.
 //!
-//! A device keeps the modules that it loaded last, by their text: a program that is loaded again, or shares kernels with another, costs no
-//! compilation. Across processes it is the driver that keeps what it compiles, in its own cache on disk.
+//! A device caches the most recently loaded modules by their text, so a program that is loaded again or shares kernels
+//! with another needs no compilation. Across processes, the driver caches compiled code on disk.
 
 use std::collections::VecDeque;
 use std::ffi::{CString, c_void};
@@ -41,7 +41,7 @@ impl Drop for Module {
     }
 }
 
-/// The modules of a device, the one that was asked for last at the end.
+/// The loaded modules of a device, the most recently used last.
 #[derive(Default)]
 pub(super) struct Modules(Mutex<VecDeque<(String, Arc<Module>)>>);
 
@@ -147,8 +147,8 @@ impl CudaDevice {
         }
     }
 
-    /// Lets launches of a function have all the shared memory of a block that its own leaves. Launches that need no more than any block may
-    /// have do not ask.
+    /// Permits launches of a function to use all shared memory of a block that its static `own` bytes leave. Launches
+    /// within the default limit need no such call.
     pub(super) fn allow_shared(&self, function: &Function, own: u64) -> Result<(), DriverError> {
         let attribute = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let value = i32::try_from(self.shared_optin.saturating_sub(own)).unwrap_or(i32::MAX);
@@ -175,7 +175,8 @@ impl Function {
         unsafe { result::function::get_function_attribute(self.handle, attribute) }
     }
 
-    /// Blocks of `block` threads with `shared_bytes` bytes of dynamic shared memory that a multiprocessor has at a time.
+    /// The number of resident blocks on a multiprocessor, for `block` threads and `shared_bytes` bytes of dynamic
+    /// shared memory.
     pub fn blocks_per_multiprocessor(
         &self,
         block: u32,

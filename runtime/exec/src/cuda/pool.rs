@@ -1,7 +1,8 @@
-//! Memory of a device that is given again: a pool of the driver's, one for each opened device.
+//! Reuse of device memory: a driver pool for each opened device.
 //!
-//! Memory that is freed stays with the pool until the device is closed or gives it to the system: executables that are made for ever new extents find theirs there. Nothing
-//! is given to two owners: memory goes back behind all work of the device. A device without pools has plain allocations.
+//! Freed memory stays in the pool until the device is closed or releases it to the system, so executables for changing
+//! extents find memory quickly. Memory never has two owners: it is freed after all earlier work of the device. A device
+//! without pools uses plain allocations.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ unsafe impl Send for Pool {}
 unsafe impl Sync for Pool {}
 
 impl Pool {
-    /// A pool of the context's device; none where it has no pools. The context is current.
+    /// Creates a pool on the context's device; `None` if the device has no pools. The context must be current.
     pub fn new(context: &Arc<CudaContext>) -> Result<Option<Pool>, DriverError> {
         use sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED as SUPPORTED;
         if context.attribute(SUPPORTED)? == 0 {
@@ -64,7 +65,7 @@ impl Pool {
         unsafe { mem_pool::trim_to(self.handle, 0) }
     }
 
-    /// Memory that any stream may use. The stream is one of the device's, and is waited for.
+    /// Allocates memory that any stream may use; waits for `stream`, which belongs to the device.
     pub fn allocate(&self, bytes: usize, stream: sys::CUstream) -> Result<u64, DriverError> {
         // SAFETY: pool and stream are alive.
         let address = unsafe { mem_pool::alloc_async(self.handle, bytes, stream)? };
@@ -73,10 +74,10 @@ impl Pool {
         Ok(address)
     }
 
-    /// Takes memory back that it gave, behind all work of the device.
+    /// Frees an allocation of this pool after all work of the device has finished.
     ///
     /// # Safety
-    /// The address is one that [`allocate`](Self::allocate) gave and that nobody uses.
+    /// The address comes from [`allocate`](Self::allocate), and nobody uses it any more.
     pub unsafe fn free(&self, address: u64, stream: sys::CUstream) -> Result<(), DriverError> {
         self.context.synchronize()?;
         // SAFETY: the caller's word.

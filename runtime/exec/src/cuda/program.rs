@@ -28,17 +28,17 @@ pub struct CudaProgram {
     others: Vec<CudaProgram>,
 }
 
-/// A kernel on the device, for tensors that are aligned, and for others, where there is code for these.
+/// A kernel on the device: code for aligned tensors, and code for unaligned ones if it exists.
 pub(super) struct Entry {
     pub aligned: Function,
     pub any: Option<Function>,
 }
 
 impl CudaProgram {
-    /// Checks an artifact and compiles its PTX, of all versions; what the device has compiled before is taken from there.
+    /// Checks an artifact and compiles its PTX for all versions; code cached by the device is reused.
     ///
     /// # Errors
-    /// An artifact that is not valid, or for a CPU or a newer GPU; PTX that the driver refuses, with its log.
+    /// An invalid artifact, or one for a CPU or a newer GPU; PTX that the driver refuses, with its log.
     pub fn load(artifact: Artifact, device: &CudaDevice) -> Result<CudaProgram, RuntimeError> {
         artifact.validate()?;
         let others: Vec<Artifact> = artifact.versions().skip(1).cloned().collect();
@@ -99,9 +99,9 @@ impl CudaProgram {
         kernel.map(|kernel| kernel.name.clone()).unwrap_or_default()
     }
 
-    /// Runs the program on tensors of the host. `inputs` are in the artifact's order; `runtime` gives host memory for the outputs. Runs
-    /// that are not timed wait after each step: the error of a kernel names it. A program whose kernels take any address gets tensors that begin an
-    /// element behind a multiple of 256.
+    /// Runs the program on host tensors. `inputs` are in the artifact's order; `runtime` allocates host memory for the
+    /// outputs. Untimed runs wait after each step, so that an error names its kernel. A program whose kernels accept
+    /// any address is given tensors one element past a multiple of 256.
     pub fn run(
         self: &Arc<Self>,
         runtime: &Runtime,
@@ -287,7 +287,7 @@ impl Run {
         spans.collect()
     }
 
-    /// Milliseconds of each step of a program with loops: sums over all turns, each step waited for.
+    /// The milliseconds of each step of a program with loops, summed over all turns, with a wait after each step.
     fn time_by_step(&mut self) -> Result<Vec<f64>, RuntimeError> {
         let [inputs, outputs] = self.addresses();
         let device = self.executable.device().clone();

@@ -1,8 +1,8 @@
-//! A library with the driver's entry points that simulates a GPU, in place of the driver.
+//! A library with the driver's entry points that simulates a GPU in place of the driver.
 //!
-//! The binding looks the driver up by its name. The simulator is loaded before that, by its path; it has the driver's name as its
-//! `DT_SONAME`, so that the loader finds it where the binding asks for the driver. Where a library is looked up by its file alone, as
-//! on other systems than Linux, it is not found, which is an error.
+//! The binding looks up the driver by name. The simulator is loaded earlier, by its path, with the driver's name as its
+//! `DT_SONAME`; the loader then resolves the binding's request to it. On systems other than Linux, where libraries are
+//! identified by file alone, this fails with an error.
 
 use std::ffi::{CStr, CString, c_char};
 use std::path::PathBuf;
@@ -29,10 +29,12 @@ type Configure = unsafe extern "C" fn(*const c_char) -> sys::CUresult;
 type Report = unsafe extern "C" fn(*mut *const c_char) -> sys::CUresult;
 
 impl CudaDevice {
-    /// Opens the simulated GPU of that number. A process has one driver: after this it is the simulator, with these options.
+    /// Opens the simulated GPU with this number. A process has one driver: from now on it is the simulator, with these
+    /// options.
     ///
     /// # Errors
-    /// [`RuntimeError::NoDevice`] where the library cannot be loaded, refuses the options or is in use with others, or has no such GPU.
+    /// [`RuntimeError::NoDevice`] if the library cannot be loaded, refuses the options, is in use with other options,
+    /// or has no such GPU.
     pub fn open_simulated(
         simulator: &Simulator,
         ordinal: usize,
@@ -63,7 +65,7 @@ impl CudaDevice {
 }
 
 impl CudaDevice {
-    /// The counts of the simulator since the process began, as JSON (docs/gpu-simulator.md); `None` of a GPU.
+    /// The simulator's counters since the start of the process, as JSON (docs/gpu-simulator.md); `None` for a real GPU.
     pub fn simulated_counts(&self) -> Option<String> {
         report()
     }

@@ -1,4 +1,4 @@
-//! The steps of a plan as calls of the driver: launches, copies and fills, with every number that the extents decide.
+//! The steps of a plan as driver calls: launches, copies and fills, with all numbers that depend on the extents.
 
 use std::ffi::c_void;
 
@@ -12,7 +12,7 @@ use super::{describe, failed};
 use crate::error::{RuntimeError, StepName};
 use crate::run_plan::{GoesOn, PlannedStep, RunPlan};
 
-/// Most blocks of a grid along its first axis, the one that kernels look at.
+/// The maximum number of blocks along the first grid axis, the only one that kernels use.
 const MAX_GRID: i64 = i32::MAX as i64;
 
 /// A step that there is something to do for.
@@ -22,7 +22,7 @@ pub(super) struct Step {
     pub work: Work,
 }
 
-/// The work of a step, all of it numbers; buffers are positions in the table of addresses.
+/// The work of a step in plain numbers; buffers are indices into the table of addresses.
 pub(super) enum Work {
     Launch(Launch),
     Copy {
@@ -50,7 +50,7 @@ pub(super) enum Work {
 pub(super) struct Launch {
     /// The kernel's place in the artifact.
     pub kernel: usize,
-    /// For tensors that are aligned, and for others, where there is code for these.
+    /// The work for aligned tensors; `any` is the work for unaligned ones, if such code exists.
     aligned: Way,
     any: Option<Way>,
     /// Its parameters: buffers, by their places in the table of addresses, and extents.
@@ -60,7 +60,7 @@ pub(super) struct Launch {
     pub blocks: i64,
     grid: u32,
     pub block: u32,
-    /// Shared memory of a block that the launch gives, and that the code itself has.
+    /// The dynamic shared memory of a block, and the static shared memory of the code.
     pub shared_bytes: u32,
     pub own_shared_bytes: u64,
 }
@@ -68,7 +68,8 @@ pub(super) struct Launch {
 /// The work of a launch for tensors at addresses of some kind.
 pub(super) struct Way {
     function: Function,
-    /// The calls of a library that take the place of the launch, or the reason for which there are none; `None` of a kernel that computes no product alone.
+    /// The library calls that replace the launch, or the reason why none do; `None` unless the kernel is a single
+    /// product.
     pub library: Option<Result<Box<Call>, Unused>>,
 }
 
@@ -155,10 +156,10 @@ impl Launch {
     }
 }
 
-/// Copies on the device, behind what the stream does before; nothing from a place to itself.
+/// Copies `bytes` on the device, after earlier work of the stream. A copy of a place to itself is a no-op.
 ///
 /// # Safety
-/// Both have so many bytes.
+/// Both addresses are good for `bytes` bytes.
 pub(super) unsafe fn copy(
     from: u64,
     to: u64,
@@ -173,7 +174,7 @@ pub(super) unsafe fn copy(
     copied.map_err(failed("cuMemcpyDtoDAsync"))
 }
 
-/// The byte at an address, once the stream has done what it was given.
+/// The byte at an address, after all earlier work of the stream.
 ///
 /// # Safety
 /// The address is good for a byte.
@@ -188,10 +189,11 @@ pub(super) unsafe fn byte(from: u64, stream: sys::CUstream) -> Result<u8, Runtim
     Ok(byte[0])
 }
 
-/// Fills on the device. The driver fills with up to four bytes: those of eight are two columns, each with a distance of eight bytes between its rows.
+/// Fills device memory. The driver fills elements of at most four bytes, so eight-byte elements are filled as two
+/// columns with a pitch of eight bytes.
 ///
 /// # Safety
-/// There are so many elements.
+/// There are `count` elements.
 pub(super) unsafe fn fill(
     to: u64,
     count: usize,
@@ -218,10 +220,10 @@ pub(super) unsafe fn fill(
     filled.map_err(failed("cuMemsetAsync"))
 }
 
-/// The steps of a plan that there is something to do for, checked against the limits of the device.
+/// The steps of a plan that have work to do, checked against the limits of the device.
 ///
 /// # Errors
-/// Limits that are exceeded, and errors of the library for a product, which name it.
+/// Exceeded limits, and errors of the library for a product, which they name.
 pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, RuntimeError> {
     let mut steps = Vec::with_capacity(plan.steps.len());
     for (index, (_, step)) in plan.steps.iter().enumerate() {

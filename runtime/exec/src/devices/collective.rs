@@ -1,4 +1,4 @@
-//! A communication with numbers for sizes, and the exchanges that it is made of.
+//! A communication with numbers for sizes, and the exchanges that implement it.
 //!
 //! ```text
 //! all_reduce       each rank gets part i of all operands, combines it, and sends it to all: 2 (n - 1) / n of the bytes
@@ -6,8 +6,8 @@
 //! all others       blocks go from operand to result
 //! ```
 //!
-//! A block that lies in memory as it is walked is sent from the operand and received in the result; others go by way of memory that is planned
-//! with the run (`areas`).
+//! A dense block is sent directly from the operand or received directly in the result. Other blocks pass through memory
+//! that is planned with the run (`areas`).
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -52,7 +52,7 @@ pub struct Collective {
     to: Blocks,
     /// Bytes of the result in its buffer.
     bytes: usize,
-    /// The beginnings in the run's memory for communications of blocks to send, of those that arrive, and of a result.
+    /// The offsets in the run's memory of three areas: blocks to send, received blocks, and a result.
     areas: [usize; 3],
     /// Bytes that it needs of that memory.
     pub room: usize,
@@ -68,7 +68,7 @@ pub(crate) type Spread<'a> = dyn Fn(usize, usize, Body<'_>) + 'a;
 pub type Tensor<'a> = (&'a TensorSpec, &'a [Axis]);
 
 impl Collective {
-    /// A communication in a group of so many devices; `None` where the shapes do not fit.
+    /// A communication in a group of `devices` devices; `None` if the shapes do not match.
     pub fn new(
         op: &Op,
         (group, devices): (usize, usize),
@@ -211,7 +211,7 @@ impl Collective {
         Some(())
     }
 
-    /// True if blocks are received where they belong in the result: they are dense, and no two have the same place.
+    /// True if blocks are received directly in the result: they are dense, and no two have the same place.
     fn arrives_in_place(&self) -> bool {
         self.to.is_dense() && (self.to.step > 0 || self.kind != Kind::All)
     }
@@ -225,11 +225,12 @@ impl Collective {
         }
     }
 
-    /// Communicates.
+    /// Runs the communication.
     ///
     /// # Safety
-    /// The addresses are those of the buffers, which have the elements that the plan has checked, and of memory of [`room`](Self::room) bytes; nobody
-    /// else uses result and memory meanwhile, and nobody writes to the operand.
+    /// The addresses are those of the buffers, which have the elements that the plan has checked; `memory` has
+    /// [`room`](Self::room) bytes. During the call nobody else uses the result or `memory`, and nobody writes to the
+    /// operand.
     pub(crate) unsafe fn run(
         &self,
         step: usize,
@@ -268,7 +269,7 @@ impl Collective {
     }
 }
 
-/// A communication under way. All its functions hold under the promise of [`Collective::run`].
+/// A communication in progress. All its functions rely on the safety contract of [`Collective::run`].
 struct Run<'a> {
     of: &'a Collective,
     step: usize,
@@ -281,14 +282,14 @@ struct Run<'a> {
 }
 
 /// # Safety
-/// So many bytes are there, and nobody writes to them while the slice is used.
+/// The pointer is good for `count` bytes, and nobody writes to them while the slice is in use.
 unsafe fn bytes<'a>(at: *const u8, count: usize) -> &'a [u8] {
     // SAFETY: the caller's word.
     unsafe { std::slice::from_raw_parts(at, count) }
 }
 
 /// # Safety
-/// So many bytes are there, and nobody else uses them while the slice is used.
+/// The pointer is good for `count` bytes, and nobody else uses them while the slice is in use.
 unsafe fn bytes_mut<'a>(at: *mut u8, count: usize) -> &'a mut [u8] {
     // SAFETY: the caller's word.
     unsafe { std::slice::from_raw_parts_mut(at, count) }
@@ -299,7 +300,7 @@ impl Run<'_> {
         self.of.dtype.bytes()
     }
 
-    /// The block of the operand for a device: where it is, if it is dense, else where it is packed.
+    /// The operand's block for a device: its own place if the block is dense, else its packed copy.
     fn sent(&self, device: usize) -> *mut u8 {
         let of = self.of;
         match (of.from.is_dense(), of.from.step) {
@@ -373,10 +374,10 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Combines elements of all operands, which begin at these addresses.
+    /// Combines corresponding elements of all operands.
     ///
     /// # Safety
-    /// The operands and the result have so many elements.
+    /// The operands and the result have `elements` elements each.
     unsafe fn combine(
         &self,
         link: &mut Link<'_>,
@@ -397,7 +398,7 @@ impl Run<'_> {
         link.give_pointers(pointers);
     }
 
-    /// The address at which a reduced result is made: its place, if that is dense.
+    /// The address at which a reduced result is computed: its final place if that is dense, else a temporary.
     fn result(&self) -> *mut u8 {
         match self.of.to.is_dense() {
             true => self.to.at(0),

@@ -1,4 +1,4 @@
-//! A rank's place in its groups, and the comparison of programs before the first message.
+//! A rank's position in its groups, and the comparison of programs before the first message.
 
 use fuser_artifact::{Artifact, Mesh};
 
@@ -57,7 +57,7 @@ struct Group {
     exchanges: u32,
 }
 
-/// A rank of a program whose ranks are known to run this very program: all that is kept from one run to the next.
+/// A rank's persistent state, once all ranks are known to run this very program.
 pub(crate) struct Seat {
     groups: Vec<Group>,
     blocks: Vec<Block<'static>>,
@@ -65,7 +65,7 @@ pub(crate) struct Seat {
 }
 
 impl Seat {
-    /// The place of a rank that runs an artifact, of all versions, by this plan of one of them.
+    /// The position of a rank that runs an artifact, given all its versions and the plan of one of them.
     pub fn of_program(
         engine: &mut dyn Engine,
         artifact: &Artifact,
@@ -117,7 +117,8 @@ impl Seat {
     }
 }
 
-/// Rank 0 compares all programs with its own, and tells each rank what it found: all end with the same.
+/// Compares the identities of all programs on rank 0, which sends each rank the verdict: all ranks return the same
+/// result.
 fn compare(engine: &mut dyn Engine, identity: Identity) -> Result<(), MeshError> {
     let own = identity.bytes();
     let tag = |number| Tag {

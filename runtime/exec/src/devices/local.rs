@@ -1,7 +1,7 @@
 //! The engine whose ranks are threads of this process.
 //!
-//! A rank posts where its block for a peer lies; the peer copies it from there, once, and says so. No rank leaves an exchange before all of its
-//! blocks are copied or withdrawn, so that nobody reads memory that its owner uses again.
+//! A rank posts the address of its block for a peer; the peer copies it once and acknowledges that. No rank leaves an
+//! exchange before all of its blocks are copied or withdrawn, so nobody reads memory that its owner reuses.
 //!
 //! ```text
 //! slot (sender, receiver)    empty -> posted -> copying -> done -> empty
@@ -9,7 +9,7 @@
 //!                                       +-> empty, where the sender gives up
 //! ```
 //!
-//! A rank that waits knows for whom, so that one that is late by fault of another names that one.
+//! A waiting rank records the rank that it waits for, so that a delay can be traced to its root cause.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use super::{Block, Engine, Fault, MeshError, Tag};
 use crate::execute::Address;
 
-/// Most ranks of one process: a thread each, and a slot for each pair.
+/// The maximum number of ranks in a process: each needs a thread, and each pair a slot.
 pub const MAX_LOCAL: usize = 256;
 
 /// A block on its way.
@@ -111,7 +111,7 @@ impl Local {
         peer * self.world.ranks + self.rank
     }
 
-    /// Takes back all blocks that nobody has begun to copy, and waits for those that somebody copies.
+    /// Withdraws all blocks that no peer has begun to copy, and waits for copies in progress.
     fn withdraw(&self, mut state: MutexGuard<'_, State>, blocks: &[Block<'_>]) {
         state.waits[self.rank] = None;
         for block in blocks.iter().filter(|block| !block.send.is_empty()) {
@@ -124,7 +124,7 @@ impl Local {
         }
     }
 
-    /// The reason to go no further, for a rank that waits for `peer` with nothing to do.
+    /// The reason to give up, for a rank that waits for `peer` without other work.
     fn obstacle(&self, state: &State, peer: usize, since: Instant) -> Option<Fault> {
         if let Some((rank, reason)) = &state.failure {
             return Some(Fault::Ended {

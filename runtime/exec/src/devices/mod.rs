@@ -1,8 +1,8 @@
-//! Programs that run once on each of several devices: ranks, and what they tell each other.
+//! Programs that run once on each of several devices: ranks, and their communication.
 //!
-//! An [`Engine`] has one primitive: each of some ranks sends a block of bytes to each other one and gets one back. All communications of
-//! a program are made of that, in one place (`collective`): reductions go over the operands in ascending order of ranks, each part on one
-//! rank, so that every engine gives the same bits, on every rank.
+//! An [`Engine`] has one primitive: each rank of a set sends a block of bytes to each other rank and receives one from
+//! it. All communications of a program are built on it, in one place (`collective`). Reductions combine operands in
+//! ascending order of ranks, each part on one rank, so every engine gives the same bits on every rank.
 //!
 //! | file | holds |
 //! |---|---|
@@ -43,10 +43,10 @@ pub use run::{MeshRun, gather, part_of};
 
 use std::time::Duration;
 
-/// The time for which a rank waits for another one where nobody says otherwise: some times what a step of a large program takes.
+/// The default time that a rank waits for another rank: several times the duration of a step of a large program.
 pub const DEFAULT_LIMIT: Duration = Duration::from_secs(600);
 
-/// The number of an exchange. Those who take part in one know it by the same.
+/// The identity of an exchange: all its participants use the same tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tag {
     /// The step of the program.
@@ -55,7 +55,7 @@ pub struct Tag {
     pub number: u32,
 }
 
-/// The bytes for one peer, and those from it. Either may be empty: then nothing goes that way.
+/// The bytes to send to a peer, and the memory for bytes from it. An empty slice means no transfer in that direction.
 #[derive(Debug)]
 pub struct Block<'a> {
     pub peer: usize,
@@ -71,11 +71,12 @@ pub trait Engine {
     /// The number of all ranks.
     fn ranks(&self) -> usize;
 
-    /// Sends and receives a block for each of some peers, each another rank than this one and listed once; ends when all is done. Each peer calls with
-    /// the same tag, and with blocks of the lengths that fit these. Two ranks exchange in the same order.
+    /// Exchanges a block with each of several peers, which are different from this rank and listed once; returns when
+    /// all transfers are done. Each peer must call with the same tag and with matching lengths. Two ranks perform their
+    /// exchanges in the same order.
     fn exchange(&mut self, tag: Tag, blocks: &mut [Block<'_>]) -> Result<(), Fault>;
 
-    /// Tells all others that this rank ends, for this reason. An engine may end them at once.
+    /// Informs all other ranks that this rank ends, with the reason. An engine may end them at once.
     fn fail(&mut self, reason: &str);
 }
 

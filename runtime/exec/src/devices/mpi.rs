@@ -1,12 +1,12 @@
 //! The engine whose ranks are processes that `mpirun` starts.
 //!
-//! MPI has no limit of waiting, does not say with which call a message belongs, and leaves its results to libraries that differ. So nothing is used
-//! of it but messages of bytes: they are sent without blocking, looked at before they are received, and waited for by tests between which the processor
-//! is given away. Every code that comes back is looked at.
+//! MPI has no timeouts, does not tie a message to a call, and lets implementations reduce in different orders. This
+//! engine therefore uses only messages of bytes. It sends them without blocking, probes before it receives, and polls
+//! for completion, yielding the processor between polls. It checks every return code.
 //!
-//! A rank that fails tells all others on a communicator of their own. One that waits hears of it, and ends with that error; all end by `MPI_Abort` soon after,
-//! as a rank that left otherwise would wait in `MPI_Finalize` for ever. A process that dies without a word `mpirun` notices, and ends the others.
-//!
+//! A rank that fails tells all others on a separate communicator. A waiting rank receives the failure and returns it as
+//! its error. All ranks then end by `MPI_Abort`, since a rank that left in another way would wait in `MPI_Finalize` for
+//! ever. `mpirun` notices a process that dies silently and ends the others.
 //! All calls come from the thread that made the engine.
 
 use std::ffi::{c_int, c_void};
@@ -27,17 +27,17 @@ const TAGS: u64 = 1 << 15;
 /// The tag of a failure, on a communicator of its own.
 const FAILURE: c_int = 1;
 
-/// Most bytes of the reason that others are told: few enough that a library takes them at once.
+/// The maximum number of bytes of a failure's reason: small enough for a library to send without a rendezvous.
 const REASON: usize = 1024;
 
-/// The time for which a rank that failed sees to it that others hear of it, and after which all are ended: what they need to say so.
+/// The time for which a failed rank delivers its failure to the others before all are ended.
 const LAST_WORDS: Duration = Duration::from_millis(300);
 
-/// Tests after which a waiting rank no longer only gives the processor away, but sleeps.
+/// The number of polls after which a waiting rank sleeps instead of only yielding the processor.
 const PATIENCE: u32 = 2000;
 const NAP: Duration = Duration::from_micros(200);
 
-/// The code of `MPI_Abort`, which `mpirun` ends with: that of a program with errors.
+/// The exit code passed to `MPI_Abort` and returned by `mpirun`: the code of a program with errors.
 const ENDED: c_int = 1;
 
 /// A rank that is a process of an MPI job.
@@ -85,11 +85,11 @@ struct Told {
     reason: String,
 }
 
-/// The bytes in a message of failure in the place of a rank, where none is late.
+/// The bytes of a failure message that stand in for a rank if no rank is late.
 const NOBODY: [u8; 4] = [0xff; 4];
 
 impl Mpi {
-    /// Joins the job; ranks wait for each other no longer than `limit`. At most once in a process.
+    /// Joins the job; `limit` bounds the time that ranks wait for each other. At most once in a process.
     pub fn start(limit: Duration) -> Result<Mpi, Fault> {
         let (mut rank, mut ranks, mut begun, mut given) = (0, 0, 0, 0);
         let mut comms = [const { MaybeUninit::uninit() }; 2];
@@ -151,10 +151,10 @@ impl Mpi {
         }))
     }
 
-    /// Begins to send.
+    /// Starts to send.
     ///
     /// # Safety
-    /// The bytes stay as they are until the request is done.
+    /// The bytes stay unchanged until the request is done.
     unsafe fn send(
         &self,
         comm: ffi::MPI_Comm,
@@ -179,7 +179,7 @@ impl Mpi {
         }
     }
 
-    /// Begins to receive.
+    /// Starts to receive.
     ///
     /// # Safety
     /// Nobody else uses the memory until the request is done.
@@ -237,7 +237,7 @@ impl Mpi {
         }))
     }
 
-    /// Tells all others of a failure, once: the rank that did not come, if that is it, and the reason.
+    /// Tells all others of a failure, once: its reason, and the late rank if one caused it.
     fn tell(&mut self, late: Option<usize>, reason: &str) {
         if std::mem::replace(&mut self.failed, true) {
             return;
@@ -260,7 +260,8 @@ impl Mpi {
         }
     }
 
-    /// The fault behind a rank that did not come: where that one tells that it waits itself, the one that it waits for, and so on.
+    /// The root cause of a rank's delay. If the late rank reports that it waits for another rank, the search continues
+    /// there, and so on.
     fn behind(&self, late: usize) -> Fault {
         let mut told: Vec<Option<Told>> = (0..self.ranks).map(|_| None).collect();
         let since = Instant::now();

@@ -1,4 +1,4 @@
-//! One tensor of several, element by element, from the first one on.
+//! Elementwise combination of several tensors, in order from the first one on.
 //!
 //! Floats of 16 and 8 bits are combined in f32 and rounded once, at the end. A NaN in any operand of a maximum or a minimum gives NaN, and -0
 //! is less than +0. Integers wrap. Of truth values a sum is "or", a product "and".
@@ -15,7 +15,7 @@ const CHUNK: usize = 256;
 /// Combines elements `begin..end` of all operands.
 ///
 /// # Safety
-/// The operands, of which there is one at least, have these elements, and so has the result, which nobody else uses.
+/// There is at least one operand. The operands have these elements, and so has the result, which nobody else uses.
 pub unsafe fn reduce(
     dtype: DType,
     combine: Combine,

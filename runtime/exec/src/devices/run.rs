@@ -1,7 +1,7 @@
-//! A run on all devices of a mesh: inputs are cut, each device runs the program, outputs are joined.
+//! Runs a program on all devices of a mesh: splits the inputs, runs each device's program, joins the outputs.
 //!
-//! Ranks are threads of this process, which share its workers: each has as many as there are for one. Of an output of which several devices hold
-//! copies the first one's counts.
+//! Ranks are threads of this process and share its workers: each rank has as many workers as a single one would. If
+//! several devices hold copies of an output, the first copy is returned.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ use crate::runtime::{RunOptions, Runtime};
 use crate::tensor::{Axis, HostTensor, TensorError, strides};
 use crate::workers::WorkersError;
 
-/// The outputs of all devices as one program's, and the report of each rank.
+/// The outputs of all devices, joined to those of one program, and the report of each rank.
 #[derive(Debug)]
 pub struct MeshRun {
     pub outputs: Vec<HostTensor>,
@@ -30,8 +30,8 @@ pub struct MeshRun {
 }
 
 impl CpuProgram {
-    /// Runs the program on all devices of its mesh, as threads of this process, none of which waits longer than `limit` for another. Inputs and outputs are
-    /// those of all devices; `explicit` gives extents of one device's tensors.
+    /// Runs the program on all devices of its mesh, as threads of this process. No thread waits longer than `limit` for
+    /// another. Inputs and outputs are those of the whole mesh; `explicit` gives extents of one device's tensors.
     pub fn run_on_mesh(
         &self,
         runtime: &Runtime,
@@ -130,7 +130,7 @@ pub fn part_of(
     Ok((parts, wholes.explicit))
 }
 
-/// Runs each rank in a thread of its own; the error is that of the first one that failed.
+/// Runs each rank in a thread of its own; on errors, returns that of the rank that failed first.
 pub(super) fn run_all(
     ranks: Vec<Local>,
     run: &(dyn Fn(&mut Local) -> Result<RunResult, RuntimeError> + Sync),
@@ -202,8 +202,8 @@ pub(super) fn panic_message(payload: &(dyn Any + Send)) -> String {
     text.unwrap_or_else(|| "for an unknown reason".to_string())
 }
 
-/// The part of a tensor that a device has, as elements of the whole: its first element, and the loops over it in the order in which the part lies in
-/// memory.
+/// A device's part of a tensor, in terms of elements of the whole: its first element, and the loops over it in storage
+/// order.
 fn part(
     whole: (&[Axis], &[usize]),
     axes: &[Axis],
@@ -223,13 +223,13 @@ fn part(
     Some((first, Blocks::new(loops.into_iter(), 0)?))
 }
 
-/// Of elements that share a byte the codes, each in a byte of its own.
+/// The codes of a type whose elements share bytes, each in a separate byte; `None` for other types.
 fn unpacked(heap: &Heap, tensor: &HostTensor) -> Result<Option<HostTensor>, TensorError> {
     let shared = tensor.dtype().per_byte() > 1;
     shared.then(|| tensor.unpacked(heap)).transpose()
 }
 
-/// The part of a tensor that a device has, its axes in this order in memory.
+/// A device's part of a tensor as a tensor of its own, with its axes in this storage order.
 fn cut(
     heap: &Heap,
     whole: &HostTensor,
@@ -307,7 +307,7 @@ fn join<'a>(
     packed.collect::<Result<_, _>>().map_err(failed)
 }
 
-/// Brings the outputs of all ranks to rank 0, which gets those of all devices; the others get none.
+/// Collects the outputs of all ranks on rank 0, which returns the joined outputs; the other ranks return `None`.
 pub fn gather(
     heap: &Heap,
     engine: &mut dyn Engine,

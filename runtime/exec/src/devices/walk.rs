@@ -1,23 +1,24 @@
-//! Equal blocks of a tensor, one for each device, and their elements in one order, whatever the order of the tensor's axes in memory.
+//! Equal blocks of a tensor, one for each device, and an order of their elements that is independent of the tensor's
+//! storage order.
 //!
-//! Elements of a block are walked along all axes in an order that is the caller's. A block that lies in memory as it is walked is dense: it is
-//! sent from where it is, and received there.
+//! The caller chooses the order in which the elements of a block are visited. A block whose storage order equals that
+//! order is dense: it is sent and received in place.
 
 use fuser_artifact::limits::MAX_RANK;
 
 /// Blocks of a tensor, with numbers for sizes, in elements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blocks {
-    /// The extent of each loop and the distance of neighbours, the innermost last. Loops that make one are one.
+    /// The extent and the stride of each loop, the innermost last. Loops that can be collapsed are one loop.
     loops: Vec<[usize; 2]>,
-    /// From the first element of a device's block to that of the next device's; 0 where all have the same block.
+    /// The distance from a device's block to that of the next device; 0 if all devices have the same block.
     pub step: usize,
     /// The elements of a block.
     pub elements: usize,
 }
 
 impl Blocks {
-    /// Blocks with these loops, the outermost first; `None` where the elements are too many.
+    /// Blocks with these loops, outermost first; `None` if the number of elements overflows.
     pub fn new(axes: impl DoubleEndedIterator<Item = [usize; 2]>, step: usize) -> Option<Blocks> {
         let (mut loops, mut elements): (Vec<[usize; 2]>, usize) = (Vec::new(), 1);
         let mut empty = false;
@@ -48,7 +49,7 @@ impl Blocks {
         self.elements < 2 || matches!(self.loops[..], [[_, 1]])
     }
 
-    /// Calls `run(offset, count, stride)` for each run of the innermost loop of a block, from its first element on.
+    /// Calls `run(offset, count, stride)` for each run of a block's innermost loop, in order.
     fn runs(&self, run: &mut dyn FnMut(usize, usize, usize)) {
         if self.elements == 0 {
             return;
@@ -77,10 +78,10 @@ impl Blocks {
         }
     }
 
-    /// Copies a block to memory where its elements lie one behind the other.
+    /// Copies a block to contiguous memory.
     ///
     /// # Safety
-    /// The block that begins at `from` has all its elements, of so many bytes; `to` has room for them; the two do not overlap.
+    /// The block at `from` has all its elements, of `size` bytes each; `to` has room for them; the two do not overlap.
     pub unsafe fn pack(&self, size: usize, from: *const u8, to: *mut u8) {
         let mut done = 0;
         self.runs(&mut |at, count, stride| {
@@ -91,10 +92,10 @@ impl Blocks {
         });
     }
 
-    /// Copies elements that lie one behind the other to their places in a block.
+    /// Copies contiguous elements to their places in a block.
     ///
     /// # Safety
-    /// As for [`pack`](Self::pack), the other way.
+    /// As for [`pack`](Self::pack), with source and destination exchanged.
     pub unsafe fn unpack(&self, size: usize, from: *const u8, to: *mut u8) {
         let mut done = 0;
         self.runs(&mut |at, count, stride| {
@@ -106,7 +107,7 @@ impl Blocks {
     }
 }
 
-/// Copies `count` elements of `size` bytes, each side with the distance of neighbours.
+/// Copies `count` elements of `size` bytes between two sides, each with its own stride.
 ///
 /// # Safety
 /// All these elements are there, and the two sides do not overlap.
@@ -134,7 +135,7 @@ unsafe fn copy(size: usize, count: usize, from: (*const u8, usize), to: (*mut u8
 }
 
 impl Blocks {
-    /// Copies the block whose first element is number `first` of `from` to the beginning of `to`, where it fits both.
+    /// Copies the block at element `first` of `from` to the start of `to`, if both are large enough.
     pub fn pack_from(&self, size: usize, from: &[u8], first: usize, to: &mut [u8]) {
         if self.fits(size, from.len(), first) && to.len() >= self.elements * size {
             let from = from.as_ptr().wrapping_add(first * size);
@@ -143,7 +144,7 @@ impl Blocks {
         }
     }
 
-    /// Copies the beginning of `from` to the block whose first element is number `first` of `to`, where it fits both.
+    /// Copies the start of `from` to the block at element `first` of `to`, if both are large enough.
     pub fn unpack_to(&self, size: usize, from: &[u8], to: &mut [u8], first: usize) {
         if self.fits(size, to.len(), first) && from.len() >= self.elements * size {
             let to = to.as_mut_ptr().wrapping_add(first * size);
@@ -152,7 +153,7 @@ impl Blocks {
         }
     }
 
-    /// True if memory of so many bytes has all elements of the block that begins with this one.
+    /// True if memory of `bytes` bytes contains all elements of the block that starts at element `first`.
     fn fits(&self, size: usize, bytes: usize, first: usize) -> bool {
         let mut loops = self.loops.iter();
         let last = loops.try_fold(first, |last, [extent, stride]| {

@@ -1,9 +1,12 @@
-//! The micro-kernel of bf16 for AMX: 32 rows by 32 columns of sums in four tiles, 32 terms an instruction.
+//! The AMX micro-kernel for bf16: 32 rows by 32 columns of sums in four tiles, 32 terms for each instruction.
 //!
-//! `TDPBF16PS` adds, for each of its sums, 16 products of even terms and 16 of odd ones by fused multiply-adds from 0 on, both sums, and that to
-//! the sum so far; each addition rounds to nearest. It takes subnormal operands for 0 and makes 0 of subnormal results, whatever the control
-//! register says. So the kernel fits only factors with which neither occurs: a bf16 of exponent e is a multiple of 2^(e-7), a product of such
-//! numbers one of 2^(e+f-14), as are all sums, rounded or not; where that is a normal number, so is every sum that is not 0.
+//! `TDPBF16PS` computes, for each sum, the products of 16 even terms and of 16 odd terms by fused multiply-adds
+//! starting from 0. It adds both results, and then adds that to the running sum; each addition rounds to nearest. It
+//! treats subnormal operands as 0 and flushes subnormal results to 0, whatever the control register says.
+//!
+//! The kernel therefore only fits factors for which neither occurs. A bf16 with exponent e is a multiple of 2^(e-7),
+//! and a product of two such numbers a multiple of 2^(e+f-14). The same holds for all sums, rounded or not. If that
+//! unit is a normal number, so is every nonzero sum.
 //!
 //! The instructions are written as assembly, as Rust has stable names for neither them nor the tiles.
 
@@ -33,7 +36,7 @@ impl Amx {
 
     /// Does something with configured tiles, which are empty when it is over.
     pub fn with_tiles<R>(&self, then: impl FnOnce(&Amx) -> R) -> R {
-        /// Leaves the tiles empty, also when a test of what runs in between fails.
+        /// Releases the tiles when dropped, also after a failed assertion in between.
         struct Release;
         impl Drop for Release {
             fn drop(&mut self) {
@@ -60,7 +63,7 @@ fn permitted() -> bool {
     #[cfg(target_os = "linux")]
     {
         use std::arch::x86_64::__cpuid_count;
-        /// `arch_prctl`, its request for a state of the processor, and that of the tiles' data.
+        /// The number of `arch_prctl`, its request for permission to use a processor state, and the state of tile data.
         const CALL: [isize; 3] = [158, 0x1023, 18];
         // Leaf 7: tiles are bit 24 of EDX, their products of bf16 bit 22.
         let leaf = __cpuid_count(7, 0).edx;

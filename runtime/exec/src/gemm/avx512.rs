@@ -1,4 +1,4 @@
-//! The micro-kernel of f32 for AVX-512: 14 rows by 32 columns of sums in registers, each term a fused multiply-add.
+//! The AVX-512 micro-kernel for f32: 14 rows by 32 columns of sums in registers, one fused multiply-add for each term.
 
 use std::arch::x86_64::*;
 
@@ -6,7 +6,7 @@ use super::lines::Lines;
 use super::pack::{self, Element, SIDE};
 use super::product::{Kernel, Panel, Sums, WIDE};
 
-/// Fused multiply-adds of f32; elements of 16 bits are widened where they are packed.
+/// Fused multiply-adds of f32; 16-bit elements are widened during packing.
 #[derive(Clone, Copy, Debug)]
 pub struct Fma(());
 

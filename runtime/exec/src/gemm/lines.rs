@@ -1,7 +1,8 @@
-//! The factors of a product as they lie in memory: rows of the left one or columns of the right one, and the terms of each.
+//! The factors of a product in memory: rows of the left one or columns of the right one, and the terms of each.
 //!
-//! A factor of a convolution is read through windows: its rows are windows of a tensor, so the elements of a row are no run with one stride. What a
-//! kernel packs is gathered first, a block of lines by terms at a time, into memory that stays in the first cache.
+//! A convolution's left factor is read through windows: its rows are windows of a tensor, so the elements of a row have
+//! no constant stride. They are gathered before packing, one block of lines by terms at a time, into memory that stays
+//! in the first-level cache.
 
 /// A factor whose lines and terms have one stride each.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +44,7 @@ pub const DIMS: usize = 4;
 /// Lines and terms of a block that is gathered at a time.
 pub const BLOCK: [usize; 2] = [32, 128];
 
-/// A loop that lines or terms are made of: its length, and how far each step moves.
+/// A loop of lines or of terms: its length, and the distance of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digit {
     pub extent: usize,
@@ -63,7 +64,7 @@ pub struct Bound {
     pub stride: usize,
 }
 
-/// The digits of lines and of terms, the last one first to move, and the axes of windows.
+/// The digits of lines and of terms, the fastest one last, and the axes of windows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
     pub lines: Vec<Digit>,
@@ -75,7 +76,7 @@ pub struct View {
 #[derive(Clone, Copy, Debug)]
 pub struct Windows<'a, T> {
     pub view: &'a View,
-    /// The element at place 0 of every axis of windows, of line and term 0.
+    /// The element at line 0, term 0 and position 0 of every window axis.
     pub first: *const T,
     /// The places of line and term 0.
     pub places: [i64; DIMS],
@@ -112,7 +113,7 @@ impl<'a> Counter<'a> {
         counter
     }
 
-    /// Moves the digit `which` by `count` steps, which at most end it, and the ones before it if they do.
+    /// Advances digit `which` by `count` steps, at most to its end, and carries into the preceding digits.
     fn step(&mut self, which: usize, count: usize) {
         let mut steps = count as i64;
         for number in (0..=which).rev() {
@@ -145,7 +146,7 @@ impl<T: Copy + Default> Windows<'_, T> {
         inner.is_none_or(|inner| inner.offset == 1 && inner.moves == [0; DIMS])
     }
 
-    /// The elements of memory from one of the innermost terms to the next; none where that is not the same everywhere.
+    /// The distance in memory between neighbors of the innermost digit; `None` if it varies.
     fn step(&self, digit: &Digit) -> Option<usize> {
         let bounds = self.view.bounds.iter().zip(digit.moves);
         bounds
@@ -159,7 +160,7 @@ impl<T: Copy + Default> Windows<'_, T> {
     /// Gathers at most [`BLOCK`] lines by terms.
     ///
     /// # Safety
-    /// The elements within the axes are there, and `room` has a block's size.
+    /// The elements inside the axes are there, and `room` has a block's size.
     unsafe fn gather(
         &self,
         [line, lines]: [usize; 2],
@@ -224,7 +225,7 @@ impl<T: Copy + Default> Windows<'_, T> {
         }
     }
 
-    /// The elements that a run of terms has, from these places of a line and a term on.
+    /// The elements of a run of terms, from these positions of a line and a term on.
     #[inline]
     fn run(
         &self,
@@ -266,7 +267,7 @@ impl<T: Copy + Default> Windows<'_, T> {
     }
 }
 
-/// The terms of a run that a line has an element for, from the first one on; the others are zeros.
+/// The terms of a run for which a line has an element, starting at the first; the other terms are zeros.
 #[derive(Clone, Copy, Debug)]
 struct Run<T> {
     first: *const T,
@@ -282,7 +283,7 @@ impl<T> Run<T> {
     };
 }
 
-/// Copies a run of neighbours for each line.
+/// Copies a contiguous run for each line.
 ///
 /// # Safety
 /// The elements are there, and there is room for the run.
@@ -299,7 +300,7 @@ unsafe fn copy_lines<T: Copy + Default>(lines: &[Run<T>], run: usize, to: *mut T
     }
 }
 
-/// Copies terms that are `step` elements apart, line beside line.
+/// Copies terms that are `step` elements apart, interleaving the lines.
 ///
 /// # Safety
 /// As for [`copy_lines`].
@@ -335,7 +336,7 @@ unsafe fn copy_terms<T: Copy + Default>(lines: &[Run<T>], [run, step]: [usize; 2
     }
 }
 
-/// Copies few elements: by pieces of fixed sizes, which need no call.
+/// Copies a few elements in pieces of fixed sizes, which avoids a call.
 ///
 /// # Safety
 /// As for [`copy_lines`].
@@ -394,7 +395,7 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// The terms that a block has at most; `most` where it is read where it lies.
+    /// The maximum number of terms in a block; `most` for a factor that is read in place.
     pub fn run(&self, most: usize) -> usize {
         match self {
             Factor::Strided(_) => most,
@@ -402,10 +403,10 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// A block of lines by terms, at most [`BLOCK`] of them where they are gathered, in `room`.
+    /// A block of lines by terms, of at most [`BLOCK`] if it is gathered into `room`.
     ///
     /// # Safety
-    /// The elements are there, and `room` has a block's size where the factor is read through windows.
+    /// The elements are there, and `room` has a block's size if the factor is read through windows.
     pub unsafe fn block(
         &self,
         [line, lines]: [usize; 2],

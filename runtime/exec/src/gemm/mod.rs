@@ -1,4 +1,5 @@
-//! Products by micro-kernels of our own: factors are packed into panels, and each panel of rows is multiplied by each of columns.
+//! Products by our own micro-kernels: factors are packed into panels, and each panel of rows is multiplied by each
+//! panel of columns.
 //!
 //! ```text
 //!                  right: panels of 32 columns, a block of terms
@@ -6,8 +7,8 @@
 //! of TALL rows     a micro-kernel computes TALL rows of them
 //! ```
 //!
-//! Blocks of terms follow each other, and the sums of one are added to those before. A micro-kernel adds the terms of a block in an order of its
-//! own, which depends on nothing else: neither on where a sum lies in a panel nor on how many there are.
+//! Blocks of terms follow each other, and the sums of a block are added to the earlier ones. A micro-kernel adds the
+//! terms of a block in a fixed order, independent of a sum's position in the panel and of the number of sums.
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -31,8 +32,8 @@ pub use self::{
     store::{Stored, store},
 };
 
-/// Rows and columns of the blocks of a result, from its first element on, each of which is computed by one kernel alone: which one, what is in these rows and
-/// columns decides. So tiles that are cut at multiples of it have the same bits however they are cut.
+/// Granularity of kernel selection: the micro-kernel for a block of this many rows and columns depends only on their
+/// data. Tilings whose cuts are multiples of it therefore give the same bits.
 pub const GRAIN: usize = 64;
 /// Rows and columns that are multiplied at a time at most.
 pub const MOST: [usize; 2] = [2048, 1024];

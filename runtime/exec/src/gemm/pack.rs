@@ -1,8 +1,8 @@
 //! Packing: lines of a factor become panels, in the order in which a micro-kernel reads them.
 //!
-//! The unit is a square of 16 lines by 16 words of 32 bits: a word is a number, or a pair of terms of 16 bits. A square is read line by line
-//! or word by word, whichever way its elements are neighbours in memory, and stored the one way or the other; where both differ it is
-//! transposed in registers. What lies behind the last line or term is 0.
+//! The unit is a square block of 16 lines by 16 words of 32 bits. A word is a number, or a pair of terms of 16 bits. A
+//! block is read along whichever direction is contiguous in memory, by lines or by words. The panel's order decides how
+//! it is stored; if the two differ, the block is transposed in registers. Padding after the last line or term is 0.
 
 use std::arch::x86_64::*;
 
@@ -17,7 +17,7 @@ pub const PAIRS: usize = 2 * SIDE;
 
 /// An element that is packed as f32.
 pub trait Element: Copy + Default {
-    /// The first elements of 16 neighbours, those in the mask; the others are 0.
+    /// Loads up to 16 contiguous elements, those selected by the mask; the other lanes are 0.
     ///
     /// # Safety
     /// The elements of the mask are there; the processor has the instructions.
@@ -91,7 +91,8 @@ fn first(count: usize) -> u16 {
     ((1u32 << count.min(SIDE)) - 1) as u16
 }
 
-/// Packs at most 16 lines as f32: element `line` of row `term` of `to`, whose rows are `step` apart and are written 16 wide.
+/// Packs at most 16 lines as f32: element `line` of row `term` of `to`. Rows are `step` apart, and all 16 columns are
+/// written.
 ///
 /// # Safety
 /// The elements are there, `to` has room for the rows; the processor has the instructions.
@@ -141,13 +142,14 @@ pub unsafe fn numbers<T: Element>(from: Lines<T>, to: *mut f32, step: usize) {
 /// The least and the greatest magnitude of what was packed, zeros aside.
 #[derive(Clone, Debug, Default)]
 pub struct Range {
-    /// For each lane the bits of the greatest magnitude, and the greatest of their negatives, which is that of the least one.
+    /// For each lane, the bits of the greatest magnitude, and the maximum of the negated bits, which yields the least
+    /// magnitude.
     lanes: [[u16; PAIRS]; 2],
 }
 
 impl Range {
-    /// The biased exponents of the least and of the greatest element that is not 0; `None` where all are. A subnormal number has 0, what is no
-    /// finite number 255.
+    /// The biased exponents of the least and the greatest nonzero magnitude; `None` if all elements are 0. Subnormal
+    /// numbers have exponent 0, infinities and NaN 255.
     pub fn exponents(&self) -> Option<[u32; 2]> {
         let [greatest, negative] = (self.lanes).map(|lanes| lanes.into_iter().max().unwrap_or(0));
         let exponents = [negative.wrapping_neg(), greatest].map(|bits| u32::from(bits >> 7));
@@ -155,18 +157,18 @@ impl Range {
     }
 }
 
-/// The way in which a square of pairs is stored: 16 lines of 32 terms, or 16 pairs of terms of 16 lines.
+/// The storage order of a square block of pairs: 16 lines of 32 terms, or 16 pairs of terms of 16 lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     Lines,
     Pairs,
 }
 
-/// Packs at most 32 lines of bf16, 32 terms after the other: a square of pairs of the first 16 lines, and one of the others. Adds their magnitudes to
-/// the range.
+/// Packs at most 32 lines of bf16, 32 terms at a time: a square block of pairs for the first 16 lines, and one for the
+/// others. Adds their magnitudes to the range.
 ///
 /// # Safety
-/// The elements are there, `to` has room for the squares; the processor has the instructions.
+/// The elements are there, `to` has room for the blocks; the processor has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut Range) {
     // SAFETY: the arrays have a vector's size.
@@ -212,7 +214,7 @@ pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut R
     }
 }
 
-/// The pairs of at most two terms of at most 32 lines that are neighbours: of the first 16 lines, and of the others.
+/// The pairs of at most two terms of at most 32 contiguous lines: those of the first 16 lines, and those of the others.
 ///
 /// # Safety
 /// The elements are there; the processor has the instructions.
@@ -236,7 +238,7 @@ unsafe fn interleaved(from: Lines<bf16>) -> [__m512i; 2] {
     ]
 }
 
-/// A square of at most 16 lines and 32 terms, in the order in which it lies in memory.
+/// A square block of at most 16 lines and 32 terms, in the order in which it lies in memory.
 ///
 /// # Safety
 /// The elements are there; the processor has the instructions.

@@ -1,4 +1,4 @@
-//! Products in blocks: panels of both factors are packed, and each panel of rows is multiplied by each of columns.
+//! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
 use super::lines::{BLOCK, Factor, Lines};
 use super::{GRAIN, MOST};
@@ -26,7 +26,7 @@ pub trait Kernel<T: Copy> {
     /// A summary of elements that were packed.
     type Seen: Default;
 
-    /// Bytes of a panel of the left factor and of one of the right, for so many terms.
+    /// The bytes of a panel of the left factor and of one of the right factor, for `terms` terms.
     fn panel_bytes(terms: usize) -> [usize; 2];
 
     /// Packs a panel of the left factor (0) or of the right one (1).
@@ -35,8 +35,8 @@ pub trait Kernel<T: Copy> {
     /// The elements are there, at most as many lines as a panel has, and there is room for a panel.
     unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, seen: &mut Self::Seen);
 
-    /// The biased exponents of the least and of the greatest element that was seen, zeros aside: a subnormal number has 0, what is no
-    /// finite number 255. `None` where all are 0, and where the kernel takes any.
+    /// The biased exponents of the least and the greatest nonzero magnitude seen. Subnormal numbers have exponent 0,
+    /// infinities and NaN 255. `None` if all elements are 0, or if the kernel accepts any exponent.
     fn exponents(_: &Self::Seen) -> Option<[u32; 2]> {
         None
     }
@@ -46,10 +46,11 @@ pub trait Kernel<T: Copy> {
         true
     }
 
-    /// Multiplies a panel of rows, of which so many count, and so many terms by each of these panels of columns, and adds the products.
+    /// Multiplies a panel of rows by each of the panels of columns and adds the products to the sums. `size` gives the
+    /// number of valid rows and of terms.
     ///
     /// # Safety
-    /// The panels were packed with so many terms, and the sums are there.
+    /// The panels were packed with this number of terms, and the sums are there.
     unsafe fn multiply(&self, size: [usize; 2], left: Panel, right: &[Panel], sums: Sums);
 }
 
@@ -57,19 +58,20 @@ pub trait Kernel<T: Copy> {
 const BLOCKS: usize = 2;
 /// Panels of the right factor that are packed at a time.
 const GROUP: usize = 16;
-/// Terms that are packed of one panel of a group before those of the next, where columns are neighbours in memory: then as many rows are read on,
-/// each in order.
+/// The number of terms packed of one panel before the next panel of the group, if columns are contiguous in memory.
+/// Reads then advance through this many rows at a time, each sequentially.
 const RUN: usize = 32;
 
-/// Bytes of scratch memory for a product of so many rows, columns and terms: the left factor's panels, a group of the right factor's, the sums, and a
-/// block that is gathered.
+/// The bytes of scratch memory for a product with this many rows, columns and terms: the left factor's panels, a group
+/// of the right factor's panels, the sums, and a gathered block.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
     parts::<T, K>(sizes)
         .into_iter()
         .fold(0, usize::saturating_add)
 }
 
-/// The bytes of panels of the left factor, of a group of the right factor's, of the sums, and of a block that is gathered.
+/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, and of a gathered
+/// block.
 fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
     let most = BLOCKS * K::TERMS;
     let [left, right] = K::panel_bytes(k.min(most));
@@ -88,9 +90,9 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
     ]
 }
 
-/// Multiplies at most [`MOST`] rows by columns, or columns by rows; gives sums to `store`, panel after panel of 32 columns and `TALL` rows, with the number of
-/// the first row and column and of rows and columns. Then gives those to `other`, in the same way, whose factors the kernel does not fit: what was stored of
-/// them is not the product.
+/// Multiplies at most [`MOST`] rows by columns, or columns by rows. Calls `store` for each panel of 32 columns and
+/// `TALL` rows, with the first row and column, the number of rows and columns, and the sums. Then calls `other` for
+/// each rectangle whose factors do not fit the kernel: the sums stored there are not the product.
 ///
 /// # Safety
 /// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
@@ -183,7 +185,8 @@ const GRAINS: usize = if MOST[0] > MOST[1] { MOST[0] } else { MOST[1] } / GRAIN;
 // A row of blocks is a mask of bits.
 const _: () = assert!(GRAINS <= 32);
 
-/// Gives the rectangles of a result whose factors the kernel does not fit: blocks of neighbouring columns, and of all rows below in which the same ones are.
+/// Passes the rectangles of a result whose factors do not fit the kernel to `give`. A rectangle covers adjacent columns
+/// and all following rows with the same misfits.
 fn misfits<T: Copy, K: Kernel<T>>(
     [rows, columns]: [[Option<[u32; 2]>; GRAINS]; 2],
     sizes: [usize; 2],
@@ -221,7 +224,7 @@ mod tests {
     use super::*;
     use half::bf16;
 
-    /// Rectangles cover each block that does not fit once, and no other, whatever the factors have.
+    /// The rectangles cover each misfitting block exactly once, and no other block, for any factors.
     #[test]
     fn misfits_are_covered_once() {
         let kinds = [None, Some([0, 130]), Some([70, 130]), Some([120, 130])];

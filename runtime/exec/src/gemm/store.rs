@@ -10,7 +10,7 @@ use super::product::WIDE;
 
 /// An element of a result.
 pub trait Stored: Copy {
-    /// Stores 16 numbers as neighbours.
+    /// Stores 16 numbers contiguously.
     ///
     /// # Safety
     /// The elements are there; the processor has the instructions.
@@ -56,7 +56,7 @@ impl Stored for f16 {
     }
 }
 
-/// Stores rows and columns of sums, whose panels have `tall` rows, so many of each from a row and a column on.
+/// Stores `size` rows and columns of sums, starting at row and column `first`; panels of sums have `tall` rows.
 ///
 /// # Safety
 /// Sums and elements are there; the processor has the instructions.

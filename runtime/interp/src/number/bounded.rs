@@ -252,7 +252,7 @@ pub fn lipschitz(
     rules.rounded(v, (slope * x.e).min(range), ulps)
 }
 
-/// A function of steps (`floor`): undecided unless it has one value over the whole interval.
+/// A step function such as `floor`: undecided unless it is constant over the whole interval.
 pub fn step(x: Bounded, rules: &Rules, f: impl Fn(f64) -> f64) -> Bounded {
     let v = f(x.v);
     if x.e == 0.0 {
@@ -329,8 +329,8 @@ fn pow_of_any_sign(a: Bounded, b: Bounded, rules: &Rules, ulps: f64) -> Bounded 
 /// The error of `lgamma` and of its reference, in parts of the result, or of 1 where that is smaller.
 const LGAMMA_ERROR: f64 = 1.0 / (1u64 << 45) as f64;
 
-/// lgamma: undecided where a pole may lie in the interval. It is convex between poles, so that it leaves its value to neither side by more
-/// than it does at an end, but for the rounding of the ends.
+/// lgamma: undecided if the interval may contain a pole. Between poles the function is convex. Its deviation to either
+/// side is therefore at most that at an end, apart from the rounding of the ends.
 pub fn lgamma(x: Bounded, rules: &Rules) -> Bounded {
     let v = libm::lgamma(x.v);
     if x.is_undecided() {
@@ -416,7 +416,7 @@ pub fn extremum(a: Bounded, b: Bounded, sign: f64) -> Bounded {
     Bounded::new(winner.v, a.e.max(b.e))
 }
 
-/// One of two by a condition that may be open; then the bound covers both.
+/// One of two values by a condition that may be undecided; in that case the bound covers both.
 pub fn select(condition: super::Int, a: Bounded, b: Bounded) -> Bounded {
     let (chosen, other) = if condition.v != 0 { (a, b) } else { (b, a) };
     if !condition.unsure {
@@ -439,7 +439,7 @@ mod tests {
     use super::*;
     use fuser_ir::DType;
 
-    /// A zero whose sign hangs on an error is not certain, so that nothing follows from its sign.
+    /// A zero whose sign depends on an error is not certain, so no result may rely on its sign.
     #[test]
     fn the_sign_of_a_zero_is_certain_or_the_zero_is_not() {
         let rules = Rules::of(DType::F32);

@@ -33,7 +33,7 @@ pub trait Number: Copy + Default + Send + Sync {
     fn undecided(self) -> Self {
         self
     }
-    /// The same where it may be off by as much as `bound`, in reference mode.
+    /// The value with an error of up to `bound` added in reference mode.
     fn loosened(self, _bound: f64) -> Self {
         self
     }

@@ -181,7 +181,7 @@ fn acosh(x: f64) -> f64 {
 /// Below this the inverse of erfc is found by the logarithm of erfc, which no underflow reaches.
 const TAIL: f64 = 0.03;
 
-/// The number whose erf is `a` and whose erfc is `v`, `a + v = 1`, by Newton's method from the side on which it does not overshoot.
+/// The number with erf `a` and erfc `v`, where `a + v = 1`, by Newton's method from the side without overshoot.
 fn inverse_erf(a: f64, v: f64) -> f64 {
     if v.is_nan() || v < 0.0 {
         return f64::NAN;

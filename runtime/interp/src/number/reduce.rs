@@ -25,7 +25,7 @@ pub trait Reducible: super::Number {
     fn push(op: Reduce, state: &mut Self::State, x: Self, rules: &Rules);
     /// The result, in the accumulating type.
     fn end(op: Reduce, state: Self::State, rules: &Rules) -> Self;
-    /// `a - b`, `a * b`, `a / b` in the accumulating type: what a variance is made of.
+    /// `a - b`, `a * b`, `a / b` in the accumulating type, for variances.
     fn sub(a: Self, b: Self, rules: &Rules) -> Self;
     #[allow(missing_docs)]
     fn mul(a: Self, b: Self, rules: &Rules) -> Self;
@@ -157,7 +157,7 @@ pub struct BoundedState {
     near_zero: bool,
     /// Sum: the size of its terms, in a sample.
     terms: SumSize,
-    /// In a sample the error so far: of a sum, or of a product in parts of it.
+    /// In a sample, the accumulated error: absolute for a sum, relative for a product.
     error: f64,
 }
 

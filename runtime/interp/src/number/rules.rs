@@ -267,7 +267,7 @@ impl Rules {
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }
-    /// The same with sums that may be put together from the means of parts.
+    /// The same rules with sums that may be combined from the means of parts.
     pub fn of_parts(self) -> Self {
         Self {
             parts: true,
@@ -321,7 +321,7 @@ impl Rules {
     pub fn unrounded(&self, v: f64, e: f64) -> Bounded {
         self.overflow_of(v, e, self.compute)
     }
-    /// A value that a compiled program may have or not, as it is free to choose: none that is known.
+    /// A value that a compiled program is free to choose: its reference is undecided.
     pub fn open(&self, v: f64) -> Bounded {
         match self.noise {
             // Another kind of value than `v` is.
@@ -363,11 +363,12 @@ impl Rules {
             _ => v,
         }
     }
-    /// In a sample the error of adding `term` to the sum `total` of finite terms of this `size`.
+    /// In a sample, the error of adding `term` to the sum `total` of finite terms of this `size`.
     ///
-    /// What is rounded away are the places of the term below the last one of the sum, so that equal terms lose the same, and those of
-    /// the sum before, where it has grown. In another order the sum may be as large as terms of random signs make it, so that its last
-    /// place is taken from both. The places of a sum of f64 below its last one are not seen in f64.
+    /// Rounding loses the digits of the term below the last place of the sum, so equal terms lose equal amounts. A sum
+    /// that has grown also loses digits of its earlier value. In another order the sum may be as large as terms of
+    /// random signs allow, so the last place is that of this size. Digits of f64 sums below the last place are not
+    /// visible in f64.
     pub fn error_of_a_step(&self, term: f64, total: f64, size: &mut SumSize) -> f64 {
         let Some(noise) = &self.noise else { return 0.0 };
         let reach = if noise.other { 2.0 } else { 1.0 };
@@ -390,7 +391,7 @@ impl Rules {
         };
         noise.rounding(term, ulp) + before
     }
-    /// In a sample the error of rounding the product `v` to the computing type, in parts of it.
+    /// In a sample, the relative error of rounding the product `v` to the computing type.
     pub fn error_of_a_factor(&self, v: f64) -> f64 {
         match &self.noise {
             Some(noise) if v != 0.0 && v.is_finite() => {
@@ -407,7 +408,7 @@ impl Rules {
             false => noise.rounding(v, ulp),
         }
     }
-    /// In a sample a result `v` as it comes from an operation that is off by up to `ulps` units.
+    /// In a sample, the result `v` of an operation with an error of up to `ulps` units in the last place.
     fn strayed(&self, v: f64, ulps: f64) -> f64 {
         let Some(noise) = &self.noise else { return v };
         if !v.is_finite() || v == 0.0 {
@@ -423,7 +424,7 @@ impl Rules {
     pub fn rounded(&self, v: f64, spread: f64, ulps: f64) -> Bounded {
         self.computed(self.strayed(v, ulps), spread, ulps)
     }
-    /// The same of a correctly rounded operation, whose result in f64 is exact where `exact` says so.
+    /// As [`Self::strayed`] for a correctly rounded operation; `exact` says whether its result in f64 is exact.
     pub fn correct(&self, v: f64, spread: f64, exact: impl FnOnce() -> bool) -> Bounded {
         match self.noise.is_some() && self.compute.unit == F64.unit && exact() {
             true => self.computed(v, spread, CORRECT),
@@ -514,8 +515,8 @@ impl Rules {
     pub fn computing_ulp(&self, v: f64) -> f64 {
         2.0 * self.compute.half_ulp(v)
     }
-    /// The distance from `v` that is allowed to a result of this bound. What the analysis leaves out is slack on the bound, but for the
-    /// rounding of the store, of which it leaves out nothing.
+    /// The allowed distance from `v` for a result with this bound. A slack factor covers effects outside of the
+    /// analysis. It does not apply to the rounding of the store, which the analysis covers completely.
     pub fn allowed(&self, v: f64, e: f64) -> f64 {
         let store = self.of_the_store(v, e);
         SLACK * (e - store) + store + self.computing_ulp(v)

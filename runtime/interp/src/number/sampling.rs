@@ -14,7 +14,7 @@ const WHOLE: f64 = 4_503_599_627_370_496.0;
 pub struct Sample {
     /// Its number.
     pub number: u32,
-    /// The factor by which local errors are enlarged, so that few samples reach as far as the comparison allows.
+    /// The factor by which local errors are enlarged, so that a few samples cover the range that the comparison allows.
     pub factor: f64,
 }
 
@@ -23,7 +23,7 @@ pub struct Sample {
 pub struct Noise {
     seed: u64,
     factor: f64,
-    /// True in every other sample: the choices that a compiled program is free to make are made otherwise.
+    /// True in every other sample: free choices of a compiled program are made the other way.
     pub other: bool,
     /// True in two of four samples: products that overflow alone are held by fused steps of their sums.
     pub fused: bool,
@@ -45,7 +45,7 @@ impl Noise {
         let seed = SplitMix::at(self.seed, place).word();
         Self { seed, ..self }
     }
-    /// A number of at least 0 and below 1, the same for the same key.
+    /// A number in `[0, 1)` that depends only on the seed and the key.
     fn unit(&self, key: u64) -> f64 {
         SplitMix(self.seed ^ key).unit()
     }

@@ -14,7 +14,7 @@ use crate::number::{Int, Number, Rules, round};
 use crate::tensor::{Axis, Lane, Tensor, product};
 use crate::view::View;
 
-/// An operand whose axes before the last two are those of the queries, or which has none.
+/// An operand whose batch axes (all before the last two) are those of the queries, or which has no batch axes.
 struct Matrices<'a> {
     x: &'a Tensor,
     /// The first element of each query's matrix, or row.
@@ -279,7 +279,8 @@ impl Attention<'_> {
             base,
         }
     }
-    /// A weight that may have been computed from other greatest scores first, and be 0 where it is not normal.
+    /// A weight with the errors of an online softmax: it may have been rescaled from earlier maxima, and flushed to 0
+    /// if subnormal.
     fn corrected<L: Number>(&self, weight: L, below: L) -> L {
         let Env { dtype, rules, .. } = self.env;
         let own = weight.to_bounded(dtype, &rules);

@@ -17,7 +17,7 @@ use crate::tensor::{Axis, Data, Tensor};
 /// A real part and an imaginary one.
 type Pair = (Tensor, Tensor);
 
-/// The results of an op with complex operands or results; none where it has no such.
+/// The results of an op with complex operands or results; `None` for other ops.
 pub(crate) fn computed(
     machine: &mut Machine<'_>,
     site: Site<'_>,

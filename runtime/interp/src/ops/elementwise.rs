@@ -255,7 +255,7 @@ fn convert<L: Lane + Number, R: Lane>(
     });
 }
 
-/// Results from the bits of stored elements; with `other` a NaN has other bits.
+/// Results computed from the bits of stored elements; with `other`, NaNs have other bits.
 fn reread<R: Lane>(
     part: Portion<'_>,
     (x, other): (&Tensor, bool),
@@ -277,8 +277,8 @@ fn reread<R: Lane>(
     });
 }
 
-/// The bits of stored element `i`, as an integer of the same width; unsure where the compiled value is not known, and where it is
-/// NaN, as the sign and the payload of a NaN that an op made are not specified.
+/// The bits of stored element `i`, as an integer of the same width. The result is unsure if the compiled value is
+/// unknown, or is NaN: the sign and the payload of a computed NaN are unspecified.
 fn bits(x: &Tensor, i: usize) -> Int {
     use crate::tensor::Data;
     if let Some(int) = x.int(i) {

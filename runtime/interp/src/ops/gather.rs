@@ -1,4 +1,5 @@
-//! Take and take_along: an axis is read at indices that are data. Dynamic_slice and dynamic_update_slice: a part begins at one.
+//! Ops with indices as data: `take` and `take_along` read an axis at indices; `dynamic_slice` and
+//! `dynamic_update_slice` access a part that starts at an index.
 
 use super::elementwise::chunks;
 use super::window::unravel;
@@ -83,7 +84,8 @@ impl Machine<'_> {
         self.gather_at(x, indices, axes, [places, own])
     }
 
-    /// The part of `x` with these extents that begins at `starts` along `dims`, brought to where it lies inside.
+    /// The part of `x` with these extents that starts at `starts` along `dims`; starts are clamped so that it lies
+    /// inside.
     pub(crate) fn dynamic_slice(
         &mut self,
         x: &Tensor,
@@ -112,7 +114,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// `x` in which `updates` lies from `starts` on along `dims`, brought to where it lies inside.
+    /// `x` with `updates` written from `starts` on along `dims`; starts are clamped so that the update lies inside.
     pub(crate) fn dynamic_update_slice(
         &mut self,
         x: &Tensor,
@@ -155,8 +157,7 @@ impl Machine<'_> {
         }))
     }
 
-    /// The element of `x` whose index along the axis that has no place is that of `indices`, brought into the axis; 0 where it has no
-    /// elements.
+    /// The elements of `x` at `indices` along the axis without a place, clamped to the axis; 0 if that axis is empty.
     fn gather_at(
         &mut self,
         x: &Tensor,

@@ -46,7 +46,7 @@ fn precision(dtype: DType) -> u32 {
     }
 }
 
-/// As many bits as the significand of `dtype` has, from word `first` of a block on.
+/// Random bits, as many as the significand of `dtype` has, from word `first` of a block on.
 fn bits(dtype: DType, block: [u32; 4], first: usize) -> u64 {
     if dtype == DType::F64 {
         return u64::from(block[first] >> 5) << 26 | u64::from(block[first + 1] >> 6);

@@ -252,7 +252,7 @@ impl Machine<'_> {
 }
 
 impl Reduction<'_> {
-    /// The index of the first element that lies beyond all others, a NaN before all; -1 where there is none.
+    /// The index of the first extreme element, where NaN exceeds all numbers; -1 for an empty line.
     fn arg<L: Lane + Reducible>(
         &self,
         beyond: Predicate,

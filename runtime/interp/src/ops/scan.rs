@@ -1,4 +1,4 @@
-//! Scans along an axis: one element after the other, in index order, with bounds that hold for elements put together in groups.
+//! Scans along an axis, in index order. Their error bounds also hold if a compiled program combines elements in groups.
 
 use crate::error::{InterpError, Result};
 use crate::machine::{CHUNK, Machine};

@@ -71,8 +71,8 @@ pub(crate) fn squeeze(x: &Tensor, dims: &[usize]) -> Result<Tensor> {
     reshaped(x, rest.map(|(_, axis)| *axis).collect())
 }
 
-/// The elements in row-major order under other axes; broadcast axes stay whole, with the same number of elements
-/// between them.
+/// The elements in row-major order under other axes. Broadcast axes are kept, with the same number of elements between
+/// them.
 pub(crate) fn reshape(x: &Tensor, axes: Vec<Axis>) -> Result<Tensor> {
     let runs = |axes: &[Axis]| -> Vec<Option<usize>> {
         let runs = axes.split(|a| a.broadcast);

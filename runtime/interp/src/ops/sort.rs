@@ -38,7 +38,8 @@ fn compare<L: Number>(a: L, b: L) -> Ordering {
     }
 }
 
-/// For elements in order whether another may stand in each place: one that is not exact reaches an element before or behind.
+/// For each position of a sorted line, whether another element may belong there: the error bound of an inexact element
+/// reaches a neighbor.
 fn unsettled(line: &[Bounded]) -> Vec<bool> {
     let ends = |x: &Bounded| match x.v.is_nan() {
         true => (f64::INFINITY, f64::INFINITY),

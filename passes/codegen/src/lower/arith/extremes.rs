@@ -90,7 +90,7 @@ impl Way {
     }
 }
 
-/// A number that one of the two is known to be, and the other operand.
+/// The operand that is a constant other than NaN, and the other operand; `None` if neither is.
 fn with_number<'e, 'ctx>(
     a: Val<'e, 'ctx>,
     b: Val<'e, 'ctx>,

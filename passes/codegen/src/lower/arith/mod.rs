@@ -49,7 +49,8 @@ pub enum Rule {
     Numeric(Unary, IntUnary),
     /// Floats and integers, two operands.
     NumericPair(Binary, IntBinary),
-    /// As the two before. What the float function gives in f32 of bf16, rounded, is what it gives of them themselves.
+    /// As the two before, for functions that commute with rounding: the f32 result, rounded to bf16, equals the result
+    /// of native bf16 arithmetic.
     Close(Unary, IntUnary),
     ClosePair(Binary, IntBinary),
     /// Sign bits of floats; integers likewise.
@@ -271,8 +272,9 @@ fn in_compute_type<'e, 'ctx>(
     }
 }
 
-/// As [`in_compute_type`], or of bf16 themselves where the target has such instructions: a sum, a difference or a product of two with 8 bits is
-/// rounded alike whether it had 24 before or not (Figueroa, "When is double rounding innocuous?", 1995).
+/// Computes as [`in_compute_type`], or natively in bf16 if the target has such instructions. Sums, differences and
+/// products of 8-bit significands round identically with an intermediate rounding to 24 bits and without one (Figueroa,
+/// "When is double rounding innocuous?", 1995).
 fn close<'e, 'ctx>(
     operands: &[Val<'e, 'ctx>],
     dtype: DType,

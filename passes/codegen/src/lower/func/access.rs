@@ -53,7 +53,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok((address, elem, align))
     }
 
-    /// The thread's own element of a buffer in the registers of a block where this round begins; `None` for other memory.
+    /// The position of the thread's element for this round, in a buffer that lies in the registers of a block; `None`
+    /// for other memory.
     fn slot(&self, buffer: Value) -> Option<Result<i64, CodegenError>> {
         let loops = self.registers.get(&buffer)?;
         let slot = self.round.and_then(|round| {
@@ -66,7 +67,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Some(slot.ok_or_else(|| malformed("registers are touched outside of their loops")))
     }
 
-    /// Loads where this thread runs the present iteration. What nobody writes may be loaded by the others too.
+    /// Emits a load only for threads that run the current iteration. Memory that nobody writes is loaded by all
+    /// threads.
     fn guarded_load(
         &self,
         buffer: Value,
@@ -155,9 +157,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             && value.is_some_and(|&v| self.ir.users(v).any(|u| !stored(u)))
     }
 
-    /// Lanes of a vector at the end of scratch memory that are loaded and stored as they are, those that lie in no element included: an
-    /// allocation takes whole lines, and what a thread stores behind its end nobody reads. Loops keep such a vector in a register, and nothing waits for
-    /// the mask of the store before it. `None` for other memory, and where the end is not known.
+    /// The number of lanes up to the end of scratch memory, for a tail vector that may be loaded and stored unmasked.
+    /// An allocation occupies whole lines, and nobody reads the bytes after its end. Loops keep such a vector in a
+    /// register and need not wait for the mask of an earlier store. `None` for other memory, or if the end is unknown.
     fn lanes_to_the_end(&self, op: Op, memory: usize, lanes: u32, some: Value) -> Option<u32> {
         let ir = self.ir;
         let buffer = ir.operand(op, memory);
@@ -385,7 +387,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         block.and(i64::from(self.cluster - 1))
     }
 
-    /// The threads that combine what each of them has, as one of them sees them.
+    /// The threads that combine their values, from the point of view of one of them.
     pub(in crate::lower) fn combining(&self) -> reduce::Block<'a, 'ctx> {
         match self.cluster {
             1 => reduce::Block {

@@ -1,8 +1,8 @@
-//! Addresses of a CPU: a pointer, moved by what an index is made of.
+//! Addresses on a CPU: a pointer, advanced by the terms of an index.
 //!
-//! An index is a sum of products, and the pointer moves by its terms from those of the outermost loop to those of the innermost, the constant
-//! last. So what a loop does not change is added outside of it (`licm`), the counter of the innermost loop and the constant are parts of an
-//! instruction's own address, and LLVM's strength reduction has little left to search.
+//! An index is a sum of products. The pointer advances first by the terms of the outermost loop, then inward, and by
+//! the constant last. Loop-invariant additions therefore move out of the loop (`licm`). The counter of the innermost
+//! loop and the constant fit an instruction's addressing mode, which leaves little work to LLVM's strength reduction.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::around;
@@ -17,7 +17,8 @@ use crate::expr::{Elem, Val};
 use crate::memory;
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
-    /// Notes the number of loops that each value changes in: those around the innermost counter, or load, that it is made of.
+    /// Records the loop depth at which each value changes: the depth of the innermost counter or load that it depends
+    /// on.
     pub(super) fn note_depths(&mut self) {
         let ir = self.ir;
         let mut loops = FxHashMap::default();

@@ -1,16 +1,19 @@
-//! Loads ahead: what the rounds of a loop load under conditions is loaded before the first of them uses any of it.
+//! Hoists the conditional loads of all rounds of a loop before the first use of any of them.
 //!
-//! A thread that uses under a condition what it loaded there waits for the loads of one round before it begins those of the next. So they
-//! get branches of their own, of all rounds one behind the other, and a round finds what was loaded for it:
+//! A thread that uses a conditionally loaded value in the same branch waits for the loads of one round before it starts
+//! those of the next. The loads therefore move into separate branches, those of all rounds first. Each round then uses
+//! its loaded values:
 //!
 //! ```text
 //! if a { x = load ...; use x }            if a { x0 = load ... }    if b { x1 = load ... }
 //! if b { x = load ...; use x }      =>    if a { use x0 }           if b { use x1 }
 //! ```
 //!
-//! Threads that scan together wait for each other in each round: there the loads of all rounds go ahead, those under no condition too.
+//! Threads that scan together wait for each other in each round. There the unconditional loads of all rounds are
+//! hoisted too.
 //!
-//! Only of parameters that nothing stores to, at indices that no load decides, and never more than [`MOST_BYTES`] of a thread.
+//! Applies to parameters that are never stored to, at indices that depend on no load, and to at most [`MOST_BYTES`] for
+//! each thread.
 
 use fuser_dialects::kernel::{self, scan};
 use fuser_ir::def::Computes;
@@ -101,7 +104,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         Ok(())
     }
 
-    /// The conditions in a loop's body under which something is loaded that may be loaded ahead.
+    /// The conditions in a loop body that guard hoistable loads.
     fn branches(&self, body: Block) -> Vec<Branch> {
         let conditions = self.ir.block_ops(body);
         let conditions = conditions.filter(|&op| self.ir.is(op, &kernel::IF));

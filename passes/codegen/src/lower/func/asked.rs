@@ -1,5 +1,6 @@
-//! Asking ahead: a loop that streams, or that only loads, asks for what it will load of operands beyond the caches, in whole lines that move
-//! with its counter. Not for those of a row that is looked up: behind it lies one that nobody may want.
+//! Software prefetching: a loop that streams, or that only loads, prefetches its operands that exceed the caches.
+//! Accesses must be whole lines that move with the loop's counter. Rows found by a lookup are not prefetched, since the
+//! data after such a row may be unused.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::rounds::around;
@@ -17,7 +18,8 @@ use crate::memory;
 enum Kind {
     /// It stores past the caches.
     Streams,
-    /// It only loads, and asks for elements of 16 bits: of wider ones nothing was gained (docs/performance.md).
+    /// The loop only loads, and prefetches elements of at most 16 bits. Wider ones gained nothing
+    /// (docs/performance.md).
     Loads,
 }
 
@@ -33,7 +35,7 @@ pub(super) struct Asked {
 }
 
 impl Asked {
-    /// Of the buffers `far`, which a kernel either only loads or only stores to.
+    /// Finds the loops that prefetch the buffers `far`. A kernel only loads, or only stores to, each of these.
     pub(super) fn new(ir: &Ir, func: Op, far: &FxHashSet<Value>, distance: u64) -> Self {
         if distance == 0 {
             return Self::default();
@@ -59,7 +61,7 @@ impl Asked {
 }
 
 impl<'ctx> Lowering<'_, 'ctx> {
-    /// Asks for what lies ahead of the load `op` from `address`, where its loop streams.
+    /// Prefetches the data `distance` bytes after the load `op` from `address`, if its loop does so.
     pub(super) fn ask_ahead(&self, op: Op, address: PointerValue<'ctx>, loaded: Val<'_, 'ctx>) {
         let asked = &self.asked;
         let bytes = loaded.lanes().unwrap_or(1) * memory::element_bytes(loaded.elem());

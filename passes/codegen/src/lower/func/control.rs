@@ -25,7 +25,7 @@ pub(super) struct Frame<'ctx> {
 
 pub(super) enum FrameKind<'ctx> {
     Function,
-    /// The one iteration of a loop that a block, or a group, runs; and what is behind it.
+    /// The single iteration of a loop that a block or a group runs, and the block after it.
     Once(BasicBlock<'ctx>),
     Loop(OpenLoop<'ctx>),
     Rounds(OpenRounds<'ctx>),
@@ -63,7 +63,7 @@ pub(super) struct Round<'ctx> {
 /// The iterations of a thread loop that all threads run at once, one each.
 #[derive(Clone, Copy)]
 pub(super) struct Turn<'ctx> {
-    /// The place in which it hands on the totals of warps: another one than the turns before and behind it.
+    /// The slot for the totals of warps. Consecutive turns use different slots.
     pub(super) place: BasicValueEnum<'ctx>,
     /// True in the threads that run an iteration, where some do not. The others do as if they ran another one, and leave no trace.
     pub(super) runs: Option<BasicValueEnum<'ctx>>,
@@ -154,8 +154,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         body.ok_or_else(|| malformed("a loop has no body"))
     }
 
-    /// Initial values; over threads, only the first thread starts a reduction from them and the others from the neutral element, but for what each thread
-    /// has from a loop before.
+    /// The initial values of a loop. In a reduction over threads, the first thread starts from the given values and the
+    /// others from the neutral element. A value continued from an earlier loop is kept by every thread.
     fn initial_values(
         &self,
         op: Op,
@@ -176,7 +176,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(initial)
     }
 
-    /// True for what a thread has from a loop that another goes on from.
+    /// True if the value is a thread's partial result of a loop that another loop continues.
     fn goes_on_from(&self, value: Value) -> bool {
         let before = self.ir.def_op(value);
         before.is_some_and(|before| scan::goes_on(self.ir, before))
@@ -267,8 +267,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.next_round(open)
     }
 
-    /// The next value of an iteration argument behind a turn that yields `next` for it: what all have together of a scan, what a thread had before where it
-    /// ran no iteration.
+    /// The next value of an iteration argument after a turn that yields `next`. A scan takes the total of all threads;
+    /// a thread without an iteration keeps its previous value.
     pub(super) fn turned(
         &self,
         argument: (Op, usize),
@@ -310,8 +310,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// A group loop of a GPU: each group runs an iteration. Groups that have none run the first one, so that the threads of a warp stay
-    /// together, and store nothing.
+    /// Opens a group loop on a GPU: each group runs one iteration. Groups without one run the first iteration with
+    /// stores disabled, so that the threads of a warp stay converged.
     fn open_group_loop(&mut self, op: Op) -> Result<(), CodegenError> {
         let count = self.trip_count(op)?;
         let groups = self.ir.int_of(op, "groups").unwrap_or(1).max(1);
@@ -342,7 +342,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// True in the threads that run what is being written, where some do not.
+    /// The predicate that is true in the threads that run the code at this point; `None` if all of them do.
     pub(super) fn runs_here(&self) -> Option<Val<'a, 'ctx>> {
         let group = self.group.map(|group| self.emit.val(group.runs));
         match (group, self.runs_turn()) {
@@ -357,7 +357,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         runs.map(|raw| self.emit.val(raw))
     }
 
-    /// The steps of a scan: in a loop that threads share, behind what the iterations before this thread's have together.
+    /// Emits a scan. In a loop that threads share, the scan starts from the total of the iterations before this
+    /// thread's.
     pub(super) fn scan(&mut self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
         let before = self.operand_value(op, 1)?;
         let shared = scan::scanning_loop(self.ir, op).zip(self.turn);
@@ -396,8 +397,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(reduce::steps(lanes, None, combiner, shape.dtype))
     }
 
-    /// This thread's steps in some turns behind those of all threads before it, from `before` on, which hand on their totals from a place on. Notes what
-    /// the iteration argument is behind them.
+    /// This thread's scan results in some turns, after those of all earlier threads, starting from `before`. Threads
+    /// exchange totals in the slots from `place` on. Records the value of the iteration argument after these turns.
     fn behind_others(
         &mut self,
         op: Op,
@@ -546,7 +547,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         raw.collect()
     }
 
-    /// Gives a loop its results: the threads' values put together where they have combiners.
+    /// Binds the results of a loop. Values with a combiner are combined across the threads.
     pub(super) fn loop_results(
         &mut self,
         op: Op,
@@ -583,8 +584,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// True if the value that a thread loop carries at this place is no NaN, whatever comes: it begins as a number, and each iteration, of a loop that it goes on
-    /// from too, makes it an extreme that ignores NaN.
+    /// True if a thread loop's carried value `number` can never be NaN. It starts as a number, and each iteration takes
+    /// an extreme that ignores NaN, in the loops that it continues as well.
     fn stays_number(&self, mut op: Op, mut number: usize) -> bool {
         let ir = self.ir;
         let extreme = |op: Op, number: usize| {

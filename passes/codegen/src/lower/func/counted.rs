@@ -1,8 +1,8 @@
-//! Counted loops: the iterations that one thread runs, one behind the other.
+//! Counted loops: the iterations that one thread runs in sequence.
 //!
-//! A loop has its test behind its body, and one before it where it may run nothing. On a CPU its counter is the induction variable, which instructions take as
-//! a part of their address. A loop that is known to run once, and a short one inside of others, is written out: what it keeps in memory from one of its runs to
-//! the next can lie in registers then.
+//! A loop tests its condition after its body. A loop that may be empty has another test before it. On a CPU the counter
+//! is the induction variable, so that it can be part of an instruction's address. A single-iteration loop, and a short
+//! loop inside other loops, is unrolled; memory that it rewrites between iterations can then live in registers.
 
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::bounds::{at_most, is_range};
@@ -18,7 +18,7 @@ use crate::expr::{Elem, Val};
 use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::Map;
 
-/// The most iterations of a loop that is written out, and of one that keeps nothing in memory.
+/// The maximum number of iterations of an unrolled loop, and of one that keeps nothing in memory.
 const MOST_ITERATIONS: [i64; 2] = [16, 4];
 
 /// The most ops that it becomes.
@@ -39,7 +39,7 @@ pub(super) struct OpenLoop<'ctx> {
 struct Count<'ctx> {
     /// The induction variable, or the number of the iteration.
     induction: bool,
-    /// The number of iterations, where the counter is that of a turn in which each thread has one.
+    /// The number of turns, for a counter over turns in which each thread has one iteration.
     turns: Option<BasicValueEnum<'ctx>>,
     stride: i64,
     map: Map,
@@ -49,14 +49,14 @@ struct Count<'ctx> {
 
 /// The way from one iteration to the next.
 enum Turns<'ctx> {
-    /// By a branch to `body`, while the counter has not met, or passed, the limit.
+    /// By a branch to `body`, until the counter reaches or passes the limit.
     Branch {
         body: BasicBlock<'ctx>,
         counter: PhiValue<'ctx>,
         limit: BasicValueEnum<'ctx>,
         skipped: Option<Skipped<'ctx>>,
     },
-    /// Its ops are written once more: the counter, and one past the last one.
+    /// By unrolling: the ops are emitted again with the next counter, until the counter reaches the limit.
     Written { counter: i64, limit: i64 },
 }
 
@@ -134,7 +134,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.counted_loop(op, (start, limit), count, initial, Vec::new())
     }
 
-    /// True for a loop that no thread runs more than once, as they are as many as its iterations.
+    /// True for a loop with at most as many iterations as threads, so that no thread runs more than one.
     fn runs_once(&self, op: Op) -> bool {
         let [lower, step] = [0, 2].map(|n| literal(self.ir, self.ir.operand(op, n)));
         let most = at_most(self.ir, self.ir.operand(op, 1));
@@ -266,7 +266,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         Ok(())
     }
 
-    /// Begins the body of a loop that branches, behind a test where it may run nothing.
+    /// Begins the body of a loop that branches, after a test if the loop may be empty.
     fn begin_turns(
         &self,
         runs: bool,
@@ -354,7 +354,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             && around(ir, op).is_some_and(|outer| around(ir, outer).is_some() || !keeps)
     }
 
-    /// True for a short loop of a GPU over what threads have one iteration of: they ask for what all of its iterations read at once then.
+    /// True for a short loop on a GPU whose inner thread loops have one iteration for each thread. Unrolled, the loads
+    /// of all its iterations are in flight at once.
     fn is_unrolled(&self, count: Count<'ctx>, iterations: i64, ops: &[Op]) -> bool {
         let loops = ops[1..].iter().filter(|&&op| self.ir.is(op, &kernel::FOR));
         let once = |&op: &Op| self.ir.str_of(op, "map") == Some("thread") && self.runs_once(op);
@@ -438,7 +439,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.loop_results(open.op, &open.combiners, values)
     }
 
-    /// Goes on where a loop that ran, up to `done`, and one that was skipped meet.
+    /// Merges the control flow after a loop, at the end of the body in `done`, with the path that skipped the loop.
     fn meet(
         &self,
         skipped: &Skipped<'ctx>,

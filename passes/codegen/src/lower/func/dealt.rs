@@ -1,8 +1,8 @@
-//! A dealt vector has the lanes of even number first, then those of odd number.
+//! Deinterleaved vectors: the even lanes come first, then the odd lanes.
 //!
-//! A register of 32 bf16 is 16 pairs: a shift makes floats of the even ones, a mask those of the odd ones, where floats in order take two moves
-//! across the register and two shifts. Elementwise ops do not mind the order of lanes, so vectors stay dealt up to the one that is rounded to
-//! 16 bits, whose lanes one move brings back:
+//! A register of 32 bf16 holds 16 pairs. A shift widens the even elements to f32, and a mask the odd ones. Widening in
+//! order takes two cross-lane moves and two shifts. Elementwise ops work in any lane order, so vectors stay
+//! deinterleaved until the op that rounds to 16 bits. One move then restores the order of its lanes:
 //!
 //! ```text
 //! %x = load : vector<32xbf16>            a0 b0 a1 b1 ... a15 b15
@@ -11,9 +11,9 @@
 //! %y = cast %g to bf16                   a0 b0 a1 b1 ... a15 b15
 //! ```
 //!
-//! Memory of the kernel's own that only such vectors touch, at multiples of their lanes, holds them as they are. All else has its lanes in
-//! order: what is dealt for the one or put in order for the other takes a move for each register, and a function in which these moves are
-//! more than what is saved deals nothing.
+//! Private memory of the kernel stays deinterleaved if only such vectors access it, at multiples of their lanes. All
+//! other memory keeps its order, and each conversion between the orders takes a move for each register. A function in
+//! which these moves outnumber the saved ones uses no deinterleaving.
 
 use fuser_dialects::kernel;
 use fuser_ir::def::Computes;
@@ -28,7 +28,8 @@ use crate::lower::types::shape;
 
 /// Lanes of a vector that may be dealt: bf16 that fill a register.
 const LANES: u32 = 32;
-/// Rounds in which what is dealt is found, of which a nest of loops takes one for each. Where they are too few nothing is.
+/// The maximum number of rounds of the analysis; each level of a loop nest takes one. If they do not suffice, nothing
+/// is deinterleaved.
 const ROUNDS: usize = 16;
 /// Steps that a loop is taken to have where moves are counted.
 const STEPS: i64 = 16;
@@ -85,7 +86,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Values that are dealt without a move: the same in all lanes, numbers of lanes, and what elementwise ops make of such.
+    /// Values with the same form in both orders or without a cost: uniform vectors, lane numbers, and elementwise
+    /// functions of these.
     fn unmoved(&self, ops: &[Op]) -> FxHashSet<Value> {
         let mut unmoved = FxHashSet::default();
         for &op in ops {
@@ -140,7 +142,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         dtype.is_some_and(|d| d.bits() == 16)
     }
 
-    /// True for an op that makes each lane of its one wide result of the same lanes of its operands.
+    /// True for an op whose single wide result depends lane by lane on its operands.
     fn elementwise(&self, op: Op) -> bool {
         let wide = matches!(self.ir.results(op), [result] if self.is_wide(*result));
         wide && arith::rule(self.ir, op).is_some()
@@ -193,7 +195,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Moves that dealing takes in all steps of the function, less those that it saves.
+    /// The number of moves that deinterleaving adds over all steps of the function, minus the number that it saves.
     fn moves(&self, ops: &[Op], unmoved: &FxHashSet<Value>) -> i64 {
         let carries = |op| {
             [&kernel::FOR, &kernel::YIELD]

@@ -1,13 +1,4 @@
-//! The count of a GPU's blocks, and what the last one of them does.
-//!
-//! ```text
-//! @first  atom.acq_rel.gpu.global.inc.u32 %before, [%counts + at], count - 1;   st.shared [%flag], %before;
-//! bar.sync 0;                    ld.shared %before, [%flag];
-//! if (%before == count - 1) { ... }
-//! ```
-//!
-//! One instruction counts, begins anew at the limit, releases what the block stored before its last barrier, and acquires what the blocks
-//! before it released. LLVM has it only as a relaxed one, so that it is written as text.
+//! The atomic counter of a GPU's blocks, and the work of the last block.
 
 use fuser_dialects::kernel::counting;
 use fuser_ir::Op;

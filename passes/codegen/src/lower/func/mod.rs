@@ -1,11 +1,13 @@
 //! One `kernel.func` to one LLVM function.
 //!
-//! Regions are walked with an explicit stack of frames, so that nesting costs no machine stack. A loop becomes the
-//! counted form `for k in 0..n` with `n` computed ahead, so that no index can overflow and a step below one runs nothing.
+//! Regions are traversed with an explicit stack of frames, so nesting uses no machine stack. A loop becomes the counted
+//! form `for k in 0..n` with `n` computed in advance. No index can therefore overflow, and a loop with a step below one
+//! runs no iteration.
 //!
-//! On a CPU the function runs grid iterations `begin..end`; thread loops are plain loops, barriers nothing. On a GPU the
-//! grid loop is the block's number, a thread loop strides by the block's threads, what stands outside of thread loops runs in
-//! every thread alike, and stores there are made by the first thread. Expects a kernel that [`super::legal`] has passed.
+//! On a CPU the function runs grid iterations `begin..end`; thread loops are plain loops, and barriers vanish. On a GPU
+//! the grid index is the block's number, and a thread loop strides by the block's threads. Code outside of thread loops
+//! runs in every thread, but only the first thread executes its stores. Expects a kernel that [`super::legal`] has
+//! accepted.
 
 mod access;
 mod address;
@@ -183,7 +185,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Emits the whole function; the bytes of scratch memory that it asks for, if they are known.
+    /// Emits the whole function; returns the bytes of scratch memory that it uses, if they are known.
     pub fn run(mut self) -> Result<Option<u64>, CodegenError> {
         let body = self
             .ir

@@ -1,15 +1,8 @@
-//! A running extreme is the greatest or least of what a loop meets, in a form where each step waits for one instruction.
+//! Running extremes: the greatest or least value in a loop, with a dependence of one instruction between iterations.
 //!
-//! `fusion.maximum` and `fusion.fmax` are five instructions or more on x86, each of which waits for the one before, and so does
-//! the next step of a loop that carries the result. A loop that does nothing else with it keeps parts instead, which do not wait for each other, and
-//! settles NaN and the signs of zero behind itself, on the bits `b` of what it met:
-//!
-//! ```text
-//! maximum, minimum   the signed greatest, the unsigned least and the unsigned greatest of b
-//! fmax, fmin         x > m ? x : m, in which no NaN comes up, and the least of b where the preferred zero is the least
-//! ```
-//!
-//! Negative floats are in the order of their magnitude, which as unsigned integers are beyond all positive ones.
+//! `fusion.maximum` and `fusion.fmax` take at least five dependent instructions on x86, and the next iteration waits
+//! for their result. A loop whose carried value has no other use keeps several independent parts instead. NaN and the
+//! signs of zero are resolved after the loop, from these extremes of the bits `b` of its values:
 
 use fuser_ir::{DType, Op, Value};
 use inkwell::values::BasicValueEnum;
@@ -19,13 +12,13 @@ use crate::error::CodegenError;
 use crate::expr::{Elem, Val};
 use crate::lower::arith::{self, Extreme, Way};
 
-/// A running extreme at some point of its loop: as many parts as [`start`] makes.
+/// A running extreme at some point of its loop, in the parts that [`start`] creates.
 pub(super) struct Running<'ctx> {
     extreme: Extreme,
     parts: Vec<BasicValueEnum<'ctx>>,
 }
 
-/// The bits of infinity: those of NaN are beyond, those of a negative NaN beyond them with the sign.
+/// The bits of infinity. Those of NaN are greater; those of a negative NaN are greater with the sign bit as well.
 const INFINITY: i64 = 0x7f80_0000;
 const SIGN: i64 = i32::MIN as i64;
 
@@ -88,7 +81,7 @@ fn settled<'e, 'ctx>(extreme: Extreme, parts: &[Val<'e, 'ctx>]) -> Option<Val<'e
 }
 
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
-    /// The extreme that the loop `op` carries as number `index` and that it does nothing else with than advance it.
+    /// The extreme that the loop `op` carries as value `index`, if the loop uses that value only to advance it.
     pub(super) fn runs(&self, op: Op, index: usize, initial: Val<'a, 'ctx>) -> Option<Extreme> {
         let (ir, block) = (self.ir, self.ir.body(op, 0)?);
         let carried = *ir.args(block).get(index + 1)?;

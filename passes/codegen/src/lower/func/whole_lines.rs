@@ -43,7 +43,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    /// Notes the divisor of what `op` computes, if a store may ask for it.
+    /// Records a divisor of the result of `op`, if an aligned store may need it.
     fn note_divisor(&mut self, op: Op) {
         let computes = self.ir.computes(op);
         use Computes::{Add, And, Max, Min, Mul, Rem, Sub};
@@ -73,7 +73,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         by.is_some_and(|by| by > 0 && self.divisor(ir.operand(op, 0)).is_multiple_of(by))
     }
 
-    /// Notes the divisor of the counter of the loop `op`: that of its first value and of its step.
+    /// Records a divisor of the counter of the loop `op`, derived from its first value and its step.
     fn note_counter(&mut self, op: Op, counter: Value) {
         let [lower, step] = [0, 2].map(|index| self.divisor(self.ir.operand(op, index)));
         self.divisors.insert(counter, lower.min(step));
@@ -109,7 +109,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         self.shared_lines.iter().any(|(of, _)| *of == memory)
     }
 
-    /// The place to store so many bytes that belong to `address` and are no whole line.
+    /// The address at which to store `bytes` bytes of an incomplete line that belong at `address`.
     pub(super) fn in_its_line(
         &self,
         memory: Value,

@@ -32,12 +32,12 @@ pub struct Digit {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Affine {
     pub start: i128,
-    /// The digits of each axis, the one that moves slowest first; none of length 1.
+    /// The digits of each axis, the slowest one first; digits of length 1 are omitted.
     pub axes: Vec<Vec<Digit>>,
 }
 
 impl Affine {
-    /// The elements of `value`; `None` where they are not known, or where there are none.
+    /// The elements of `value`; `None` if they are unknown, or if there are none.
     pub fn of(ir: &Ir, value: Value) -> Option<Self> {
         let whole: Vec<Span> = sizes(ir, value)?.into_iter().map(Span::whole).collect();
         let mut reader = Reader { ir, left: MOST_OPS };
@@ -235,7 +235,7 @@ impl Reader<'_> {
         let value = if a == decides { a } else { b };
         (is_truth(a) && is_truth(b)).then(|| Affine::splat(value, window))
     }
-    /// Comparisons that the ranges of their operands decide, and what is made of them.
+    /// Comparisons decided by the ranges of their operands, and logical ops on such comparisons.
     fn compared(&mut self, op: Op, window: &[Span], depth: usize) -> Option<Affine> {
         if self.ir.is(op, &fusion::OR) {
             return self.both(op, window, depth, 1);

@@ -62,7 +62,7 @@ struct Part {
     count: i64,
     step: i64,
     length: i64,
-    /// The digit of the updates that walks it; `None` where it is one element.
+    /// The digit of the updates that iterates over it; `None` for a single element.
     digit: Option<usize>,
     /// True if that digit walks it from its end.
     flipped: bool,
@@ -319,7 +319,8 @@ impl Put {
     }
 }
 
-/// The tensor of which `dest` is a reshape that makes several axes the one at `dim`, and the lengths of these.
+/// The source of `dest`, if `dest` is a reshape that merges several axes into axis `dim`, and the lengths of these
+/// axes.
 fn parted(ir: &Ir, dest: Value, dims: &[Dim], dim: usize) -> Option<(Value, Vec<i64>)> {
     let op = ir.def_op(dest).filter(|&op| ir.is(op, &RESHAPE))?;
     let source = ir.operands(op).next()?;
@@ -334,7 +335,7 @@ fn parted(ir: &Ir, dest: Value, dims: &[Dim], dim: usize) -> Option<(Value, Vec<
         .map(|lengths| (source, lengths))
 }
 
-/// Digits of which each stays within one axis: one that goes on along the next axis becomes two.
+/// Splits digits so that each stays within one axis: a digit that continues along the next axis becomes two.
 fn refined(digits: Vec<Digit>, lengths: &[i64]) -> Vec<Digit> {
     let mut refined = Vec::new();
     for mut digit in digits {

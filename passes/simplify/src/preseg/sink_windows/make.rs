@@ -1,6 +1,7 @@
-//! The ops that a plan asks for.
+//! The ops that a plan requires.
 //!
-//! Every op goes before the slice. Inference checks each; what it refuses leaves dead ops behind and the slice where it is.
+//! Every op is inserted before the slice. Inference checks each op; a refused op leaves dead ops behind and the slice
+//! unchanged.
 
 use fuser_dialects::fusion::{self, lambda};
 use fuser_ir::build::{Builder, Clause};

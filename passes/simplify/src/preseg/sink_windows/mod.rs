@@ -1,20 +1,21 @@
 //! Moves slices before reductions.
 //!
-//! A kernel computes the part that a slice reads of a pointwise value at the point of use, but a reduction's result has
-//! to be complete as a whole first. If only slices of it are wanted, along axes that it keeps, only those parts need be
-//! reduced:
+//! A pointwise value is computed at its point of use, so a kernel computes only the part that a slice reads. A
+//! reduction must be complete first. If only slices of its result are used, along axes that it keeps, only those parts
+//! need to be reduced:
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                             %a = fusion.slice %x starts [2, 0] shape [4, 16]
 //! %y = fusion.slice %s starts [2] shape [4]         =>    %y = fusion.sum %a dims [1]
 //! ```
 //!
-//! On the way it passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose; any other op's
-//! result it reads. The recomputation is ops of the program from here on, so every price and every report has it.
+//! On the way the slice passes pointwise ops, broadcasts, permutes, expands and squeezes, and slices compose. It reads
+//! the result of any other op. The recomputation consists of ops of the program, so every price and every report
+//! includes it.
 //!
-//! A slice stays where it is, which makes a boundary of segments, if
-//! - what it would pass carries a hint, or is used by others as well: it would be reduced twice;
-//! - more than [`MAX_COPIES`] ops would be computed again.
+//! A slice stays where it is, and becomes a segment boundary, if
+//! - an op to pass carries a hint, or has other users and would be reduced twice;
+//! - more than [`MAX_COPIES`] ops would be recomputed.
 //!
 //! Reading order: this file (one slice after the other), `moves.rs` (what moves and whether it pays), `make.rs` (the ops).
 //!
@@ -85,7 +86,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Puts `value` in the place of a slice's result, and erases what nothing needs any more.
+/// Replaces a slice's result by `value`, and erases all ops that become unused.
 fn replace(ir: &mut Ir, window: Op, value: Value) {
     let result = ir.result(window, 0);
     let name = ir.value_name_sym(result);
@@ -115,7 +116,7 @@ struct Sinker {
 }
 
 impl Sinker {
-    /// A value equal to the result of `window` that needs no slice of anything reduced; `None` where it stays.
+    /// A value equal to the result of `window` without a slice of a reduction; `None` if the slice stays.
     fn sink(&mut self, ir: &mut Ir, window: Op) -> Result<Option<Value>, OpError> {
         let result = ir.result(window, 0);
         let Some(part) = part(ir, window) else {

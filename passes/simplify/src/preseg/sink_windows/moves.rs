@@ -37,7 +37,8 @@ impl Move {
             .enumerate()
             .all(|(k, d)| self.keeps(k, d.extent))
     }
-    /// The same along other axes: `from[k]` is the axis that was, or the length of one that is whole.
+    /// The same part in terms of other axes: `from[k]` is the former axis, or the length of a new axis that is taken
+    /// whole.
     fn along(&self, from: &[Result<usize, Extent>]) -> Move {
         let from = from.iter();
         let start = |k: usize| self.starts[k].clone();
@@ -64,13 +65,13 @@ pub enum Way {
     Same,
     /// By a slice of the value.
     Leaf,
-    /// By the op that made it, on parts of its operands; `None` for those that stay.
+    /// By its own op, applied to parts of its operands; `None` for operands that stay whole.
     Copy(Vec<Option<Move>>),
     /// As a part of another value: a slice of a slice.
     Other(Value, Move),
 }
 
-/// The values that move and their ways, in an order in which they can be made.
+/// The moved values and how each is computed, in an order in which they can be created.
 #[derive(Default)]
 pub struct Moves {
     pub ways: FxHashMap<Point, Way>,
@@ -127,7 +128,7 @@ impl Moves {
     pub fn copies(&self) -> usize {
         self.copied
     }
-    /// True if it is better to move: a reduction or a scan is in the way, and nobody else needs what is computed again.
+    /// True if moving pays: the slice passes a reduction or a scan, and the recomputed ops have no other users.
     pub fn pays(&self, ir: &Ir, window: Op) -> bool {
         let inner = |user: Op| user == window || self.again.contains(&user);
         let mine = |op: &Op| {
@@ -143,7 +144,7 @@ fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
     tensor.map_or_else(Vec::new, |t| t.dims.clone())
 }
 
-/// The operand of a slice and the part of it; `None` where that is not known.
+/// The operand of a slice and the part of it that the slice takes; `None` if the part is unknown.
 pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
     let result = dims(ir, ir.result(slice, 0));
     let shape: Vec<Extent> = result.iter().map(|d| d.extent).collect();
@@ -159,7 +160,7 @@ pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
     Some((ir.operand(slice, 0), own))
 }
 
-/// The way in which a part of a value is made; `None` where it cannot be.
+/// How to compute a part of a value; `None` if it cannot be computed.
 fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     if own.is_identity(&dims(ir, *value)) {
         return Some(Way::Same);
@@ -190,8 +191,8 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     }
 }
 
-/// The part of each operand of `op` from which part `own` of its result is made, none for a scalar; `None` where an
-/// index would have to move along an axis that the result has not.
+/// The part of each operand of `op` that determines part `own` of its result; `None` for a scalar. Returns `None` if an
+/// index would have to move along an axis that the result lacks.
 fn copied(ir: &Ir, op: Op, own: &Move) -> Option<Vec<Option<Move>>> {
     let maps = ir.maps(op)?;
     let result = dims(ir, ir.result(op, 0));

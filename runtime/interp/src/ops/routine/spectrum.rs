@@ -44,7 +44,7 @@ impl Backward {
     }
 }
 
-/// A value with a bound; nothing is known of it where that is not finite.
+/// A value with an error bound; undecided if the bound is not finite.
 pub(super) fn bounded<L: Reducible>(v: f64, e: f64, rules: &Rules) -> L {
     let lane = L::constant(v, 0);
     match e.is_finite() {
@@ -94,7 +94,7 @@ pub(super) fn settled<L: Reducible>(
     (own, partner.map(lanes).unwrap_or_default())
 }
 
-/// Eigenvectors as columns and eigenvalues of a symmetric matrix, of which the lower triangle is given.
+/// Eigenvectors as columns, and eigenvalues, of a symmetric matrix given by its lower triangle.
 pub(super) fn eigh<L: Reducible>(a: &Matrix<L>, own: &Arithmetic) -> (Matrix<L>, Matrix<L>) {
     let n = a.rows;
     let mut lower = Matrix::zeros(n, n);
@@ -130,10 +130,10 @@ pub(super) fn eigh<L: Reducible>(a: &Matrix<L>, own: &Arithmetic) -> (Matrix<L>,
     (undecided(made, given.open), undecided(found, given.open))
 }
 
-/// Sweeps of rotations after which no f64 matrix has elements left beside its diagonal.
+/// The maximum number of sweeps of rotations: after them, no f64 matrix has off-diagonal elements left.
 const SWEEPS: usize = 60;
 
-/// Rotates row `p` and row `q`, which stands behind it, by an angle of this cosine and sine.
+/// Rotates row `p` and the later row `q` by an angle with this cosine and sine.
 pub(super) fn rotate(rows: &mut [Vec<f64>], [p, q]: [usize; 2], [c, s]: [f64; 2]) {
     let (head, tail) = rows.split_at_mut(q);
     for (a, b) in head[p].iter_mut().zip(&mut tail[0]) {
