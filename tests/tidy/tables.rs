@@ -230,9 +230,7 @@ fn a_new_op_touches_as_many_files_as_the_lesson_says() {
 /// The files of which a section of a document shows pieces, in order.
 pub(crate) fn touched(document: &str, section: &str) -> Vec<String> {
     let text = files::read(document);
-    let part = text
-        .split("\n## ")
-        .find(|part| part.starts_with(section));
+    let part = text.split("\n## ").find(|part| part.starts_with(section));
     let pieces = pieces(part.unwrap()).into_iter();
     let mut files: Vec<String> = pieces.map(|(file, _)| file).collect();
     files.dedup();
