@@ -51,6 +51,14 @@ def returned(dtype):
 
 
 class Programs(unittest.TestCase):
+    def test_names_of_other_packages_are_told(self):
+        for name, advice in [("jit", "fuser.jax.jit"), ("compile", "Program.compile"), ("parse", "Program.parse")]:
+            with self.assertRaisesRegex(AttributeError, f"has no attribute '{name}': .*{advice}"):
+                getattr(fuser, name)
+        with self.assertRaisesRegex(AttributeError, "has no attribute 'no_such'$"):
+            fuser.no_such
+        self.assertFalse(hasattr(fuser, "__wrapped__"))
+
     def test_text_is_kept(self):
         program = fuser.Program.parse(EXP)
         self.assertEqual(program.name, "f")

@@ -412,7 +412,7 @@ fn kinds(config: &Config) -> Vec<&'static str> {
     let asked = config.reports.iter().map(|r| r.0);
     let pictured = asked.clone().flat_map(|kind| match kind {
         explorer::KIND => &explorer::record::KINDS[..],
-        explorer::DOT => &explorer::record::KINDS[..1],
+        explorer::DOT | explorer::SVG => &explorer::record::KINDS[..1],
         _ => &[],
     });
     asked.chain(compared).chain(pictured.copied()).collect()

@@ -346,7 +346,7 @@ impl Config {
         }
         for (kind, file) in &self.reports {
             let flag = match *kind {
-                crate::explorer::KIND | crate::explorer::DOT => "report",
+                crate::explorer::KIND | crate::explorer::DOT | crate::explorer::SVG => "report",
                 kind if kind.starts_with("explain") => "explain",
                 kind => kind,
             };

@@ -460,7 +460,8 @@ impl Session<'_> {
             ("-" | STDERR, _) | (_, Exit::Ok) => {
                 let content = match *kind {
                     explorer::KIND => self.page(),
-                    explorer::DOT => self.dot(),
+                    explorer::DOT => explorer::dot::dot(&self.report()),
+                    explorer::SVG => explorer::svg::svg(&self.report()),
                     kind => explain::content(&self.files, kind),
                 };
                 explain::write(path, &content)
@@ -469,10 +470,10 @@ impl Session<'_> {
         };
         self.config.reports.iter().map(write).collect()
     }
-    /// The segments of all programs as a graph.
-    fn dot(&self) -> String {
+    /// The segments of all programs.
+    fn report(&self) -> serde_json::Value {
         let report = explain::content(&self.files, "segment-report");
-        explorer::dot::dot(&serde_json::from_str(&report).unwrap_or_default())
+        serde_json::from_str(&report).unwrap_or_default()
     }
     /// The page of all modules.
     fn page(&self) -> String {

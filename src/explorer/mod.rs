@@ -1,7 +1,8 @@
 //! The explorer: a program, its kernels, the decisions and the passes as one self-contained HTML file.
 //!
 //! Reading order: `record` (the effects of passes, as an instrument), `graph` (a program as data), this file (the
-//! page). `dot` and `trace` create pictures for other tools, from the report alone.
+//! page). `dot`, `svg` and `trace` create pictures for other tools, from the report alone. `picture` holds the boxes
+//! and arrows that `dot` and `svg` draw.
 //!
 //! The page is `explorer/dist/explorer.html`, built from `explorer/src` and kept in the repository, so that a build of
 //! Fuser needs no web tools. Its data are one JSON document: the report and the explanation as written by
@@ -10,7 +11,9 @@
 
 pub mod dot;
 pub mod graph;
+pub mod picture;
 pub mod record;
+pub mod svg;
 pub mod trace;
 
 use serde_json::{Value, json};
@@ -22,6 +25,9 @@ pub const KIND: &str = "explorer";
 
 /// The kind of the report as a graph of Graphviz.
 pub const DOT: &str = "explorer-dot";
+
+/// The kind of the report as SVG.
+pub const SVG: &str = "explorer-svg";
 
 /// The page without data.
 const PAGE: &str = include_str!("../../explorer/dist/explorer.html");

@@ -60,16 +60,19 @@ pub enum ReportForm {
     Html,
     /// A graph of Graphviz.
     Dot,
+    /// The same as a picture.
+    Svg,
     /// A timeline as Perfetto reads it.
     Perfetto,
 }
 
 impl ReportForm {
     /// All forms.
-    pub const ALL: [ReportForm; 4] = [
+    pub const ALL: [ReportForm; 5] = [
         ReportForm::Json,
         ReportForm::Html,
         ReportForm::Dot,
+        ReportForm::Svg,
         ReportForm::Perfetto,
     ];
     /// The spelling.
@@ -78,6 +81,7 @@ impl ReportForm {
             ReportForm::Json => "json",
             ReportForm::Html => "html",
             ReportForm::Dot => "dot",
+            ReportForm::Svg => "svg",
             ReportForm::Perfetto => "perfetto",
         }
     }
@@ -434,7 +438,7 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["report"],
-        value: Some("json:FILE|html:FILE|dot:FILE|perfetto:FILE"),
+        value: Some("json:FILE|html:FILE|dot:FILE|svg:FILE|perfetto:FILE"),
         doc: "write bytes, times and the check as JSON (docs/report-schema.md); the same with the graph, the decisions and all passes as one page to look at (docs/explorer.md); the segments as a graph of Graphviz; a timeline for Perfetto",
         set: report,
     },
@@ -636,7 +640,7 @@ fn report(config: &mut Config, value: &str) -> Result<(), String> {
             Ok(())
         }
         None => Err(format!(
-            "'{value}' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
+            "'{value}' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE"
         )),
     }
 }
@@ -927,7 +931,7 @@ mod tests {
         );
         assert_eq!(
             errors("a --report r.json"),
-            "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
+            "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE"
         );
         assert_eq!(
             errors("a --cpu=x86-64-v5"),

@@ -74,6 +74,7 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
             ReportForm::Json => format!("{report:#}\n"),
             ReportForm::Html => findings.page(report),
             ReportForm::Dot => explorer::dot::dot(&report),
+            ReportForm::Svg => explorer::svg::svg(&report),
             ReportForm::Perfetto => explorer::trace::trace(findings.config.clock.events(), &report),
         };
         files::write(path, &text)?;

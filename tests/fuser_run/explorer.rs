@@ -202,7 +202,7 @@ fn a_run_leaves_a_graph_and_a_timeline() {
     let folder = center();
     let done = run(
         &folder,
-        "center.fir --shape B=64 --repeat 1 --report=json:r.json --report=dot:r.dot --report=perfetto:r.trace",
+        "center.fir --shape B=64 --repeat 1 --report=json:r.json --report=dot:r.dot --report=svg:r.svg --report=perfetto:r.trace",
     );
     assert!(done.status.success(), "{done:?}");
     let report = json(&folder, "r.json");
@@ -211,6 +211,8 @@ fn a_run_leaves_a_graph_and_a_timeline() {
         dot.contains("\"0 s0\" -> \"0 s1\" [label=\"%boundary\\n256\""),
         "{dot}"
     );
+    let svg = std::fs::read_to_string(folder.path().join("r.svg")).unwrap();
+    assert!(svg.contains(">%boundary 256</text>"), "{svg}");
     let trace = json(&folder, "r.trace");
     let events = trace["traceEvents"].as_array().unwrap();
     let of = |name: &str| events.iter().find(|event| event["name"] == name);
@@ -245,7 +247,7 @@ fn mistakes_of_the_flag_are_told() {
     assert_eq!(code, 2);
     assert!(
         told.contains(
-            "'r.html' is not of the form json:FILE, html:FILE, dot:FILE or perfetto:FILE"
+            "'r.html' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE"
         ),
         "{told}"
     );

@@ -199,29 +199,25 @@ fn what_is_missing_is_named() {
 
 /// The document that leads through a new op.
 const LESSON: &str = "docs/add-an-op.md";
+/// The document that leads through a new pass.
+pub(crate) const LESSON_ON_PASSES: &str = "docs/add-a-pass.md";
 
 #[test]
-fn the_lesson_shows_what_stands_in_the_sources() {
-    let shown = pieces(&files::read(LESSON));
-    assert!(shown.len() >= 6, "{LESSON} shows no pieces");
-    let odd = |(file, piece): &(String, String)| {
-        (!files::read(file).contains(piece.as_str()))
-            .then(|| Violation::new(LESSON, 0, format!("not in {file}:\n{piece}")))
-    };
-    assert_none(&shown.iter().filter_map(odd).collect::<Vec<_>>());
+fn the_lessons_show_what_stands_in_the_sources() {
+    for lesson in [LESSON, LESSON_ON_PASSES] {
+        let shown = pieces(&files::read(lesson));
+        assert!(shown.len() >= 6, "{lesson} shows no pieces");
+        let odd = |(file, piece): &(String, String)| {
+            (!files::read(file).contains(piece.as_str()))
+                .then(|| Violation::new(lesson, 0, format!("not in {file}:\n{piece}")))
+        };
+        assert_none(&shown.iter().filter_map(odd).collect::<Vec<_>>());
+    }
 }
 
 #[test]
 fn a_new_op_touches_as_many_files_as_the_lesson_says() {
-    let text = files::read(LESSON);
-    let unary = text
-        .split("\n## ")
-        .find(|part| part.starts_with("A unary op"));
-    let mut touched: Vec<String> = pieces(unary.unwrap())
-        .into_iter()
-        .map(|(file, _)| file)
-        .collect();
-    touched.dedup();
+    let touched = touched(LESSON, "A unary op");
     let sources = |t: &&Table| t.files.ends_with(".rs") && !t.files.contains("/tests/");
     let tables = TABLES.iter().filter(sources);
     let tables = tables.filter(|table| table.ops.contains(&"unary"));
@@ -229,6 +225,16 @@ fn a_new_op_touches_as_many_files_as_the_lesson_says() {
     wanted.insert(0, "dialect/fusion/unary.rs");
     assert_eq!(touched, wanted);
     assert_eq!(touched.len(), 3);
+}
+
+/// The files of which a section of a document shows pieces, in order.
+pub(crate) fn touched(document: &str, section: &str) -> Vec<String> {
+    let text = files::read(document);
+    let part = text.split("\n## ").find(|part| part.starts_with(section));
+    let pieces = pieces(part.unwrap()).into_iter();
+    let mut files: Vec<String> = pieces.map(|(file, _)| file).collect();
+    files.dedup();
+    files
 }
 
 /// The pieces of Rust that a document shows, each with the file that its first line names.

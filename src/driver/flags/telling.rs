@@ -253,9 +253,9 @@ pub static FLAGS: &[Flag] = &[
     flag(
         "report",
         &[],
-        Value("html:FILE|json:FILE|dot:FILE"),
+        Value("html:FILE|json:FILE|dot:FILE|svg:FILE"),
         G::Reports,
-        "write the program, its segments, the decisions and all passes as one page to look at; as --segment-report does; the segments as a graph of Graphviz",
+        "write the program, its segments, the decisions and all passes as one page to look at; as --segment-report does; the segments as a graph of Graphviz; the same as a picture",
         |c, v| report(c, &text(v)),
     ),
     flag(
@@ -289,11 +289,12 @@ fn report(c: &mut Config, value: &str) -> Result<(), String> {
         "html" => crate::explorer::KIND,
         "json" => "segment-report",
         "dot" => crate::explorer::DOT,
+        "svg" => crate::explorer::SVG,
         _ => "",
     };
     if kind.is_empty() || path.is_empty() {
         return Err(format!(
-            "'{value}' is not of the form html:FILE, json:FILE or dot:FILE"
+            "'{value}' is not of the form html:FILE, json:FILE, dot:FILE or svg:FILE"
         ));
     }
     c.reports.push((kind, path.to_owned()));
