@@ -2,7 +2,8 @@
 //!
 //! A window is a product of ranges, one for each axis, so its reduction proceeds axis by axis. Adjacent windows without
 //! a gap or an overlap form a separate axis, which a reduction takes. Overlapping windows are shifted parts of the
-//! tensor, which an elementwise op combines.
+//! tensor, which an elementwise op combines: one part for each element of a short window, windows of half the length
+//! for a long one.
 //!
 //! ```text
 //! window 2, stride 2   %x: 8  -> reshape 4x2 -> max dims [1]                        4
@@ -12,6 +13,7 @@
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::Value;
+use fuser_ir::build::Builder;
 use fuser_ir::def::OpDef;
 
 use super::Importer;
@@ -22,7 +24,7 @@ use super::reduce::{self, Row};
 use super::shape::{self, extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-/// The shifted parts that one axis of overlapping windows may be.
+/// The maximum length of an overlapping window that is combined element by element.
 const MAX_SHIFTS: i64 = 64;
 /// The maximum number of parts of a tensor, for elements of windows or for windows.
 const MAX_PARTS: i64 = 1024;
@@ -116,11 +118,21 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     let [low, high] = pairs(r, &["padding"], rank)?;
     let along = along(r, rank)?;
     if spread.iter().all(|n| *n == 1)
-        && let Some((dim, def)) = scan(row, &lengths(&im.draft, x), &along, [&low, &high])
+        && let Some((dim, def, direction)) =
+            scan(row, &lengths(&im.draft, x), &along, [&low, &high])
     {
         let mut b = im.draft.builder();
+        let turned = |b: &mut Builder<'_>, x: Value| match direction {
+            Direction::Forward => Ok(x),
+            Direction::Backward => {
+                let clause = [b.ints("dims", &[dim])];
+                b.value(&fusion::FLIP, &[x], &clause)
+            }
+        };
         let clause = [b.int("dim", dim)];
+        let x = turned(&mut b, x)?;
         let scanned = b.value(def, &[x], &clause)?;
+        let scanned = turned(&mut b, scanned)?;
         return one(reduce::started(&mut im.draft, row, scanned, init));
     }
     let between: Vec<i64> = spread.iter().map(|n| n - 1).collect();
@@ -171,23 +183,36 @@ fn along(r: &Reading<'_>, rank: usize) -> Made<Vec<Along>> {
     Ok(along.collect())
 }
 
-/// The axis and the scan, if each window covers an axis from its start to one element.
+/// The axis, the scan and its direction, if each window covers an axis from one end to one element.
 fn scan(
     row: &Row,
     own: &[i64],
     along: &[Along],
     [low, high]: [&[i64]; 2],
-) -> Option<(i64, &'static OpDef)> {
+) -> Option<(i64, &'static OpDef, Direction)> {
     let axis = along.iter().position(|a| a.size != 1)?;
-    let expected = |at: usize| match at == axis {
-        true => (own[at], own[at] - 1),
-        false => (1, 0),
+    let rest = own[axis] - 1;
+    let direction = match [low[axis], high[axis]] {
+        [before, 0] if before == rest => Direction::Forward,
+        [0, behind] if behind == rest => Direction::Backward,
+        _ => return None,
     };
     let is = |(at, a): (usize, &Along)| {
-        (a.size, low[at]) == expected(at) && (a.stride, a.dilation, high[at]) == (1, 1, 0)
+        let size = if at == axis { own[at] } else { 1 };
+        let bare = at == axis || [low[at], high[at]] == [0, 0];
+        bare && [a.size, a.stride, a.dilation] == [size, 1, 1]
     };
     let scans = along.iter().enumerate().all(is);
-    row.scan.filter(|_| scans).map(|def| (axis as i64, def))
+    row.scan
+        .filter(|_| scans)
+        .map(|def| (axis as i64, def, direction))
+}
+
+/// The end from which a scan begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Forward,
+    Backward,
 }
 
 /// The windows along one axis, each reduced to an element.
@@ -213,13 +238,6 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
         let clause = [b.ints("dims", &[axis as i64 + 1])];
         return Ok(b.value(row.reduction, &[x], &clause)?);
     }
-    if size > MAX_SHIFTS {
-        let text = format!("has windows of {size} elements that overlap");
-        let help = format!(
-            "up to {MAX_SHIFTS} along an axis are read; a `pad` and a cumulative sum give the sums of longer ones"
-        );
-        return Err(Fault::form(text).help(help));
-    }
     let one = Along {
         size: 1,
         stride: 1,
@@ -228,12 +246,48 @@ fn reduced(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) ->
     let mut each = vec![one; own.len()];
     each[axis] = along;
     let windows = Windows::new(&own, each)?;
+    if size > MAX_SHIFTS && count > 0 {
+        return doubled(draft, row, x, axis, along);
+    }
     let mut all = windows.part(draft, x, 0)?;
     for place in 1..size {
         let next = windows.part(draft, x, place)?;
         all = draft.make(row.combine, &[all, next])?;
     }
     Ok(all)
+}
+
+/// Long overlapping windows along one axis: a window is a sequence of windows whose lengths are powers of two, and each
+/// of these is two neighbors of half the length. The number of ops grows with the logarithm of the length.
+fn doubled(draft: &mut Draft, row: &Row, x: Value, axis: usize, along: Along) -> Made {
+    let count = along.count(lengths(draft, x)[axis])?;
+    let part = |draft: &mut Draft, x: Value, start: i64, limit: i64, stride: i64| {
+        let mut limits = lengths(draft, x);
+        let (mut starts, mut strides) = (vec![0; limits.len()], vec![1; limits.len()]);
+        (starts[axis], limits[axis], strides[axis]) = (start, limit, stride);
+        shape::part(draft, x, &starts, &limits, &strides)
+    };
+    let (mut power, mut width, mut covered, mut all) = (x, 1, 0, None);
+    loop {
+        if along.size & width != 0 {
+            let start = covered * along.dilation;
+            let limit = start + (count - 1) * along.stride + 1;
+            let next = part(draft, power, start, limit, along.stride)?;
+            all = Some(match all {
+                None => next,
+                Some(all) => draft.make(row.combine, &[all, next])?,
+            });
+            covered += width;
+        }
+        if let Some(all) = all.filter(|_| covered == along.size) {
+            return Ok(all);
+        }
+        let (apart, length) = (width * along.dilation, lengths(draft, power)[axis]);
+        let near = part(draft, power, 0, length - apart, 1)?;
+        let far = part(draft, power, apart, length, 1)?;
+        power = draft.make(row.combine, &[near, far])?;
+        width *= 2;
+    }
 }
 
 /// `stablehlo.select_and_scatter` as the gradient of a windowed extreme: the update goes to the first extreme element

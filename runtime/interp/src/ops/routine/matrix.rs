@@ -56,12 +56,11 @@ pub(super) struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// `x - sum of terms`, in any order.
+    /// `x - sum of terms`, in any order. A zero `x` keeps its sign where nothing of another sign is subtracted.
     pub(super) fn less<L: Reducible>(&self, x: L, terms: impl Iterator<Item = (L, L)>) -> L {
         let zero = L::default();
         let rules = &self.env.rules;
-        let mut sum = L::start(Reduce::Sum, zero, zero);
-        L::push(Reduce::Sum, &mut sum, x, rules);
+        let mut sum = L::first(Reduce::Sum, x);
         for (a, b) in terms {
             let term = L::term(L::sub(zero, a, &self.precise), b, &self.precise);
             L::push(Reduce::Sum, &mut sum, term, rules);
