@@ -26,7 +26,7 @@ pub fn parse(args: &[String], catalog: &Catalog<'_>) -> Result<Config, Vec<Strin
     while let Some(arg) = rest.next() {
         if arg == "--" {
             reader.positional.extend(rest.by_ref().cloned());
-        } else if arg.len() > 1 && arg.starts_with('-') {
+        } else if arg.len() > 1 && arg.starts_with('-') && reader.positional != ["help"] {
             reader.flag(arg, &mut rest);
         } else {
             reader.positional.push(arg.clone());
@@ -152,7 +152,7 @@ impl Reader<'_> {
             Err(self.errors)
         }
     }
-    /// `help [PASS]` and `explain CODE`.
+    /// `help [PASS]`, `help --FLAG` and `explain CODE`.
     fn commands(&mut self) {
         let words: Vec<&str> = self.positional.iter().map(String::as_str).collect();
         let action = match words.as_slice() {

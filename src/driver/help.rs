@@ -4,6 +4,7 @@ use fuser_ir::def::{Elsewhere, OpDef, Registry};
 use fuser_ir::diag::CodeDef;
 use fuser_ir::suggest::nearest;
 use fuser_pass::{Catalog, OptionDef, PassDef};
+use fuser_passes::cost::REASONS;
 use serde_json::{Value, json};
 
 use super::codes;
@@ -74,7 +75,7 @@ pub fn help(catalog: &Catalog<'_>, all: bool) -> String {
     } else {
         "\n--help-hidden prints the rare flags too. "
     };
-    text + rest + "fuser-opt explain CODE explains a diagnostic.\n"
+    text + rest + "fuser-opt explain CODE explains a diagnostic or a reason of --explain.\n"
 }
 
 fn flag_line(flag: &Flag) -> String {
@@ -96,8 +97,8 @@ fn entry(left: &str, right: &str) -> String {
     }
 }
 
-/// `help NAME`: describes a pass, a named pipeline, a flag, a code, or an op, given by its full name, its name without
-/// a dialect, or its name in other systems. The error lists similar names.
+/// `help NAME`: describes a pass, a named pipeline, a flag, a code, a reason of `--explain`, or an op, given by its full
+/// name, its name without a dialect, or its name in other systems. The error lists similar names.
 pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<String, String> {
     let name = name.trim_start_matches('-');
     if let Some(pass) = catalog.pass(name) {
@@ -128,6 +129,9 @@ pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<S
     if is_code(name) {
         return explain(name);
     }
+    if let Some(text) = reason(name) {
+        return Ok(text);
+    }
     match registry.foreign(name) {
         Some(Elsewhere::Op(here)) => {
             let text = registry.op(here).map(op_text).unwrap_or_default();
@@ -146,11 +150,12 @@ pub fn about(name: &str, catalog: &Catalog<'_>, registry: &Registry) -> Result<S
     let names = catalog
         .names()
         .chain(flags::spellings())
+        .chain(REASONS.iter().map(|(name, _)| *name))
         .chain(ops())
         .chain(shorts);
     let near = nearest(name, names).map_or(String::new(), |n| format!("; did you mean '{n}'?"));
     Err(format!(
-        "no pass, flag, op or code is called '{name}'{near}"
+        "no pass, flag, op, code or reason is called '{name}'{near}"
     ))
 }
 
@@ -295,8 +300,20 @@ fn is_code(name: &str) -> bool {
     digits.is_some_and(|digits| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit()))
 }
 
-/// `explain CODE`; all titles without a code. The error says what comes near.
+/// `scan-serial`: the rule behind a reason of `--explain`.
+fn reason(name: &str) -> Option<String> {
+    let (name, rule) = REASONS.iter().find(|(known, _)| *known == name)?;
+    Some(format!(
+        "{name}: a reason against one kernel\n\n{}\n",
+        wrapped(rule)
+    ))
+}
+
+/// `explain CODE`, `explain REASON`; all titles without a code. The error says what comes near.
 pub fn explain(code: &str) -> Result<String, String> {
+    if let Some(text) = reason(code) {
+        return Ok(text);
+    }
     let all = codes::all();
     if code.is_empty() {
         return Ok(all
@@ -310,12 +327,16 @@ pub fn explain(code: &str) -> Result<String, String> {
         false => code.to_ascii_uppercase(),
     };
     let Some(found) = all.iter().find(|c| c.code == wanted) else {
-        let near = near_code(&wanted, &all);
+        let reason = nearest(code, REASONS.iter().map(|(name, _)| *name));
+        let near = match reason {
+            Some(near) => format!("; did you mean '{near}'?"),
+            None => near_code(&wanted, &all),
+        };
         let about = match near.is_empty() {
             true => format!("; 'fuser-opt help {code}' tells about passes, flags and ops"),
             false => near,
         };
-        return Err(format!("no code '{code}'{about}"));
+        return Err(format!("no code or reason '{code}'{about}"));
     };
     let mut text = format!(
         "{}: {}\n\n{}\n",
@@ -380,4 +401,21 @@ pub fn version() -> String {
         "fuser-opt {}\nLLVM: {llvm}\nfeatures: {on}\n",
         env!("CARGO_PKG_VERSION")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REASONS;
+
+    /// The page with the table of reasons.
+    const PAGE: &str = include_str!("../../docs/segmentation.md");
+
+    #[test]
+    fn the_manual_has_every_reason() {
+        let rows = REASONS
+            .iter()
+            .map(|(name, rule)| format!("| `{name}` | {rule} |\n"));
+        let rows: String = rows.collect();
+        assert!(PAGE.contains(&rows), "docs/segmentation.md lacks:\n{rows}");
+    }
 }

@@ -12,9 +12,9 @@ use fuser_passes::{
 use super::{color, files};
 
 /// The values of `--explain`.
-pub const VALUE: &str = "all|FILE|json:FILE|%a,%b";
+pub const VALUE: &str = "all|FILE|json:FILE|%a|%a,%b";
 /// Its line of help.
-pub const DOC: &str = "why segments are what they are, the most bytes lost first, in 40 lines; all of it, to stderr or FILE ('-': stdout), which has a dot or a slash in its name; as data; why two values are in different segments";
+pub const DOC: &str = "why segments are what they are, the most bytes lost first, in 40 lines; all of it, to stderr or FILE ('-': stdout), which has a dot or a slash in its name; as data; where one value is; why two values are in different segments";
 
 /// The path of an answer where no file is named.
 pub const STDERR: &str = "/dev/stderr";
@@ -35,13 +35,13 @@ pub struct Question {
     pub kind: &'static str,
     /// The path of the answer.
     pub path: String,
-    /// The two values that it is about, `%a,%b`; none for all.
+    /// The two values that it is about, `%a,%b`, one of them twice; none for all.
     pub pair: Option<String>,
 }
 
 impl Question {
-    /// Parses nothing, `all`, `FILE`, `json:FILE` or `%a,%b`. A question about values contains a `%` or a comma; a path
-    /// contains a dot or a slash.
+    /// Parses nothing, `all`, `FILE`, `json:FILE`, `%a` or `%a,%b`. A question about values contains a `%` or a comma; a
+    /// path contains a dot or a slash.
     pub fn parse(value: &str) -> Result<Self, String> {
         let about = |kind, path: &str, pair: Option<String>| Self {
             kind,
@@ -61,15 +61,18 @@ impl Question {
                 .split(',')
                 .map(|name| name.trim().trim_start_matches('%'));
             let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
-            let [a, b] = names.as_slice() else {
-                return Err(format!("'{value}' is not of the form %a,%b"));
+            let (a, b) = match names.as_slice() {
+                [a] if !value.contains(',') => (a, a),
+                [a, b] => (a, b),
+                _ => return Err(format!("'{value}' is not of the form %a or %a,%b")),
             };
             return Ok(about("explain-pair", STDERR, Some(format!("%{a},%{b}"))));
         }
         match value == "-" || value.contains(['.', '/']) {
             true => Ok(about("explain", value, None)),
             false => Err(format!(
-                "'{value}' is neither 'all' nor two values nor a file: '%a,%b' asks why two values are apart, './{value}' is a file"
+                "'{value}' is neither 'all' nor a value nor a file: '%{value}' asks about a value, '%a,%b' why two are apart, \
+                 './{value}' is a file"
             )),
         }
     }

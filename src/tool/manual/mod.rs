@@ -174,8 +174,8 @@ mod tests {
         let words = |text| offers(text).words.join(" ");
         assert_eq!(words("auto|always|never"), "auto always never");
         assert_eq!(words("cpu|h100|cuda:sm_90|..."), "cpu h100 cuda:sm_90");
-        assert_eq!(words("all|FILE|json:FILE|%a,%b"), "all json:");
-        assert!(offers("all|FILE|json:FILE|%a,%b").files && offers("DIR").files);
+        assert_eq!(words("all|FILE|json:FILE|%a|%a,%b"), "all json:");
+        assert!(offers("all|FILE|json:FILE|%a|%a,%b").files && offers("DIR").files);
         assert_eq!(offers("N"), Offers::default());
         assert_eq!(Offers::of(Value::Nothing), Offers::default());
     }

@@ -10,7 +10,7 @@
 //!   needs it elsewhere belongs to the next *sweep*, which loads its inputs again and recomputes what is cheap.
 //! - Bytes are stored bytes: an axis that is broadcast counts once.
 //!
-//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `body.rs` (the
+//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `reasons.rs`, `body.rs` (the
 //! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
 //! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
 //! stream, tile), `blocks.rs` (what a GPU's blocks and threads share), `nest.rs` (the memory that this takes), `plan.rs` (the choice), `pinned.rs`
@@ -28,6 +28,7 @@ mod nest;
 mod pinned;
 mod plan;
 mod product;
+mod reasons;
 mod refusal;
 mod render;
 mod resident;
@@ -47,6 +48,7 @@ pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
 pub use product::Product;
+pub use reasons::{REASONS, ReasonDef};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};

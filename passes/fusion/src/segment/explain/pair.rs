@@ -126,11 +126,9 @@ impl Drawn {
             return text;
         }
         if let Some(&shared) = ga.iter().find(|g| gb.contains(g)) {
-            let _ = writeln!(
-                text,
-                "both are in one segment, @{}",
-                self.groups[shared].name
-            );
+            let name = &self.groups[shared].name;
+            let _ = writeln!(text, "both are in one segment, @{name}");
+            text += &text::segment(&self.segment(shared));
             return text;
         }
         let (Some(&first), Some(&second)) = (ga.first(), gb.first()) else {

@@ -208,6 +208,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
         lines.push(format!("one kernel is refused: {}", said(reason)));
     }
     if let Some(together) = &why.together {
+        let (within, within_apart) = (workspace(together), workspace(&why.apart));
         let (together, apart) = (bytes(together), bytes(&why.apart));
         let change = match together.cmp(&apart) {
             std::cmp::Ordering::Less => format!("{} fewer", apart - together),
@@ -215,7 +216,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
         lines.push(format!(
-            "{}one kernel would move {together} bytes in {}, {} move {apart}{}: {change}",
+            "{}one kernel would move {together} bytes{within} in {}, {} move {apart}{within_apart}{}: {change}",
             match why.refused {
                 Some(_) => "without that boundary ",
                 None => "",
@@ -233,6 +234,14 @@ pub(super) fn why(why: &Why) -> Vec<String> {
         }
     }
     lines
+}
+
+/// ` (64 of them in workspace)`; nothing where there is none.
+fn workspace(cost: &CostNote) -> String {
+    match cost.workspace_bytes {
+        0 => String::new(),
+        bytes => format!(" ({bytes} of them in workspace)"),
+    }
 }
 
 fn bytes(cost: &CostNote) -> u64 {
