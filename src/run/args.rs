@@ -444,7 +444,7 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["explain"],
-        value: Some("[all|FILE|json:FILE|%a,%b]"),
+        value: Some("[all|FILE|json:FILE|%a|%a,%b]"),
         doc: tool::explain::DOC,
         set: |config, value| {
             config.explain.push(Question::parse(value)?);
@@ -640,7 +640,8 @@ fn report(config: &mut Config, value: &str) -> Result<(), String> {
             Ok(())
         }
         None => Err(format!(
-            "'{value}' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE"
+            "'{value}' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE{}",
+            tool::flags::meant_form(value, ReportForm::ALL.iter().map(|form| form.name()))
         )),
     }
 }
@@ -931,8 +932,9 @@ mod tests {
         );
         assert_eq!(
             errors("a --report r.json"),
-            "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE"
+            "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE; did you mean 'json:r.json'?"
         );
+        assert!(errors("a --report r.txt").ends_with("or perfetto:FILE"));
         assert_eq!(
             errors("a --cpu=x86-64-v5"),
             "--cpu: unknown processor 'x86-64-v5' (expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4); did you mean 'x86-64-v2'?"

@@ -30,8 +30,8 @@ const OF_TORCH: &str = "torch-mlir and torch_xla write StableHLO as text, and nv
                         and `--import=nvfuser-python` read these";
 /// Advice for models of ONNX.
 const OF_ONNX: &str = "onnx-mlir lowers it to StableHLO (`--convert-onnx-to-stablehlo`), whose text `fuser-translate --import=stablehlo` reads";
-const STABLEHLO: &str = "`fuser-translate --import=stablehlo {file} | fuser-opt` reads it";
-const NVFUSER: &str = "`fuser-translate --import=nvfuser-python {file} | fuser-opt` reads it";
+const STABLEHLO: &str = "`fuser-translate --import=stablehlo {file} -o program.fir` reads it";
+const NVFUSER: &str = "`fuser-translate --import=nvfuser-python {file} -o program.fir` reads it";
 const UNPACK: &str = "unpack it first";
 const UTF8: &str = "save it as UTF-8";
 const INPUT: &str = "`fuser-run` reads it as the input of a program: `--input NAME=@{file}`";
@@ -473,9 +473,10 @@ fn operations(text: &str) -> BTreeSet<&str> {
     text.lines().filter_map(name).collect()
 }
 
-/// Advice on `name`, which was given as a program format but is not one.
+/// Advice on `name`, which was given as a program format but is not one; of a file name, the advice on its ending.
 pub fn of_format(name: &str) -> Option<&'static str> {
     let name = name.to_ascii_lowercase();
+    let name = name.rfind('.').map_or(&*name, |at| &name[at..]);
     let known = [
         (&["jax", "jaxpr", "flax", "hlo", "xla"][..], OF_JAX),
         (
@@ -513,13 +514,21 @@ pub fn of_format(name: &str) -> Option<&'static str> {
             "did you mean 'stablehlo'?",
         ),
         (
-            &["fir", "fuser"],
+            &[".mlir", ".txt", ".stablehlo"],
+            "the format stands before the file: '--import=stablehlo FILE'",
+        ),
+        (
+            &[".py"],
+            "the format stands before the file: '--import=nvfuser-python FILE'",
+        ),
+        (
+            &["fir", ".fir", "fuser"],
             "a program of Fuser is read without the flag",
         ),
     ];
     known
         .iter()
-        .find(|(names, _)| names.contains(&name.as_str()))
+        .find(|(names, _)| names.contains(&name))
         .map(|(_, advice)| *advice)
 }
 

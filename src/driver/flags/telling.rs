@@ -283,20 +283,23 @@ fn explain(c: &mut Config, value: &str) -> Result<(), String> {
     Ok(())
 }
 
+/// The forms of a report, and the kind of file that each is.
+const REPORTS: [(&str, &str); 4] = [
+    ("html", crate::explorer::KIND),
+    ("json", "segment-report"),
+    ("dot", crate::explorer::DOT),
+    ("svg", crate::explorer::SVG),
+];
+
 fn report(c: &mut Config, value: &str) -> Result<(), String> {
     let (form, path) = value.split_once(':').unwrap_or((value, ""));
-    let kind = match form {
-        "html" => crate::explorer::KIND,
-        "json" => "segment-report",
-        "dot" => crate::explorer::DOT,
-        "svg" => crate::explorer::SVG,
-        _ => "",
-    };
-    if kind.is_empty() || path.is_empty() {
+    let known = REPORTS.iter().find(|(name, _)| *name == form);
+    let Some((_, kind)) = known.filter(|_| !path.is_empty()) else {
+        let meant = crate::tool::flags::meant_form(value, REPORTS.iter().map(|(name, _)| *name));
         return Err(format!(
-            "'{value}' is not of the form html:FILE, json:FILE, dot:FILE or svg:FILE"
+            "'{value}' is not of the form html:FILE, json:FILE, dot:FILE or svg:FILE{meant}"
         ));
-    }
+    };
     c.reports.push((kind, path.to_owned()));
     Ok(())
 }
