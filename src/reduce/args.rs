@@ -69,6 +69,21 @@ pub enum Print {
     Strategies,
 }
 
+impl Test {
+    /// The condition under which a program is interesting, as a sentence without its end.
+    pub fn condition(&self) -> String {
+        match self {
+            Test::Command(command) => format!("'{command}' must exit with 0"),
+            Test::Crash(command) => format!(
+                "'{command}' must exit with 3 or die of a signal; a message is tested by --test='CMD %s 2>&1 | grep -q MESSAGE'"
+            ),
+            Test::Miscompile(flags) => {
+                format!("'fuser-opt {flags} --validate' must find a changed result")
+            }
+        }
+    }
+}
+
 struct Flag {
     names: &'static [&'static str],
     /// The name of its value in help; switches have none.
@@ -89,7 +104,10 @@ static FLAGS: &[Flag] = &[
     flag!(["crash"] Some("CMD"), "instead: CMD crashes as it does on the input (exit 3 or a signal, with the same message)",
         |a, v| add(a, Test::Crash(v.to_owned()))),
     flag!(["miscompile"] Some("FLAGS"), "instead: the passes that these flags of fuser-opt run change what the program computes",
-        |a, v| add(a, Test::Miscompile(v.to_owned()))),
+        |a, v| match v.trim_start().starts_with('-') {
+        true => add(a, Test::Miscompile(v.to_owned())),
+        false => Err(format!("'{v}' is no list of flags of fuser-opt, as '--cse --segment' is")),
+    }),
     flag!(["o", "output"] Some("FILE"), "where the result goes (default: stdout)", |a, v| {
         a.output = v.to_owned();
         Ok(())

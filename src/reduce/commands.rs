@@ -12,6 +12,8 @@ use super::shell::{Ended, ShellCommand};
 
 /// Exit status of our tools after an internal error.
 const INTERNAL_ERROR: i32 = 3;
+/// Exit status of our tools where the command line is wrong.
+const WRONG_USAGE: i32 = 2;
 /// The shell's exit statuses for a command that it cannot find or may not run.
 const NOT_RUN: [i32; 2] = [126, 127];
 /// The code under which `fuser-opt --validate` reports a changed result.
@@ -102,11 +104,11 @@ impl Alike {
         &self,
         text: &str,
         cancelled: &(dyn Fn() -> bool + Sync),
-        symptom: fn(ExitStatus, &str) -> Option<String>,
+        symptom: fn(ExitStatus, &str) -> Result<Option<String>, String>,
     ) -> Result<TestResult, String> {
         match run(&self.command, text, cancelled)? {
             Ended::Done { status, stderr } => {
-                let found = symptom(status, &stderr);
+                let found = symptom(status, &stderr)?;
                 let same = found.is_some_and(|f| *self.first.get_or_init(|| f.clone()) == f);
                 Ok(interesting(same))
             }
@@ -123,11 +125,7 @@ fn run(
     let ended = command.run(text, cancelled).map_err(|e| e.to_string())?;
     match &ended {
         Ended::Done { status, stderr } if NOT_RUN.iter().any(|c| status.code() == Some(*c)) => {
-            Err(stderr
-                .lines()
-                .next()
-                .unwrap_or("no such command")
-                .to_owned())
+            Err(first_line(&stderr, "no such command"))
         }
         _ => Ok(ended),
     }
@@ -148,24 +146,32 @@ fn unfinished(ended: &Ended) -> TestResult {
     }
 }
 
+fn first_line(text: &str, otherwise: &str) -> String {
+    text.lines().next().unwrap_or(otherwise).to_owned()
+}
+
 /// The kind of a crash: the signal or 3, and the head of the message.
-fn crash(status: ExitStatus, stderr: &str) -> Option<String> {
+fn crash(status: ExitStatus, stderr: &str) -> Result<Option<String>, String> {
     let kind = match (status.code(), signal(status)) {
         (Some(INTERNAL_ERROR), _) => "internal error".to_owned(),
         (_, Some(signal)) => format!("signal {signal}"),
-        _ => return None,
+        _ => return Ok(None),
     };
     let words = ["internal error", "panicked", "error"];
     let line = |word: &&str| stderr.lines().find(|l| l.contains(*word));
     let line = words.iter().find_map(line).or(stderr.lines().next());
-    Some(format!("{kind}: {}", head(line.unwrap_or_default())))
+    let head = head(line.unwrap_or_default());
+    Ok(Some(format!("{kind}: {head}")))
 }
 
-/// The pass that changed the result. The rest of the message changes as the program shrinks.
-fn changed_result(_status: ExitStatus, stderr: &str) -> Option<String> {
-    let line = stderr.lines().find(|l| l.contains(CHANGED_RESULT))?;
-    let pass = line.split_once("' changed").map_or(line, |(pass, _)| pass);
-    Some(head(pass))
+/// The pass that changed the result. The rest of the message changes as the program shrinks. Flags that the tool does not have are an
+/// error.
+fn changed_result(status: ExitStatus, stderr: &str) -> Result<Option<String>, String> {
+    if status.code() == Some(WRONG_USAGE) {
+        return Err(first_line(stderr, "wrong flags"));
+    }
+    let line = stderr.lines().find(|l| l.contains(CHANGED_RESULT));
+    Ok(line.map(|line| head(line.split_once("' changed").map_or(line, |(pass, _)| pass))))
 }
 
 /// A message without the parts that change as the program shrinks: the preceding location, symbols, and all numbers.

@@ -97,7 +97,9 @@ fn reduce(arguments: &Arguments) -> Result<Exit, String> {
         true => Progress::silent(),
         false => Progress::start("fuser-reduce", "testing the input"),
     };
-    let tests = must_be_interesting(predicate.as_ref(), &text, &program, &interrupt)?;
+    let condition = arguments.tests.first().map(Test::condition);
+    let condition = condition.unwrap_or_default();
+    let tests = must_be_interesting(predicate.as_ref(), &condition, &text, &program, &interrupt)?;
     let before = program.ops();
     let config = Config {
         strategies: &arguments.strategies,
@@ -153,6 +155,7 @@ fn predicate(arguments: &Arguments) -> Box<dyn Predicate> {
 /// Tests the file as given, then as printed; returns the number of tests.
 fn must_be_interesting(
     predicate: &dyn Predicate,
+    condition: &str,
     text: &str,
     program: &Program,
     interrupt: &AtomicBool,
@@ -165,9 +168,9 @@ fn must_be_interesting(
     match test_result(text)? {
         TestResult::Interesting => {}
         TestResult::Boring => {
-            return Err(
-                "the input is not interesting: its test fails, and nothing can be reduced".into(),
-            );
+            return Err(format!(
+                "the input is not interesting, and nothing can be reduced: {condition}"
+            ));
         }
         TestResult::TimedOut => {
             return Err(
