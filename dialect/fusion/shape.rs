@@ -4,7 +4,7 @@
 //! the types.
 
 use fuser_ir::attr::AttrKind;
-use fuser_ir::def::{At, OpError, OpParts, ResultTypes};
+use fuser_ir::def::{At, Computes, OpError, OpParts, ResultTypes};
 use fuser_ir::describe;
 use fuser_ir::types::{DType, Dim, Extent, ExtentExpr, TypeId, TypeKind};
 use fuser_ir::{Ir, Value};
@@ -159,7 +159,7 @@ pub fn same_dtype(ir: &Ir, operands: &[Value], first: usize) -> Result<DType, Op
                     dtype.name(),
                     c.name()
                 );
-                let help = format!("cast it: `fusion.cast ... to {}`", c.name());
+                let help = alike(ir, [operands[first], value], [c, dtype]);
                 return Err(OpError::at(At::Operand(index), text)
                     .code(&DTYPES_DISAGREE)
                     .help(help));
@@ -167,6 +167,22 @@ pub fn same_dtype(ir: &Ir, operands: &[Value], first: usize) -> Result<DType, Op
         }
     }
     common.ok_or_else(|| OpError::new("has no operands"))
+}
+
+/// The advice on two operands of these element types: a constant among them states another type, else the second is cast.
+fn alike(ir: &Ir, [first, second]: [Value; 2], [wanted, found]: [DType; 2]) -> String {
+    let is_constant = |value: Value| {
+        let op = ir.def_op(value);
+        op.is_some_and(|op| ir.computes(op) == Some(Computes::Constant))
+    };
+    let stated = |name: &str| format!("state the type of the constant: `value ... : {name}`");
+    if is_constant(second) {
+        stated(wanted.name())
+    } else if is_constant(first) {
+        stated(found.name())
+    } else {
+        format!("cast it: `fusion.cast ... to {}`", wanted.name())
+    }
 }
 
 /// The element type of operand `index`.

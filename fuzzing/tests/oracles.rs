@@ -15,10 +15,11 @@ use fuser_target::{A100, GENERIC};
 const CASES: u64 = 200;
 
 /// The plans of the cost model that cannot be lowered, so that others are taken: a sweep walks axes of parts that have nothing in common, along
-/// which a sum may be over nothing; and a sum is read in the phase that makes it, where a gather reads beside it what it sums.
-const GIVEN_UP: [&str; 2] = [
+/// which a sum may be over nothing; and a sum is read in the phase, or the sweep, that makes it, where a gather reads beside it what it sums.
+const GIVEN_UP: [&str; 3] = [
     "'': it does not vary along '', which may be empty: it would never be computed",
     "'': its result is needed in the phase that computes it",
+    "'': its result is needed in the sweep that computes it, and an axis that it reduces has the role `stream` or `grid`",
 ];
 /// The most of them among the cases of a test.
 const MOST_GIVEN_UP: u64 = 3;

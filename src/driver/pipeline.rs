@@ -198,11 +198,9 @@ fn grouping(path: &str, config: &Config) -> Result<String, Box<Diagnostic>> {
             line: u32::try_from(e.line()).unwrap_or(1),
             column: u32::try_from(e.column()).unwrap_or(1),
         };
-        Box::new(Diagnostic::error(
-            code,
-            place,
-            format!("the grouping is not understood: {e}"),
-        ))
+        let message = format!("the grouping is not understood: {e}");
+        let error = Diagnostic::error(code, place, message);
+        Box::new(error.help(fuser_passes::segment::GroupingError::FORM))
     })?;
     Ok(json.to_string())
 }

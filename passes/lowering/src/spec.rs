@@ -270,8 +270,13 @@ fn number(ir: &Ir, op: Op, name: &str, least: i64, most: i64) -> Result<i64, Spe
 
 fn parse_axes(text: &str, axes: &Axes) -> Result<Vec<AxisId>, SpecError> {
     let find = |part: &str| axes.ids().find(|&a| axis_name(a) == part);
+    let unknown = |part: &str| {
+        let names: Vec<String> = axes.ids().map(axis_name).collect();
+        let names = names.join(", ");
+        format!("'{part}' is no axis of this sweep, whose axes are {names}")
+    };
     text.split('*')
-        .map(|part| find(part).ok_or_else(|| format!("'{part}' is no axis of this sweep")))
+        .map(|part| find(part).ok_or_else(|| unknown(part)))
         .collect()
 }
 

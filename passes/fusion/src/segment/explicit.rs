@@ -60,6 +60,9 @@ pub struct Step {
 }
 
 impl GroupingError {
+    /// The advice on a text that is no grouping.
+    pub const FORM: &str = "a grouping is JSON, as '--segment --segment-report=FILE' writes it";
+
     /// One line.
     pub fn message(&self, ir: &Ir) -> String {
         match self {
@@ -103,6 +106,7 @@ impl GroupingError {
             Self::UnknownOp {
                 near: Some(near), ..
             } => Some(format!("did you mean '%{near}'?")),
+            Self::Form(_) => Some(Self::FORM.into()),
             Self::Removed { .. } => Some(
                 "write the grouping for the program as it is before --segment, or leave the passes before it out"
                     .into(),

@@ -14,6 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::combine::Combine;
 use super::scan::Scan;
 use super::sweep::{Resident, SweepLowering, Unsupported};
+use crate::spec::Role;
 
 /// Loop axes of a nest, outermost first, and what it is for.
 pub(super) type Group = (Vec<usize>, Vec<Effect>);
@@ -175,11 +176,8 @@ impl SweepLowering<'_> {
                 continue;
             }
             if self.combine_of(op).is_some() {
-                return self.refuse(
-                    op,
-                    "its result is needed in the phase that computes it",
-                    "move its users to a later phase",
-                );
+                let (why, help) = self.unfinished(op);
+                return self.refuse(op, why, help);
             }
             ops.push(op);
             stack.extend(self.computed_operands(op));
@@ -194,6 +192,24 @@ impl SweepLowering<'_> {
             loads,
             scans: Vec::new(),
         })
+    }
+    /// The reason that the result of the reduction `op` is not there yet where it is read, and the advice.
+    fn unfinished(&self, op: Op) -> (&'static str, &'static str) {
+        let is_walked = |&l: &usize| self.spec.loops[l].role != Role::Tile;
+        if self
+            .reduced(op)
+            .is_ok_and(|loops| loops.iter().any(is_walked))
+        {
+            (
+                "its result is needed in the sweep that computes it, and an axis that it reduces has the role `stream` or `grid`",
+                "give that axis the role `tile`, or move its users to a later sweep",
+            )
+        } else {
+            (
+                "its result is needed in the phase that computes it",
+                "move its users to a later phase",
+            )
+        }
     }
     /// Number of loops that must be open before `value` can be computed.
     pub(super) fn depth(&self, nest: &Nest, value: Value) -> usize {
