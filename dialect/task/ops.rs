@@ -106,7 +106,7 @@ pub static SWEEP: OpDef = OpDef {
           `grid` (spread over workers), `stream` (one worker, step by step) or `tile` (resident in fast memory). All clauses are \
           decisions of the scheduler and may be written by hand; they have no effect on values. A result is an output or an \
           accumulator.",
-    example: "task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]xf32> {\n  %y = task.segment @s0 {\n    %y = task.sweep axes [\"b\", \"c\"] extents [[B], 8] roles [\"grid\", \"tile\"] vector 8 {\n      %y = fusion.sum %x dims [1]\n      task.yield %y\n    }\n    task.yield %y\n  }\n  task.return %y\n}",
+    example: "task.program @f(%x: tensor<[B]x8xf32>) -> tensor<[B]xf32> {\n  %y = task.segment @s0 {\n    %y = task.sweep axes [\"a0\", \"a1\"] extents [[B], 8] roles [\"grid\", \"tile\"] vector 8 {\n      %y = fusion.sum %x dims [1]\n      task.yield %y\n    }\n    task.yield %y\n  }\n  task.return %y\n}",
     clauses: &[
         optional(
             "axes",
