@@ -281,12 +281,10 @@ impl BottomUp<'_> {
         let time = i128::from(time.saturating_mul(target.workers));
         let launches = self.cost(a).launches.saturating_add(self.cost(b).launches);
         let launches = i128::from(launches) - 1;
-        let kernels = self.cost(a).kernels.saturating_add(self.cost(b).kernels);
-        let kernels = i128::from(kernels) - 1;
         match objective {
-            Objective::Bytes => [bytes, launches, kernels, time],
-            Objective::Time => [time, bytes, launches, kernels],
-            Objective::Kernels => [kernels, bytes, launches, time],
+            Objective::Bytes => [bytes, launches, 1, time],
+            Objective::Time => [time, bytes, launches, 1],
+            Objective::Kernels => [1, bytes, launches, time],
         }
     }
 }
