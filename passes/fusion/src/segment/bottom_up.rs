@@ -5,8 +5,9 @@
 //! and it goes back under its true gain. A group that has grown waits under what its parts would have gained, where that was
 //! asked: else a group beside a hundred others would be asked about with each of them after each merge. If one group is much smaller than the other, the axes of the two are tested
 //! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
-//! smaller pair comes first, so groups grow evenly and the work stays near n log n. Where groups are many, views join
-//! what reads them before all others, as they would stand between groups of equal size.
+//! smaller pair comes first, so groups grow evenly and the work stays near n log n. A large group takes in several neighbours
+//! with one question (`at_once.rs`). Where groups are many, views join what reads them before all others, as they would stand
+//! between groups of equal size (`views.rs`).
 
 use std::collections::BinaryHeap;
 
@@ -15,6 +16,7 @@ use fuser_analysis::cost::{Cost, Kind, Refusal};
 use fuser_ir::{Ir, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::at_once::Pace;
 use super::boundaries::is_alone;
 use super::candidates::{Candidate, Gain, Ties, Vain, gain};
 use super::graph::{Graph, Index};
@@ -29,12 +31,13 @@ const LOPSIDED: usize = 8;
 pub(super) struct State {
     pub(super) group: Group,
     pub(super) version: u32,
-    alive: bool,
+    pub(super) alive: bool,
     pub(super) alone: bool,
     /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
     hopeless: Option<Option<Refusal>>,
     /// Groups that no kernel holds beside it, as a window would be too large, with the reason: as groups grow, windows do.
-    apart: FxHashMap<GroupId, Refusal>,
+    pub(super) apart: FxHashMap<GroupId, Refusal>,
+    pub(super) pace: Pace,
 }
 
 /// The search over one set of groups.
@@ -45,7 +48,7 @@ pub(super) struct BottomUp<'a> {
     pub(super) states: Vec<State>,
     /// The group of each op of the graph; `None` for ops that take no part.
     pub(super) of_op: Vec<Option<GroupId>>,
-    order: Order,
+    pub(super) order: Order,
     /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
     axes: AxisGroups,
     pub(super) queue: BinaryHeap<Candidate>,
@@ -54,9 +57,9 @@ pub(super) struct BottomUp<'a> {
     /// The pairs that gained nothing. A group beside a hundred views would else be asked about with each of them after each merge.
     pub(super) vain: FxHashMap<(GroupId, GroupId), Vain>,
     pub(super) ties: Ties,
-    records: &'a mut Vec<Record>,
+    pub(super) records: &'a mut Vec<Record>,
     /// Views that repeat values are merged first where groups are many.
-    views: bool,
+    pub(super) views: bool,
 }
 
 impl<'a> BottomUp<'a> {
@@ -85,6 +88,7 @@ impl<'a> BottomUp<'a> {
             alive: true,
             hopeless: None,
             apart: FxHashMap::default(),
+            pace: Pace::default(),
         };
         Self {
             ir,
@@ -115,7 +119,7 @@ impl<'a> BottomUp<'a> {
             self.take_in_repeats();
         }
         for group in 0..self.states.len() as GroupId {
-            self.push_neighbours(group, None);
+            self.push_neighbours(group, &[]);
         }
         self.drain();
         self.finish()
@@ -137,7 +141,7 @@ impl<'a> BottomUp<'a> {
             }
             if candidate.cost_result.is_some() {
                 merged |= self.merge(candidate);
-            } else if !self.planner.budget.is_spent() {
+            } else if !self.planner.budget.is_spent() && !self.take_in_alike(&candidate) {
                 self.judge(candidate);
             }
         }
@@ -153,7 +157,7 @@ impl<'a> BottomUp<'a> {
             return Ok(());
         }
         let between = self.between(a, b).map_err(|c| self.conflict(c))?;
-        self.join(a, b, &between);
+        self.join(&[a, b], &between);
         Ok(())
     }
 
@@ -180,7 +184,7 @@ impl<'a> BottomUp<'a> {
         groups
     }
 
-    fn is_stale(&self, candidate: &Candidate) -> bool {
+    pub(super) fn is_stale(&self, candidate: &Candidate) -> bool {
         let (a, b) = candidate.pair;
         let (a, b) = (&self.states[a as usize], &self.states[b as usize]);
         !a.alive || !b.alive || (a.version, b.version) != candidate.versions
@@ -215,8 +219,10 @@ impl<'a> BottomUp<'a> {
             }
             Ok(cost_result) => {
                 let after = cost_result.cost;
+                let hope = candidate.gain;
                 candidate.gain = gain(&before, &after, objective);
                 if candidate.gain > [0; 4] {
+                    self.note_gain(&candidate, hope);
                     self.expected.insert(candidate.pair, Some(candidate.gain));
                     candidate.cost_result = Some(Box::new(cost_result));
                     self.queue.push(candidate);
@@ -277,7 +283,7 @@ impl<'a> BottomUp<'a> {
                 return Err(Refusal::Axes(refusal));
             }
         }
-        let members = self.union(a, b);
+        let members = self.union(&[a, b]);
         self.planner.evaluate(self.ir, self.graph, &members)
     }
 
@@ -301,39 +307,37 @@ impl<'a> BottomUp<'a> {
             before: Some(self.cost(a).plus(&self.cost(b))),
             after: cost_result.as_ref().map(|v| v.cost),
         });
-        let merged = self.join(a, b, &between);
+        let merged = self.join(&[a, b], &between);
         self.states[merged as usize].group.cost_result = cost_result;
         if candidate.action == Action::Merge {
             let other = if merged == a { b } else { a };
-            self.push_neighbours(merged, Some(other));
+            self.push_neighbours(merged, &[other]);
         }
         true
     }
 
-    /// Moves the ops of the smaller group into the larger and gives that.
-    fn join(&mut self, a: GroupId, b: GroupId, between: &FxHashSet<GroupId>) -> GroupId {
-        let (into, from) = if self.size(a) >= self.size(b) {
-            (a, b)
-        } else {
-            (b, a)
-        };
-        let members = self.union(a, b);
-        for &op in &self.states[from as usize].group.members {
-            self.of_op[op as usize] = Some(into);
-        }
-        self.order.merge(into, from, between);
+    /// Moves the ops of `groups` into the largest and gives that; those `after` them depend on some.
+    pub(super) fn join(&mut self, groups: &[GroupId], after: &FxHashSet<GroupId>) -> GroupId {
+        let largest = |a: GroupId, b: GroupId| if self.size(a) >= self.size(b) { a } else { b };
+        let into = groups.iter().copied().reduce(largest).unwrap_or_default();
+        let members = self.union(groups);
+        self.order.merge(into, groups, after);
         let before = self.axes.steps();
-        self.axes.merge(self.ir, into as usize, from as usize);
-        self.planner.axis_steps += self.axes.steps() - before;
-        let other = &mut self.states[from as usize];
-        other.alive = false;
-        other.group = Group::default();
-        for (third, refusal) in std::mem::take(&mut other.apart) {
-            self.states[third as usize]
-                .apart
-                .insert(into, refusal.clone());
-            self.states[into as usize].apart.insert(third, refusal);
+        for &from in groups.iter().filter(|&&group| group != into) {
+            for &op in &self.states[from as usize].group.members {
+                self.of_op[op as usize] = Some(into);
+            }
+            self.axes.merge(self.ir, into as usize, from as usize);
+            let other = &mut self.states[from as usize];
+            other.alive = false;
+            other.group = Group::default();
+            for (third, refusal) in std::mem::take(&mut other.apart) {
+                let third_apart = &mut self.states[third as usize].apart;
+                third_apart.insert(into, refusal.clone());
+                self.states[into as usize].apart.insert(third, refusal);
+            }
         }
+        self.planner.axis_steps += self.axes.steps() - before;
         let state = &mut self.states[into as usize];
         state.group = Group {
             members,
@@ -360,79 +364,8 @@ impl<'a> BottomUp<'a> {
         });
     }
 
-    /// Merges each view of an argument that repeats it for one reader with that. Each such merge would come last, when its kernel is as large as
-    /// it will be.
-    fn take_in_repeats(&mut self) {
-        for view in 0..self.states.len() as GroupId {
-            if let Some(reader) = self.reader_of_repeat(view) {
-                self.take_in(view, reader);
-            }
-        }
-    }
-
-    /// The only group that reads what an op repeats of an argument.
-    fn reader_of_repeat(&self, view: GroupId) -> Option<GroupId> {
-        let state = &self.states[view as usize];
-        let &[op] = state.group.members.as_slice() else {
-            return None;
-        };
-        let node = self.graph.ops[op as usize];
-        let repeats = self.ir.operand_count(node) == 1
-            && self.ir.def_op(self.ir.operand(node, 0)).is_none()
-            && self.ir.rank(self.ir.operand(node, 0)) < self.ir.rank(self.ir.result(node, 0));
-        let &[edge] = self.graph.writes[op as usize].as_slice() else {
-            return None;
-        };
-        let edge = &self.graph.edges[edge as usize];
-        let &[user] = edge.users.as_slice() else {
-            return None;
-        };
-        let is_one = state.alive && repeats && !edge.escapes && self.is_view(view);
-        self.of_op[user as usize].filter(|_| is_one)
-    }
-
-    /// Merges a view that stands between two groups with the one that reads it, if all between them are views: says whether it did, and so
-    /// queued the two again. The merge alone gains little and would come last, when one group after the other has grown by what it kept apart.
-    fn take_in_between(&mut self, conflict: &Conflict) -> bool {
-        let Conflict::Cycle(path) = conflict else {
-            return false;
-        };
-        let &[_, ref views @ .., reader] = path.as_slice() else {
-            return false;
-        };
-        let only = self.views && views.iter().all(|&g| self.is_view(g));
-        let view = views.last().filter(|_| only);
-        view.is_some_and(|&view| self.take_in(view, reader))
-    }
-
-    /// Merges a view with a group that reads it, where that may be and costs nothing.
-    fn take_in(&mut self, view: GroupId, reader: GroupId) -> bool {
-        let alone = |g: GroupId| self.states[g as usize].alone;
-        if alone(view) || alone(reader) || !self.neighbours(view).contains_key(&reader) {
-            return false;
-        }
-        let Ok(cost_result) = self.evaluate(view, reader) else {
-            return false;
-        };
-        let before = self.cost(view).plus(&self.cost(reader));
-        let gain = gain(&before, &cost_result.cost, self.planner.model.objective);
-        let pair = (view.min(reader), view.max(reader));
-        let version = |g: GroupId| self.states[g as usize].version;
-        let versions = (version(pair.0), version(pair.1));
-        gain >= [0; 4]
-            && self.merge(Candidate {
-                action: Action::Merge,
-                gain,
-                rank: [0; 3],
-                pair,
-                versions,
-                saved: 0,
-                cost_result: Some(Box::new(cost_result)),
-            })
-    }
-
     /// True of a group that is no kernel: it needs no iteration space.
-    fn is_view(&self, group: GroupId) -> bool {
+    pub(super) fn is_view(&self, group: GroupId) -> bool {
         let cost_result = self.states[group as usize].group.cost_result.as_ref();
         cost_result.is_none_or(|v| v.kind == Kind::View)
     }
@@ -445,13 +378,15 @@ impl<'a> BottomUp<'a> {
         self.order.groups().filter(alive).collect()
     }
     pub(super) fn between(&self, a: GroupId, b: GroupId) -> Result<FxHashSet<GroupId>, Conflict> {
-        let mut successors = |group: GroupId| -> Vec<GroupId> {
-            let members = self.states[group as usize].group.members.iter();
-            let users = members.flat_map(|&m| self.graph.users(m));
-            let groups = users.filter_map(|(r, _)| self.of_op[r as usize]);
-            groups.filter(|&g| g != group).collect()
-        };
-        self.order.between(a, b, &mut successors)
+        self.order
+            .between(a, b, &mut |group| self.successors(group))
+    }
+    /// The groups that read what a group makes.
+    pub(super) fn successors(&self, group: GroupId) -> Vec<GroupId> {
+        let members = self.states[group as usize].group.members.iter();
+        let users = members.flat_map(|&m| self.graph.users(m));
+        let groups = users.filter_map(|(r, _)| self.of_op[r as usize]);
+        groups.filter(|&g| g != group).collect()
     }
     fn conflict(&self, conflict: Conflict) -> Refusal {
         match conflict {
@@ -471,13 +406,14 @@ impl<'a> BottomUp<'a> {
     pub(super) fn size(&self, group: GroupId) -> usize {
         self.states[group as usize].group.members.len()
     }
-    fn union(&self, a: GroupId, b: GroupId) -> Vec<Index> {
-        let members = |g: GroupId| self.states[g as usize].group.members.iter().copied();
-        let mut all: Vec<Index> = members(a).chain(members(b)).collect();
+    /// The ops of groups, ascending.
+    pub(super) fn union(&self, groups: &[GroupId]) -> Vec<Index> {
+        let members = |&g: &GroupId| self.states[g as usize].group.members.iter().copied();
+        let mut all: Vec<Index> = groups.iter().flat_map(members).collect();
         all.sort_unstable();
         all
     }
-    fn names(&self, groups: &[GroupId]) -> Vec<Value> {
+    pub(super) fn names(&self, groups: &[GroupId]) -> Vec<Value> {
         let names = groups.iter().filter_map(|&g| {
             let last = self.states[g as usize].group.members.last()?;
             super::record::name_of(self.ir, self.graph, *last)

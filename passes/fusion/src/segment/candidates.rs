@@ -21,7 +21,7 @@ const MAX_USERS: usize = 32;
 const MAX_WINDOWS: usize = 8;
 
 /// The ops of a pair below which it is asked about as often as one of its groups grows.
-const MIN_VAIN: usize = 64;
+pub(super) const MIN_VAIN: usize = 64;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
 pub(super) type Gain = [i128; 4];
@@ -122,33 +122,33 @@ fn together(one: Gain, two: Gain, most: Gain, objective: Objective) -> Gain {
 }
 
 impl BottomUp<'_> {
-    /// Queues the pairs of `group`: those with a later group at the start, all when it has taken in `other`.
-    pub fn push_neighbours(&mut self, group: GroupId, other: Option<GroupId>) {
+    /// Queues the pairs of `group`: those with a later group at the start, all when it has taken in `others`.
+    pub fn push_neighbours(&mut self, group: GroupId, others: &[GroupId]) {
         let objective = self.planner.model.objective;
         for (neighbour, saved) in self.neighbours(group) {
             let (this, that) = (
                 &self.states[group as usize],
                 &self.states[neighbour as usize],
             );
-            if (other.is_none() && neighbour < group) || this.alone || that.alone {
+            if (others.is_empty() && neighbour < group) || this.alone || that.alone {
                 continue;
             }
             let pair = (group.min(neighbour), group.max(neighbour));
-            if self.is_vain(pair, [Some(group), other], neighbour, saved) {
+            let parts = || [group].into_iter().chain(others.iter().copied());
+            if self.is_vain(pair, parts(), neighbour, saved) {
                 continue;
             }
             let most = self.optimistic(pair, saved, objective);
-            let parts = [group].into_iter().chain(other);
-            let seen = parts.filter_map(|part| {
+            let seen = parts().filter_map(|part| {
                 let pair = (part.min(neighbour), part.max(neighbour));
                 self.expected.get(&pair).copied()
             });
-            let seen: Vec<Option<Gain>> = seen.collect();
-            let expected = match (other, seen.as_slice()) {
-                (Some(_), &[Some(one)]) => Some(one),
-                (Some(_), &[Some(one), Some(two)]) => Some(together(one, two, most, objective)),
-                _ => None,
-            };
+            // One that was not asked about leaves all open.
+            let seen: Option<Vec<Gain>> = seen.collect();
+            let seen = seen.filter(|_| !others.is_empty()).unwrap_or_default();
+            let expected = seen
+                .into_iter()
+                .reduce(|one, two| together(one, two, most, objective));
             self.expected.insert(pair, expected);
             self.push(Action::Merge, pair, expected.unwrap_or(most), saved);
         }
@@ -157,12 +157,11 @@ impl BottomUp<'_> {
     fn is_vain(
         &mut self,
         pair: (GroupId, GroupId),
-        parts: [Option<GroupId>; 2],
+        parts: impl Iterator<Item = GroupId>,
         neighbour: GroupId,
         saved: u64,
     ) -> bool {
-        let pairs = parts.into_iter().flatten();
-        let pairs = pairs.map(|part| (part.min(neighbour), part.max(neighbour)));
+        let pairs = parts.map(|part| (part.min(neighbour), part.max(neighbour)));
         let met = pairs.filter(|pair| self.expected.contains_key(pair));
         let vain = met.map(|pair| self.vain.get(&pair).copied());
         let Some(vain) = vain.collect::<Option<Vec<Vain>>>() else {

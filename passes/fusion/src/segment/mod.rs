@@ -29,7 +29,7 @@
 //!
 //! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components), `order.rs` (the quotient
 //! graph's topological order), `chunks.rs` (components longer than a kernel), `labels.rs` (groups that a frontend proposes),
-//! `bottom_up.rs` (merges), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
+//! `bottom_up.rs` (merges), `at_once.rs` (several with one question), `views.rs` (views come first), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
 //! grouping can do without), `exact.rs` (the optimum over few ops), `regroup.rs` (a window in which it is taken), `refine.rs` (moves
 //! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
 //! file), `apply.rs` (drawing the boundaries), `named.rs` (values by name), `pass.rs`.
@@ -39,6 +39,7 @@
 //! cheaper to compute again than to load, are copied into each group that uses them.
 
 mod apply;
+mod at_once;
 mod bottom_up;
 mod boundaries;
 mod candidates;
@@ -61,6 +62,7 @@ mod rounds;
 mod search;
 #[cfg(test)]
 mod tests;
+mod views;
 
 pub use crate::planner::{CostResult, Planner};
 pub use apply::{Draw, draw};

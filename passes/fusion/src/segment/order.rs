@@ -82,15 +82,45 @@ impl Order {
         Ok(parents.into_keys().collect())
     }
 
-    /// Merges `b` into `a`; `between` is what [`Order::between`] gave for the pair.
-    pub fn merge(&mut self, a: GroupId, b: GroupId, between: &FxHashSet<GroupId>) {
-        let (pa, pb) = (self.position[a as usize], self.position[b as usize]);
-        let (from, to) = (pa.min(pb) as usize, pa.max(pb) as usize);
+    /// The groups between the first and the last of `set` that depend on some of it; `None` where one of them leads back to it.
+    pub fn dependents(
+        &self,
+        set: &[GroupId],
+        successors: &mut dyn FnMut(GroupId) -> Vec<GroupId>,
+    ) -> Option<FxHashSet<GroupId>> {
+        let (from, to) = self.span(set);
+        let own: FxHashSet<GroupId> = set.iter().copied().collect();
+        let mut found = FxHashSet::default();
+        let mut stack = set.to_vec();
+        while let Some(group) = stack.pop() {
+            let outside = found.contains(&group);
+            for next in successors(group) {
+                if own.contains(&next) {
+                    if outside {
+                        return None;
+                    }
+                } else if (self.position[next as usize] as usize) < to && found.insert(next) {
+                    stack.push(next);
+                }
+            }
+        }
+        (to - from <= MAX_SPAN).then_some(found)
+    }
+    /// The first and the last position of `set`.
+    fn span(&self, set: &[GroupId]) -> (usize, usize) {
+        let places = || set.iter().map(|&g| self.position[g as usize] as usize);
+        (places().min().unwrap_or(0), places().max().unwrap_or(0))
+    }
+
+    /// Merges `set` into a member `into`; `after` is what [`Order::between`] or [`Order::dependents`] gave for it.
+    pub fn merge(&mut self, into: GroupId, set: &[GroupId], after: &FxHashSet<GroupId>) {
+        let (from, to) = self.span(set);
         let region: Vec<GroupId> = self.list[from..=to].iter().flatten().copied().collect();
-        let others = || region.iter().copied().filter(|&g| g != a && g != b);
-        let before = others().filter(|g| !between.contains(g));
-        let after = others().filter(|g| between.contains(g));
-        let new: Vec<GroupId> = before.chain([a]).chain(after).collect();
+        let gone: FxHashSet<GroupId> = set.iter().copied().collect();
+        let others = || region.iter().copied().filter(|g| !gone.contains(g));
+        let before = others().filter(|g| !after.contains(g));
+        let behind = others().filter(|g| after.contains(g));
+        let new: Vec<GroupId> = before.chain([into]).chain(behind).collect();
         self.list[from..=to].fill(None);
         for (slot, group) in (from..).zip(new) {
             self.list[slot] = Some(group);
@@ -159,4 +189,74 @@ pub(super) fn run_order<K: Ord>(needs: &[Vec<usize>], rank: impl Fn(usize) -> K)
         }
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use fuser_testing::Random;
+
+    use super::*;
+
+    /// True if a path leads from one of `set` to another through a group outside of it.
+    fn is_left(edges: &[Vec<GroupId>], set: &[GroupId]) -> bool {
+        let mut reached = vec![false; edges.len()];
+        let mut stack: Vec<GroupId> = set.to_vec();
+        while let Some(group) = stack.pop() {
+            let outside = !set.contains(&group);
+            for &next in &edges[group as usize] {
+                if outside && set.contains(&next) {
+                    return true;
+                }
+                if !set.contains(&next) && !std::mem::replace(&mut reached[next as usize], true) {
+                    stack.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    #[test]
+    fn sets_merge_where_no_path_leaves_them_and_the_order_holds() {
+        let (mut merged, mut refused) = (0, 0);
+        for seed in 0..200 {
+            let mut random = Random(seed);
+            let count: GroupId = 24;
+            let mut edges: Vec<Vec<GroupId>> = vec![Vec::new(); count as usize];
+            for user in 1..count {
+                for _ in 0..random.below(3) {
+                    edges[random.below(user as usize)].push(user);
+                }
+            }
+            let mut order = Order::new(count as usize);
+            for _ in 0..12 {
+                let groups: Vec<GroupId> = order.groups().collect();
+                let near = random.below(groups.len());
+                let mut set: Vec<GroupId> = groups[near..].to_vec();
+                set.retain(|_| random.below(3) == 0);
+                set.truncate(4);
+                let Some(&into) = set.last() else { continue };
+                let after = order.dependents(&set, &mut |group| edges[group as usize].clone());
+                assert_eq!(after.is_none(), is_left(&edges, &set), "{edges:?} {set:?}");
+                let Some(after) = after else {
+                    refused += 1;
+                    continue;
+                };
+                merged += usize::from(set.len() > 1);
+                order.merge(into, &set, &after);
+                let outer = set.iter().flat_map(|&group| edges[group as usize].clone());
+                let outer: Vec<GroupId> = outer.filter(|user| !set.contains(user)).collect();
+                for &gone in &set {
+                    edges[gone as usize].clear();
+                }
+                edges[into as usize] = outer;
+                for user in edges.iter_mut().flatten().filter(|user| set.contains(user)) {
+                    *user = into;
+                }
+                for (group, users) in (0..).zip(&edges) {
+                    assert!(users.iter().all(|&user| order.is_before(group, user)));
+                }
+            }
+        }
+        assert!(merged > 300 && refused > 100, "{merged} {refused}");
+    }
 }

@@ -486,6 +486,38 @@ fn work_grows_little_faster_than_the_program() {
     check("transposes", transposes, 300);
 }
 
+/// A sum of inputs, and an op on each of these: each op of its own saves a load in the kernel of the sum.
+fn sum_and_users(count: usize) -> Builder {
+    let mut b = Builder::default();
+    let all: Vec<Value> = (0..count)
+        .map(|n| b.input(&format!("x{n}"), "64x64xf32"))
+        .collect();
+    let mut sum = all[0];
+    for (n, &x) in all.iter().enumerate().skip(1) {
+        sum = b.pw(&format!("s{n}"), &[sum, x], "64x64xf32");
+    }
+    let users = all.iter().enumerate();
+    let users = users.map(|(n, &x)| b.pw(&format!("y{n}"), &[x, x], "64x64xf32"));
+    let mut outputs: Vec<Value> = users.collect();
+    outputs.push(sum);
+    b.ret(&outputs);
+    b
+}
+
+#[test]
+fn neighbours_that_gain_the_same_are_taken_in_at_once() {
+    let options = Options {
+        top_down: false,
+        ..Options::default()
+    };
+    let count = 200;
+    let (_, result, planner) = with_model(&sum_and_users(count), Model::default(), options);
+    assert_eq!(result.groups.len(), 1);
+    // One by one they take a plan of 200 to 400 ops for each of 200.
+    let (planned, most) = (planner.planned_ops, 40 * count as u64);
+    assert!(planned < most, "{planned} ops planned");
+}
+
 #[test]
 fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     let b = layers(30);
