@@ -20,7 +20,7 @@ export const USUAL: Record<string, string> = {
 
 /** The commands of examples for which `fuser-opt` with its usual one shows little. */
 const COMMANDS: Record<string, Omit<State, "text">> = {
-  "gelu.fir": { tool: "fuser-run", args: "--device=interp --shape=N=8 --print" },
+  "gelu.fir": { tool: "fuser-run", args: "--device=interp --shape=N=8 --print=%y" },
   "mlp.mlir": { tool: "fuser-translate", args: "--emit=fir" },
   "softmax.fir": { tool: "fuser-opt", args: "--preseg --segment --remat --schedule" },
 };

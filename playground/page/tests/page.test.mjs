@@ -142,7 +142,7 @@ const TYPED = [
     "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = fusion.exp %x\n  task.return %y\n}\n",
   ],
   ["fuser-run", "--device=interp --shape=B=3,S=5,H=2", example("rope.fir")],
-  ["fuser-run", "--device=interp --print --shape=N=8", example("gelu.fir")],
+  ["fuser-run", "--device=interp --print=%y --shape=N=8", example("gelu.fir")],
   ["fuser-translate", "--emit=fir", example("mlp.mlir")],
   ["fuser-translate", "--emit=nvfuser", example("softmax.fir")],
   ["fuser-translate", "--emit=stablehlo", example("layer_norm.fir")],
