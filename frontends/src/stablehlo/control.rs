@@ -1,5 +1,6 @@
 //! Control flow. Loops with few operations over all turns are unrolled, others become `task.loop` (`loops.rs`). Both
-//! sides of a branch are computed, or only the possible one if it is known.
+//! sides of a branch are computed, or only the possible one if it is known. A loop in a branch makes no turn where the
+//! branch is not taken.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds
@@ -19,6 +20,14 @@ use crate::program::{Fault, Made};
 
 /// The results of an op; `None` where one failed.
 pub(super) type Results = Vec<Option<Value>>;
+
+/// One of the blocks among which an index chooses; the last one is also chosen by all other indices.
+#[derive(Clone, Copy)]
+pub(super) struct Side {
+    index: Value,
+    number: usize,
+    count: usize,
+}
 
 impl<'s> Importer<'s> {
     /// The results of an op with control flow whose operands are known; `None` for another op.
@@ -129,9 +138,20 @@ impl<'s> Importer<'s> {
             let index = usize::try_from(index).map_or(last, |index| index.min(last));
             return Ok(self.block(branches[index], frame));
         }
-        let mut chosen = self.block(branches[last], frame);
-        for (number, branch) in branches[..last].iter().enumerate().rev() {
-            let own = self.block(branch, frame);
+        let mut side = |im: &mut Self, number: usize| {
+            let count = branches.len();
+            frame.sides.push(Side {
+                index,
+                number,
+                count,
+            });
+            let results = im.block(branches[number], frame);
+            frame.sides.pop();
+            results
+        };
+        let mut chosen = side(self, last);
+        for number in (0..last).rev() {
+            let own = side(self, number);
             if own.len() != chosen.len() {
                 return Err(Fault::form("has branches with other numbers of results"));
             }
@@ -156,6 +176,28 @@ impl<'s> Importer<'s> {
         let ty = self.draft.ir.value_type(index);
         let number = self.draft.number(number as f64, ty)?;
         Ok(self.draft.builder().compare("eq", index, number)?)
+    }
+    /// The condition that all of these blocks are chosen; none where there are none.
+    pub(super) fn taken(&mut self, sides: &[Side]) -> Made<Option<Value>> {
+        let mut taken = None;
+        for side in sides {
+            let is_last = side.number + 1 == side.count;
+            let numbers = match is_last {
+                true => 0..side.number,
+                false => side.number..side.number + 1,
+            };
+            for number in numbers {
+                let mut next = self.equals(side.index, number)?;
+                if is_last {
+                    next = self.draft.make(&fusion::NOT, &[next])?;
+                }
+                taken = Some(match taken {
+                    None => next,
+                    Some(taken) => self.draft.make(&fusion::AND, &[taken, next])?,
+                });
+            }
+        }
+        Ok(taken)
     }
     /// The value, or the constant that it equals: an integer or boolean without axes that depends only on constants.
     pub(super) fn folded(&mut self, value: Value) -> Value {

@@ -13,6 +13,7 @@
 use std::collections::{HashMap, HashSet};
 
 use fuser_dialects::{fusion, task};
+use fuser_ir::build::Builder;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, DType, Extent, Ir, Op, Value, describe};
 
@@ -81,6 +82,10 @@ impl<'s> Importer<'s> {
                 carried.values.push(value);
             }
         }
+        let taken = self.taken(&frame.sides)?;
+        carried
+            .values
+            .extend(taken.filter(|taken| seen.insert(*taken)));
         for &value in &carried.values {
             carried.parts.push(self.parts(value)?);
         }
@@ -95,13 +100,35 @@ impl<'s> Importer<'s> {
                 .add(asked.inner, &format!("{symbol}_condition"), &asked.results)?;
         let body = self.draft.add(turn.inner, &symbol, &turn.results)?;
         let operands = carried.parts.concat();
-        let turns = turns(&self.draft.ir, [condition, body], &operands);
+        let mut turns = turns(&self.draft.ir, [condition, body], &operands);
+        let at = taken.and_then(|taken| operands.iter().position(|&value| value == taken));
+        if let Some(at) = at.filter(|_| turns.is_none() || self.may_last(body)) {
+            self.ask_first(condition, at)?;
+            turns = None;
+        }
         Ok(Some(Looped {
             condition,
             body,
             operands,
             turns,
         }))
+    }
+    /// True if a program has loops whose number of turns depends on data.
+    fn may_last(&self, program: Op) -> bool {
+        let ir = &self.draft.ir;
+        let lasts = |&op: &Op| ir.is(op, &task::LOOP) && ir.attr_of(op, "condition").is_some();
+        ir.walk(program).iter().any(lasts)
+    }
+    /// Lets a condition hold only where argument `at` of its program does, too.
+    fn ask_first(&mut self, condition: Op, at: usize) -> Made<()> {
+        let ir = &mut self.draft.ir;
+        let missing = || Fault::form("has no condition");
+        let block = ir.body(condition, 0).ok_or_else(missing)?;
+        let end = ir.terminator(block).ok_or_else(missing)?;
+        let both = [ir.operand(end, 0), ir.args(block)[at]];
+        let both = Builder::before(ir, end).value(&fusion::AND, &both, &[])?;
+        ir.set_operand(end, 0, both);
+        Ok(())
     }
     /// The loop as an op; its results are the values of the text.
     pub(super) fn emit_loop(&mut self, looped: &Looped, first: &[Value]) -> Made<Results> {

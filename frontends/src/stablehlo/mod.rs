@@ -112,6 +112,8 @@ struct Frame<'s> {
     depth: usize,
     /// The number of blocks being read: the function's block, and those of nested loops and branches.
     blocks: usize,
+    /// The branches whose blocks are being read in this program, outermost first.
+    sides: Vec<control::Side>,
 }
 
 impl<'s> Importer<'s> {
@@ -341,7 +343,7 @@ impl<'s> Importer<'s> {
         let name = self.composed(op, name).unwrap_or(name);
         let operands = self.operands(op, frame);
         if let Some(called) = self.called(op, name) {
-            return self.call(op, called, operands, loc, frame.depth);
+            return self.call(op, called, operands, loc, frame);
         }
         self.draft.loc = loc;
         let unsure = self.draft.are_unsure(operands.iter().flatten());
@@ -449,9 +451,10 @@ impl<'s> Importer<'s> {
         called: Span,
         operands: Vec<Option<Value>>,
         loc: LocId,
-        depth: usize,
+        caller: &Frame<'s>,
     ) -> Vec<Option<Value>> {
         let symbol = self.text(called);
+        let depth = caller.depth;
         let Some(function) = self.functions.get(bare(symbol)).copied() else {
             self.draft.undefined(symbol, called);
             return self.substitutes(op);
@@ -470,6 +473,7 @@ impl<'s> Importer<'s> {
         let mut frame = Frame {
             call: Some(loc),
             depth: depth + 1,
+            sides: caller.sides.clone(),
             ..Frame::default()
         };
         for (name, value) in names.into_iter().zip(operands) {

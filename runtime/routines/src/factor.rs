@@ -15,6 +15,14 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     if !fits(a, [n, n]) {
         return false;
     }
+    let finite = (0..n).all(|column| {
+        a[column * n + column..][..n - column]
+            .iter()
+            .all(|x| x.finite())
+    });
+    if !finite {
+        return by_columns(n, a);
+    }
     let params: Spec<llt::LltParams, T> = Spec::default();
     let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<T>(n, Par::Seq, params));
     let matrix = MatMut::from_column_major_slice_mut(a, n, n);
@@ -25,6 +33,29 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
         return false;
     }
     for column in 1..n {
+        a[column * n..][..column].fill(T::zero());
+    }
+    true
+}
+
+/// The same column by column as the op is defined, for matrices with infinities: products of blocks make NaN of them.
+fn by_columns<T: Real>(n: usize, a: &mut [T]) -> bool {
+    let less = |a: &[T], [row, other]: [usize; 2]| {
+        let known = (0..other).map(|k| a[k * n + row] * a[k * n + other]);
+        known.fold(a[other * n + row], |left, term| left - term)
+    };
+    for column in 0..n {
+        let square = less(a, [column, column]);
+        let positive = square > T::zero();
+        if !positive {
+            a.fill(T::NAN);
+            return false;
+        }
+        let root = square.root();
+        for row in column + 1..n {
+            a[column * n + row] = less(a, [row, column]) / root;
+        }
+        a[column * n + column] = root;
         a[column * n..][..column].fill(T::zero());
     }
     true

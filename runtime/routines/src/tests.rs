@@ -78,6 +78,13 @@ fn a_factor_times_its_transpose_is_the_matrix() {
     }
     let mut none = vec![1.0f32, 2.0, 2.0, 1.0];
     assert!(!cholesky(2, &mut none) && none.iter().all(|x| x.is_nan()));
+    let mut infinite = [1.0, 0.0, f64::NAN, f64::INFINITY];
+    assert!(cholesky(2, &mut infinite));
+    assert_eq!(infinite, [1.0, 0.0, 0.0, f64::INFINITY]);
+    let mut infinite = [f64::INFINITY, 0.0, 0.0, 1.0];
+    assert!(cholesky(2, &mut infinite) && infinite == [f64::INFINITY, 0.0, 0.0, 1.0]);
+    let mut none = [1.0, f64::INFINITY, 0.0, 1.0];
+    assert!(!cholesky(2, &mut none) && none.iter().all(|x| x.is_nan()));
 }
 
 #[test]
