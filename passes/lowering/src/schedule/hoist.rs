@@ -1,8 +1,8 @@
 //! Loop-invariant values: computed once before a loop and kept for all its steps.
 //!
-//! A row-wise walk uses the same weights in every row. Values computed from them alone (a rounding to bf16 and back, `1
-//! + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops become
-//! a separate phase before the loops along which it does not vary. A CPU may read the result instead of a weight
+//! A row-wise walk uses the same weights in every row. Values computed from them alone (a rounding to bf16 and back,
+//! `1 + w`, an exponential) are the same in every row too. If that work costs more than reading its result, the ops
+//! become a separate phase before the loops along which it does not vary. A CPU may read the result instead of a weight
 //! without other users. Any work pays then, such as widening a 16-bit weight:
 //!
 //! ```text
