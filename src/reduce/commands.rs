@@ -125,7 +125,7 @@ fn run(
     let ended = command.run(text, cancelled).map_err(|e| e.to_string())?;
     match &ended {
         Ended::Done { status, stderr } if NOT_RUN.iter().any(|c| status.code() == Some(*c)) => {
-            Err(first_line(&stderr, "no such command"))
+            Err(first_line(stderr, "no such command"))
         }
         _ => Ok(ended),
     }
