@@ -48,3 +48,51 @@ impl Session {
         output.flush()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// Messages with headers.
+    fn framed(messages: &[Value]) -> Vec<u8> {
+        let framed = messages.iter().map(|message| {
+            let text = message.to_string();
+            format!("Content-Length: {}\r\n\r\n{text}", text.len())
+        });
+        framed.collect::<String>().into_bytes()
+    }
+
+    #[test]
+    fn answers_come_with_messages_and_lenses_with_costs() {
+        let text = "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = fusion.expp %x\n  %z = fusion.exp %x\n  task.return %z\n}\n";
+        let document = |text: &str| json!({"uri": "file:///f.fir", "languageId": "fir", "version": 1, "text": text});
+        let opened = |text: &str| json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document(text)}});
+        let mut session = Session::default();
+        let mut output = Vec::new();
+        let input = framed(&[
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}}),
+            opened(text),
+        ]);
+        session.answer(&mut input.as_slice(), &mut output).unwrap();
+        let told = String::from_utf8(std::mem::take(&mut output)).unwrap();
+        assert!(
+            told.contains("codeLensProvider") && told.contains("fusion.expp"),
+            "{told}"
+        );
+
+        let input = framed(&[
+            opened(&text.replace("expp", "exp")),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "textDocument/codeLens", "params": {"textDocument": {"uri": "file:///f.fir"}}}),
+        ]);
+        session.answer(&mut input.as_slice(), &mut output).unwrap();
+        let told = String::from_utf8(std::mem::take(&mut output)).unwrap();
+        assert!(!told.contains("\"id\":2"), "{told}");
+        session.find_costs(&mut output).unwrap();
+        let told = String::from_utf8(output).unwrap();
+        assert!(
+            told.contains("\"id\":2") && told.contains("bytes"),
+            "{told}"
+        );
+    }
+}

@@ -101,7 +101,11 @@ impl<'s> Importer<'s> {
         let body = self.draft.add(turn.inner, &symbol, &turn.results)?;
         let operands = carried.parts.concat();
         let mut turns = turns(&self.draft.ir, [condition, body], &operands);
-        let at = taken.and_then(|taken| operands.iter().position(|&value| value == taken));
+        let at = carried
+            .values
+            .iter()
+            .position(|value| Some(*value) == taken);
+        let at = at.map(|at| carried.parts[..at].iter().map(Vec::len).sum());
         if let Some(at) = at.filter(|_| turns.is_none() || self.may_last(body)) {
             self.ask_first(condition, at)?;
             turns = None;

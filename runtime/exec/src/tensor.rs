@@ -136,7 +136,7 @@ impl HostTensor {
         })
     }
 
-    /// The same memory with its axes in the storage order `order`. An invalid order is ignored.
+    /// This memory with its axes in the storage order `order`. An invalid order is ignored.
     pub(crate) fn laid_out(mut self, order: &[u32]) -> HostTensor {
         let mut sorted: Vec<usize> = order.iter().map(|&axis| axis as usize).collect();
         self.order = sorted.clone();

@@ -5,7 +5,7 @@
 //! itself). The rounding of a store to a narrow type is permitted once. A bound of zero means that there is provably
 //! only one correct result, and no slack is added.
 //!
-//! Where the bound is wide, samples are sharper ([`Spread`]): an element must satisfy both. An element for which
+//! Samples are sharper than a wide bound ([`Spread`]): an element must satisfy both. An element for which
 //! neither gives a useful limit is not compared.
 
 use crate::machine::CHUNK;

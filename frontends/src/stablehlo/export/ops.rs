@@ -20,7 +20,7 @@ type ToMany = fn(&mut Writer<'_>, Op, &[Form]) -> Made<Vec<Tensor>>;
 enum Way {
     /// An elementwise op of this name.
     Same(&'static str),
-    /// The same operation in the computing type: XLA rounds each step of its formula to a 16-bit type.
+    /// One operation of this name in the computing type: XLA rounds each step of its formula to a 16-bit type.
     Wide(&'static str),
     /// Several ops.
     By(ToOne),

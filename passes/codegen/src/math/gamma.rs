@@ -1,7 +1,7 @@
 //! lgamma, the logarithm of the absolute value of the gamma function, in f64.
 //!
-//! The method uses `a = abs(x)`, shifted up by eight if it is below eight (Abramowitz and Stegun, 6.1.15), and eight
-//! terms of Stirling's series (6.1.40), which omit less than 10^-16. Below zero it applies the reflection formula
+//! The method uses `a = abs(x)`, shifted up by eight if it is below eight (Abramowitz and Stegun, 6.1.15). Eight terms
+//! of Stirling's series (6.1.40) follow, which omit less than 10^-16. Below zero it applies the reflection formula
 //! (6.1.17). The total rounding error is below 2^-46 of the result, or of 1 if the result is smaller. Near the roots
 //! the error is absolute, so no bound in units in the last place holds. At the roots 1 and 2 the result is 0.
 

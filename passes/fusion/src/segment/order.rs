@@ -82,7 +82,8 @@ impl Order {
         Ok(parents.into_keys().collect())
     }
 
-    /// The groups between the first and the last of `set` that depend on some of it; `None` where one of them leads back to it.
+    /// The groups between the first and the last of `set` that depend on some of it. `None` where one of them leads back
+    /// to it.
     pub fn dependents(
         &self,
         set: &[GroupId],

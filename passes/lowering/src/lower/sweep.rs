@@ -243,7 +243,7 @@ impl<'a> SweepLowering<'a> {
         self.spec.varies(self.axes, value)
     }
     /// The operation by which `op` reduces axes; `None` for other ops, and for reductions of axes of extent 1 only.
-    /// Those work like elementwise ops.
+    /// A reduction of axes of extent 1 works like an elementwise op.
     pub fn combine_of(&self, op: Op) -> Option<Combine> {
         Combine::of(self.ir(), op).filter(|_| !self.axes.reduced(op).is_empty())
     }

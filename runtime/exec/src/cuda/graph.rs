@@ -67,7 +67,7 @@ impl CudaGraph {
     /// Starts the run on a stream, a `CUstream` as a number, by one call of the driver.
     ///
     /// # Errors
-    /// Those of the driver, which may come from earlier kernels.
+    /// Errors of the driver, which may come from earlier kernels.
     ///
     /// # Safety
     /// As for [`CudaExecutable::run`], with the tensors of the record.

@@ -342,7 +342,7 @@ impl Call {
     /// The calls for a product of tensors aligned to `alignment` bytes, or to the element size if that is greater.
     ///
     /// # Errors
-    /// Those of the library; a missing algorithm is not an error.
+    /// Errors of the library; a missing algorithm is not an error.
     pub fn new(
         device: &CudaDevice,
         launched: &LaunchedProduct,

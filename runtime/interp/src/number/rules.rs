@@ -267,7 +267,7 @@ impl Rules {
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }
-    /// The same rules with sums that may be combined from the means of parts.
+    /// These rules with sums that may be combined from the means of parts.
     pub fn of_parts(self) -> Self {
         Self {
             parts: true,

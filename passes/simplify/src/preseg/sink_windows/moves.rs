@@ -36,7 +36,7 @@ impl Move {
             .enumerate()
             .all(|(k, d)| self.keeps(k, d.extent))
     }
-    /// The same part in terms of other axes: `from[k]` is the former axis, or the length of a new axis that is taken
+    /// This part in terms of other axes: `from[k]` is the former axis, or the length of a new axis that is taken
     /// whole.
     fn along(&self, from: &[Result<usize, Extent>]) -> Move {
         let from = from.iter();
