@@ -1,11 +1,14 @@
 //! One process under measurement: its exit, its processor time, its largest resident memory.
 //!
-//! Read from `/proc` while it runs and, of its time, once it has ended and before it is reaped; so only Linux measures, elsewhere both
-//! figures are zero. The memory of the last two milliseconds is not seen: what a process can touch in them is a few megabytes.
+//! The system tells both figures when the process is reaped (`wait4`), so the last instant counts. The memory is at least that of the
+//! test process, which Linux passes on to a child (`setmax_mm_hiwater_rss` in `exec_mmap`). Time while it runs comes from `/proc`:
+//! elsewhere than on Linux nothing is stopped before its time by the clock.
 
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
+
+use wait4::Wait4;
 
 /// A second of processor time, in the ticks of `/proc/PID/stat`.
 const TICKS: u64 = 100;
@@ -18,10 +21,20 @@ const PATIENCE: u32 = 30;
 pub struct Used {
     /// `None`: it was stopped.
     pub status: Option<ExitStatus>,
-    /// Processor time, in steps of ten milliseconds.
+    /// Processor time.
     pub time: Duration,
     /// Bytes.
     pub memory: u64,
+}
+
+impl Used {
+    fn of(status: Option<ExitStatus>, used: wait4::ResourceUsage) -> Self {
+        Self {
+            status,
+            time: used.utime + used.stime,
+            memory: used.maxrss,
+        }
+    }
 }
 
 /// Runs `tool` and stops it after `longest` of processor time. Its output is discarded.
@@ -37,51 +50,27 @@ pub fn measure(tool: &str, args: &[String], folder: &Path, longest: Duration) ->
         .expect("a tool");
     let start = Instant::now();
     let process = format!("/proc/{}", child.id());
-    let (mut memory, mut time) = (0, Duration::ZERO);
-    let status = loop {
-        memory = memory.max(peak(&process).unwrap_or(0));
-        let ended = match stat(&process) {
-            Some((state, used)) => {
-                time = used;
-                state == "Z"
-            }
-            None => true,
-        };
-        if ended && let Some(status) = child.try_wait().expect("a child") {
-            break Some(status);
-        }
-        if time > longest || start.elapsed() > PATIENCE * longest {
+    while let Some(used) = running(&process) {
+        if used > longest || start.elapsed() > PATIENCE * longest {
             child.kill().expect("a child");
-            child.wait().expect("a child");
-            break None;
+            return Used::of(None, child.wait4().expect("a child").rusage);
         }
         std::thread::sleep(PAUSE);
-    };
-    Used {
-        status,
-        time,
-        memory,
     }
+    let ended = child.wait4().expect("a child");
+    Used::of(Some(ended.status), ended.rusage)
 }
 
-fn peak(process: &str) -> Option<u64> {
-    let status = std::fs::read_to_string(format!("{process}/status")).ok()?;
-    let line = status.lines().find_map(|l| l.strip_prefix("VmHWM:"))?;
-    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kilobytes << 10)
-}
-
-/// State and processor time, that of children it waited for included.
-fn stat(process: &str) -> Option<(String, Duration)> {
+/// The processor time so far, that of children it waited for included; `None` once the process has ended.
+fn running(process: &str) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("{process}/stat")).ok()?;
     let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks: u64 = fields
+    if fields.first() == Some(&"Z") {
+        return None;
+    }
+    let ticks = fields
         .get(11..15)?
         .iter()
-        .map_while(|f| f.parse::<u64>().ok())
-        .sum();
-    Some((
-        fields.first()?.to_string(),
-        Duration::from_millis(ticks * 1000 / TICKS),
-    ))
+        .map_while(|f| f.parse::<u64>().ok());
+    Some(Duration::from_millis(ticks.sum::<u64>() * 1000 / TICKS))
 }
