@@ -52,4 +52,4 @@ pub use reasons::{REASONS, ReasonDef};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};
-pub use tiles::{LIGHT, MAX_STAGE_BYTES, NEAR, staged_tile};
+pub use tiles::{LIGHT, MAX_STAGE_BYTES, NEAR, Staged, staged_tile};

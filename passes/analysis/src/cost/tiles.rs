@@ -38,19 +38,46 @@ const SUMMED: u64 = 4;
 /// Bytes of the shortest vectors, which a light sweep's rows fill.
 const PART: u64 = 16;
 
-/// The longest tile, at most `tile`, along each of `cut` axes of a transposition: what is staged of memory with elements of so many
-/// `bytes` takes at most half of what a kernel may ask for, and of each at most what is staged of one.
-pub fn staged_tile(tile: u64, cut: u32, bytes: impl Iterator<Item = u64>, target: &Target) -> u64 {
-    let fold = |(all, most): (u64, u64), bytes| (all.saturating_add(bytes), most.max(bytes));
-    let (all, most) = bytes.fold((0, 0), fold);
+/// One value in memory, as far as [`staged_tile`] asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Staged {
+    /// Bytes of an element.
+    pub element: u64,
+    /// Elements along its axes that a step holds whole, if it is staged and they are known; else 1.
+    pub whole: u64,
+}
+
+/// The longest tile, at most `tile`, along each of `cut` axes of a transposition. A tile of all `memory` takes at most half of the
+/// scratch memory that a kernel may ask for, and a tile of one value at most [`MAX_STAGE_BYTES`], its whole axes included. Where
+/// not even the shortest tile has room beside whole axes, they do not count: nothing is staged then.
+pub fn staged_tile(
+    tile: u64,
+    cut: u32,
+    memory: impl Iterator<Item = Staged>,
+    target: &Target,
+) -> u64 {
+    let (mut all, mut most, mut beside) = (0u64, 0, 0);
+    for one in memory {
+        all = all.saturating_add(one.element);
+        most = most.max(one.element);
+        beside = beside.max(one.element.saturating_mul(one.whole));
+    }
     let room = target.scratch_limit().map_or(u64::MAX, |limit| limit / 2);
-    let fits = |tile: u64| {
-        let elements = tile.saturating_pow(cut);
-        all.saturating_mul(elements) <= room && most.saturating_mul(elements) <= MAX_STAGE_BYTES
+    let longest = |most: u64| {
+        let fits = |tile: u64| {
+            let elements = tile.saturating_pow(cut);
+            all.saturating_mul(elements) <= room && most.saturating_mul(elements) <= MAX_STAGE_BYTES
+        };
+        let halves = std::iter::successors(Some(tile), |tile| Some(tile / 2));
+        let mut halves = halves.take_while(|&tile| tile > 0);
+        halves.find(|&tile| fits(tile)).unwrap_or(1)
     };
-    let halves = std::iter::successors(Some(tile), |tile| Some(tile / 2));
-    let mut halves = halves.take_while(|&tile| tile > 0);
-    halves.find(|&tile| fits(tile)).unwrap_or(1)
+    let beside = longest(beside);
+    if beside >= LEAST {
+        beside
+    } else {
+        longest(most)
+    }
 }
 
 /// The tiles of one sweep.
@@ -129,10 +156,21 @@ impl Tiles {
             }
         }
         if tiles.crossed != 0 {
-            let elements = memory(body, draft).map(|m| m.element);
-            tiles.narrow = staged_tile(tiles.narrow, cut, elements, target);
+            let staged = memory(body, draft).map(|m| tiles.staged(body, &m));
+            tiles.narrow = staged_tile(tiles.narrow, cut, staged, target);
         }
         tiles
+    }
+    fn staged(&self, body: &Body, memory: &Memory<'_>) -> Staged {
+        let along = self.lanes.map_or(0, |lanes| 1 << lanes);
+        let both = memory.stored & along != 0 && memory.stored & self.crossed != 0;
+        let whole = if both { memory.stored & !self.outer } else { 0 };
+        let known = whole & body.named == 0;
+        let extents = bits(if known { whole } else { 0 }).map(|axis| body.extents[axis]);
+        Staged {
+            element: memory.element,
+            whole: extents.fold(1, u64::saturating_mul),
+        }
     }
     /// The same with a shorter tile, where there is one and it matters.
     pub fn shorter(mut self) -> Option<Self> {

@@ -12,7 +12,7 @@
 //! Never changes which reductions finish inside a step: an axis that the plan made resident stays resident as a whole.
 
 use fuser_analysis::axes::{Axes, AxisId};
-use fuser_analysis::cost::{Bindings, LIGHT, staged_tile};
+use fuser_analysis::cost::{Bindings, LIGHT, Staged, staged_tile};
 use fuser_dialects::fusion::lambda;
 use fuser_ir::def::Computes;
 use fuser_ir::types::ExtentExpr;
@@ -348,17 +348,27 @@ impl Draft<'_> {
         let is_cut = |a: &AxisId| crossed.contains(a) || lanes_along == Some(*a);
         let walked = loops.iter().filter(|l| l.role != Role::Tile);
         let cut = walked.filter(|l| l.axes.iter().any(is_cut)).count() as u32;
-        let memory = self.memory.iter();
-        let staged = memory.filter_map(|&v| self.ir.value_kind(v).dtype());
         if crossed.is_empty() {
             return count(self.narrow);
         }
-        count(staged_tile(
-            self.narrow,
-            cut,
-            staged.map(DType::bytes),
-            target,
-        ))
+        let whole = |v: Value| {
+            let crosses = self.axes.stored(v).any(|a| crossed.contains(&a))
+                && self.axes.stored(v).any(|a| lanes_along == Some(a));
+            let kept = |a: &AxisId| {
+                loops
+                    .iter()
+                    .any(|l| l.role == Role::Tile && l.axes.contains(a))
+            };
+            let mut kept = self.axes.stored(v).filter(|a| crosses && kept(a));
+            let extent = |a: AxisId| self.axes.extent(a)?.as_constant()?.try_into().ok();
+            kept.try_fold(1u64, |all, a| Some(all.saturating_mul(extent(a)?)))
+        };
+        let memory = self.memory.iter().filter_map(|&v| {
+            let element = self.ir.value_kind(v).dtype()?.bytes();
+            let whole = whole(v).unwrap_or(1);
+            Some(Staged { element, whole })
+        });
+        count(staged_tile(self.narrow, cut, memory, target))
     }
     /// The axes of transpositions: some value in memory is contiguous along them and varies along the lanes too.
     fn crossed_axes(&self, lanes_along: Option<AxisId>) -> Vec<AxisId> {
