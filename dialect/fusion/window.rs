@@ -1,12 +1,12 @@
 //! Slice, flip, pad, cat: indices shift within an axis.
 
-use fuser_ir::Ir;
 use fuser_ir::def::{
     At, ClauseKind, DTypes, OpDef, OpError, OpParts, ResultTypes, Shape, TypeConstraint, clause,
     operand, operands, optional,
 };
 use fuser_ir::describe;
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
+use fuser_ir::{Ir, Op, layout};
 
 use super::codes::*;
 use super::reshape::SHAPE_OP;
@@ -104,21 +104,63 @@ pub static CAT: OpDef = OpDef {
     summary: "tensors one after another along an axis",
     doc: "The operands, in order, along axis `dim`. They have one element type and one rank, and agree on all other axes (which \
           join as for elementwise ops). The extent along `dim` is the sum; the axis is a plain one. One operand alone gives a \
-          tensor like it; empty operands add nothing.",
+          tensor like it; empty operands add nothing. With `placed` the op runs as a whole, on a CPU: whoever makes an operand writes \
+          it where it lies in the result, and other operands are copied there. All extents are then numbers, no axis is a `b` axis, \
+          memory is row-major, and axes before `dim` have one element. `decompose` adds the clause to cats of more parts than a \
+          kernel tells apart.",
     example: "// %x: tensor<4x8xf32>, %y: tensor<4x3xf32>\n%0 = fusion.cat %x, %y dim 1 : tensor<4x11xf32>",
     operands: &[
         operand("first", TENSOR, "the first tensor"),
         operands("rest", TENSOR, "the others"),
     ],
-    clauses: &[clause(
-        "dim",
-        ClauseKind::Int,
-        "the axis along which they stand",
-    )],
+    clauses: &[
+        clause("dim", ClauseKind::Int, "the axis along which they stand"),
+        optional(
+            PLACED,
+            ClauseKind::Unit,
+            "each operand is written where it lies in the result",
+        ),
+    ],
     infer: Some(infer_cat),
+    verify: Some(verify_cat),
     maps: Some(&maps::CAT),
     ..SHAPE_OP
 };
+
+/// The clause of a cat whose operands are written where they lie in the result.
+pub const PLACED: &str = "placed";
+
+/// True for a cat with the clause [`PLACED`].
+pub fn is_placed(ir: &Ir, op: Op) -> bool {
+    ir.is(op, &CAT) && ir.get_attr(op, PLACED).is_some()
+}
+
+/// The reason that the operands of a cat along `dim` do not lie one behind the other in the memory of its result.
+pub fn refuse_placed(ir: &Ir, op: Op) -> Option<String> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let result = ir.result(op, 0);
+    let mut all = ir.operands(op).chain([result]);
+    all.find_map(|value| {
+        let tensor = ir.value_kind(value).as_tensor()?;
+        let number = |dim: &Dim| matches!(dim.extent, Extent::Static(_)) && !dim.broadcast;
+        let mut before = tensor.dims.iter().take(dim);
+        if let Some(axis) = tensor.dims.iter().position(|dim| !number(dim)) {
+            return Some(format!("axis {axis} has no number of elements of its own"));
+        }
+        if before.any(|dim| dim.extent != Extent::Static(1)) {
+            return Some(format!("an axis before {dim} has more than one element"));
+        }
+        (!layout::is_row_major(ir, tensor)).then(|| "a tensor is not row-major".into())
+    })
+}
+
+fn verify_cat(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    if let Some(reason) = refuse_placed(ir, op).filter(|_| is_placed(ir, op)) {
+        let text = format!("'placed' needs operands that lie one behind the other: {reason}");
+        let error = OpError::at(At::Clause(PLACED), text).code(&BAD_SHAPE);
+        errors.push(error.help("leave the clause out"));
+    }
+}
 
 /// The amounts of clause `name`, one per axis.
 fn per_axis(

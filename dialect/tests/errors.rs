@@ -500,6 +500,21 @@ const CASES: &[Case] = &[
         "// %x: tensor<5xf32>\n%0 = fusion.cat %x dim 1",
     ),
     (
+        "fusion.cat",
+        "FIR0305",
+        "// %x: tensor<5x4xf32>\n%0 = fusion.cat %x, %x dim 1 placed",
+    ),
+    (
+        "fusion.cat",
+        "FIR0305",
+        "// %x: tensor<b5xf32>\n%0 = fusion.cat %x dim 0 placed",
+    ),
+    (
+        "fusion.cat",
+        "FIR0305",
+        "// %x: tensor<1x5xf32, [1, 0]>, %y: tensor<[N]x5xf32>\n%0 = fusion.cat %x, %y dim 0 placed",
+    ),
+    (
         "fusion.take",
         "FIR0304",
         "// %x: tensor<5x4xf32>, %i: tensor<3xi64>\n%0 = fusion.take %x, %i dim 2",

@@ -32,7 +32,9 @@ pub struct Executor {
 }
 
 /// Every executor, in the order in which they are asked.
-pub static EXECUTORS: &[&Executor] = &[&GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT, &ROUTINE];
+pub static EXECUTORS: &[&Executor] = &[
+    &GEMM, &LIBRARY, &MMA, &SDPA, &SCATTER, &SORT, &ROUTINE, &PLACED,
+];
 
 /// The library that `fuser-runtime` calls on the CPU.
 static GEMM: Executor = Executor {
@@ -142,6 +144,19 @@ static ROUTINE: Executor = Executor {
     bias: false,
     takes: |target, call| matches!(call, Call::Routine { .. }).then(|| on_the_cpu(target)),
 };
+
+/// The plan of memory: kernels write their results into the result of the cat.
+static PLACED: Executor = Executor {
+    name: "placed",
+    doc: "cats on the CPU of more parts than a kernel tells apart: each part is written where it lies in the result",
+    bias: false,
+    takes: |target, call| matches!(call, Call::Placed { .. }).then(|| on_the_cpu(target)),
+};
+
+/// True if an executor takes placed cats on `target`, with the executors that `allowed` names.
+pub fn takes_placed(target: &Target, allowed: &str) -> bool {
+    on_the_cpu(target).is_ok() && is_named(PLACED.name, allowed)
+}
 
 fn on_the_cpu(target: &Target) -> Result<(), Refusal> {
     match target.is_gpu() {

@@ -1,5 +1,6 @@
 //! The last step: machine code for the kernels of a lowered program.
 
+use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
 use fuser_codegen::lower::{self as codegen, Emission, Multiprocessor, Options};
@@ -33,7 +34,14 @@ pub(super) fn generate(
         noalias: !artifact.steps.iter().any(is_in_place),
         ..codegen_options(&options.target)
     };
-    let results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
+    let mut results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
+    for (kernel, argument) in between_lines(&artifact) {
+        let kernel = lowered.kernels.get(kernel as usize);
+        let symbol = kernel.and_then(|&kernel| ir.strings.lookup(ir.symbol_name(kernel)?));
+        let bytes = symbol.and_then(|symbol| results.get_mut(&symbol)?.get_mut(argument));
+        // Nothing is stored past the caches there.
+        bytes.map(|bytes| *bytes = 0).unwrap_or_default();
+    }
     let products = &lowered.products;
     let compile =
         |codegen| codegen::compile_kernels(ir, module, products, &target, codegen, &results, cache);
@@ -48,6 +56,26 @@ pub(super) fn generate(
         }
     }
     Ok(artifact)
+}
+
+/// The arguments of kernels that are parts of buffers between two lines of the cache: the kernel's number and the
+/// argument's.
+fn between_lines(artifact: &Artifact) -> impl Iterator<Item = (u32, usize)> {
+    let between = |buffer: &u32| {
+        let part = artifact.buffers.get(*buffer as usize)?.part()?;
+        Some(!part.1.is_multiple_of(BUFFER_ALIGN as u64))
+    };
+    artifact.steps.iter().flat_map(move |step| {
+        let (kernel, buffers) = match step {
+            Step::Launch {
+                kernel, buffers, ..
+            } => (*kernel, &buffers[..]),
+            _ => (0, &[][..]),
+        };
+        let arguments = buffers.iter().enumerate();
+        let arguments = arguments.filter(move |(_, buffer)| between(buffer) == Some(true));
+        arguments.map(move |(argument, _)| (kernel, argument))
+    })
 }
 
 /// True if a launch has one buffer twice: it writes over its input.

@@ -15,6 +15,7 @@ use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Combine, Direction, Factor, GpuProduct, SegmentInfo,
     SegmentKind, SegmentValue, SizeExpr, Step, Target, TensorSpec, Window,
 };
+use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::fusion::{attention, convolution};
 use fuser_dialects::kernel::product::Product;
 use fuser_dialects::task::{calls, packed, pairs, updates};
@@ -23,7 +24,7 @@ use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
 use fuser_ir::print::clean;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
+use fuser_ir::{AttrKind, DType, Extent, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
 use fuser_passes::executors;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -70,6 +71,8 @@ pub fn plan_program(
         artifact: Artifact::new(name, target),
         buffer_of: FxHashMap::default(),
         placed: FxHashMap::default(),
+        parts: FxHashMap::default(),
+        wholes: FxHashMap::default(),
         buffer_names: FxHashSet::default(),
         segment: 0,
         described: segments,
@@ -183,6 +186,10 @@ struct Planner<'a> {
     buffer_of: FxHashMap<Value, u32>,
     /// The buffers of values that launches write over an input.
     placed: FxHashMap<Value, u32>,
+    /// The values that are written where they lie in the result of a placed cat: the cat, and the first element.
+    parts: FxHashMap<Value, (Op, u64)>,
+    /// The buffers of placed cats, some parts of which may be there.
+    wholes: FxHashMap<Op, u32>,
     /// The names of all buffers so far.
     buffer_names: FxHashSet<String>,
     segment: u32,
@@ -245,6 +252,69 @@ impl Planner<'_> {
                 self.updates(buffer);
             }
         }
+    }
+    /// Assigns the operands of placed cats that launches and calls make to their places.
+    fn place_parts(&mut self, program: Op) {
+        let within = |op: Op| match self.ir.is(op, &task::SEGMENT) {
+            true => self.ir.children(op),
+            false => vec![op],
+        };
+        let ops: Vec<Op> = self
+            .ir
+            .children(program)
+            .into_iter()
+            .flat_map(within)
+            .collect();
+        let end = ops.iter().find(|&&op| self.ir.is(op, &task::RETURN));
+        let returned = end.into_iter().flat_map(|&end| self.ir.operands(end));
+        let returned: FxHashSet<Value> = returned.map(|value| self.source(value)).collect();
+        for op in ops.into_iter().filter(|&op| is_placed(self.ir, op)) {
+            for (part, at) in parts(self.ir, op) {
+                let made = self.source(part);
+                let is_made = self.ir.def_op(made).is_some_and(|maker| {
+                    let called = is_call(self.ir, maker) && !self.ir.is(maker, &task::LOOP);
+                    self.ir.is(maker, &kernel::LAUNCH) || called && !is_placed(self.ir, maker)
+                });
+                if is_made && !returned.contains(&made) && !self.placed.contains_key(&made) {
+                    self.parts.entry(made).or_insert((op, at));
+                }
+            }
+        }
+    }
+    /// The buffer of the result of a placed cat.
+    fn whole(&mut self, cat: Op) -> Result<u32, PlanError> {
+        if let Some(&buffer) = self.wholes.get(&cat) {
+            return Ok(buffer);
+        }
+        let result = self.ir.result(cat, 0);
+        let buffer = self.result_buffer(cat, result, "cat")?;
+        self.wholes.insert(cat, buffer);
+        Ok(buffer)
+    }
+    /// Plans a placed cat: copies the operands that are not in their places.
+    fn placed_cat(&mut self, op: Op) -> Result<(), PlanError> {
+        let of = self.whole(op)?;
+        for (part, at) in parts(self.ir, op) {
+            let from = self.buffer(op, part)?;
+            let kind = BufferKind::Part { of, at };
+            if self.artifact.buffers[from as usize].kind == kind {
+                continue;
+            }
+            let name = self.name_of(part, "part");
+            let to = self.new_buffer(op, part, &name, kind)?;
+            self.buffer_of.insert(part, from);
+            let elements = self.artifact.buffers[to as usize].elements.clone();
+            let segment = self.segment;
+            self.artifact.steps.push(Step::Copy {
+                segment,
+                from,
+                to,
+                elements,
+            });
+        }
+        // Loops plan a program several times.
+        self.wholes.remove(&op);
+        Ok(())
     }
     /// The value whose memory `value` is, looking through segments and views.
     fn source(&self, mut value: Value) -> Value {
@@ -406,6 +476,7 @@ impl Planner<'_> {
     /// The steps of a program; its terminator.
     fn body(&mut self, program: Op) -> Result<Op, PlanError> {
         let mut next_segment = self.base;
+        self.place_parts(program);
         for op in self.ir.children(program) {
             if self.artifact.steps.len() > MAX_STEPS {
                 return self.error(
@@ -654,16 +725,27 @@ impl Planner<'_> {
             self.buffer_of.insert(result, buffer);
             return Ok(buffer);
         }
-        let here = self.artifact.steps.len() as u32;
         let name = self.name_of(result, fallback);
-        let kind = BufferKind::Temp {
-            first: here,
-            last: here,
+        let kind = match self.parts.get(&result) {
+            Some(&(cat, at)) => BufferKind::Part {
+                of: self.whole(cat)?,
+                at,
+            },
+            None => {
+                let here = self.artifact.steps.len() as u32;
+                BufferKind::Temp {
+                    first: here,
+                    last: here,
+                }
+            }
         };
         self.new_buffer(op, result, &name, kind)
     }
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
+        if is_placed(self.ir, op) {
+            return self.placed_cat(op);
+        }
         let apart = "run 'decompose' before 'segment', as '--passes=decompose,preseg,segment' does: it takes the op apart";
         let gpu = matches!(self.artifact.target, Target::Cuda { .. });
         let class = self.ir.def(op).map(|d| d.class);
@@ -1076,6 +1158,9 @@ impl Planner<'_> {
     fn lifetimes(&mut self) {
         for (at, step) in self.artifact.steps.iter().enumerate() {
             for buffer in step.buffers() {
+                let buffer = self.artifact.buffers[buffer as usize]
+                    .part()
+                    .map_or(buffer, |(of, _)| of);
                 if let BufferKind::Temp { last, .. } =
                     &mut self.artifact.buffers[buffer as usize].kind
                 {
@@ -1108,6 +1193,25 @@ impl Planner<'_> {
             })
             .collect();
     }
+}
+
+/// The operands of a placed cat, each with the first element of its place.
+fn parts(ir: &Ir, cat: Op) -> Vec<(Value, u64)> {
+    let length = |value| {
+        let dims = ir.value_kind(value).as_tensor().map(|tensor| &tensor.dims);
+        let dims = dims.into_iter().flatten();
+        dims.fold(1u64, |all, dim| match dim.extent {
+            Extent::Static(length) => all.saturating_mul(length),
+            _ => all,
+        })
+    };
+    let mut end = 0u64;
+    let part = |value| {
+        let at = end;
+        end = end.saturating_add(length(value));
+        (value, at)
+    };
+    ir.operands(cat).map(part).collect()
 }
 
 fn dtype(ir: &Ir, value: Value) -> fuser_artifact::DType {

@@ -10,6 +10,7 @@
 
 use fuser_artifact::{Direction, SegmentInfo, SegmentKind, SegmentValue, SizeExpr};
 use fuser_dialects::fusion::lambda;
+use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::task::calls;
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
@@ -95,7 +96,9 @@ fn value_name(ir: &Ir, value: Value) -> String {
 fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo, Vec<Value>) {
     let walks =
         |op: &Op| ir.is(*op, &task::SWEEP) || ir.is(*op, &kernel::LAUNCH) || cost::is_call(ir, *op);
-    let sweeps: Vec<Op> = ir.children(segment).into_iter().filter(walks).collect();
+    let ops = ir.children(segment);
+    let cat = ops.iter().copied().find(|&op| is_placed(ir, op));
+    let sweeps: Vec<Op> = ops.into_iter().filter(walks).collect();
     let is_collective = |op: &Op| ir.def(*op).is_some_and(|d| d.class == OpClass::Collective);
     let kind = match ir.str_of(segment, "kind") {
         Some("view") => SegmentKind::View,
@@ -107,7 +110,17 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
     let mut values = Vec::new();
     let mut read = Vec::new();
     let mut crossing = Vec::new();
-    for &sweep in &sweeps {
+    if let Some(cat) = cat {
+        // Of a placed cat only copies of operands move bytes.
+        let operands = ir.operands(cat).zip(cost::placed(ir, cat));
+        for (value, _) in operands.filter(|(_, placed)| !placed) {
+            let bytes = stored_bytes(ir, value, extents);
+            read.push(bytes.clone());
+            crossing.push(value);
+            values.push(segment_value(ir, value, Direction::Read, bytes));
+        }
+    }
+    for &sweep in sweeps.iter().filter(|&&op| Some(op) != cat) {
         for report::LiveRead {
             value,
             needs,
@@ -133,10 +146,11 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
     } else {
         ir.results(segment)
     };
-    let written: Vec<SizeExpr> = results
-        .iter()
-        .map(|&v| stored_bytes(ir, v, extents))
-        .collect();
+    let written = results.iter().map(|&v| match cat {
+        Some(_) => SizeExpr::sum(read.clone()),
+        None => stored_bytes(ir, v, extents),
+    });
+    let written: Vec<SizeExpr> = written.collect();
     for (&value, bytes) in results.iter().zip(&written) {
         crossing.push(value);
         values.push(segment_value(ir, value, Direction::Write, bytes.clone()));

@@ -52,6 +52,8 @@ use fuser_target::Target;
 use crate::recognize_patterns;
 use call::Goal;
 
+use crate::canonicalize::parts;
+
 /// The kind of file in which a pass explains decisions made before segmentation. It precedes the explanation of
 /// segments.
 pub const EXPLAIN_EARLIER: &str = "explain-earlier";
@@ -123,6 +125,9 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut waiting = ctx.ir.walk(ctx.op);
     waiting.reverse();
     while let Some(op) = waiting.pop() {
+        if goal.places() {
+            parts::place(ctx.ir, op, goal.target());
+        }
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
         let cut = scan::cut(ctx.ir, op, goal.target());
         let class = ctx.ir.def(op).map(|def| def.class);

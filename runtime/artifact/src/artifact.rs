@@ -13,7 +13,8 @@ use crate::size::SizeExpr;
 /// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
 /// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
 /// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines. 18: meshes, collectives.
-pub const VERSION: u32 = 18;
+/// 19: buffers that are parts of others.
+pub const VERSION: u32 = 19;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -226,6 +227,13 @@ pub struct BufferSpec {
 }
 
 impl BufferSpec {
+    /// The buffer's offset in bytes within the buffer that it is a part of, with that buffer.
+    pub fn part(&self) -> Option<(u32, u64)> {
+        match self.kind {
+            BufferKind::Part { of, at } => Some((of, at.saturating_mul(self.dtype.bytes() as u64))),
+            _ => None,
+        }
+    }
     /// The buffer's size in bytes.
     pub fn bytes(&self) -> SizeExpr {
         self.elements.clone() * SizeExpr::constant(self.dtype.bytes() as i64)
@@ -243,6 +251,9 @@ pub enum BufferKind {
     /// Memory that is live from the step `first` to the step `last`, both included; its contents before and after are
     /// nobody's, and other temporaries may share it then.
     Temp { first: u32, last: u32 },
+    /// Part of the buffer `of`, a temporary or an output, from its element `at` on. It lives as long as that buffer, and
+    /// no step uses both with one of them written.
+    Part { of: u32, at: u64 },
     /// Counts of a launch on a GPU: 0 before the first run, and left as 0 by each launch. No two launches use them at the same time.
     Counts,
 }

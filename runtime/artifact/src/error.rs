@@ -86,6 +86,10 @@ pub enum Problem {
     TempOutput {
         buffer: u32,
     },
+    /// A part of a buffer that is neither a temporary nor an output.
+    NoParts {
+        buffer: u32,
+    },
     /// A step uses a temporary outside its lifetime.
     Dead {
         buffer: u32,
@@ -198,6 +202,10 @@ impl fmt::Display for Problem {
             } => write!(
                 f,
                 "uses buffers[{buffer}], which lives from step {first} to {last}"
+            ),
+            Problem::NoParts { buffer } => write!(
+                f,
+                "buffers[{buffer}] has no parts: it is no temporary and no output"
             ),
             Problem::TempOutput { buffer } => {
                 write!(

@@ -117,7 +117,7 @@ impl Artifact {
             BufferKind::Temp { .. } => Err(Problem::TempOutput {
                 buffer: tensor.buffer,
             }),
-            BufferKind::Counts => Err(Problem::NotItsBuffer {
+            BufferKind::Part { .. } | BufferKind::Counts => Err(Problem::NotItsBuffer {
                 buffer: tensor.buffer,
             }),
             BufferKind::Input(_) | BufferKind::Output(_) => Ok(()),
@@ -153,6 +153,14 @@ impl Artifact {
                 lives
                     .then_some(())
                     .ok_or(Problem::Lifetime { first, last, steps })
+            }
+            BufferKind::Part { of, .. } => {
+                let whole = self.buffer(of)?;
+                same_dtype(buffer.dtype.name(), whole.dtype.name())?;
+                match whole.kind {
+                    BufferKind::Temp { .. } | BufferKind::Output(_) => Ok(()),
+                    _ => Err(Problem::NoParts { buffer: of }),
+                }
             }
             BufferKind::Counts => match self.target {
                 Target::Cuda { .. } => Ok(()),
@@ -577,6 +585,8 @@ impl Artifact {
                     last,
                 })
             }
+            // Parts have no parts: `check_buffer`.
+            BufferKind::Part { of, .. } if of != index => self.check_alive(step, of),
             _ => Ok(()),
         }
     }
@@ -1137,6 +1147,34 @@ pub(crate) mod tests {
         ] {
             assert_eq!(with_op(op.clone()), group, "{op:?}");
         }
+    }
+
+    #[test]
+    fn parts_lie_in_temporaries_and_outputs() {
+        let part = |of, at| refused(|a| a.buffers.push(buffer("p", BufferKind::Part { of, at })));
+        let of_input = "invalid artifact: buffers[3]: buffers[0] has no parts: it is no temporary and no output";
+        assert_eq!(part(0, 0), of_input);
+        let of_itself = "invalid artifact: buffers[3]: buffers[3] has no parts: it is no temporary and no output";
+        assert_eq!(part(3, 0), of_itself);
+        assert_eq!(part(9, 0), "invalid artifact: buffers[3]: buffers[9] of 4");
+        let mut whole = sample();
+        whole
+            .buffers
+            .push(buffer("p", BufferKind::Part { of: 1, at: 4 }));
+        assert_eq!(whole.validate(), Ok(()));
+        // A part lives as long as its buffer.
+        let dead = refused(|a| {
+            a.buffers
+                .push(buffer("p", BufferKind::Part { of: 1, at: 0 }));
+            a.buffers[1].kind = BufferKind::Temp { first: 1, last: 2 };
+            if let Step::Fill { buffer, .. } = &mut a.steps[0] {
+                *buffer = 3;
+            }
+        });
+        assert_eq!(
+            dead,
+            "invalid artifact: steps[0]: uses buffers[1], which lives from step 1 to 2"
+        );
     }
 
     #[test]

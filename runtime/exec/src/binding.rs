@@ -130,6 +130,8 @@ pub(crate) struct Binding {
     pub elements: [Vec<usize>; 2],
     /// The buffers that are the caller's memory.
     pub borrowed: Vec<(usize, Operand)>,
+    /// Buffers that are parts: the buffer, the one that it is part of, and the offset in bytes.
+    pub parts: Vec<(usize, usize, usize)>,
     /// Buffers that belong to no caller's tensor and are not temporaries: they have memory of their own.
     pub own: Vec<usize>,
     /// Buffers that begin as a copy of an input.
@@ -167,6 +169,7 @@ impl Binding {
                     .collect()
             }),
             borrowed: Vec::new(),
+            parts: Vec::new(),
             own: Vec::new(),
             copied_in: Vec::new(),
             copied_out: Vec::new(),
@@ -186,6 +189,7 @@ impl Binding {
                 (0..outputs.len()).filter(|&output| outputs[output].buffer as usize == index);
             match buffer.home {
                 Home::Arena(_) => {}
+                Home::Part { of, at } => self.parts.push((index, of, at)),
                 Home::Input(input) => self.borrowed.push((index, Operand::Input(input))),
                 Home::Own { update_of } => {
                     match here.clone().next().filter(is_whole) {
@@ -214,10 +218,14 @@ impl Binding {
         });
         let by_lines =
             steps.filter(|(kernel, _)| artifact.kernels.get(**kernel).is_none_or(|k| k.lines));
-        for buffer in by_lines.flat_map(|(_, buffers)| buffers) {
+        let whole = |buffer: &usize| {
+            let part = self.parts.iter().find(|(part, ..)| part == buffer);
+            part.map_or(*buffer, |(_, of, _)| *of)
+        };
+        for buffer in by_lines.flat_map(|(_, buffers)| buffers).map(whole) {
             for (of, operand) in &self.borrowed {
                 if let Operand::Output(output) = operand
-                    && of == buffer
+                    && *of == buffer
                 {
                     lines[*output] = true;
                 }

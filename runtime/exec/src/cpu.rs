@@ -410,7 +410,7 @@ impl Run<'_> {
         match self.plan.buffers.get(buffer)?.home {
             Home::Input(input) => Some(input),
             Home::Own { update_of } => update_of,
-            Home::Arena(_) => None,
+            Home::Arena(_) | Home::Part { .. } => None,
         }
     }
 

@@ -66,12 +66,15 @@ impl Executable {
             .collect::<Result<Vec<_>, _>>()?;
         let place = |home| match home {
             Home::Arena(offset) => Address::of(arena.address().wrapping_add(offset)),
-            Home::Input(_) | Home::Own { .. } => Address::of(arena.address()),
+            Home::Input(_) | Home::Own { .. } | Home::Part { .. } => Address::of(arena.address()),
         };
         let buffers = plan.buffers.iter();
         let mut addresses: Vec<Address> = buffers.map(|buffer| place(buffer.home)).collect();
         for (&buffer, memory) in binding.own.iter().zip(&own) {
             addresses[buffer] = Address::of(memory.address());
+        }
+        for &(part, of, at) in &binding.parts {
+            addresses[part] = addresses[of].part(at);
         }
         let mesh = program.artifact().mesh.as_ref();
         let devices = mesh.map_or(1, |mesh| mesh.devices());
@@ -238,6 +241,9 @@ impl Executable {
             if bytes > 0 {
                 self.addresses[buffer] = Address::of(address);
             }
+        }
+        for &(part, of, at) in &binding.parts {
+            self.addresses[part] = self.addresses[of].part(at);
         }
         for &(buffer, number) in &binding.copied_in {
             let (from, to) = (input(number), self.addresses[buffer]);

@@ -29,6 +29,11 @@ impl Address {
         Address(pointer)
     }
 
+    /// The address `offset` bytes behind it.
+    pub fn part(self, offset: usize) -> Address {
+        Address(self.at(offset))
+    }
+
     pub fn at(self, offset: usize) -> *mut u8 {
         self.0.wrapping_add(offset)
     }

@@ -44,6 +44,7 @@ impl Mode {
         match home {
             Home::Own { update_of } => self != Mode::Updating || update_of.is_none(),
             Home::Input(_) | Home::Arena(_) => self.is_guarded(),
+            Home::Part { .. } => false,
         }
     }
 }
@@ -93,10 +94,13 @@ impl Frame {
                 },
             ) => inputs.get(input).map_or(arena.address(), |t| t.address()),
             (None, Home::Arena(offset)) => arena.address().wrapping_add(offset),
-            (None, Home::Own { update_of: None }) => arena.address(),
+            (None, Home::Own { update_of: None } | Home::Part { .. }) => arena.address(),
         };
         let addresses = plan.buffers.iter().zip(&own).map(address);
-        let addresses = addresses.map(Address::of).collect();
+        let mut addresses: Vec<Address> = addresses.map(Address::of).collect();
+        for (part, of, at) in plan.parts() {
+            addresses[part] = addresses[of].part(at);
+        }
         Ok(Frame {
             mode,
             addresses,
@@ -132,7 +136,7 @@ impl Frame {
                 | Home::Own {
                     update_of: Some(input),
                 } => inputs.get(input),
-                Home::Own { update_of: None } | Home::Arena(_) => None,
+                Home::Own { update_of: None } | Home::Arena(_) | Home::Part { .. } => None,
             };
             if let Some(source) = source
                 && let Some(to) = memory.get_mut(redzone..redzone + buffer.bytes)

@@ -62,6 +62,8 @@ pub enum PlanError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum User {
     Output(String),
+    /// A buffer that is a part of another.
+    Part(String),
     Step(usize),
 }
 
@@ -69,6 +71,7 @@ impl fmt::Display for User {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             User::Output(name) => write!(f, "output `{name}`"),
+            User::Part(name) => write!(f, "part `{name}`"),
             User::Step(index) => write!(f, "step {index}"),
         }
     }
@@ -135,6 +138,8 @@ pub enum Home {
     Own { update_of: Option<usize> },
     /// At this offset of the arena that temporaries share.
     Arena(usize),
+    /// In the buffer `of`, at this offset in bytes.
+    Part { of: usize, at: usize },
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -355,6 +360,15 @@ impl RunPlan {
         buffers.max().unwrap_or(0)
     }
 
+    /// Each buffer that is a part, with its buffer and its offset in bytes.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = (usize, usize, usize)> {
+        let buffers = self.buffers.iter().enumerate();
+        buffers.filter_map(|(index, buffer)| match buffer.home {
+            Home::Part { of, at } => Some((index, of, at)),
+            _ => None,
+        })
+    }
+
     /// The loops that have a count of turns.
     pub(crate) fn counts(&self) -> usize {
         let steps = self.steps.iter();
@@ -431,6 +445,26 @@ impl Planner<'_> {
         }
     }
 
+    /// The offset of a part within its buffer, in which it ends too.
+    fn offset(&self, part: &BufferSpec) -> Result<usize, PlanError> {
+        let Some((of, at)) = part.part() else {
+            return Ok(0);
+        };
+        let whole = self.artifact.buffers.get(of as usize);
+        let bytes = whole.map_or(Ok(0), |whole| self.size(&whole.bytes()))?;
+        let at = usize::try_from(at).map_err(|_| PlanError::TooLarge)?;
+        let needed = at.saturating_add(self.size(&part.bytes())?);
+        match needed <= bytes {
+            true => Ok(at),
+            false => Err(PlanError::Overrun {
+                user: User::Part(part.name.clone()),
+                buffer: whole.map_or_else(String::new, |whole| whole.name.clone()),
+                needed,
+                bytes,
+            }),
+        }
+    }
+
     fn buffers(&self) -> Result<Vec<PlannedBuffer>, PlanError> {
         let buffer = |(index, spec): (usize, &BufferSpec)| {
             let home = match spec.kind {
@@ -442,6 +476,10 @@ impl Planner<'_> {
                 BufferKind::Input(input) => Home::Input(input as usize),
                 BufferKind::Output(_) | BufferKind::Counts => Home::Own { update_of: None },
                 BufferKind::Temp { .. } => Home::Arena(0),
+                BufferKind::Part { of, .. } => Home::Part {
+                    of: of as usize,
+                    at: self.offset(spec)?,
+                },
             };
             Ok(PlannedBuffer {
                 name: spec.name.clone(),
@@ -468,7 +506,10 @@ impl Planner<'_> {
                 first,
                 last,
             }),
-            BufferKind::Input(_) | BufferKind::Output(_) | BufferKind::Counts => None,
+            BufferKind::Input(_)
+            | BufferKind::Output(_)
+            | BufferKind::Part { .. }
+            | BufferKind::Counts => None,
         };
         let pairs = self.artifact.buffers.iter().zip(&buffers);
         let lifetimes: Vec<Lifetime> = pairs.filter_map(lifetime).collect();
@@ -477,7 +518,7 @@ impl Planner<'_> {
             .iter_mut()
             .filter_map(|buffer| match &mut buffer.home {
                 Home::Arena(offset) => Some(offset),
-                Home::Input(_) | Home::Own { .. } => None,
+                Home::Input(_) | Home::Own { .. } | Home::Part { .. } => None,
             });
         temporaries
             .zip(arena.offsets)

@@ -1,6 +1,6 @@
 //! Ops that move a window along axes: slice, flip, pad, cat.
 
-use fuser_dialects::fusion;
+use fuser_dialects::fusion::{self, window};
 use fuser_ir::AttrKind;
 use fuser_ir::def::OpDef;
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
@@ -160,7 +160,15 @@ fn cat(maker: &mut Maker<'_>) -> Option<usize> {
         parts.push(part);
     }
     let dim = ("dim", maker.ir.int_attr(at as i64));
-    maker.emit(&fusion::CAT, &parts, &[dim], None, fact)
+    let slot = maker.emit(&fusion::CAT, &parts, &[dim], None, fact)?;
+    let made = maker.ir.def_op(maker.slots[slot].value);
+    if let Some(op) = made.filter(|&op| window::refuse_placed(&maker.ir, op).is_none())
+        && maker.source.chance(1, 2)
+    {
+        let (name, unit) = maker.flag_clause(window::PLACED);
+        maker.ir.set_attr(op, name, unit);
+    }
+    Some(slot)
 }
 
 /// The first operand again, a value that agrees with it on all axes but `at`, or a new input.

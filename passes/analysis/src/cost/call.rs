@@ -1,11 +1,15 @@
 //! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
 
+use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::fusion::{convolution, maps};
 use fuser_dialects::task::{self, mesh, mesh::Mesh};
 use fuser_ir::def::OpClass;
 use fuser_ir::{Dim, Extent, Ir, Op, Value};
 
+use rustc_hash::FxHashMap;
+
 use super::attention::Attention;
+use super::memory_view::keeps_memory;
 use super::product::Product;
 use super::sizes::Bindings;
 use crate::axes::value_text;
@@ -61,6 +65,13 @@ pub enum Call {
         bytes: u64,
         /// Devices of a group.
         devices: u64,
+    },
+    /// A cat whose operands are written where they lie in its result.
+    Placed {
+        /// Its operands.
+        parts: usize,
+        /// Bytes of the operands that no op of the program makes: they are copied.
+        copied: u64,
     },
     /// A loop, with the number of its turns where that is known.
     Loop(Option<u64>),
@@ -139,6 +150,15 @@ impl Call {
                     turns.and_then(|turns| u64::try_from(turns).ok()),
                 ))
             }
+            OpClass::Shape if is_placed(ir, op) => {
+                let parts = ir.operands(op).zip(placed(ir, op));
+                let copied = parts.filter(|(_, placed)| !placed);
+                let bytes = copied.map(|(v, _)| bindings.bytes(ir, v));
+                Some(Self::Placed {
+                    parts: ir.operand_count(op),
+                    copied: bytes.fold(0, u64::saturating_add),
+                })
+            }
             OpClass::Elementwise
             | OpClass::Reduction
             | OpClass::Scan
@@ -174,7 +194,7 @@ impl Call {
                 elements.saturating_mul(steps)
             }
             // Its programs have prices of their own; devices that hand on parts compute next to nothing.
-            Self::Loop(_) | Self::Collective { .. } => 0,
+            Self::Loop(_) | Self::Collective { .. } | Self::Placed { .. } => 0,
         }
     }
     /// `product %y (1 times 64x32 of 16 terms)`
@@ -213,6 +233,9 @@ impl Call {
                 bytes,
                 devices,
             } => format!("{own} {name} ({bytes} bytes, {devices} devices)"),
+            Self::Placed { parts, copied } => {
+                format!("cat {name} ({parts} parts, {copied} bytes copied)")
+            }
             Self::Loop(Some(turns)) => format!("loop {name} ({turns} turns)"),
             Self::Loop(None) => format!("loop {name}"),
         }
@@ -259,20 +282,51 @@ pub fn overwrites(ir: &Ir, op: Op) -> bool {
     })
 }
 
+/// For each operand of the placed cat `op`, true if its producer writes it where it lies in the result. The producer
+/// is a kernel or a call; no other operand, no other such cat and no result of the program has its memory.
+pub fn placed(ir: &Ir, op: Op) -> Vec<bool> {
+    let made: Vec<Value> = ir.operands(op).map(|v| memory(ir, v)).collect();
+    let mut times: FxHashMap<Value, usize> = FxHashMap::default();
+    for &value in &made {
+        *times.entry(value).or_default() += 1;
+    }
+    let elsewhere = |user: Op| user != op && (is_placed(ir, user) || ir.is(user, &task::RETURN));
+    let places = |(part, made): (Value, &Value)| {
+        let maker = ir.def_op(*made);
+        let makes = |maker: Op| !ir.is(maker, &task::LOOP) && !is_placed(ir, maker);
+        let views = std::iter::successors(Some(part), |&v| {
+            let view = ir.def_op(v).filter(|&view| keeps_memory(ir, view))?;
+            ir.operands(view).next()
+        });
+        let mut users = views.flat_map(|v| ir.users(v));
+        times[made] == 1 && maker.is_some_and(makes) && !users.any(elsewhere)
+    };
+    ir.operands(op).zip(&made).map(places).collect()
+}
+
+/// The value whose memory `value` is, looking through views.
+fn memory(ir: &Ir, mut value: Value) -> Value {
+    while let Some(view) = ir.def_op(value).filter(|&view| keeps_memory(ir, view)) {
+        value = ir.operand(view, 0);
+    }
+    value
+}
+
 /// True if the op is one that may run as a whole, in a segment of its own.
 pub fn is_call(ir: &Ir, op: Op) -> bool {
     let class = ir.def(op).map(|d| d.class);
-    matches!(
-        class,
-        Some(
-            OpClass::Contraction
-                | OpClass::Convolution
-                | OpClass::Attention
-                | OpClass::Scatter
-                | OpClass::Sort
-                | OpClass::Routine
-                | OpClass::Collective
-                | OpClass::Control
+    is_placed(ir, op)
+        || matches!(
+            class,
+            Some(
+                OpClass::Contraction
+                    | OpClass::Convolution
+                    | OpClass::Attention
+                    | OpClass::Scatter
+                    | OpClass::Sort
+                    | OpClass::Routine
+                    | OpClass::Collective
+                    | OpClass::Control
+            )
         )
-    )
 }

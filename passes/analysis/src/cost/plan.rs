@@ -711,14 +711,21 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
 
 /// An op as a call: it reads each operand and writes its result once.
 fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> Plan {
+    if let Call::Placed { copied: 0, .. } = call {
+        return view(ir, &[op], copies);
+    }
     let (inputs, outputs) = super::body::boundary_with(ir, &[op], copies);
     let bytes = |values: &[Value]| {
         let bytes = values.iter().map(|&v| model.bindings.bytes(ir, v));
         bytes.fold(0, u64::saturating_add)
     };
+    let (read_bytes, write_bytes) = match call {
+        Call::Placed { copied, .. } => (*copied, *copied),
+        _ => (bytes(&inputs), bytes(&outputs)),
+    };
     let mut cost = Cost {
-        read_bytes: bytes(&inputs),
-        write_bytes: bytes(&outputs),
+        read_bytes,
+        write_bytes,
         flops: call.flops(),
         launches: 1,
         ..Cost::default()

@@ -1,5 +1,6 @@
 //! Reasons as sentences, for people. `refusal.rs` has the same as data.
 
+use fuser_dialects::fusion::window::is_placed;
 use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op};
@@ -50,6 +51,10 @@ impl Refusal {
             Self::MustBeInMemory { value: v, op } => {
                 format!("{} demands {} in memory", ir.name(*op), value(*v))
             }
+            Self::CallAlone { op } if is_placed(ir, *op) => format!(
+                "{} is a cat of parts that are written where they lie in it, and is not fused",
+                made(ir, *op)
+            ),
             Self::CallAlone { op } => format!(
                 "{} is {}, run by a library call, which is not fused",
                 made(ir, *op),

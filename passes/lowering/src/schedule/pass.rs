@@ -3,6 +3,7 @@
 use fuser_analysis::axes::{Axes, value_text};
 use fuser_analysis::cost::{self, Bindings, Kind, Model, Refusal};
 use fuser_analysis::targets::{self, SHAPE, TARGET};
+use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::task::{labels, positions};
 use fuser_dialects::{kernel, task};
 use fuser_ir::diag::CodeDef;
@@ -123,7 +124,9 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &mut Goal) {
         let called = [Kind::Library, Kind::Loop]
             .iter()
             .any(|called| kind == Some(called.name()));
-        if called || ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op)) {
+        let placed = ops.iter().any(|&op| is_placed(ctx.ir, op));
+        let view = ops.iter().all(|&op| cost::keeps_memory(ctx.ir, op));
+        if called || placed || view {
             ctx.count("segments", 1);
             continue;
         }

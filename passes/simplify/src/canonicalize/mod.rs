@@ -14,7 +14,7 @@
 
 mod known_indices;
 mod lambdas;
-mod parts;
+pub mod parts;
 mod patterns;
 
 pub use patterns::PATTERNS;

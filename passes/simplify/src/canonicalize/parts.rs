@@ -11,11 +11,15 @@
 //! end of one part with the start of another.
 
 use fuser_analysis::axes::window::MAX_PIECES;
+use fuser_analysis::cost::Bindings;
+use fuser_dialects::fusion::window::{PLACED, is_placed, refuse_placed};
 use fuser_dialects::fusion::{CAT, DYNAMIC_UPDATE_SLICE, SLICE};
 use fuser_ir::build::Builder;
+use fuser_ir::def::OpError;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::types::{Dim, Extent};
-use fuser_ir::{Ir, Op, Value};
+use fuser_ir::{AttrKind, Ir, Op, Value};
+use fuser_target::Target;
 
 pub static KNOWN_START: Pattern = Pattern {
     name: "known-start",
@@ -161,13 +165,15 @@ fn slice_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
 
 fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
+    if is_placed(ir, op) {
+        return false;
+    }
     let (dim, result) = (ir.int_of(op, "dim"), ir.result(op, 0));
     let is_part = |user: Op| ir.is(user, &CAT) && ir.int_of(user, "dim") == dim;
     if ir.has_one_use(result) && ir.users(result).all(is_part) && lengths(ir, result).is_some() {
         return false; // A part of the tree of its user.
     }
-    let (Some((mut parts, cats)), Some(dim)) =
-        (leaves(ir, op, usize::MAX, |v| ir.has_one_use(v)), dim)
+    let (Some((parts, cats)), Some(dim)) = (leaves(ir, op, usize::MAX, |v| ir.has_one_use(v)), dim)
     else {
         return false;
     };
@@ -180,23 +186,82 @@ fn cat_of_cat(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if !cats.iter().any(|cat| is_wide(cat) || is_deep(cat)) {
         return false;
     }
-    let mut b = Builder::before(rw.ir_mut(), op);
-    let clause = [b.int("dim", dim)];
-    while parts.len() > MAX_PIECES {
-        let each = parts.len().div_ceil(parts.len().div_ceil(MAX_PIECES));
-        let groups: Result<Vec<Value>, _> = parts
-            .chunks(each)
-            .map(|group| match group {
-                &[one] => Ok(one),
-                group => b.value(&CAT, group, &clause),
-            })
-            .collect();
-        let Ok(groups) = groups else { return false };
-        parts = groups;
-    }
+    let Ok(parts) = grouped(rw.ir_mut(), op, dim, parts) else {
+        return false;
+    };
     rw.ir_mut().set_operands(op, &parts);
     rw.touch(op);
     true
+}
+
+/// At most [`MAX_PIECES`] cats of `parts` along `dim`, a tree of the least depth, inserted before `op`.
+fn grouped(ir: &mut Ir, op: Op, dim: i64, mut parts: Vec<Value>) -> Result<Vec<Value>, OpError> {
+    let mut b = Builder::before(ir, op);
+    let clause = [b.int("dim", dim)];
+    while parts.len() > MAX_PIECES {
+        let each = parts.len().div_ceil(parts.len().div_ceil(MAX_PIECES));
+        let groups = parts.chunks(each).map(|group| match group {
+            &[one] => Ok(one),
+            group => b.value(&CAT, group, &clause),
+        });
+        parts = groups.collect::<Result<_, _>>()?;
+    }
+    Ok(parts)
+}
+
+/// Makes the root of a tree of cats a placed cat, where the tree has more parts than one kernel tells apart and they lie
+/// one behind the other. Adjacent parts that move in less time than a kernel starts in stay together in a cat of their own.
+/// False where nothing changed: a whole that moves so fast is no reason to keep its users out of its kernel.
+pub fn place(ir: &mut Ir, op: Op, target: &Target) -> bool {
+    if !ir.is(op, &CAT) || is_placed(ir, op) || refuse_placed(ir, op).is_some() {
+        return false;
+    }
+    let is_part = |user: Op| ir.is(user, &CAT) && ir.int_of(user, "dim") == ir.int_of(op, "dim");
+    let result = ir.result(op, 0);
+    if ir.has_one_use(result) && ir.users(result).all(is_part) {
+        return false; // A part of the tree of its user.
+    }
+    let Some((parts, _)) = leaves(ir, op, usize::MAX, |v| ir.has_one_use(v)) else {
+        return false;
+    };
+    let bindings = Bindings::default();
+    let is_short = |value| target.time_ns(bindings.bytes(ir, value), 0) < target.launch_ns;
+    if parts.len() <= MAX_PIECES || is_short(result) {
+        return false;
+    }
+    let short: Vec<bool> = parts.iter().map(|&part| is_short(part)).collect();
+    let mut groups: Vec<Vec<Value>> = Vec::new();
+    for (at, &part) in parts.iter().enumerate() {
+        match groups.last_mut() {
+            Some(group) if short[at] && short[at - 1] && group.len() < MAX_PIECES => {
+                group.push(part)
+            }
+            _ => groups.push(vec![part]),
+        }
+    }
+    let dim = ir.int_of(op, "dim").unwrap_or_default();
+    let mut b = Builder::before(ir, op);
+    let clause = [b.int("dim", dim)];
+    let groups = groups.iter().map(|group| match group[..] {
+        [one] => Ok(one),
+        _ => b.value(&CAT, group, &clause),
+    });
+    let Ok(groups) = groups.collect::<Result<Vec<Value>, _>>() else {
+        return false;
+    };
+    ir.set_operands(op, &groups);
+    let unit = ir.attr(AttrKind::Unit);
+    ir.set_attr(op, PLACED, unit);
+    true
+}
+
+/// The parts of a placed cat as the tree of cats that kernels tell apart: the value in its place, inserted before it.
+pub fn in_kernels(ir: &mut Ir, op: Op) -> Result<Vec<Value>, OpError> {
+    let dim = ir.int_of(op, "dim").unwrap_or_default();
+    let parts = grouped(ir, op, dim, ir.operands(op).collect())?;
+    let mut b = Builder::before(ir, op);
+    let clause = [b.int("dim", dim)];
+    Ok(vec![b.value(&CAT, &parts, &clause)?])
 }
 
 /// A cat of a tree, with its depth: the root has 1.
@@ -213,7 +278,8 @@ fn leaves(
 ) -> Option<(Vec<Value>, Vec<Level>)> {
     let dim = ir.int_of(root, "dim");
     let of_tree = |value: Value| {
-        let cat = ir.def_op(value).filter(|&cat| ir.is(cat, &CAT))?;
+        let is_inner = |&cat: &Op| ir.is(cat, &CAT) && !is_placed(ir, cat);
+        let cat = ir.def_op(value).filter(is_inner)?;
         let belongs = inner(value) && lengths(ir, value).is_some();
         (belongs && ir.int_of(cat, "dim") == dim).then_some(cat)
     };

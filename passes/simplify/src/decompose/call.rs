@@ -9,6 +9,7 @@ use fuser_pass::{PassContext, Remark, RemarkKind};
 use fuser_target::Target;
 
 use super::{Parts, attention, convolution, product, scatter, sort};
+use crate::canonicalize::parts;
 use crate::recognize_patterns::DROP_ROUNDINGS;
 
 /// The target, the extents and the executors that are decided for.
@@ -36,6 +37,10 @@ impl Goal {
     /// True if patterns may lose roundings.
     pub const fn drops_roundings(&self) -> bool {
         self.drops_roundings
+    }
+    /// True if an executor takes placed cats.
+    pub fn places(&self) -> bool {
+        executors::takes_placed(&self.target, &self.executors)
     }
     /// The choice of an executor for `op`; `None` if no executor handles such ops.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {
@@ -66,6 +71,8 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
         // No kernel computes a routine: where no executor takes it, the plan says so.
         (Some(OpClass::Sort), true) | (Some(OpClass::Routine), _) => Ok(Vec::new()),
         (Some(OpClass::Sort), false) => sort::counted(ctx.ir, op),
+        (Some(OpClass::Shape), true) => Ok(Vec::new()),
+        (Some(OpClass::Shape), false) => parts::in_kernels(ctx.ir, op),
         (Some(OpClass::Scatter), true) => scatter::called(ctx.ir, op),
         (Some(OpClass::Scatter), false) => scatter::compared(ctx.ir, op),
         (Some(OpClass::Convolution), true) => convolution::called(ctx.ir, op),

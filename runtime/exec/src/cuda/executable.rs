@@ -78,12 +78,15 @@ impl CudaExecutable {
         scratch.zero(own.first().copied().unwrap_or(end), end)?;
         let place = |home| match home {
             Home::Arena(offset) => scratch.address() + offset as u64,
-            Home::Input(_) | Home::Own { .. } => scratch.address(),
+            Home::Input(_) | Home::Own { .. } | Home::Part { .. } => scratch.address(),
         };
         let buffers = binding.plan.buffers.iter();
         let mut addresses: Vec<u64> = buffers.map(|buffer| place(buffer.home)).collect();
         for (&buffer, offset) in binding.own.iter().zip(own) {
             addresses[buffer] = scratch.address() + offset as u64;
+        }
+        for &(part, of, at) in &binding.parts {
+            addresses[part] = addresses[of] + at as u64;
         }
         let most = steps.iter().map(|step| match &step.work {
             Work::Launch(launch) => launch.buffers.len() + launch.extents.len(),
@@ -275,6 +278,9 @@ impl CudaExecutable {
         };
         for &(buffer, operand) in &binding.borrowed {
             self.addresses[buffer] = given(operand);
+        }
+        for &(part, of, at) in &binding.parts {
+            self.addresses[part] = self.addresses[of] + at as u64;
         }
         self.device().bind()?;
         let stream: sys::CUstream = std::ptr::without_provenance_mut(stream as usize);

@@ -17,6 +17,7 @@ use fuser_analysis::axes::value_text;
 use fuser_analysis::cost::{Cost, Kind, Model, Refusal, is_call};
 use fuser_analysis::targets::TARGET;
 use fuser_dialects::fusion::lambda;
+use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
 use fuser_ir::def::OpClass;
@@ -120,6 +121,8 @@ struct CutNote {
     bytes: u64,
     /// True if the earlier segment is a view: the later one reads what that is a view of.
     view: bool,
+    /// True if the later segment is a placed cat: the values are written where they lie in its result.
+    placed: bool,
     why: Why,
 }
 
@@ -410,6 +413,12 @@ impl Drawn {
         let op = ops.find(|&op| is_call(&self.ir, op))?;
         Some(Refusal::CallAlone { op }.words(&self.ir))
     }
+    /// The placed cat that a segment is.
+    fn placed_cat(&self, group: usize) -> Option<Op> {
+        let members = self.groups[group].members.iter();
+        let mut ops = members.map(|&m| self.graph.ops[m as usize]);
+        ops.find(|&op| is_placed(&self.ir, op))
+    }
     fn is_view(&self, group: usize) -> bool {
         let own = self.groups[group].cost_result.as_ref();
         own.is_ok_and(|own| own.kind == Kind::View)
@@ -434,9 +443,12 @@ impl Drawn {
     fn cut(&mut self, from: usize, to: usize) -> CutNote {
         let values = self.crossing(from, to);
         let view = self.is_view(from);
-        let bytes = values.iter().filter(|_| !view);
+        // What is written where it lies in a cat is read by nobody for it.
+        let placed = self.placed_cat(to).is_some() && self.is_view(to);
+        let bytes = values.iter().filter(|_| !view && !placed);
         let bytes = bytes.fold(0u64, |sum, v| sum.saturating_add(v.bytes));
         CutNote {
+            placed,
             from: self.groups[from].name.clone(),
             to: self.groups[to].name.clone(),
             values,

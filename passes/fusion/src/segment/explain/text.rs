@@ -167,9 +167,12 @@ pub(super) fn cut(cut: &CutNote) -> String {
 pub(super) fn crossing(cut: &CutNote) -> String {
     let names: Vec<&str> = cut.values.iter().map(|v| v.name.as_str()).collect();
     let (from, to, names) = (&cut.from, &cut.to, names.join(" "));
-    match cut.view {
-        true => format!("cut @{from} -> @{to}: {names}, a view, for which no bytes are written\n"),
-        false => format!(
+    match (cut.view, cut.placed) {
+        (true, _) => {
+            format!("cut @{from} -> @{to}: {names}, a view, for which no bytes are written\n")
+        }
+        (_, true) => format!("cut @{from} -> @{to}: {names}, written where it lies in the cat\n"),
+        _ => format!(
             "cut @{from} -> @{to}: {names}, {} bytes written and read\n",
             cut.bytes
         ),
