@@ -8,7 +8,7 @@ use fuser_ir::{Ir, Value, float};
 
 use super::*;
 
-/// The result of a builder: the value made, or the error of a check.
+/// The result of a builder: the new value, or the error of a check.
 pub type Built = Result<Value, OpError>;
 
 /// Building of `fusion` ops. Shapes and types come from inference.

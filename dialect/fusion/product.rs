@@ -109,7 +109,7 @@ pub(super) fn element(ir: &Ir, parts: OpParts<'_>) -> Result<DType, OpError> {
         .help(help))
 }
 
-/// An axis of an operand: their numbers, and the extent.
+/// An axis of an operand: operand number, axis number, and extent.
 pub(super) type Place = (usize, usize, Extent);
 
 /// Checks that two axes that are one in the op have one extent.

@@ -27,7 +27,7 @@ pub const NONPOSITIVE: &str = "kernel.nonpositive";
 /// The attribute of a store whose elements no other store writes that has it.
 pub const ONCE: &str = "kernel.once";
 
-/// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
+/// The ops of a kernel that count its blocks, in program order: their counters are consecutive.
 pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     let ops = ir.walk(func).into_iter();
     ops.filter(|&op| ir.is(op, &LAST)).collect()

@@ -12,7 +12,7 @@ use smallvec::smallvec;
 use super::{LANES, verify};
 use crate::task::ops::infer_yielded;
 
-/// The mappings of a loop's iterations to workers; `seq` if the clause is left out.
+/// The mappings of a loop's iterations to workers; `seq` if the clause is omitted.
 pub const MAPS: &[&str] = &["seq", "grid", "group", "thread"];
 /// The combiners of partial results.
 pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];

@@ -356,7 +356,7 @@ fn infer_carried(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError
     Ok(operands.map(|&value| ir.value_type(value)).collect())
 }
 
-/// The types of what region 0 yields.
+/// The types of the values that region 0 yields.
 pub fn infer_yielded(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let missing = || OpError::new("has no body that ends in a yield");
     let region = *parts.regions.first().ok_or_else(missing)?;

@@ -119,7 +119,7 @@ impl Parser<'_> {
         let found = self.with_definition(found, Some(value));
         self.report(found);
     }
-    /// Adds where `value` is defined and what it is.
+    /// Adds a note on the definition and the type of `value`.
     fn with_definition(&self, found: Diagnostic, value: Option<Value>) -> Diagnostic {
         let Some((value, span)) = value.and_then(|v| Some((v, self.definition(v)?))) else {
             return found;

@@ -1,6 +1,7 @@
 //! Integrity of the storage: links, parents, positions of values, use lists. A failure here is a bug of ours.
 //!
-//! The use lists of values in an isolated op are looked at when all of that op was walked: it is still in the cache then.
+//! The use lists of values in an isolated op are looked at when all of that op was walked: it is still in the cache
+//! then.
 
 use crate::def::Traits;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -18,7 +19,7 @@ pub(super) fn check(ir: &Ir, root: Op) -> Diagnostics {
     checker.errors
 }
 
-/// A step of the walk that is yet to be done; the innermost is last.
+/// A pending step of the walk; the innermost is last.
 enum Step {
     Op(Op),
     /// All of an isolated op was walked; its values begin there.

@@ -8,7 +8,7 @@
 //! one op more than a kernel may have would cost a search from single ops.
 //!
 //! ```text
-//! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... |  ...   cuts are at ends of large subtrees
+//! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... | ...  cuts: ends of large subtrees
 //!                                   the add is the only user of the subtree before it: one chunk of 1024
 //! ```
 //!

@@ -387,8 +387,8 @@ mod tests {
     ];
     const EXP: &[&str] = &["exp"];
 
-    /// For each set of ops of random programs the lower bound is at most the cost of the cheapest grouping, and often equal
-    /// to it.
+    /// For each set of ops of random programs the lower bound is at most the cost of the cheapest grouping, and often
+    /// equal to it.
     #[test]
     fn no_grouping_costs_less_than_the_lower_bound() {
         let (mut sets, mut reached, mut alone) = (0u32, 0u32, 0u32);

@@ -34,7 +34,8 @@
 //! topological order of groups), `chunks.rs` (components longer than a kernel), `labels.rs` (groups proposed by a
 //! frontend), `bottom_up.rs` (merges), `at_once.rs` (several merges with one query), `views.rs` (merges of views),
 //! `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated kernels), `lower_bound.rs` (bytes that every
-//! grouping moves), `exact.rs` (the optimum over few ops), `regroup.rs` (windows that use it), `refine.rs` (moves and copies),
+//! grouping moves), `exact.rs` (the optimum over few ops), `regroup.rs` (windows that use it),
+//! `refine.rs` (moves and copies),
 //! `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (decisions),
 //! `explain` (decisions in words), `explicit.rs` (groups from a file), `apply.rs` (drawing the segments), `named.rs`
 //! (values by name), `pass.rs`.
