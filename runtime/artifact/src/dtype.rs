@@ -10,8 +10,9 @@ macro_rules! dtypes {
     ($($variant:ident $name:literal $bytes:literal $kind:ident)*) => {
         /// The type of a tensor's elements.
         ///
-        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian. Two neighbours of `F4E2M1FN`
-        /// share a byte, the first in its low bits: only inputs and outputs have that type, no buffer and no kernel.
+        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian. Two
+        /// neighbours of `F4E2M1FN` share a byte, the first in its low bits: only inputs and outputs have that type, no
+        /// buffer and no kernel.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum DType {
             $(#[serde(rename = $name)] $variant,)*
@@ -97,7 +98,8 @@ impl DType {
         }
     }
 
-    /// The type that the buffer of an input or output has: of complex numbers that of their parts, of elements that share bytes bytes.
+    /// The element type of the buffer of an input or output: the type of the parts for complex numbers, bytes for
+    /// elements that share bytes.
     pub fn in_buffer(self) -> DType {
         match self.per_byte() {
             1 => self.part(),

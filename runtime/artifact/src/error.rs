@@ -12,7 +12,7 @@ pub enum ArtifactError {
     Json { message: String },
     /// The artifact is of a format that this version does not know.
     Version { found: u32, supported: u32 },
-    /// The data are not those that the checksum was made of.
+    /// The data do not match the checksum.
     Damaged,
     /// The data contradict themselves.
     Invalid { entry: Entry, problem: Problem },
@@ -67,7 +67,7 @@ pub enum Problem {
     NotItsBuffer {
         buffer: u32,
     },
-    /// A buffer says that it is the memory of a tensor that lives elsewhere.
+    /// A buffer claims to be the memory of a tensor that has another buffer.
     NotItsTensor {
         tensor: u32,
     },
@@ -104,9 +104,9 @@ pub enum Problem {
     WritesInput {
         buffer: u32,
     },
-    /// The axes of a product's tensors are not those of its loops.
+    /// The axes of a product's tensors do not match its loops.
     Loops,
-    /// A call with a type that it is not for, or on a GPU, or with a result that is an operand.
+    /// A call with a type that it does not support, or on a GPU, or with a result that is an operand.
     NoCall,
     /// A version that takes, gives or overwrites something else than the first one, or is for another target.
     OtherProgram,
