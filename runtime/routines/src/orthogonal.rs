@@ -7,7 +7,8 @@ use faer::{Conj, MatMut, MatRef, Par, Spec};
 
 use crate::{Real, fits};
 
-/// Makes of a matrix an upper triangular one and below it the reflections that give the matrix from that, with their factors.
+/// Makes of a matrix an upper triangular one and below it the reflections that give the matrix from that, with their
+/// factors.
 pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     let steps = rows.min(columns);
     if !fits(a, [rows, columns]) || taus.len() != steps || steps == 0 {
@@ -36,7 +37,8 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         // The crate divides by its factor.
         *tau = T::one() / factors[step * block + step % block];
     }
-    // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are nearly so.
+    // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are
+    // nearly so.
     if found.rank < steps || !(0..steps).all(|step| reflects(rows, step, a, taus[step])) {
         a.copy_from_slice(&given);
         reflected([rows, columns], a, taus);
@@ -51,7 +53,7 @@ fn reflects<T: Real>(rows: usize, step: usize, a: &[T], tau: T) -> bool {
     tau == T::zero() || off <= T::of(8 * rows) * T::EPSILON
 }
 
-/// The same, one column after the other.
+/// The reflections, computed one column after the other.
 fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     for (step, tau) in taus.iter_mut().enumerate() {
         let (own, rest) = a[step * rows..].split_at_mut(rows);
@@ -95,7 +97,7 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
     }
 }
 
-/// The first columns of the product of the reflections in the columns of `v`, as many as there are columns.
+/// The first columns of the product of the reflections in the columns of `v`; `q` has the number of columns.
 pub fn householder_product<T: Real>([rows, columns]: [usize; 2], v: &[T], taus: &[T], q: &mut [T]) {
     let count = taus.len();
     if !fits(v, [rows, columns]) || !fits(q, [rows, columns]) || count > columns || columns > rows {
