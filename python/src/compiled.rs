@@ -22,9 +22,10 @@ const MOST_SHAPES: usize = 256;
 
 /// A program compiled for this machine. Call it on arrays, in the order of the program's inputs or by their names.
 ///
-/// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if they are dense, permuted or not, or broadcast; those with gaps or negative
-/// strides are copied, which `copies` counts. A result that overwrites an argument is written there, and the call gives the argument back. Other
-/// results are new arrays of the library that made the first array, or those of `out`. Several threads may call at the same time.
+/// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if they are dense, permuted or not, or
+/// broadcast; those with gaps or negative strides are copied, which `copies` counts. A result that overwrites an
+/// argument is written there, and the call gives the argument back. Other results are new arrays of the library that
+/// made the first array, or those of `out`. Several threads may call at the same time.
 #[pyclass(frozen, weakref, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
@@ -166,7 +167,7 @@ impl Compiled {
         Ok((plan, shapes))
     }
 
-    /// The names of what a plan copies, each with the reason.
+    /// The names of the arguments and results that a plan copies, each with the reason.
     fn copied_by<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (&'p str, &'static str)> {
         let inputs = self.inner.signature().inputs.iter().zip(&plan.inputs);
         let inputs = inputs.filter_map(|(spec, access)| match access {
@@ -181,7 +182,7 @@ impl Compiled {
         inputs.chain(outputs)
     }
 
-    /// Logs what calls of a plan copy.
+    /// Logs the copies made by calls of a plan.
     fn tell(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
         for (name, why) in self.copied_by(plan) {
             let logger = py
@@ -317,9 +318,9 @@ impl Compiled {
 
 #[pymethods]
 impl Compiled {
-    /// Runs the program. `out` is an array for each result, or `None` for a new one; a program with one result takes the array itself. `strides`
-    /// gives for each result the strides of its new array in elements, or `None`: those of a permutation of a dense array. Inputs that are called
-    /// `out` or `strides` are given in order.
+    /// Runs the program. `out` is an array for each result, or `None` for a new one; a program with one result takes
+    /// the array itself. `strides` gives for each result the strides of its new array in elements, or `None`: those of
+    /// a permutation of a dense array. Inputs that are called `out` or `strides` are given in order.
     #[pyo3(signature = (*arguments, out=None, strides=None, **named))]
     fn __call__<'py>(
         &self,
@@ -388,8 +389,9 @@ impl Compiled {
         Ok(())
     }
 
-    /// Runs the program on a list of arguments, and gives a list of results, for callers that are programs. `unchecked` is the caller's word that
-    /// PyTorch's tensors may be read as they lie: gradients need not be recorded, and no tensor has its negative bit set.
+    /// Runs the program on a list of arguments, and gives a list of results, for callers that are programs. `unchecked`
+    /// is the caller's word that PyTorch's tensors may be read as they lie: gradients need not be recorded, and no
+    /// tensor has its negative bit set.
     #[pyo3(signature = (arguments, out=None, strides=None, unchecked=false))]
     fn call_list<'py>(
         &self,
@@ -443,7 +445,8 @@ impl Compiled {
             .extract()
     }
 
-    /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of one kind.
+    /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of
+    /// one kind.
     #[getter]
     fn copies(&self) -> u64 {
         self.copies.load(Ordering::Relaxed)
