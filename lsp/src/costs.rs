@@ -33,7 +33,7 @@ pub struct Job {
     pub text: Arc<Text>,
     /// The name in locations.
     pub name: String,
-    /// True once nobody wants them.
+    /// True once the result is no longer wanted.
     pub cancelled: Arc<AtomicBool>,
 }
 
@@ -69,7 +69,7 @@ impl Costs {
     }
 }
 
-/// Serves jobs until the channel closes; of several for one document the last.
+/// Serves jobs until the channel closes; of several jobs for one document only the last.
 pub fn serve(registry: &Arc<Registry>, jobs: &Receiver<Job>, found: &dyn Fn(Found)) {
     let mut waiting: HashMap<String, Job> = HashMap::new();
     loop {
