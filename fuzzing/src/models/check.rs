@@ -40,7 +40,7 @@ impl Level {
     /// A processor, as `--cpu` takes it.
     ///
     /// # Errors
-    /// The name is that of no processor.
+    /// The name is of no known processor.
     pub fn new(cpu: &str) -> Result<Self, String> {
         let options = CompileOptions {
             target: GENERIC
@@ -126,7 +126,7 @@ pub fn model(seed: u64, bench: Bench, stats: &mut Stats) -> (Option<Case>, Strin
     (Some(case), model.text, examined.findings)
 }
 
-/// The same program with other lengths of its extents.
+/// The program with other lengths of its extents.
 fn bound_again(model: &Model, source: &mut Source, seed: u64) -> Case {
     let extents = model.program.extents.iter();
     let extents = extents.map(|(name, _)| (*name, source.one(&AGAIN)));

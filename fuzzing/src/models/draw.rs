@@ -55,7 +55,7 @@ pub fn draw(source: &mut Source) -> Program {
     finish(w)
 }
 
-/// One sentence; what one began that fits nothing stays as dead ops.
+/// Adds one sentence; if a sentence fails halfway, its ops remain as dead ops.
 fn sentence(w: &mut Writer) {
     let sentence = sentences::draw(w);
     if (sentence.write)(w).is_some() {

@@ -43,7 +43,7 @@ pub fn transpose_inputs(case: &mut Case, source: &mut Source) -> bool {
     !chosen.is_empty()
 }
 
-/// True for elements of which two share a byte along the innermost axis: another one may be odd.
+/// True if two elements share a byte along the innermost axis; another axis may have an odd length.
 fn shares_bytes(input: &Input) -> bool {
     input.dtype == packed::DTYPE
 }
@@ -131,7 +131,7 @@ pub fn permute_all(case: &mut Case, source: &mut Source) -> bool {
     done
 }
 
-/// The one rank that tensors have beside 0, where every op works element by element.
+/// The only rank of tensors other than 0, if every op works element by element.
 fn common_rank(case: &Case) -> Option<usize> {
     let moves = |op: &Op| match case.ir.def(*op) {
         Some(def) => def.has_maps(&fusion::maps::POINTWISE) || is_created(case, *op),

@@ -12,7 +12,7 @@ use super::rewire::{erase, ops, tensor, terminator};
 use crate::Source;
 use crate::generate::{Case, Tier};
 
-/// Predicates and what they are with the operands swapped.
+/// Predicates, each with its mirror for swapped operands.
 const MIRRORED: [(&str, &str); 6] = [
     ("eq", "eq"),
     ("ne", "ne"),
@@ -46,7 +46,7 @@ pub fn swap_operands(case: &mut Case, source: &mut Source) -> bool {
     swapped
 }
 
-/// Reductions and what combines two of their results.
+/// Reductions, each with the op that combines two of their results.
 static REDUCTIONS: [(&OpDef, &OpDef); 4] = [
     (&fusion::SUM, &fusion::ADD),
     (&fusion::PROD, &fusion::MUL),
@@ -54,7 +54,7 @@ static REDUCTIONS: [(&OpDef, &OpDef); 4] = [
     (&fusion::MIN, &fusion::MINIMUM),
 ];
 
-/// A reduction as that of two parts.
+/// Splits a reduction into reductions of two parts.
 pub fn split_reduction(case: &mut Case, source: &mut Source) -> bool {
     let all: Vec<Op> = ops(case)
         .into_iter()

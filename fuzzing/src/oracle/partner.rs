@@ -141,7 +141,7 @@ fn total_bytes(case: &Case) -> Result<Vec<String>, String> {
     let mut ir = case.ir.clone();
     let report = Manager::new(fuser_ir::verify).run(&mut ir, case.module, &parsed.pipeline);
     if !report.ok() {
-        // Names stand in messages: only the codes are the same.
+        // Messages contain names, so only the codes are compared.
         let codes: Vec<&str> = report.diagnostics.items.iter().map(|d| d.code).collect();
         return Err(match codes.is_empty() {
             true => summary(&report.diagnostics),

@@ -1,8 +1,8 @@
-//! The power of the check: the share of wrong programs that it finds wrong.
+//! The power of the check: the share of wrong programs that it detects.
 //!
-//! A program is changed at random ([`changes`]), as a miscompile might change it; the changed program is compiled and run,
-//! and its results are checked against the reference of the program as it was. A change counts where it alters a result
-//! beyond the noise of the program's own roundings, which [`effect`] measures without the check. Of these
+//! A program is changed at random ([`changes`]), as a miscompile might change it; the changed program is compiled and
+//! run, and its results are checked against the reference of the program as it was. A change counts where it alters a
+//! result beyond the noise of the program's own roundings, which [`effect`] measures without the check. Of these
 //!
 //! ```text
 //! power = found / altering
@@ -48,12 +48,12 @@ use table::Row;
 /// Changes that are drawn for one that was not tried before.
 const DRAWS: usize = 8;
 
-/// A change and what became of it.
+/// A change and its outcome.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The name of its kind.
     pub kind: &'static str,
-    /// The op and what became of it.
+    /// The op and its change.
     pub what: String,
     /// The element that it alters most.
     pub effect: Effect,
@@ -77,7 +77,7 @@ impl Trial {
 pub struct Measured {
     /// The name of the program.
     pub name: String,
-    /// The answer of the check to the program as it is; none where it could not be run.
+    /// The answer of the check to the unchanged program; `None` if it could not be run.
     pub unchanged: Option<Verdict>,
     /// Its changes.
     pub trials: Vec<Trial>,

@@ -57,7 +57,7 @@ impl Maker<'_> {
         slot.fact = facts::elementwise(def, from, slot.dtype, &known);
         Some(made)
     }
-    /// Element type of the last operand, axes of the one that has most, facts of all.
+    /// The element type of the last operand, the axes of the operand with the most axes, and the facts of all operands.
     fn joined(&self, operands: &[usize]) -> (DType, Option<Vec<Axis>>, Vec<facts::Fact>) {
         let slots: Vec<_> = operands.iter().map(|i| &self.slots[*i]).collect();
         let from = slots.last().map_or(DType::F32, |s| s.dtype);
@@ -162,7 +162,7 @@ impl Maker<'_> {
             }
         }
     }
-    /// A further operand of element type `dtype` beside one of `axes`.
+    /// A further operand of element type `dtype` for a value with axes `axes`.
     pub fn beside(&mut self, axes: &[Axis], dtype: DType) -> Option<usize> {
         if !shapes::is_known(axes) {
             return self.constant(dtype, None);

@@ -1,7 +1,7 @@
 //! Pieces of real models, put in whole: the programs that segmentation, scheduling and the cost model were made for.
 //!
-//! Each takes values that are there or new inputs and leaves one or more results among the values. In the exact tier a
-//! template ends where its first inexact op would stand.
+//! Each template takes existing values or new inputs and adds one or more results to the values. In the exact tier a
+//! template ends before its first inexact op.
 
 use fuser_dialects::fusion::{
     self, ADD, DIV, ERF, EXP, MAX, MAXIMUM, MUL, RSQRT, SIGMOID, SUB, SUM, TANH, VAR_MEAN,
@@ -240,7 +240,7 @@ fn transposes(maker: &mut Maker<'_>) -> Option<usize> {
     Some(x)
 }
 
-/// A reduction, spread again, with the operand and with what was done to it.
+/// A reduction, broadcast again, with the operand and with the result of a further op.
 fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, _) = activation(maker)?;
     let axis = maker.source.index(maker.slots[x].axes.len());
@@ -254,7 +254,7 @@ fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
     Some(y)
 }
 
-/// Sums over several sets of axes of related tensors, beside an elementwise result.
+/// Sums over several sets of axes of related tensors, together with an elementwise result.
 fn column_sums(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let other = maker.beside(&maker.slots[x].axes.clone(), maker.slots[x].dtype)?;
@@ -423,7 +423,8 @@ fn attention(maker: &mut Maker<'_>) -> Option<usize> {
     plain_reduce(maker, &SUM, weighted, &[1])
 }
 
-/// A residual block's backward pass: dropout, layer norm and several sums over the outer axes beside a sum over the last one.
+/// A residual block's backward pass: dropout, layer norm, several sums over the outer axes, and a sum over the last
+/// one.
 fn residual_backward(maker: &mut Maker<'_>) -> Option<usize> {
     let mut axis = |most| shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most);
     let axes = vec![axis(4), axis(8), axis(64)];
