@@ -1,6 +1,6 @@
-//! Control flow. Loops with few operations over all turns are unrolled, others become `task.loop` (`loops.rs`). Both
-//! sides of a branch are computed, or only the possible one if it is known. A loop in a branch makes no turn where the
-//! branch is not taken.
+//! Control flow. Loops whose total number of operations over all turns is small are unrolled; other loops become
+//! `task.loop` (`loops.rs`). Both sides of a branch are computed, or only the possible one if it is known. A loop in a
+//! branch makes no turn if the branch is not taken.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds

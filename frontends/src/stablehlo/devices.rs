@@ -95,7 +95,7 @@ struct Stated {
     partial: Vec<usize>,
 }
 
-/// The text up to `end`, and what is behind that.
+/// The text before `end`, and the text after it.
 fn until(text: &str, end: char) -> Option<(&str, &str)> {
     text.split_once(end)
 }
@@ -319,7 +319,7 @@ impl<'s> Importer<'s> {
         dims.iter().zip(value).position(uneven)
     }
 
-    /// Notes how arguments and results of a function lie on the mesh.
+    /// Records the distribution of a function's arguments and results over the mesh.
     pub(super) fn lay(&mut self, function: &'s ast::Op) {
         if !self.meshes.are_many() {
             return;

@@ -90,7 +90,7 @@ fn fold(
     Ok(draft.ir.results(made).to_vec())
 }
 
-/// The tensor with the axes that are reduced made one, behind the others.
+/// The tensor with the reduced axes merged into one, which comes last.
 fn line(draft: &mut Draft, x: Value, dims: &[i64]) -> Made {
     let own = lengths(draft, x);
     let mut reduced = dims.to_vec();

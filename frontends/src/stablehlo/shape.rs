@@ -271,7 +271,7 @@ pub fn padded(
     }
     let own = lengths(draft, x);
     let (mut low, mut high) = (low.to_vec(), high.to_vec());
-    // What is cut off beyond the axis is cut off the border at its other end.
+    // The amount cut off beyond the axis is cut off the padding at its other end.
     for ((low, high), length) in low.iter_mut().zip(&mut high).zip(&own) {
         (*low, *high) = within(*low, *high, *length);
         (*high, *low) = within(*high, *low, *length);

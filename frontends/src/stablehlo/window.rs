@@ -142,7 +142,7 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
         .flatten()
         .any(|n| *n != 0);
     if pads && !im.draft.is_number(init, neutral) {
-        // The definition pads with it, XLA leaves out what is beyond the tensor.
+        // The definition pads with the initial value, while XLA leaves out elements beyond the tensor.
         let text =
             "pads with what is not neutral: XLA and the definition of StableHLO differ on it";
         return Err(Fault::form(text)
@@ -330,7 +330,7 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
         best = draft.make(&fusion::WHERE, &[keep, best, next])?;
         keeps.push(keep);
     }
-    // From the last place on: what later ones left goes to it, or further to the front.
+    // From the last place to the first: updates not taken by later elements go to this one, or further to the front.
     let between: Vec<i64> = along.iter().map(|a| a.stride - 1).collect();
     let (mut left, mut all) = (source, None);
     for place in (0..windows.places).rev() {

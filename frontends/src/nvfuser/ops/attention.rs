@@ -303,7 +303,7 @@ fn scores(r: &mut Reader<'_>, [query, key]: [Value; 2], scale: Option<f64>, caus
     r.draft.make(&fusion::WHERE, &[kept, scores, least])
 }
 
-/// Scores and what a bias adds, or a mask leaves.
+/// Scores after adding a bias, or after applying a mask.
 fn added_to(r: &mut Reader<'_>, scores: Value, added: Value) -> Made {
     let extents = r.extents(scores);
     let rank = r.draft.dims(added).len();
@@ -327,7 +327,7 @@ fn log_sum_exp(r: &mut Reader<'_>, x: Value) -> Made {
     let mut b = r.draft.builder();
     let clauses = [b.ints("dims", &[last]), b.flag("keepdim")];
     let greatest = b.value(&fusion::MAX, &[x], &clauses)?;
-    // What is subtracted is a number, also where every element is -inf.
+    // The subtracted number is finite, even if every element is -inf.
     let dtype = r.draft.dtype(x);
     let scalar = r.draft.ir.scalar(dtype);
     let least = r.draft.number(f64::NEG_INFINITY, scalar)?;

@@ -181,7 +181,7 @@ pub fn is_finite<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     tested(r, args, &fusion::ISFINITE, "eq")
 }
 
-/// A test of floats, and of others what they are to themselves.
+/// Ops like isfinite: `test` for floats; for other types the comparison of a value with itself, which is constant.
 fn tested<'s>(
     r: &mut Reader<'s>,
     args: &Args<'s>,

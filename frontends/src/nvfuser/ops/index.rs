@@ -233,7 +233,7 @@ pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(b.value(&fusion::SCATTER, &operands, &clauses)?))
 }
 
-/// The tensor with so many elements more behind each axis, which are `number`.
+/// The tensor padded with `number` by `more` elements at the end of each axis.
 fn behind(r: &mut Reader<'_>, x: Value, more: &[i64], number: f64) -> Made {
     let scalar = r.draft.ir.scalar(r.draft.dtype(x));
     let number = r.draft.number(number, scalar)?;
@@ -284,7 +284,7 @@ pub fn argsort<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
 }
 
-/// Always in order: what asks for none takes any.
+/// The result is always sorted: a call that does not request an order accepts any.
 pub fn topk<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let rank = r.draft.dims(x).len();

@@ -252,7 +252,7 @@ fn without(r: &mut Reader<'_>, x: Value, low: &[i64], high: &[i64]) -> Made {
     Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
-/// Ends are brought into the axis, as those of Python.
+/// Ends are clamped to the axis, as in Python.
 pub fn slice<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let starts = args.ints(1, &["start_indices"])?;

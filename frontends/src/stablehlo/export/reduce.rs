@@ -42,7 +42,7 @@ fn reduced(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], to: &Form, body: &str) 
     w.reshaped(&sum, &to.shape)
 }
 
-/// The rest of a tensor, without the axes `dims`.
+/// The reduction of a tensor over the axes `dims`.
 fn over(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], body: &str) -> Tensor {
     let kept = x.shape.iter().enumerate();
     let kept = kept.filter(|(axis, _)| !dims.contains(&(*axis as i64)));
@@ -74,7 +74,7 @@ pub fn without_negative_zero(w: &mut Writer<'_>, x: &Tensor) -> Tensor {
     w.choice(&none, &zero, x)
 }
 
-/// The extreme of what is not NaN.
+/// The extreme of the elements that are not NaN.
 pub fn of_numbers(w: &mut Writer<'_>, op: Op, to: &Form, body: &str) -> Made<Tensor> {
     let (x, dims) = (w.operand(op, 0)?, w.ints(op, "dims"));
     if dims.is_empty() {
