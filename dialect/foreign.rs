@@ -664,7 +664,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ),
 ];
 
-/// The op here with one result that is known elsewhere with two, and where the second comes from.
+/// Ops with one result here and two results elsewhere, and the op that gives the second one.
 pub const SECOND: &[(&str, &str)] = &[
     ("fusion.sort", "the indices are those of `fusion.argsort`"),
     ("fusion.max", "the index is that of `fusion.argmax`"),

@@ -1,5 +1,5 @@
-//! Complex numbers: made of two reals, taken apart, conjugated. Every other op that takes them is in the table of its
-//! real form.
+//! Complex numbers: ops that build them from two reals, split them and conjugate them. All other ops on complex numbers
+//! are in the tables of their real forms.
 //!
 //! An element is a real part `a` and an imaginary part `b`, stored in this order as NumPy and PyTorch do. An op on
 //! complex numbers is defined by a formula in real ops, each of which rounds, so that it means the same in the

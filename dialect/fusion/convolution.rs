@@ -102,7 +102,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Clause, least number and the number where it is left out.
+    /// Clause, least number, and default.
     const CLAUSES: [(&'static str, i64, i64); 5] = [
         ("strides", 1, 1),
         ("low", -MOST, 0),

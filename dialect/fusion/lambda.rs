@@ -138,8 +138,8 @@ pub static LAST: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
-/// The lambda of `op`: its block, and how many accumulators it has; `None` where `op` has none, or none that the
-/// verifier accepts.
+/// The block of the lambda of `op`, and the number of its accumulators. `None` if `op` has no lambda, or one that the
+/// verifier refuses.
 pub fn lambda(ir: &Ir, op: Op) -> Option<(Block, usize)> {
     let known = ir.is(op, &FOLD) || ir.is(op, &SCAN);
     let body = ir.body(op, 0).filter(|_| known)?;

@@ -292,8 +292,8 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     (from == rank).then(|| product(rank, operands))
 }
 
-/// Result axes `[n, g, o, r...]`; features end, and so do the axes of space of both operands, each an iterator of its
-/// own: any element of a line may take part.
+/// Result axes `[n, g, o, r...]`. The features are reduced, and so are the space axes of both operands. Each of these
+/// axes has its own iterator, since a result element may read any element of a line.
 fn convolution(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, rank) = ranks(ir, op)?;
     let front = super::convolution::front(ir, op);
@@ -372,8 +372,8 @@ fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     })
 }
 
-/// Operands are walked by iterators of their own, and so are the results, but for axes that a result has as the first
-/// one.
+/// Each operand has its own iterators. Each result has its own too, except for the axes that it shares with the first
+/// result.
 fn routine(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let axes = |value: Value| Some(&ir.value_kind(value).as_tensor()?.dims);
     let first = axes(*ir.results(op).first()?)?;
@@ -414,7 +414,7 @@ fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     Some(parallel(rank, operands))
 }
 
-/// `start + step * i` along `axis`, or the iterator itself where nothing moves.
+/// `start + step * i` along `axis`, or the plain iterator if that is the identity.
 fn shifted(axis: usize, start: ExtentExpr, step: i64, whole: bool) -> Index {
     let still = step == 1 && start.as_constant() == Some(0);
     if still && whole {

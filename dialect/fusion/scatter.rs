@@ -1,4 +1,4 @@
-//! Scatters: elements are put into a tensor at indices that are data.
+//! Scatters: ops that write elements into a tensor at computed indices.
 
 use fuser_ir::Ir;
 use fuser_ir::attr::AttrKind;

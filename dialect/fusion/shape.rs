@@ -169,8 +169,8 @@ pub fn same_dtype(ir: &Ir, operands: &[Value], first: usize) -> Result<DType, Op
     common.ok_or_else(|| OpError::new("has no operands"))
 }
 
-/// The advice on two operands of these element types: a constant among them states another type, else the second is
-/// cast.
+/// The advice for two operands of these different element types: state another type for the constant, or, if none is
+/// constant, cast the second operand.
 fn alike(ir: &Ir, [first, second]: [Value; 2], [wanted, found]: [DType; 2]) -> String {
     let is_constant = |value: Value| {
         let op = ir.def_op(value);

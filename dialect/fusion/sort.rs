@@ -1,4 +1,4 @@
-//! Sorts: the elements along an axis in ascending or descending order, or where they stood.
+//! Sorts: the elements along an axis in ascending or descending order, or their original indices in that order.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

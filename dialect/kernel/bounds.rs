@@ -39,8 +39,8 @@ pub fn at_most(ir: &Ir, value: Value) -> Option<i64> {
     most(ir, value, REACH)
 }
 
-/// The least value of `n - i t`, where `i` counts the tiles of `t` that `n` elements begin, by the ops or the
-/// constants; none for another index.
+/// The least value of an index of the form `n - i t`, where `i` counts tiles of size `t` in `n` elements. Derived from
+/// constants or from the ops; `None` for an index of another form.
 pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
     let (_, n, before) = pair(ir, value).filter(|pair| pair.0 == Computes::Sub)?;
     if let Some(all) = literal(ir, n) {
@@ -120,7 +120,7 @@ fn most(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
     match computes {
         Computes::Min => own(a).into_iter().chain(own(b)).min(),
         Computes::Rem => literal(ir, b).filter(|&by| by > 0).map(|by| by - 1),
-        // Of what is negative the remainder is, and no more than it.
+        // The remainder of a negative number is negative, but not less than the number.
         Computes::Sub if is_whole(ir, a, b) => own(a),
         _ => None,
     }
@@ -132,7 +132,7 @@ fn is_whole(ir: &Ir, a: Value, b: Value) -> bool {
     rem.is_some_and(|(.., by)| literal(ir, by).is_some_and(|by| by > 0))
 }
 
-/// True for `n - i t`, where `i` counts the tiles of `t` that `n` elements begin.
+/// True for `n - i t`, where `i` counts the `n / t` tiles, rounded up, of size `t` in `n` elements.
 fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
     let product = pair(ir, before).filter(|&(computes, ..)| computes == Computes::Mul);
     let Some((_, i, t)) = product else {

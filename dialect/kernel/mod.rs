@@ -21,7 +21,8 @@ pub use ops::{
 /// Threads that run in lockstep.
 pub const WARP: i64 = 32;
 
-/// The attribute of a function of one operand that is zero, less, or NaN: of other operands it may give anything.
+/// The attribute of a function of one operand that is defined only for operands at most zero, and NaN. Its results for
+/// positive operands are arbitrary.
 pub const NONPOSITIVE: &str = "kernel.nonpositive";
 
 /// The attribute of a store whose elements no other store writes that has it.

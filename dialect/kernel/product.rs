@@ -6,8 +6,8 @@
 //!         tile += rows of the left factor times columns of the right one            the threads hold the tile in registers
 //! ```
 //!
-//! A loop is the axis of up to three tensors, with how far each step moves in each: that says all of any layout.
-//! Lengths and distances are constants or parameters of the kernel, which follow its buffers.
+//! A loop is one axis of up to three tensors, with its stride in each of them. So it describes any layout. Extents and
+//! strides are constants or parameters of the kernel, which follow its buffers.
 
 use fuser_ir::DType;
 
@@ -45,7 +45,7 @@ pub struct Bias {
     pub buffer: usize,
     /// True if it has an element for each row, not for each column.
     pub of_rows: bool,
-    /// Elements by which a step moves: 0 where there is one for all.
+    /// The stride in elements; 0 if one element serves all rows or columns.
     pub stride: i64,
 }
 
@@ -106,8 +106,8 @@ impl Product {
     pub fn store(&self, most: u32) -> u32 {
         self.width(2, &self.columns, most)
     }
-    /// The most elements that one access of a tensor may have, up to `most`, along one of its loops: all accesses then
-    /// begin at multiples of their size, and none goes over an end.
+    /// The widest vector, up to `most` elements, for all accesses to a tensor along one of its loops. Every access
+    /// begins at a multiple of its size, and none crosses the end.
     fn width(&self, which: usize, along: &Loop, most: u32) -> u32 {
         if along.strides[which] != Size::Constant(1) {
             return 1;
@@ -139,8 +139,8 @@ impl Product {
         parts.all(|(own, part)| own.extent.is_multiple_of(part.into()))
             && (0..2).all(|which| self.load(which).1 == widest)
     }
-    /// True if threads have registers for a tile: on tensor cores a large one leaves none for the addresses of single
-    /// elements.
+    /// True if the threads have enough registers for a tile. A large tile on tensor cores leaves no registers for the
+    /// addresses of single elements.
     pub fn suits(&self, tile: &Tile) -> bool {
         let small = tile.threads() < LARGE;
         small || !tile.tensor_cores || (0..2).all(|which| self.load(which).1 > 1)
@@ -172,9 +172,9 @@ pub struct Tile {
     pub sides: [u32; 2],
     /// Terms of a step.
     pub terms: u32,
-    /// Parts along the rows and along the columns: of warps on tensor cores, else of threads.
+    /// Parts along the rows and along the columns, one for each warp on tensor cores, else for each thread.
     pub parts: [u32; 2],
-    /// True on tensor cores, whose sums are cut off where others are rounded.
+    /// True on tensor cores, which truncate sums that other arithmetic rounds.
     pub tensor_cores: bool,
 }
 

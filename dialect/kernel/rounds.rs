@@ -29,8 +29,8 @@ const REGISTERS: i64 = 1 << 16;
 /// The least number of registers of a thread for temporaries.
 const COMPUTING: i64 = 32;
 
-/// Eighths of the iterations that rounds have room for, which a loop of several warps has at least, where their number
-/// is not constant or they hold loops: with fewer, idle threads, which do as if they ran, cost more than is saved.
+/// The least share of busy threads, in eighths, for a loop of several warps that has a variable number of iterations or
+/// holds loops. With a smaller share, idle threads execute masked iterations that cost more than unrolling saves.
 const LEAST_EIGHTHS: i64 = 5;
 
 /// The bounds of a thread loop that is written out.
@@ -51,8 +51,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The rounds of the thread loop `op` in a block of `threads`; `None` where they are not known, too many, or
-    /// several that hold a loop.
+    /// The rounds of the thread loop `op` in a block of `threads`. `None` if they are unknown or too many, or if there
+    /// are several rounds and the loop holds another loop.
     pub fn of(ir: &Ir, op: Op, threads: i64) -> Option<Rounds> {
         let spread = ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
         let constant = |n: usize| literal(ir, ir.operand(op, n));
@@ -127,7 +127,7 @@ pub fn range(ir: &Ir, value: Value) -> (i64, i64) {
     around.into_iter().rev().fold(range, narrow)
 }
 
-/// The op that makes an index, where it is one that [`range`] knows, its constant, and its other operand.
+/// The clamp or mask that computes an index, its constant bound, and its other operand, if [`range`] knows the op.
 fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64, Value)> {
     let by = ir.def_op(value).filter(|&op| ir.operand_count(op) == 2)?;
     let operands = [0, 1].map(|n| ir.operand(by, n));
@@ -223,7 +223,7 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
-/// Bytes of each thread's registers that may hold tiles, where a block has so many threads: with over 512 of them, less
+/// Bytes of a thread's registers that may hold tiles, in a block of `threads`. With more than 512 threads it is less
 /// than [`MOST_BYTES`].
 pub fn room(threads: i64) -> u64 {
     let left = REGISTERS / threads.max(1) - COMPUTING;

@@ -1,4 +1,4 @@
-//! Scans that threads share: an iteration argument of a thread loop that a `kernel.scan` of its body goes on from.
+//! Scans that threads share: a `kernel.scan` in a thread loop continues from an iteration argument of the loop.
 //!
 //! ```text
 //! %last = kernel.for 0, 4096, 4, %first map "thread" combine ["scan"] {
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! The verifier, the pass that places barriers and code generation ask the same questions here.
+//! The verifier, the pass that places barriers and code generation share the predicates of this file.
 
 use fuser_ir::def::Traits;
 use fuser_ir::{Ir, Op};
@@ -72,7 +72,7 @@ pub fn hands_on_apart(ir: &Ir, looped: Op, rounds: &Rounds) -> bool {
     rounds.count > 1 && at_once(ir, looped, rounds).is_none()
 }
 
-/// The word of `combine` for an iteration argument that a scan goes on from.
+/// The word in `combine` for an iteration argument that a scan continues from.
 pub const SCANNED: &str = "scan";
 
 /// The scan that continues from iteration argument `number` of a loop and whose last lane the loop yields for it; it is
@@ -97,8 +97,7 @@ pub fn scan_of(ir: &Ir, looped: Op, number: usize) -> Option<Op> {
     (alone && last && ir.parent_block(scan) == Some(body)).then_some(scan)
 }
 
-/// The iteration argument that the scan `op` goes on from, if threads share its loop: the loop, and the number of the
-/// argument.
+/// The loop and the number of the iteration argument that the scan `op` continues from, if threads share the loop.
 pub fn scanning_loop(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     let looped = ir.parent_op(op).filter(|&by| ir.is(by, &FOR))?;
     let words = strings(ir, looped, "combine");

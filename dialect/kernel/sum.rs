@@ -16,7 +16,7 @@ const MAX_OPS: usize = 64;
 pub struct Unknown {
     /// One of the values that are computed alike.
     pub value: Value,
-    /// True where the other access has it, and it need not be the same integer there.
+    /// True if it belongs to the other access, where it may be another integer.
     pub other: bool,
 }
 
@@ -28,8 +28,8 @@ pub type Product = Vec<Unknown>;
 pub struct Sum(pub BTreeMap<Product, i64>);
 
 impl Sum {
-    /// The sum that `value` is; `stands_for` gives one value for all that are computed alike. `None` where it is too
-    /// long.
+    /// `value` as a sum of products. `stands_for` gives one representative for all values that are computed alike.
+    /// `None` if the sum is too long.
     pub fn of(ir: &Ir, value: Value, stands_for: &mut impl FnMut(Value) -> Value) -> Option<Sum> {
         Sum::read(ir, value, stands_for, &mut 0)
     }

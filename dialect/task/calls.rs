@@ -166,7 +166,7 @@ pub fn reached(ir: &Ir, module: Op, program: Op) -> Vec<Op> {
         .collect()
 }
 
-/// `builtin.module`: no program runs itself, and none too many inside each other.
+/// Checks a `builtin.module`: no program runs itself, directly or indirectly, and loops are not nested too deeply.
 pub fn module(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let graph = Graph::of(ir, op);
     let text = |at: usize| ir.symbol_name(graph.programs[at]).unwrap_or_default();

@@ -161,7 +161,7 @@ pub fn bytes(ir: &Ir, value: Value) -> Option<ExtentExpr> {
 /// Values of named extents.
 pub type Bindings = BTreeMap<Sym, u64>;
 
-/// The number that `expr` is under `bindings`; `None` where a name is not bound, or the number negative or too large.
+/// The value of `expr` under `bindings`; `None` if a name is not bound, or the value negative or too large.
 pub fn evaluate(expr: &ExtentExpr, bindings: &Bindings) -> Option<u64> {
     let mut sum = 0i128;
     for (names, coefficient) in &expr.terms {

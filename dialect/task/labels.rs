@@ -1,4 +1,4 @@
-//! Labels: the patterns of a frontend as attributes of their ops, so that nothing stops at their boundaries.
+//! Labels: a frontend's patterns as attributes of their ops, so that no pass stops at the patterns' boundaries.
 //!
 //! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a boundary
 //! would keep simplification and segmentation from looking inside. So the ops of each pattern move to where it stood,
@@ -128,7 +128,7 @@ pub fn inherit(ir: &mut Ir, first: Option<Op>, last: Op) {
     }
 }
 
-/// Dissolves the patterns in `program` and labels their ops; gives how many there were.
+/// Dissolves the patterns in `program` and labels their ops; returns the number of patterns.
 pub fn note(ir: &mut Ir, program: Op) -> u64 {
     let all = ir.walk(program);
     let patterns = all.iter().copied();
@@ -232,7 +232,7 @@ fn write(ir: &mut Ir, program: Op, entries: &[Entry]) {
     ir.set_attr(program, LABELS, list);
 }
 
-/// Draws the patterns of each program under `root` again, where no other boundary is left; gives their number.
+/// Draws the patterns of each program under `root` again, if it has no other boundaries; returns their number.
 pub fn restore(ir: &mut Ir, root: Op) -> u64 {
     let mut drawn = 0;
     for program in labelled(ir, root) {

@@ -29,8 +29,8 @@ pub fn value<'a>(
     Some(ir.attr_kind(*value))
 }
 
-/// Marks entries of a list that has `count` of them with `name`, each with a value. Without one to mark nothing
-/// changes.
+/// Marks entries of a list of `count` entries: each entry in `marked` gets its value under `name`. Does nothing if
+/// `marked` is empty.
 pub fn put(
     ir: &mut Ir,
     program: Op,

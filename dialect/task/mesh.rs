@@ -85,7 +85,7 @@ impl Mesh {
     }
 }
 
-/// The mesh axes that cut each axis of a tensor, major first.
+/// The mesh axes that split each axis of a tensor, major first.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 pub struct Sharding {
     /// For each tensor axis the numbers of mesh axes.
@@ -145,7 +145,7 @@ impl Sharding {
             .map(|axes| format!("{:?}", mesh.names(axes)));
         format!("[{}]", dims.collect::<Vec<_>>().join(", "))
     }
-    /// An error where a tensor of type `ty` cannot lie like this.
+    /// Checks that a tensor of type `ty` can be sharded like this; the error is the reason that it cannot.
     pub fn fits(&self, ir: &Ir, mesh: &Mesh, ty: TypeId) -> Result<(), String> {
         let empty = Vec::new();
         let dims = ir.ty(ty).as_tensor().map_or(&empty, |tensor| &tensor.dims);
@@ -263,7 +263,7 @@ pub fn verify_mesh(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// True if a program says how something lies on devices, and is not one of a device itself.
+/// True if a program states shardings and is not the program of a single device.
 pub fn is_divided(ir: &Ir, program: Op) -> bool {
     if is_device_program(ir, program) {
         return false;

@@ -1,4 +1,4 @@
-//! Arguments and results of a program whose elements have 4 bits: callers give and get two of them in each byte.
+//! Arguments and results of a program with elements of 4 bits: its callers pass two elements in each byte.
 //!
 //! ```text
 //! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed = 1})
@@ -40,7 +40,7 @@ pub fn axis(ir: &Ir, tensor: &TensorType) -> Option<usize> {
     order.into_iter().rev().find(stored)
 }
 
-/// Half of an extent; `None` where it is odd or may be, or is not known.
+/// Half of an extent; `None` if the extent is unknown or not certainly even.
 pub fn half(ir: &mut Ir, extent: Extent) -> Option<Extent> {
     let two = ExtentExpr::constant(2);
     let half = ir.extent_as_expr(extent)?.div_exact(&two)?;

@@ -32,8 +32,8 @@ pub fn mark(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize
     marks::put(ir, program, list, count, &marked, MARK);
 }
 
-/// The complex type that the callers of a marked argument or result of type `ty` see, and its order of axes in memory;
-/// `None` where the last axis is no pair of parts.
+/// The complex type that callers see for a marked argument or result of type `ty`, and its axis order in memory. `None`
+/// if the last axis is not a pair of parts.
 pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, DType, Vec<usize>)> {
     let tensor: &TensorType = ir.ty(ty).as_tensor()?;
     let (last, dims) = tensor.dims.split_last()?;

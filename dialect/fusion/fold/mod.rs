@@ -30,8 +30,8 @@ fn value(ir: &Ir, op: Op, value: Value) -> Option<Folded> {
     same.then(|| Folded::Values(smallvec![value]))
 }
 
-/// The result holds one element everywhere. An extent `?` comes from an operand and no constant can have it, and none
-/// can have a layout or complex elements.
+/// A constant with the value `scalar` everywhere as the result. `None` for types that a constant cannot have: an extent
+/// `?` (it comes from an operand), a layout, or complex elements.
 fn constant(ir: &mut Ir, op: Op, scalar: Scalar) -> Option<Folded> {
     let ty = ir.value_type(ir.result(op, 0));
     let tensor = ir.ty(ty).as_tensor();
@@ -238,7 +238,7 @@ pub fn last(ir: &mut Ir, op: Op) -> Option<Folded> {
     constant(ir, op, known)
 }
 
-/// `fusion.permute`: the identity, or back to where a permutation came from.
+/// `fusion.permute`: an identity permutation, or one that undoes the permutation before it.
 pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let outer = ir.i64s_of(op, "dims")?;
@@ -255,7 +255,7 @@ pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
     identity.then(|| value(ir, op, ir.operand(inner, 0)))?
 }
 
-/// `fusion.flip`: of no axis that has several elements, or back to where a flip came from.
+/// `fusion.flip`: of axes with at most one stored element, or one that undoes the flip before it.
 pub fn flip(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let dims = ir.i64s_of(op, "dims")?;
@@ -279,7 +279,7 @@ pub fn reshape(ir: &mut Ir, op: Op) -> Option<Folded> {
     value(ir, op, x).or_else(back)
 }
 
-/// `fusion.squeeze`: of nothing, or of exactly the axes that a broadcast added.
+/// `fusion.squeeze`: of no axis, or of exactly the axes that a broadcast added.
 pub fn squeeze(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let gone = ir.i64s_of(op, "dims")?;

@@ -37,7 +37,7 @@ bitflags::bitflags! {
         const ELEMENTWISE = 1 << 8;
         /// `f(f(x)) == f(x)`.
         const IDEMPOTENT = 1 << 9;
-        /// A user's boundary between segments: nothing that uses its result shares its segment.
+        /// A boundary between segments, stated by the user: no op that uses its result is in its segment.
         const BARRIER = 1 << 11;
         /// The region may read values in any order (graph region): dominance is not checked inside.
         const GRAPH_REGION = 1 << 12;
@@ -167,8 +167,7 @@ impl TypeConstraint {
     pub const ANY: Self = Self::new(Shape::Any, DTypes::ANY);
 }
 
-/// The memory that a value must lie in so that a scheduler can take the op. Read by segmentation, from here and nowhere
-/// else.
+/// The memory that a value must lie in so that a scheduler can take the op. Segmentation reads it from here only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
     /// Anywhere: a register will do.
@@ -226,7 +225,7 @@ pub enum ClauseKind {
     Number,
     /// `scheduler "row"`.
     String,
-    /// One of the listed words, kept as a string: `predicate lt`.
+    /// One of the listed words, stored as a string: `predicate lt`.
     Keyword(&'static [&'static str]),
     /// `keepdim`: no value.
     Unit,
@@ -256,7 +255,7 @@ pub struct ClauseDef {
 pub struct RegionDef {
     /// Name in docs and diagnostics.
     pub name: &'static str,
-    /// True if custom form may leave the region out (an `else`).
+    /// True if the custom form may omit the region (an `else`).
     pub optional: bool,
     /// One sentence.
     pub doc: &'static str,
@@ -490,7 +489,7 @@ pub struct OpDef {
     pub computes: Option<Computes>,
     /// Traits.
     pub traits: Traits,
-    /// Arithmetic per result element (per reduced element for reductions), in simple operations: exp counts 10, say.
+    /// Arithmetic per result element (per reduced element for reductions), in simple operations; exp counts as 10.
     pub flops: u32,
     /// The ops in whose regions it may be directly; empty: any op.
     pub parents: &'static [&'static str],
@@ -641,7 +640,7 @@ pub struct Foreign {
     pub absent: Names,
     /// Clauses.
     pub clauses: Names,
-    /// Ops here with one result that have two elsewhere, and where the second comes from.
+    /// Ops with one result here and two results elsewhere, and the op that gives the second one.
     pub second: Names,
 }
 

@@ -192,7 +192,8 @@ pub fn parse(dtype: DType, text: &str) -> Option<u64> {
     }
 }
 
-/// Rounding to f64 first is right but where it lands exactly between two neighbours: there the text decides.
+/// Rounds through f64. That is correct unless the f64 lies exactly between two neighbours: then the decimal text
+/// decides.
 fn parse_small(dtype: DType, text: &str, value: f64) -> Option<u64> {
     let (bits, tie) = rounded(dtype, value.to_bits());
     if !tie {

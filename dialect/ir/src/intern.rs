@@ -72,7 +72,7 @@ pub fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
 
 /// An item that an [`Interner`] can keep.
 pub trait Item: Clone + Eq + Hash {
-    /// The hash, whose low bits say where it is looked for first. Equal items have equal ones.
+    /// The hash of the item; its low bits select the first slot of a lookup. Equal items have equal hashes.
     fn table_hash(&self) -> u32 {
         hash_of(self)
     }

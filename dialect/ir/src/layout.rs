@@ -20,7 +20,7 @@ use crate::types::{Dim, Extent, TensorType, TypeId, TypeKind};
 /// Axes, outermost in memory first.
 pub type Order = SmallVec<[usize; 4]>;
 
-/// The order that the type states; `None` where it states none, or none that is a layout.
+/// The order that the type states; `None` if it states no order or an invalid one.
 pub fn stated(ir: &Ir, tensor: &TensorType) -> Option<Order> {
     let AttrKind::Array(items) = ir.attr_kind(tensor.encoding?) else {
         return None;

@@ -7,9 +7,9 @@
 pub const MAX_SOURCE_BYTES: usize = 256 << 20;
 /// Regions inside each other. Real inputs nest to 3,457; the algorithms do not care.
 pub const MAX_REGION_DEPTH: usize = 10_000;
-/// Types or attributes inside each other, and brackets inside each other within one operation. No real use comes near.
+/// Nesting depth of types or attributes, and of brackets within one operation. No real program comes near it.
 pub const MAX_NESTING: usize = 256;
-/// Parts of one type, attribute or location with all aliases written out: a chain of aliases may double it at each
+/// Parts of one type, attribute or location with all aliases expanded: a chain of aliases may double the number at each
 /// step.
 pub const MAX_EXPANDED_PARTS: u32 = 1 << 20;
 /// Operations of a module: ids have 32 bits, and several ids are spent per operation.

@@ -199,7 +199,7 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
     }
 }
 
-/// The way out for an operand of this type, where its element type is not taken.
+/// Advice for an operand whose element type the op does not take.
 fn instead(ir: &Ir, def: &OpDef, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
     let integral = ir
         .ty(ty)

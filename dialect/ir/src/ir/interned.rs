@@ -58,7 +58,7 @@ impl Ir {
     pub fn function_type(&mut self, inputs: Vec<TypeId>, results: Vec<TypeId>) -> TypeId {
         self.type_id(TypeKind::Function { inputs, results })
     }
-    /// The extent that `expr` denotes: static where it is a constant, `None` where that is negative.
+    /// The extent that `expr` denotes: static if it is constant. `None` for a negative constant.
     pub fn extent(&mut self, expr: ExtentExpr) -> Option<Extent> {
         match expr.as_constant() {
             Some(value) => u64::try_from(value).ok().map(Extent::Static),

@@ -16,7 +16,8 @@ pub struct Scanned {
 }
 
 impl Scanned {
-    /// The length of the bracketed text at byte `start`, closing bracket included; `None` where it never closes.
+    /// The length of the bracketed text at byte `start`, closing bracket included; `None` if the bracket is never
+    /// closed.
     pub fn balanced(&mut self, text: &str, start: usize) -> Option<usize> {
         if start >= self.brackets {
             self.closed.clear();
@@ -115,7 +116,7 @@ pub fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of the plain start of a shape: everything that dims and an element type are made of, with `also` besides.
+/// The length of the longest start of `text` that consists of the characters of dims and element types, and `also`.
 pub fn shape(text: &str, also: u8) -> usize {
     let plain = |b: &u8| {
         b.is_ascii_alphanumeric()

@@ -1,4 +1,4 @@
-//! Aliases (`#a = ...`, `!t = ...`), and the size that attributes and types have with aliases written out.
+//! Aliases (`#a = ...`, `!t = ...`), and the size of attributes and types with their aliases expanded.
 //!
 //! Definitions are read before the rest of the file, each after the definitions that it uses, so that aliases may be
 //! used before they are defined. The order is found with an explicit stack. Because a chain of aliases can double the

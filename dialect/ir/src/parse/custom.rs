@@ -199,7 +199,7 @@ impl Parser<'_> {
             },
         }
     }
-    /// The attribute of one clause; `None` where an error was reported.
+    /// The attribute of one clause; `None` if an error was reported.
     fn clause(
         &mut self,
         clause: &ClauseDef,
@@ -364,7 +364,7 @@ impl Parser<'_> {
             }
         }
     }
-    /// A list of any attributes: the one place where the grammar runs on a part of a statement.
+    /// A list of any attributes. Only here the grammar runs on a part of a statement.
     fn any_list(&mut self, span: Span) -> Option<AttrId> {
         let mut tokens = lex::lex(self.text(span));
         for token in &mut tokens {

@@ -31,7 +31,7 @@ pub struct Forward {
     pub untyped: Vec<Span>,
 }
 
-/// The binding of a name: its values, or why it has none.
+/// The binding of a name: its values, or the reason that it has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Results that were defined together; mostly one.
@@ -221,8 +221,8 @@ impl<'i> Names<'i> {
         }
     }
 
-    /// Names used in the innermost scope that nothing in it defines, if nothing around it can: it is isolated, or the
-    /// last.
+    /// Names that the innermost scope uses and does not define. Empty if an outer scope can still define them; none can
+    /// if the innermost scope is isolated or the last.
     pub fn undefined(&mut self) -> Vec<(u32, Box<Forward>)> {
         let Some(scope) = self.scopes.last() else {
             return Vec::new();
@@ -265,7 +265,7 @@ impl<'i> Names<'i> {
                 _ => {}
             }
         }
-        // Nothing refers to the values that were bound in it any more.
+        // Nothing refers any more to the values that the scope bound.
         self.values.truncate(scope.values);
         for (id, forward) in waiting.into_iter().rev() {
             self.pending -= 1;

@@ -491,8 +491,8 @@ impl ShapeError {
     }
 }
 
-/// The type that `text`, which begins with one whose extents have commas between them, should be: `tensor<4, 8, f32>`
-/// is `tensor<4x8xf32>`. Nothing where it is another mistake.
+/// The correct form of `text`, if it begins with a type that has commas between its extents: `tensor<4x8xf32>` for
+/// `tensor<4, 8, f32>`. `None` for any other mistake.
 pub fn separated(text: &str) -> Option<String> {
     let inside = text.strip_prefix("tensor<")?;
     let general =

@@ -42,7 +42,8 @@ impl Parser<'_> {
             }
         }
     }
-    /// An operand is not defined yet, so nothing can be inferred or checked; the verifier does that later.
+    /// The result types of an op with an undefined operand. Nothing can be inferred or checked yet; the verifier does
+    /// it later.
     fn types_without_inference(
         &mut self,
         statement: &Statement,

@@ -36,7 +36,7 @@ pub struct PrintOptions {
     pub generic: bool,
     /// Print locations.
     pub debuginfo: bool,
-    /// Write result types; without, they are left out where the parser infers the same.
+    /// Write all result types; otherwise only those that the parser would not infer.
     pub types: bool,
     /// Number all values instead of printing their names.
     pub anonymous: bool,

@@ -1,4 +1,4 @@
-//! Names for printing: every value gets one that nothing else has where it is seen.
+//! Names for printing: every value gets a name that is unique where the value is visible.
 //!
 //! A value keeps its name; where that is taken, `_1`, `_2`... follow it. A number is a name as well; where it is taken,
 //! `%_0_1` follows `%0`. Values without a name get numbers that no name of their isolated op has or had. A region sees
@@ -218,7 +218,7 @@ impl<'a> Names<'a> {
             let _ = write!(out, "#{index}");
         }
     }
-    /// The name of a value as text; one that is not part of any program goes by its hint.
+    /// The name of a value as text. A value outside any program is printed with its hint.
     pub fn text(&self, value: Value) -> String {
         let mut text = String::new();
         match (self.get(value), self.ir.value_name(value)) {
@@ -237,7 +237,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A step of the walk that is yet to be done.
+/// A pending step of the walk.
 enum Task {
     Regions(Op),
     Results(Op),
@@ -447,7 +447,7 @@ impl Names<'_> {
         self.hints.insert(hint, id);
         id
     }
-    /// The text `id` if it is free here, else the first free one made of it.
+    /// The text `id` if it is free here, else the first free name derived from it.
     fn free(&mut self, id: u32) -> u32 {
         let epoch = self.epoch();
         if self.used[id as usize] != epoch {
@@ -642,7 +642,7 @@ pub fn clean(hint: &str) -> String {
     text
 }
 
-/// The name `base` with a suffix, where others have the name: `x_1`, `_0_1`.
+/// The name `base` with a suffix, to distinguish it from other values of that name: `x_1`, `_0_1`.
 pub fn distinct(base: &str, suffix: u32) -> String {
     clean(&format!("{base}_{suffix}"))
 }

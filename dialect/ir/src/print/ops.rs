@@ -39,7 +39,7 @@ pub struct Printer<'a> {
     pub(super) options: PrintOptions,
     pub(super) names: Names<'a>,
     frames: Vec<Frame>,
-    /// A copy in which types are inferred again; only where types are left out.
+    /// A copy for repeated type inference; absent if all types are printed.
     pub(super) scratch: Option<RefCell<Ir>>,
 }
 
@@ -312,7 +312,7 @@ impl<'a> Printer<'a> {
             }
         }
     }
-    /// Writes ` {k = v}` of the attributes that `wanted` takes.
+    /// Writes ` {k = v}`, the attributes whose names satisfy `wanted`.
     pub(super) fn dict(&mut self, op: Op, wanted: impl Fn(&str) -> bool) {
         let ir = self.ir;
         let entries: SmallVec<[(Sym, AttrId); 4]> = ir
