@@ -23,7 +23,7 @@ pub struct Artifact {
     pub target: Target,
     /// The program's symbol.
     pub program: String,
-    /// The names of the extents that sizes refer to. Their values come with a run's inputs.
+    /// The names of the extents in sizes. Their values come with the inputs of a run.
     pub extents: Vec<String>,
     pub inputs: Vec<TensorSpec>,
     pub outputs: Vec<TensorSpec>,
@@ -44,13 +44,13 @@ pub struct Artifact {
     /// The devices that each run the program once; `None` for a single device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mesh: Option<Mesh>,
-    /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
+    /// The version that runs if a requirement does not hold: the same program with its own kernels, buffers and steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Box<Artifact>>,
 }
 
-/// The amount that a kernel asks for, and the most that it may: bytes of shared memory, or blocks, of a GPU, beyond
-/// which it cannot run, or bytes of a CPU's caches, beyond which it is slow.
+/// The amount of a resource that a kernel needs, and its limit. On a GPU: bytes of shared memory, or blocks; beyond the
+/// limit the kernel cannot run. On a CPU: bytes of the caches; beyond the limit it is slow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     pub kernel: u32,
@@ -68,7 +68,7 @@ impl Bound {
     }
 }
 
-/// An extent, by its number, that is a multiple of a positive number, and may lie in a range.
+/// An extent, by its number, with the requirement that it is a multiple of a positive number, and perhaps in a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Multiple {
     pub extent: u32,
@@ -180,7 +180,7 @@ pub struct TensorSpec {
     /// The axes from the outermost to the innermost in memory; empty for row-major.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<u32>,
-    /// The buffer that holds it. An input has a buffer of its own; outputs may share one, also one of an input.
+    /// The buffer that holds the tensor. An input has a buffer of its own; outputs may share one, even an input's.
     pub buffer: u32,
 }
 
@@ -237,7 +237,7 @@ impl BufferSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BufferKind {
-    /// The program's input of that number. Steps write to it only where the artifact lists it among `updates`.
+    /// The program's input of that number. Steps write to it only if the artifact lists it in `updates`.
     Input(u32),
     /// The program's output of that number.
     Output(u32),
@@ -277,7 +277,7 @@ fn stores_lines() -> bool {
 }
 
 impl KernelCode {
-    /// True if it multiplies on tensor cores, which cut sums off where other arithmetic rounds them to nearest.
+    /// True if the kernel multiplies on tensor cores, which truncate sums that other arithmetic rounds to nearest.
     pub fn uses_tensor_cores(&self) -> bool {
         match &self.code {
             Code::Object(_) => false,
@@ -388,8 +388,8 @@ pub enum Step {
     Routine {
         segment: u32,
         routine: Routine,
-        /// Operands, then results. Batch loops come first; the others are the axes of a matrix, rows first, or of a
-        /// line.
+        /// Operands, then results. Batch loops come first. The other loops are the axes of a matrix (rows first) or of
+        /// a line.
         tensors: Vec<Factor>,
     },
     /// A communication among the devices of a group, which differ only along the axes of `over`. On the CPU only.
@@ -403,9 +403,9 @@ pub enum Step {
         from: Option<Box<TensorSpec>>,
         to: Box<TensorSpec>,
     },
-    /// Begins a turn of a loop, whose steps follow, or goes on with the step `end` where there is none. There are
-    /// `turns` turns from the first time on, and from each time on after there was none; or there is a turn where the
-    /// first element of the buffer `condition`, of truth values, is not 0.
+    /// Begins a turn of a loop, whose steps follow, or continues with the step `end` after the last turn. With `turns`,
+    /// the loop makes that many turns each time it is entered. With `condition`, a turn begins if the first element of
+    /// that buffer, a truth value, is not 0.
     Turn {
         segment: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -414,7 +414,7 @@ pub enum Step {
         condition: Option<u32>,
         end: u32,
     },
-    /// Ends a turn: goes on with the step `to` before this one, which begins the next turn or computes its condition.
+    /// Ends a turn: continues with the earlier step `to`, which begins the next turn or computes its condition.
     Again { segment: u32, to: u32 },
 }
 
@@ -514,7 +514,7 @@ pub enum Combine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub tensor: TensorSpec,
-    /// The loop that gives the index of each axis: loops `0..rank` are the result's axes, loop `rank` is one that ends.
+    /// For each axis, the loop that gives its index: loops `0..rank` are the result's axes, loop `rank` is reduced.
     pub loops: Vec<u32>,
 }
 

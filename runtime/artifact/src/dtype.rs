@@ -22,7 +22,7 @@ macro_rules! dtypes {
             /// Every type, in declaration order.
             pub const ALL: [DType; [$($bytes),*].len()] = [$(DType::$variant,)*];
 
-            /// Bytes of one element, a whole one where several share it.
+            /// Bytes of one element; 1 if several elements share a byte.
             pub fn bytes(self) -> usize {
                 match self {
                     $(DType::$variant => $bytes,)*
@@ -107,7 +107,7 @@ impl DType {
         }
     }
 
-    /// Bytes of so many elements in memory, one after the other; `None` where they are too many.
+    /// Bytes of `elements` contiguous elements; `None` if the number overflows.
     pub fn size_of(self, elements: usize) -> Option<usize> {
         elements.div_ceil(self.per_byte()).checked_mul(self.bytes())
     }

@@ -92,7 +92,7 @@ pub enum Problem {
         first: u32,
         last: u32,
     },
-    /// A step of a loop that goes on where no turn begins or ends, or one without a way to end.
+    /// A step of a loop that jumps to no begin or end of a turn, or a loop without an exit.
     Jump {
         to: u32,
     },
@@ -108,7 +108,7 @@ pub enum Problem {
     Loops,
     /// A call with a type that it does not support, or on a GPU, or with a result that is an operand.
     NoCall,
-    /// A version that takes, gives or overwrites something else than the first one, or is for another target.
+    /// A version with inputs, outputs or updates that differ from those of the first version, or with another target.
     OtherProgram,
     /// More versions than there may be.
     TooManyVersions,

@@ -25,7 +25,7 @@ pub struct MeshAxis {
     pub size: u32,
 }
 
-/// The mesh axes that cut a tensor into equal parts. Devices that differ along other axes alone hold copies.
+/// The mesh axes that split a tensor into equal parts. Devices that differ only along other axes hold copies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sharding {
     /// For each axis of the tensor, the mesh axes that split it, major first.
@@ -78,7 +78,7 @@ impl Mesh {
             .map_or(1, |axis| axis.size as usize)
     }
 
-    /// The number of parts into which the axis `dim` of a tensor is cut.
+    /// The number of parts into which the axis `dim` of a tensor is split.
     pub fn parts(&self, sharding: &Sharding, dim: usize) -> usize {
         self.group_size(sharding.axes(dim))
     }

@@ -169,7 +169,7 @@ impl SizeExpr {
         stack.pop().map_or_else(String::new, |infix| infix.text)
     }
 
-    /// Puts two expressions together, at once where both are constants and where one is neutral.
+    /// Combines two expressions. Folds the operation if both are constant or one is neutral.
     fn binary(mut self, other: SizeExpr, op: SizeOp) -> SizeExpr {
         match (op, self.as_constant(), other.as_constant()) {
             (_, Some(a), Some(b)) if apply(op, a, b).is_ok() => {

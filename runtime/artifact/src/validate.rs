@@ -254,7 +254,7 @@ impl Artifact {
         }
     }
 
-    /// A loop ends with a step that comes back to its beginning, and has one way to end.
+    /// Checks that a loop ends with a step that jumps back to its beginning, and that it has one exit.
     fn check_turn(
         &self,
         index: usize,
