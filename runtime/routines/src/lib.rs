@@ -5,7 +5,7 @@
 //! pivots included; results of crates with other conventions are converted here. It is a crate of its own because the
 //! code of these crates is large: it is compiled once, and not with each change of the runtime.
 //!
-//! Knows neither artifacts nor threads, and never panics: lengths that disagree leave results as they are.
+//! Knows neither artifacts nor threads, and never panics: if lengths disagree, results are not written.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Factors of reflections: `H = 1 - tau v v'`, where `v` is one at its diagonal and stands below it.
+//! QR factors as Householder reflections, `H = 1 - tau v v'`. The vector `v` is 1 at the diagonal and stored below it.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
@@ -7,8 +7,8 @@ use faer::{Conj, MatMut, MatRef, Par, Spec};
 
 use crate::{Real, fits};
 
-/// Makes of a matrix an upper triangular one and below it the reflections that give the matrix from that, with their
-/// factors.
+/// Replaces a matrix by its QR factors: R in the upper triangle, the vectors of the reflections below it. `taus` gets
+/// the factors of the reflections.
 pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     let steps = rows.min(columns);
     if !fits(a, [rows, columns]) || taus.len() != steps || steps == 0 {

@@ -56,9 +56,9 @@ pub fn eigh<T: Real>(n: usize, a: &[T], vectors: &mut [T], values: &mut [T]) {
     }
 }
 
-/// The left singular vectors, one in each column, the singular values, descending, and the right singular vectors, one
-/// in each row of `vt`. There are as many as rows or columns, or with longer results a basis. NaN where an element is
-/// no number or infinite.
+/// The singular value decomposition: left singular vectors in the columns of `u`, singular values in descending order,
+/// right singular vectors in the rows of `vt`. There are `min(rows, columns)` vectors, or full bases if `u` and `vt`
+/// are square. All results are NaN if an element is infinite or NaN.
 pub fn svd<T: Real>(
     [rows, columns]: [usize; 2],
     a: &[T],
@@ -152,8 +152,8 @@ pub fn svd<T: Real>(
     }
 }
 
-/// The matrix in double precision divided by a power of two, and that; `None` where an element that counts is no number
-/// or infinite.
+/// The matrix in double precision, divided by a power of two, and that power. `None` if an element for which `counts`
+/// is true is infinite or NaN.
 fn scaled<T: Real>(a: &[T], counts: impl Fn(usize) -> bool) -> Option<(Vec<f64>, f64)> {
     let counted = |(place, x): (usize, &T)| counts(place).then(|| x.wide());
     let counting = a.iter().enumerate().filter_map(counted);
@@ -178,7 +178,7 @@ fn scaled<T: Real>(a: &[T], counts: impl Fn(usize) -> bool) -> Option<(Vec<f64>,
     Some((a.iter().map(of).collect(), scale))
 }
 
-/// The places of values in this order; of equal ones the first comes first.
+/// The positions of the values in sorted order; equal values stay in their order.
 fn sorted(values: &[f64], order: impl Fn(&f64, &f64) -> std::cmp::Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..values.len()).collect();
     places.sort_by(|&a, &b| order(&values[a], &values[b]));
