@@ -284,7 +284,7 @@ impl<'py> Array<'py> {
         Ok(Some(array))
     }
 
-    /// Writes the header: all that a plan depends on besides extents and strides.
+    /// Writes the header: everything except extents and strides that a plan depends on.
     fn note(&self, shapes: &mut Shapes) {
         let aligned = self.align() as i64;
         let flags = i64::from(self.writable) | i64::from(self.number.is_some()) << 1;
@@ -350,8 +350,8 @@ impl<'py> Array<'py> {
     }
 }
 
-/// True if an exception is an object's way to say that it gives no array; an interrupt, and memory that is not there,
-/// are the caller's.
+/// True if the exception means that the object gives no array. An interrupt or a lack of memory is passed on to the
+/// caller.
 fn is_refusal(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py)
 }

@@ -1,8 +1,8 @@
 //! A call in progress: the addresses of its arguments and results, and the memory of copies.
 //!
-//! Results never lie over arguments, but for one that overwrites an argument and is the same memory; where arrays
-//! overlap otherwise, or two results do, the result is made elsewhere and copied at the end. The interpreter's lock is
-//! held while elements are copied, and given up while the program runs, unless that is shorter than giving it up.
+//! A result shares memory with an argument only if it overwrites that argument. If arrays overlap otherwise, or two
+//! results do, the result is computed elsewhere and copied at the end. The interpreter's lock is held while elements
+//! are copied. It is released while the program runs, unless the run is shorter than a release.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -115,7 +115,8 @@ impl<'c, 'py> Call<'c, 'py> {
         self.outputs.push(data);
     }
 
-    /// The next result, number `output`, goes into an array that is there; `direct` if it may be written there.
+    /// Directs the next result, number `output`, to an existing array; `direct` if the program may write to it
+    /// directly.
     pub fn write_into(&mut self, output: usize, array: &Array<'py>, direct: bool) -> PyResult<()> {
         let Some(ty) = self.plan.types.get(output) else {
             return Ok(());

@@ -48,7 +48,7 @@ struct Wishes<'a, 'py> {
     /// The arrays that results are written to.
     out: SmallVec<[Option<Bound<'py, PyAny>>; 4]>,
     strides: Option<&'a Asked>,
-    /// The caller's word that tensors may be read as they lie.
+    /// True if the caller asserts that tensors may be read in place.
     unchecked: bool,
 }
 

@@ -158,7 +158,7 @@ pub fn extents(
     base.extents(&types).map_err(|error| raised(py, &error))
 }
 
-/// The layouts of the arguments that lie otherwise than their types say, where a type can say it.
+/// The layout of each argument whose strides differ from its type, if a type can express that layout.
 fn wanted_inputs(
     inputs: &[Array<'_>],
     specs: &[TensorSpec],
@@ -214,7 +214,8 @@ const GAP: &str =
     "its strides have gaps or run backward, or its layout is one for which no code is made";
 const ADDRESS: &str = "it begins at no multiple of what its elements or the kernels need";
 
-/// An axis of extent 0 that is stored once: the type has memory that no element is in, and the array may have none.
+/// The reason for copying an array without elements. The type may have memory, along an axis of extent 0 that is stored
+/// once, and the array may have none.
 const NOTHING: &str = "it has no elements, and its type has memory";
 
 fn access(

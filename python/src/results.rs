@@ -130,7 +130,7 @@ impl Libraries {
         }
     }
 
-    /// The array that NumPy makes of an object that has a buffer or an array interface.
+    /// The NumPy array of an object with a buffer or an array interface.
     pub fn as_array<'py>(
         &self,
         object: &Bound<'py, PyAny>,
@@ -208,13 +208,13 @@ struct Block {
     _memory: Raw,
 }
 
-/// The most bytes of a result whose memory NumPy's own allocator gives, which keeps small blocks at hand. Ours begin at
-/// a line of the cache.
+/// The largest result, in bytes, that NumPy's own allocator allocates, since it caches small blocks. Larger results are
+/// aligned to cache lines.
 const SMALL: usize = 1024;
 /// The multiple at which NumPy's memory begins.
 const NUMPY_ALIGN: usize = 16;
 
-/// A new array for a result, of `library`, with these strides in elements; and where its elements go.
+/// A new array of `library` for a result, with these strides in elements; and the address of its elements.
 pub fn array<'py>(
     py: Python<'py>,
     known: &Libraries,
