@@ -1,13 +1,12 @@
 //! Fuser for C: programs from text, compiled for this machine, run on the caller's memory.
 //!
-//! The header is `include/fuser.h`, which a test makes of this file and compares. Each function checks what can be
-//! checked: a null pointer, an index out of range, text that is not UTF-8 and memory that is not aligned are errors. A
-//! panic is an error of code `FIR0699` and never leaves the library. What C alone can promise (that a pointer is one of
-//! the library's, that memory has its bytes) is written at each function.
+//! The header `include/fuser.h` is generated from this file; a test compares the two. Each function checks everything
+//! that can be checked: a null pointer, an index out of range, text that is not UTF-8 and unaligned memory are errors.
+//! A panic is an error of code `FIR0699` and never leaves the library. Each function states the promises that only its
+//! caller can make, such as that a pointer is from the library, or that memory has its bytes.
 //!
-//! Functions that can fail return an error, null where all went well. Objects are freed by the function of their type;
-//! null may be freed. Objects of one type may be used by several threads at a time, but for a call, which one thread
-//! uses.
+//! Functions that can fail return an error, or null on success. The function of its type frees an object; null may be
+//! freed. Several threads may use an object at the same time, except for a call, which belongs to one thread.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use std::ffi::{CStr, CString, c_char, c_void};
