@@ -1,7 +1,7 @@
 //! The check of a program: compiled as a user gets it, run, and compared with the evaluator's results; a refusal is a
 //! failure as well.
 //!
-//! Written differently it gives the same bits and moves the same bytes.
+//! A rewritten program must give the same bits and move the same bytes.
 
 use fuser::compile::{CompileOptions, Loader, compile};
 use fuser_artifact::DType as Stored;
@@ -93,7 +93,7 @@ pub struct Model {
     pub case: Case,
 }
 
-/// Draws a program, with inputs that `seed` makes; the text of one that is refused, and why.
+/// Draws a program with inputs from `seed`; for a refused program, the error has its text and the finding.
 pub fn drawn(source: &mut Source, seed: u64) -> Result<Model, (String, Finding)> {
     let program = guard::run("models: draw", || draw::draw(source));
     let program = program.map_err(|finding| (String::new(), finding))?;

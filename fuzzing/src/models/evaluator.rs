@@ -17,7 +17,7 @@ use crate::generate::{Case, Input};
 /// The evaluator's answer about a program's executions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// Elements that were compared, of these known to the bit, left open, and with wide bounds.
+    /// Numbers of elements: compared, known to the bit, undetermined, and with wide bounds.
     pub elements: [u64; 4],
     /// Name of the execution, index of the result, and the mistake in it.
     pub wrong: Vec<(String, usize, String)>,
@@ -124,7 +124,7 @@ fn wrong(text: &str) -> Option<(String, usize, String)> {
 }
 
 impl Evaluators {
-    /// The reason that nothing can be evaluated here, if so: there is no Python, or no NumPy.
+    /// The reason that nothing can be evaluated here: there is no Python, or no NumPy. `None` if there are both.
     pub fn missing(&self) -> Option<String> {
         match self.take() {
             Ok(process) => {

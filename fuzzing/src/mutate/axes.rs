@@ -1,4 +1,4 @@
-//! Axes in another order: inputs that lie otherwise, whole programs with every tensor permuted.
+//! Permuted axes: inputs with another layout, whole programs with every tensor permuted.
 
 use fuser_dialects::task::packed;
 use fuser_dialects::{fusion, task};
@@ -253,7 +253,7 @@ fn sign(case: &mut Case) {
     case.ir.set_attr(case.program, "function_type", signature);
 }
 
-/// Some values that ops make, and that are no results, lie in another order.
+/// Gives some values that ops make, results excluded, another layout.
 pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
     let kept = results(case);
     let producers = ops(case)

@@ -97,7 +97,7 @@ fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
     exact.then_some(*by)
 }
 
-/// The reduced axes that have two parts: a part of nothing has no greatest element to give.
+/// The reduced axes that can be split in two: an empty part has no greatest element.
 fn long_axes(case: &Case, op: Op) -> Vec<usize> {
     let Some(of) = tensor(&case.ir, case.ir.operand(op, 0)) else {
         return Vec::new();

@@ -40,7 +40,7 @@ static STATED: &[Limit] = &[
     },
 ];
 
-/// The refusal as text where all of it is stated, else as a finding.
+/// The refusal as text if every error is a stated limit; otherwise a finding.
 pub fn judge(
     stage: impl Into<String>,
     diagnostics: &Diagnostics,

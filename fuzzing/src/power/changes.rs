@@ -104,7 +104,7 @@ pub struct Changed {
     pub what: String,
 }
 
-/// Changes a copy of `case` once, at random; none where nothing can be changed.
+/// Changes a copy of `case` once, at random; `None` if nothing can be changed.
 pub fn draw(case: &Case, source: &mut Source) -> Option<Changed> {
     let live = live(case);
     for _ in 0..DRAWS {

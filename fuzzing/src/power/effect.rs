@@ -196,7 +196,7 @@ fn numbers(tensor: &Tensor) -> Vec<f64> {
     places.map(|place| tensor.data().float(place)).collect()
 }
 
-/// Elementwise ops whose result is an operand, but for its sign, or a whole number: they round nothing.
+/// Elementwise ops that never round: the result is an operand, perhaps with another sign, or a whole number.
 static EXACT: [&OpDef; 21] = [
     &fusion::NEG,
     &fusion::ABS,
@@ -281,8 +281,8 @@ fn returning(case: &Case, values: &[Value]) -> Case {
     case
 }
 
-/// The case with as many more inputs as there are `values`: each is multiplied by one of them where it is made. The
-/// terms of sums come in another order.
+/// The case with one more input for each of `values`: its factor, applied right after the value is made. Sums have
+/// their terms in another order.
 fn disturbed(case: &Case, values: &[Value], source: &mut Source) -> Option<Case> {
     let mut case = case.clone();
     let body = body(&case)?;

@@ -8,7 +8,7 @@
 //! power = found / altering
 //! ```
 //!
-//! The unchanged program goes through the same, and must not be found wrong.
+//! The unchanged program is checked in the same way, and must pass.
 //!
 //! | module | what |
 //! |---|---|
@@ -66,7 +66,7 @@ impl Trial {
     pub fn alters(&self) -> bool {
         self.effect.times >= ALTERS
     }
-    /// True if a result is altered and the check did not say so.
+    /// True if a result is altered and the check did not find it.
     pub fn is_missed(&self) -> bool {
         self.alters() && !self.verdict.found
     }
@@ -81,7 +81,7 @@ pub struct Measured {
     pub unchanged: Option<Verdict>,
     /// Its changes.
     pub trials: Vec<Trial>,
-    /// Changed programs that were not run, with the reason; and the reason that none was.
+    /// Changed programs that were not run, each with the reason; or the reason that no change was tried.
     pub skipped: Vec<String>,
 }
 

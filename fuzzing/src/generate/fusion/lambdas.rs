@@ -119,7 +119,7 @@ fn number(maker: &mut Maker<'_>, dtype: DType) -> AttrId {
     attribute(&mut maker.ir, number, ty)
 }
 
-/// Puts an elementwise op at the end of a lambda, or a constant; nothing where it has no operands for it, or makes a
+/// Appends an elementwise op or a constant to a lambda. Does nothing if no operands fit the op, or if it makes a
 /// complex number: lambdas compute with reals.
 fn add_op(maker: &mut Maker<'_>, lambda: &mut Lambda, def: &'static OpDef) {
     if !def.traits.contains(Traits::ELEMENTWISE) {

@@ -92,7 +92,7 @@ impl<'s> Maker<'s> {
     pub fn is_exact(&self) -> bool {
         self.config.tier == Tier::Exact
     }
-    /// The fact of a reduction over `count` elements; `None` where the exact tier must not have that reduction.
+    /// The fact of a reduction over `count` elements; `None` if the exact tier excludes that reduction.
     pub fn reduced(&self, def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Option<Fact> {
         match facts::reduction(def, dtype, fact, count) {
             Err(OrderMatters) if self.is_exact() => None,
@@ -160,7 +160,7 @@ impl<'s> Maker<'s> {
             axis.length % 2 == 0 && expr.is_none_or(even)
         })
     }
-    /// The type with its axes in a random order in memory; of row-major order, sometimes, it is said too.
+    /// The type with its axes in a random order in memory. A row-major order is sometimes stated too.
     fn draw_layout(&mut self, ty: TypeId) -> TypeId {
         let rank = self.ir.ty(ty).as_tensor().map_or(0, |t| t.dims.len());
         let mut order: Vec<usize> = (0..rank).collect();
@@ -182,8 +182,8 @@ impl<'s> Maker<'s> {
         self.input(axes, dtype, scalar)
     }
 
-    /// Puts an op at the end; the slot of its first result. The axes of its results follow from their types, where no
-    /// extent is `?`; else they are `axes`.
+    /// Appends an op and returns the slot of its first result. The axes of its results follow from their types if no
+    /// extent is `?`; otherwise they are `axes`.
     pub fn emit(
         &mut self,
         def: &'static OpDef,
@@ -224,7 +224,7 @@ impl<'s> Maker<'s> {
         let built = self.build().build(def, &values, clauses, &[lambda], None);
         self.keep(built.ok()?, None, None)
     }
-    /// The slot of the first result of an op, which goes where one of them would be too large.
+    /// Keeps an op and returns the slot of its first result. Erases the op if one of its results is too large.
     fn keep(&mut self, op: Op, axes: Option<Vec<Axis>>, fact: Fact) -> Option<usize> {
         let Some(slots) = self.results(op, axes, fact) else {
             self.ir.erase(op);
@@ -325,7 +325,7 @@ impl<'s> Maker<'s> {
             }
         }
     }
-    /// The value, or one of a wider type where callers would see half a byte.
+    /// The value, or its cast to a wider type if callers would otherwise see half a byte.
     fn in_whole_bytes(&mut self, slot: usize) -> usize {
         let ty = self.ir.value_type(self.slots[slot].value);
         let whole = self.has_whole_bytes(ty, &self.slots[slot].axes);

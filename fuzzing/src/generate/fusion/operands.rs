@@ -41,7 +41,7 @@ impl Maker<'_> {
         (name, self.ir.attr(AttrKind::Unit))
     }
 
-    /// An elementwise op; nothing where the exact tier must not have it.
+    /// An elementwise op; `None` if the exact tier excludes it.
     pub fn pointwise(
         &mut self,
         def: &'static OpDef,

@@ -239,7 +239,7 @@ fn reduce(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     reduce_axes(maker, def, slot, &reduced)
 }
 
-/// A reduction of `slot` along `reduced`; nothing where the exact tier must not have it.
+/// A reduction of `slot` along `reduced`; `None` if the exact tier excludes it.
 pub fn reduce_axes(
     maker: &mut Maker<'_>,
     def: &'static OpDef,
@@ -299,8 +299,8 @@ fn arg(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     maker.emit(def, &[slot], &clauses, Some(axes), Some(fact))
 }
 
-/// A scan along some axis; nothing where the exact tier must not have it, as a GPU puts groups of elements together. A
-/// partial result is of no more elements than the last.
+/// A scan along some axis; `None` if the exact tier excludes it, since a GPU combines groups of elements first. No
+/// partial result has more elements than the last one.
 fn scan(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let source = maker.slots[slot].clone();

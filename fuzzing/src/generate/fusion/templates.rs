@@ -1,4 +1,4 @@
-//! Pieces of real models, put in whole: the programs that segmentation, scheduling and the cost model were made for.
+//! Fragments of real models, inserted whole: the programs that segmentation, scheduling and the cost model target.
 //!
 //! Each template takes existing values or new inputs and adds one or more results to the values. In the exact tier a
 //! template ends before its first inexact op.
@@ -98,7 +98,7 @@ fn reduced(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) ->
     spread_reduction(maker, reduction, &axes, axis)
 }
 
-/// A reduction, with its axis kept or not, over all axes again.
+/// A reduction, with or without `keepdim`, broadcast back to all axes.
 pub fn spread_reduction(
     maker: &mut Maker<'_>,
     reduction: usize,
@@ -320,7 +320,8 @@ fn unit() -> Axis {
     }
 }
 
-/// Broadcasts one after another, and axes of extent 1 that come and go, as frontends emit them for weights and means.
+/// Consecutive broadcasts, and axes of extent 1 that are added and removed, as frontends emit them for weights and
+/// means.
 fn broadcast_chain(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = activation(maker)?;
     let axes = maker.slots[x].axes.clone();
@@ -351,7 +352,7 @@ fn broadcast_chain(maker: &mut Maker<'_>) -> Option<usize> {
     binary(maker, &ADD, x, wide)
 }
 
-/// Statistics over all axes but one, which is in the middle where there are three.
+/// Statistics over all axes but one; of three axes, the middle one is kept.
 fn batch_norm(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let axes = maker.slots[x].axes.clone();

@@ -97,7 +97,7 @@ fn named_part(maker: &mut Maker<'_>, axis: Axis) -> Option<(ExtentExpr, Axis)> {
     Some((start, Axis { dim, length }))
 }
 
-/// The length of an axis that has a name and at most `most` elements; nothing where no axis has.
+/// The length of a named axis with at most `most` elements; `None` if there is no such axis.
 fn named_amount(maker: &mut Maker<'_>, most: u64) -> Option<ExtentExpr> {
     let axes = maker.slots.iter().flat_map(|slot| &slot.axes);
     let short = axes.filter(|axis| axis.length <= most);

@@ -57,7 +57,7 @@ impl Scope<'_, '_> {
         self.keep(value);
         Ok(())
     }
-    /// The lanes of a vector, anywhere about a buffer, that lie in it.
+    /// Loads a vector at a position in or around a buffer, only the lanes that lie in the buffer.
     pub fn load_within(&mut self, block: Block) -> Built<()> {
         let lanes = self.source.one(LANES);
         let form = match self.source.chance(1, 4) {

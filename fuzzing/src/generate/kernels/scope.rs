@@ -1,7 +1,7 @@
 //! The values that can be used at a position in a kernel, and facts about them.
 //!
-//! Entering a region remembers how many there are, leaving it forgets the new ones. Constants are made where they are
-//! needed.
+//! Entering a region remembers the number of values; leaving it forgets the newer ones. Constants are made at their
+//! uses.
 
 use std::collections::BTreeMap;
 

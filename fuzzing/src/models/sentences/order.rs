@@ -1,4 +1,4 @@
-//! Lines in another order, and elements that are put where data says.
+//! Reordered lines, and elements written at computed indices.
 
 use fuser_ir::DType;
 

@@ -16,7 +16,7 @@ pub const ALL: &[Sentence] = &[
 /// Multiplications of a product at most.
 const WORK: u64 = 1 << 16;
 
-/// A float tensor of at least this rank, with elements that sums do not make large, and its axes.
+/// A float tensor of rank at least `least` with elements small enough for sums, and its axes.
 fn factor(w: &mut Writer, least: usize) -> (V, Vec<Dim>) {
     let x = w.pick(least);
     let x = w.tame(x, 8.0);
