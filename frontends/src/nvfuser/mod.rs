@@ -615,7 +615,7 @@ fn order_in_memory(order: &[i64], rank: usize) -> Made<Option<Order>> {
     }
 }
 
-/// The number as one of a type; an error where it is none.
+/// The number converted to a type; an error if the type cannot represent it.
 fn of_type(number: Number, dtype: DType) -> Made<Number> {
     let text = || format!("is {number}, which is no `{}`", dtype.name());
     let own = number.of_kind(dtype);

@@ -21,7 +21,7 @@ pub enum Val<'s> {
     List(Vec<Val<'s>>),
     /// `None`, `DataType.Null`
     Nothing,
-    /// `DataType.Float`: a type, or its name where nothing computes with it.
+    /// `DataType.Float`: a type, or the name of a type that no op computes with.
     Type(Result<DType, &'s str>),
     /// The value of a statement that failed.
     Failed,

@@ -66,7 +66,7 @@ impl<'s> Importer<'s> {
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }
-    /// A loop, or all of its turns where they are few.
+    /// Imports a loop, unrolled if it is short.
     fn repeated(
         &mut self,
         op: &'s ast::Op,
@@ -177,7 +177,7 @@ impl<'s> Importer<'s> {
         let number = self.draft.number(number as f64, ty)?;
         Ok(self.draft.builder().compare("eq", index, number)?)
     }
-    /// The condition that all of these blocks are chosen; none where there are none.
+    /// The condition that all of these blocks are chosen; `None` if there are no blocks.
     pub(super) fn taken(&mut self, sides: &[Side]) -> Made<Option<Value>> {
         let mut taken = None;
         for side in sides {

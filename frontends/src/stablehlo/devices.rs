@@ -372,7 +372,7 @@ impl<'s> Importer<'s> {
             }
         }
     }
-    /// The value as a sharding of the text wants it to lie.
+    /// The value with the sharding that the text states.
     pub(super) fn laid(&mut self, value: Value, text: &str) -> Made {
         if !self.meshes.are_many() || self.draft.device {
             return Ok(value);
@@ -386,7 +386,7 @@ impl<'s> Importer<'s> {
             let text = format!("has {} entries for {} axes", stated.dims.len(), dims.len());
             return Err(Fault::form(text));
         }
-        // Parts are equal here, and an axis that has none is whole.
+        // All parts must be equal: an axis that does not divide evenly is not split.
         while let Some(axis) = self.uneven(&stated.dims, &dims) {
             stated.dims[axis].clear();
         }

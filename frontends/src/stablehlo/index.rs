@@ -481,7 +481,7 @@ fn along(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Nu
     let mut b = draft.builder();
     let clause = [b.int("dim", numbers.axis)];
     let made = b.value(&fusion::TAKE_ALONG, &[x, indices], &clause)?;
-    // The axes of indices that run along the indexed one come apart again.
+    // The index axes that were merged along the indexed axis are split again.
     shape.splice(axis..=axis, free.iter().map(length));
     let made = draft.reshape(made, &extents(&shape))?;
     let place = |at: usize| if at > axis { at + free.len() - 1 } else { at };

@@ -146,7 +146,7 @@ fn lambda<'s>(im: &mut Importer<'s>, r: &Reading<'s>, block: Block) -> Made<()> 
     yielded(&mut im.draft, &made)
 }
 
-/// A constant from outside, made once more; nothing for another value.
+/// A copy, inside the lambda, of a constant outside; `None` for any other value.
 fn inside(draft: &mut Draft, value: Value) -> Made<Option<Value>> {
     let Some(attr) = constant(draft, value) else {
         return Ok(None);

@@ -22,7 +22,7 @@ use super::control::Results;
 use super::{Frame, Importer, op};
 use crate::program::{Fault, Inner, Made};
 
-/// Operations up to which all turns of a loop are written out.
+/// The most operations of a loop, over all turns, for which it is unrolled.
 const MAX_UNROLLED: u64 = 512;
 
 /// The most ops by which a value is made again in a loop.
@@ -123,7 +123,7 @@ impl<'s> Importer<'s> {
         let lasts = |&op: &Op| ir.is(op, &task::LOOP) && ir.attr_of(op, "condition").is_some();
         ir.walk(program).iter().any(lasts)
     }
-    /// Lets a condition hold only where argument `at` of its program does, too.
+    /// Makes a condition hold only if argument `at` of its program holds too.
     fn ask_first(&mut self, condition: Op, at: usize) -> Made<()> {
         let ir = &mut self.draft.ir;
         let missing = || Fault::form("has no condition");

@@ -525,7 +525,7 @@ impl<'s> Importer<'s> {
                 |dim: &fuser_ir::Dim| matches!(dim.extent, Extent::Static(_)) && !dim.broadcast;
             let tensor = match ir.ty(ty) {
                 TypeKind::Tensor(tensor) => tensor,
-                // A number, as `arith.constant` gives it, is a tensor without axes.
+                // A scalar, as `arith.constant` gives it, becomes a tensor of rank 0.
                 TypeKind::Scalar(DType::Index) => return Some(ir.tensor(Vec::new(), DType::I64)),
                 TypeKind::Scalar(dtype) => return Some(ir.tensor(Vec::new(), *dtype)),
                 _ => return None,

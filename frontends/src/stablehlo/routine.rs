@@ -160,8 +160,8 @@ fn potrf<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
 fn getrf<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let a = r.operand(0)?;
     let mut results = made(&mut im.draft, &fusion::LU, &[a], &[])?;
-    // LAPACK counts rows from 1. Its last result is above zero where a pivot is zero, which the factors show; below it
-    // never is.
+    // LAPACK counts rows from 1. Its last result, `info`, is positive for a zero pivot and negative for an invalid
+    // argument. It is 0 here: the factors show a zero pivot, and no argument is invalid.
     let scalar = im.draft.ir.scalar(DType::I32);
     let one = im.draft.number(1.0, scalar)?;
     results[1] = im.draft.make(&fusion::ADD, &[results[1], one])?;
@@ -190,7 +190,7 @@ fn syevd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
 
 fn gesdd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let a = r.operand(0)?;
-    // `A`, `S` or `N`, which promises nothing of vectors: the stated types say how many there are.
+    // The mode is `A`, `S` or `N`. `N` says nothing of vectors; the stated types give their number.
     let last = |at: usize, axis: usize| {
         let tensor = im.draft.ir.ty(*r.outputs.get(at)?).as_tensor()?;
         let axis = tensor.dims.len().checked_sub(axis)?;

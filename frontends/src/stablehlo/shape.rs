@@ -131,7 +131,7 @@ fn rolled(draft: &Draft, parts: &[Value], dim: i64) -> Option<(Value, i64)> {
     };
     let all = lengths(draft, whole);
     let shift = all.get(dim)? - start;
-    // Parts as long as the whole along other axes begin where it does.
+    // A part with the full extent along all other axes begins at 0 in them.
     let is_part = |part: Value, length: i64| {
         let mut wanted = all.clone();
         wanted[dim] = length;

@@ -266,7 +266,7 @@ impl<'s, 'r> Comparator<'s, 'r> {
             result,
         })
     }
-    /// The op that makes a value, without its dialect, and its operands.
+    /// The op that makes a value: its name without the dialect, its operands, and the op itself.
     fn made(&self, name: &str) -> (&'s str, &[&'s str], Option<&'s Op>) {
         match self.terms.get(name).and_then(|term| term.op.as_ref()) {
             Some((op, operands)) => (short(self.r.text(op.name)), operands, Some(op)),

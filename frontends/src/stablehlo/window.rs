@@ -156,7 +156,7 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     one(reduce::started(&mut im.draft, row, x, init))
 }
 
-/// The numbers of an attribute, 1 where it is left out.
+/// The numbers of an attribute; all 1 if it is omitted.
 fn each(r: &Reading<'_>, name: &str, rank: usize) -> Made<Vec<i64>> {
     let list = match r.attr(&[name]) {
         Some(_) => r.ints(&[name])?,

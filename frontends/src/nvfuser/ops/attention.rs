@@ -136,7 +136,7 @@ fn known(args: &Args<'_>, at: usize, name: &str) -> Made<Option<f64>> {
     }
 }
 
-/// The probability with which parts are left out, if some are.
+/// The probability of dropout; `None` without dropout.
 fn dropout(probability: Option<f64>) -> Made<Option<f64>> {
     match probability {
         None | Some(0.0) => Ok(None),
@@ -157,7 +157,7 @@ fn with_dropout(
     value: Value,
     dropout: Dropout,
 ) -> Made {
-    // A query that no key is left for has parts of 0.
+    // A query with no key left has only zeros in its softmax.
     let wide = r.draft.dtype(scores);
     let scalar = r.draft.ir.scalar(wide);
     let [least, zero] = [f64::NEG_INFINITY, 0.0].map(|n| r.draft.number(n, scalar));

@@ -242,7 +242,7 @@ fn behind(r: &mut Reader<'_>, x: Value, more: &[i64], number: f64) -> Made {
     Ok(b.value(&fusion::PAD, &[x, number], &clauses)?)
 }
 
-/// The sums of rows and of all that are put on them.
+/// Adds rows to the rows of a tensor at given indices; rows with equal indices are all added.
 pub fn index_put_accumulate<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, mut index) = (args.tensor(0, &["acc"])?, args.tensor(1, &["index"])?);
     let dtype = r.draft.dtype(x);

@@ -416,7 +416,7 @@ impl Writer<'_> {
             to => self.call("convert", &[x], to),
         }
     }
-    /// The tensor as it is, which nothing beyond it is simplified with.
+    /// The tensor behind an optimization barrier, across which XLA simplifies nothing.
     fn kept(&mut self, x: &Tensor) -> Tensor {
         let made = self.inner(&x.shape, x.dtype);
         let line = format!("stablehlo.optimization_barrier {} : {}", x.name, x.ty());

@@ -78,7 +78,7 @@ fn block(w: &mut Writer<'_>, outer: String, args: &[&Tensor], results: &[&Tensor
     )
 }
 
-/// The operand in order, and with `indexed` where its elements stood.
+/// The operand sorted, and with `indexed` also the original indices of its elements.
 fn sorted(w: &mut Writer<'_>, op: Op, x: &Tensor, indexed: bool, descending: bool) -> Vec<Tensor> {
     let dim = w.axis(op);
     let outer = std::mem::take(&mut w.text);

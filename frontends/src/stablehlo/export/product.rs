@@ -50,7 +50,7 @@ fn contracted(
     );
     w.line(&product, &line);
     match a.shape.get(terms.0) {
-        // XLA makes a product of one term, which may be `-0`, of a sum of it.
+        // XLA replaces a sum of one product by the product, which may be `-0`.
         Some(1) => without_negative_zero(w, &product),
         _ => product,
     }
