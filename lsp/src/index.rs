@@ -490,7 +490,7 @@ impl<'s> Builder<'s> {
         }
     }
     fn result(&mut self, at: usize) {
-        // `%a, %b:2 = ...`: the results before it, each as many as it says.
+        // For `%a, %b:2 = ...`: the number of results that the names before this one stand for.
         let number = self.statement().map_or(0, |s| s.results.len());
         let before = match number.checked_sub(1) {
             None => 0,
