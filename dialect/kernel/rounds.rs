@@ -148,10 +148,10 @@ pub fn literal(ir: &Ir, value: Value) -> Option<i64> {
     ir.int_of(by, "value")
 }
 
-/// The loops that touch `memory`, by their first index, if each element is touched by one thread alone: every access is
-/// at the induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or
-/// do not meet. Of loops that are spread alike all have one end, but for longer ones that only store, as where a sum
-/// begins; the longest is there.
+/// The loops that access `memory`, by first index, if only one thread accesses each element. Every access is at the
+/// induction variable of an unrolled loop, and no wider than its step. Two loops are distributed over threads alike, or
+/// their ranges are disjoint. Loops that are distributed alike have one end, except that a longer one may exist that
+/// only stores, such as the initialization of a sum: then only the longer one is returned.
 pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     let TypeKind::MemRef { space, .. } = ir.value_kind(memory) else {
         return None;
