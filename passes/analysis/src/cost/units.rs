@@ -448,8 +448,8 @@ impl<'a> Units<'a> {
         outer
     }
 
-    /// Phases: after the tile reductions that an op needs and after the values that it reads at another index. Phases
-    /// are as late as users allow, so that less is resident.
+    /// The phase of each op. It comes after the tile reductions that the op needs, and after the values that the op
+    /// reads at another index. It is as late as the op's users allow, so that fewer values are resident.
     fn phases(&self, content: &[u32]) -> Vec<u32> {
         let place: rustc_hash::FxHashMap<u32, usize> = content.iter().copied().zip(0..).collect();
         let mut phases = vec![0u32; content.len()];
