@@ -204,7 +204,7 @@ fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Ve
         if sorted.len() == count {
             return sorted;
         }
-        // Groups in a cycle, and groups that depend on one, are taken apart; single ops have no cycles.
+        // Groups in a cycle, and groups that depend on a cycle, are split into single ops, which have no cycles.
         let done = inside(&sorted);
         whole.retain(|g| g.members.iter().all(|op| done.contains(op)));
     }
