@@ -125,7 +125,7 @@ macro_rules! figures {
 /// An upper bound of all figures: sums and products of a few stay within 64 bits.
 const MOST: u64 = 1 << 50;
 
-/// The longest tile and the most partial results: such counts are also lengths of axes in the IR.
+/// The longest tile and the most partial results. These counts become lengths of axes in the IR.
 const COUNTS: u64 = 1 << 30;
 
 /// The most threads of a block on any GPU.
