@@ -145,7 +145,7 @@ impl Window {
     }
 }
 
-/// The windows of a convolution that verifies, one of each dimension.
+/// The windows of a valid convolution, one for each space dimension.
 pub fn windows(ir: &Ir, op: Op) -> Option<Vec<Window>> {
     let front = front(ir, op);
     let dims = ir.rank(ir.operands(op).next()?).checked_sub(front)?;

@@ -17,7 +17,7 @@ use super::WARP;
 use super::bounds::{are_alike, least_rest};
 use super::ops::{ALLOC, FOR, LOAD, STORE, some_lanes};
 
-/// The most rounds of a loop that is written out.
+/// The most rounds of an unrolled loop.
 pub const MOST_ROUNDS: i64 = 8;
 
 /// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; the others hold temporaries.
@@ -33,7 +33,7 @@ const COMPUTING: i64 = 32;
 /// holds loops. With a smaller share, idle threads execute masked iterations that cost more than unrolling saves.
 const LEAST_EIGHTHS: i64 = 5;
 
-/// The bounds of a thread loop that is written out.
+/// The bounds of an unrolled thread loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rounds {
     /// The first value of the induction variable.

@@ -9,7 +9,7 @@ use fuser_ir::def::{
 
 use super::{mesh, verify};
 
-/// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
+/// The kinds that a segment can be lowered as; the default is `kernel`.
 pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "loop"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];

@@ -110,7 +110,7 @@ impl DTypes {
     pub const INTEGRAL: Self = Self::REAL.less(Self::of_kind(Kind::Float));
     /// Integers without `i1` and `index`.
     pub const INT: Self = Self::INTEGRAL.without(DType::I1).without(DType::Index);
-    /// Everything real that adds and multiplies: of [`Self::COMPUTED`] all but `i1`.
+    /// The real types that can be added and multiplied: [`Self::COMPUTED`] without `i1`.
     pub const NUMERIC: Self = Self::COMPUTED.without(DType::I1);
     /// Everything that adds and multiplies.
     pub const FIELD: Self = Self::NUMERIC.with(Self::COMPLEX);
@@ -350,7 +350,7 @@ pub enum Computes {
     Choice,
     /// The operand as a value of type `to`.
     Cast,
-    /// Several things at once; to be taken apart before kernels are made.
+    /// Several functions at once; decomposed before kernels are made.
     Composite,
 }
 

@@ -39,7 +39,7 @@ impl Ir {
     pub fn computes(&self, op: Op) -> Option<Computes> {
         self.def(op)?.computes
     }
-    /// True if `op` must be taken apart before a kernel can contain it.
+    /// True if `op` must be decomposed before a kernel can contain it.
     pub fn is_composite(&self, op: Op) -> bool {
         self.computes(op) == Some(Computes::Composite)
     }

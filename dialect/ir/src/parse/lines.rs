@@ -8,7 +8,7 @@
 /// Bytes between two kept positions.
 const BLOCK: usize = 4096;
 
-/// A place, counted from the start of the text. Both from 0; columns count characters.
+/// A position, counted from the start of the text. Lines and columns count from 0; columns count characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Position {
     at: usize,

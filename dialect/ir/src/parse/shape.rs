@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
             None => Err(self.unknown_dtype(start, word)),
         }
     }
-    /// `<f32>` after `complex`; `None` for parts that are not ours, which are carried.
+    /// `<f32>` after `complex`. `None` for parts that are not computed with: such a type is only carried.
     fn complex(&mut self) -> Option<DType> {
         self.eat(b'<');
         self.blank();

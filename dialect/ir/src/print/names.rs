@@ -612,7 +612,7 @@ fn is_flat(ir: &Ir, op: Op) -> bool {
     ops.all(|op| ir.op_regions(op).is_empty() || is_isolated(ir, op))
 }
 
-/// The number that a name is, or that its pack is. Greater ones than there are values are texts.
+/// The number that is the name, or the name of its pack. Numbers above [`GREATEST_NUMBER`] count as text.
 fn number_of(name: &str) -> Option<u32> {
     let name = name.split_once('#').map_or(name, |(pack, _)| pack);
     let number = name.parse().ok().filter(|n| *n <= GREATEST_NUMBER);

@@ -57,7 +57,7 @@ impl Shared {
 struct Counter<'a> {
     ir: &'a Ir,
     options: &'a PrintOptions,
-    /// Bytes of parts, written out.
+    /// The printed bytes of each part, fully expanded.
     sizes: FxHashMap<Part, usize>,
     /// Long parts in the program, each with true if it occurs in several places.
     seen: FxHashMap<Part, bool>,
@@ -150,7 +150,7 @@ impl Counter<'_> {
             },
         }
     }
-    /// Bytes of `part` with all inside written out.
+    /// The printed bytes of `part`, fully expanded.
     fn size(&mut self, part: Part) -> usize {
         if let Some(&size) = self.sizes.get(&part) {
             return size;

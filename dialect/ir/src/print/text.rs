@@ -48,7 +48,7 @@ pub struct Writer<'a> {
     pub ir: &'a Ir,
     /// The text written so far.
     pub out: String,
-    /// Elements from which dense data is left out.
+    /// The most elements of dense data that are printed; longer data is elided.
     pub elide: Option<usize>,
     /// Bytes after which writing stops; the caller cuts the rest.
     pub most: usize,
