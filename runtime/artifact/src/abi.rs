@@ -3,9 +3,9 @@
 //! # CPU
 //! [`CpuEntry`] runs the grid iterations `begin..end` of `0..grid`.
 //! - `buffers` points to one address per entry of the launch's `buffers`, in that order. The buffer of a program's
-//!   input or output is aligned to the size of its elements, unless [`lines`](crate::KernelCode::lines) is set. Any
-//!   other buffer is aligned to [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN) bytes. Buffers do not overlap unless the
-//!   launch names one twice.
+//!   input is aligned to the size of its elements. So is the buffer of an output, unless
+//!   [`lines`](crate::KernelCode::lines) is set. Any other buffer is aligned to
+//!   [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN) bytes. Buffers do not overlap unless the launch names one twice.
 //! - `extents` points to the values of the launch's `extents`, in that order.
 //! - `scratch` points to the launch's `scratch_bytes` bytes, aligned likewise, private to the calling worker, with
 //!   arbitrary contents. It may be dangling (but aligned) if `scratch_bytes` is 0.

@@ -144,8 +144,8 @@ impl Artifact {
         (self.version(extents) + 1, self.versions().count())
     }
 
-    /// True if a run writes to the memory of an input (an in-place update). An output that lives in the buffer of
-    /// another input is a view of that.
+    /// True if a run writes to the memory of an input (an in-place update). An output in the buffer of any other input
+    /// is a view of that input.
     pub fn updates_buffer(&self, buffer: u32) -> bool {
         let inputs = self
             .updates
@@ -354,7 +354,8 @@ pub enum Step {
     /// in f32. On the CPU only.
     Attention {
         segment: u32,
-        /// The bits of the scale of the scores, an f32; `None` for one over the root of the number of terms of a score.
+        /// The scale of the scores, as the bits of an f32. `None` for the default, one over the root of the number of
+        /// terms.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<u32>,
         /// True if no query sees a later key.
@@ -444,7 +445,8 @@ pub enum Routine {
 }
 
 impl Routine {
-    /// The number of axes that a matrix, a vector or a line has of each operand, and of each result.
+    /// For each operand and each result: 2 for a matrix, 1 for a vector or a line. These axes come after the batch
+    /// axes.
     pub fn axes(self) -> (&'static [usize], &'static [usize]) {
         match self {
             Routine::Cholesky { .. } => (&[2], &[2]),

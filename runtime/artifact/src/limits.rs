@@ -7,7 +7,7 @@ pub const MAX_SIZE_OPS: usize = 4096;
 /// The most axes of a tensor, as in the IR.
 pub const MAX_RANK: usize = 32;
 
-/// Most axes of a product's factor that are read through windows: a convolution of more is taken apart.
+/// Most axes of a product's factor that are read through windows: a convolution with more axes is decomposed.
 pub const MAX_WINDOWS: usize = 4;
 
 /// Most threads of a block that any NVIDIA GPU takes.

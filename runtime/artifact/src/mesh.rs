@@ -43,7 +43,7 @@ impl Mesh {
         over.iter().map(|&axis| self.size(axis)).product()
     }
 
-    /// The index of a device in its group along these axes.
+    /// The index of device `rank` in its group along the axes `over`.
     pub fn index(&self, rank: usize, over: &[u32]) -> usize {
         over.iter().fold(0, |index, &axis| {
             index * self.size(axis) + self.along(rank, axis)
