@@ -243,7 +243,7 @@ pub fn array<'py>(
     }
 }
 
-/// The array as the library has it, once it is written.
+/// The finished result: the array as its library represents it.
 pub fn finished<'py>(
     py: Python<'py>,
     library: Library,
@@ -389,10 +389,10 @@ fn tensor<'py>(
     }
 }
 
-/// Gives up a result, as its library asks.
+/// Frees a result when its library asks for it.
 ///
 /// # Safety
-/// `managed` is that of a result that `tensor` made, and is given up once.
+/// `managed` belongs to a result that `tensor` made, and is freed once.
 unsafe extern "C" fn delete(managed: *mut Versioned) {
     // SAFETY: `context` is the box that `tensor` made, and this is called once.
     unsafe { drop(Box::from_raw((*managed).context.cast::<Owned>())) }
