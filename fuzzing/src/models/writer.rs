@@ -151,7 +151,7 @@ impl<'s> Writer<'s> {
     /// Any elementwise op whose result has the operands' shape.
     ///
     /// # Panics
-    /// Of shapes that do not agree: a sentence is wrong.
+    /// If the shapes do not agree: the sentence is wrong.
     fn elementwise(
         &mut self,
         name: &'static str,

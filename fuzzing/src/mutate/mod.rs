@@ -106,7 +106,7 @@ const fn program(
     }
 }
 
-/// The one with which the partner of a seed begins.
+/// The mutator that the partner of a seed begins with.
 pub fn first(seed: u64) -> &'static Mutator {
     &MUTATORS[(seed % MUTATORS.len() as u64) as usize]
 }

@@ -1,4 +1,4 @@
-//! Operands swapped, reductions taken apart, ops repeated, moved, left unused.
+//! Swaps operands, splits reductions, repeats and moves ops, adds unused ones.
 
 use std::collections::BTreeSet;
 

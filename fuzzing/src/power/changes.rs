@@ -548,8 +548,7 @@ fn less_terms(site: &mut Site<'_>) -> Option<String> {
     Some(format!("without the {which} of its terms"))
 }
 
-/// The axes along which an op puts elements together in any order; for each of them the operands that have it, with its
-/// number there.
+/// The axes that an op reduces in any order. For each of them: the operands that have it, with its number in each.
 pub fn summed(ir: &Ir, op: Op) -> Vec<Vec<(usize, usize)>> {
     let rank = |index: usize| {
         let operand = ir.operands(op).nth(index)?;

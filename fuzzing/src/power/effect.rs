@@ -32,7 +32,7 @@ use crate::reduce::sign;
 
 /// Executions with disturbed roundings.
 pub const SAMPLES: u64 = 6;
-/// Times the noise from which on a result counts as altered.
+/// The smallest effect of an altered result, in multiples of the noise.
 pub const ALTERS: f64 = 10.0;
 /// Element operations and bytes of one execution, a large multiple of what any program needs.
 const FUEL: u64 = 1 << 34;

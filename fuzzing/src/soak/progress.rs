@@ -1,4 +1,4 @@
-//! Progress and cost of a soak, and its end: at its time, or at Ctrl-C and the signal that asks to end.
+//! Progress, cost and end of a soak: it ends when its time is over, at Ctrl-C, or at SIGTERM.
 
 use std::path::Path;
 use std::sync::Arc;

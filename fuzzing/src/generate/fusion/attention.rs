@@ -10,7 +10,7 @@ use super::ops::tensor;
 use super::products::{WORK, like};
 use super::shapes::{self, Axis};
 
-/// The most queries, and terms of a score, where no tensor has such.
+/// The most queries, and the most terms of a score, of a new operand.
 const SMALL: u64 = 9;
 
 /// Appends an op of the table to the program; `None` if that is not possible.

@@ -1,4 +1,4 @@
-//! Templates that take a tensor apart along an axis and put it together again.
+//! Templates that split a tensor along an axis and concatenate the parts again.
 
 use fuser_dialects::fusion::{self, ADD, MUL};
 use fuser_ir::types::{Dim, Extent};

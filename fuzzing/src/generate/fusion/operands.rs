@@ -114,7 +114,7 @@ impl Maker<'_> {
         )
     }
 
-    /// An element type that all operands of the table which are no conditions can have.
+    /// An element type that all operands of the table can have, conditions excepted.
     pub fn common_dtype(&mut self, def: &OpDef) -> Option<DType> {
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();

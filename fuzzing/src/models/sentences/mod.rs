@@ -263,7 +263,7 @@ impl Writer<'_> {
         let mean = self.bin("div", sum, n);
         self.expect(mean, range.0, range.1)
     }
-    /// True if an axis has a number for an extent, at least so large.
+    /// True if an axis has a constant extent of at least `least`.
     pub fn is_fixed(&self, x: V, axis: usize, least: u64) -> bool {
         let dim = self.ty(x).dims.get(axis);
         dim.is_some_and(|d| d.extent.number().is_some_and(|n| n >= least) && !d.broadcast)
