@@ -116,7 +116,7 @@ pub struct Draft {
 pub struct Inner(Region, Block);
 
 impl Draft {
-    /// An empty program for `text`, unless that is too large.
+    /// An empty program for `text`; an error if the text is too large.
     pub fn new(
         registry: Arc<Registry>,
         file: u32,

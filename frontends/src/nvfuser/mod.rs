@@ -41,8 +41,8 @@ use value::{Argument, Val};
 /// need two or three.
 const MAX_PASSES: usize = 64;
 
-/// The program of the only definition in a text. `numbers` gives the values of extents and scalar inputs by name, which
-/// become numbers in the program.
+/// The program of the only definition in a text. `numbers` gives extents and scalar inputs by name; these become
+/// constants of the program.
 pub(crate) fn import(
     mut draft: Draft,
     source: &str,

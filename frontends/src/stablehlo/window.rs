@@ -26,7 +26,7 @@ use crate::program::{Draft, Fault, Made};
 
 /// The maximum length of an overlapping window that is combined element by element.
 const MAX_SHIFTS: i64 = 64;
-/// The maximum number of parts of a tensor, for elements of windows or for windows.
+/// The maximum number of parts of a tensor, one for each element of a window or one for each window.
 const MAX_PARTS: i64 = 1024;
 
 /// Windows along one axis: the number of elements, the distance between windows, and the distance between elements.

@@ -133,7 +133,7 @@ pub fn reshape<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let whole = product(r, &own);
     let given: Vec<Extent> = shape.iter().flatten().copied().collect();
     let part = product(r, &given);
-    // The one that is left out is the quotient.
+    // The open extent is the quotient.
     let rest = whole
         .zip(part)
         .and_then(|(whole, part)| whole.div_exact(&part));
