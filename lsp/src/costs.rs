@@ -167,7 +167,7 @@ fn collect(ir: &Ir, module: Op, written: bool, costs: &mut Costs) {
     }
 }
 
-/// The places in files that a location names; of very many the first.
+/// The places in files that a location names; only the first ones if there are very many.
 pub fn spots(ir: &Ir, loc: LocId) -> Vec<Spot> {
     /// Ops that were merged into one are few.
     const MOST: usize = 64;
