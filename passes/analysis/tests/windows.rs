@@ -1,10 +1,10 @@
 //! Windows: the elements of slices, flips, pads, cats and gathers.
 //!
-//! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
-//! the ops on arrays written here; and each refusal and question by itself.
+//! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an
+//! evaluation of the ops on arrays written here; and each refusal and question by itself.
 //!
-//! The chains are of shapes that follow from op to op, and each op stands beside its evaluation: programs of squares would need an
-//! evaluator of their text, which no crate below the interpreter has.
+//! The chains are of shapes that follow from op to op, and each op stands beside its evaluation: programs of squares
+//! would need an evaluator of their text, which no crate below the interpreter has.
 
 use fuser_analysis::axes::window::{
     Form, Guard, MAX_NODES, MAX_PIECES, Node, Source, Variable, Window, WindowRefusal,
@@ -273,7 +273,8 @@ impl Here<'_> {
     }
 }
 
-/// The element of `kept`, the result of a reduction, that a node reads: at the index of the walk where it says no other.
+/// The element of `kept`, the result of a reduction, that a node reads: at the index of the walk where it says no
+/// other.
 fn kept_element(
     here: &Here<'_>,
     value: Value,

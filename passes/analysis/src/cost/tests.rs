@@ -334,7 +334,8 @@ fn dear_softmax(b: &mut Builder, columns: &str) -> fuser_ir::Value {
     b.pw("y", &[e, sb], &full("bf16"))
 }
 
-/// 4 bytes of each exponential where they fit, else 2 of each argument, which the kernel does not copy; and of the sums.
+/// 4 bytes of each exponential where they fit, else 2 of each argument, which the kernel does not copy; and of the
+/// sums.
 #[test]
 fn a_row_is_resident_in_the_widest_form_that_fits() {
     for (columns, resident, allocated) in [("1024", 4100, 4096), ("300000", 600_008, 0)] {
@@ -348,8 +349,8 @@ fn a_row_is_resident_in_the_widest_form_that_fits() {
     }
 }
 
-/// The sums that each sweep of a plan accumulates, where two inputs, or one, are summed over different axes and both sums are used at each
-/// element.
+/// The sums that each sweep of a plan accumulates, where two inputs, or one, are summed over different axes and both
+/// sums are used at each element.
 fn sums_of_sweeps(inputs: [&str; 2]) -> Vec<usize> {
     let mut b = Builder::default();
     let x = b.input(inputs[0], "4096x524288xf32");

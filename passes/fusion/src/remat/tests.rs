@@ -284,8 +284,8 @@ fn layered(seed: u64, layers: u32) -> (Problem, Vec<bool>) {
     (all, now)
 }
 
-/// Of equal layers a few kernels are solved and the others known, to the last number what solving gives; the same where one
-/// value is written, or not, in one layer alone.
+/// Of equal layers a few kernels are solved and the others known, to the last number what solving gives; the same where
+/// one value is written, or not, in one layer alone.
 #[test]
 fn a_kernel_that_looks_the_same_is_solved_the_same() {
     let (mut all, mut solved) = (0, 0);

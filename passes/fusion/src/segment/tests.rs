@@ -523,8 +523,8 @@ fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     let b = layers(30);
     let (_, result, planner) = with_model(&b, Model::default(), Options::default());
     assert_eq!(result.groups.len(), 31);
-    // Each layer is asked about with its neighbours too: the first, the last and those between make a few kinds of groups,
-    // however many layers there are.
+    // Each layer is asked about with its neighbours too: the first, the last and those between make a few kinds of
+    // groups, however many layers there are.
     let plans = |n: usize| {
         with_model(&layers(n), Model::default(), Options::default())
             .2
@@ -534,8 +534,8 @@ fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     assert!(planner.plans < 16, "{} plans", planner.plans);
 }
 
-/// A stack of `pieces`, each in a product under another view too, and two products of the stack: no grouping costs less than the one that
-/// merging finds, and lower bounds tell it.
+/// A stack of `pieces`, each in a product under another view too, and two products of the stack: no grouping costs less
+/// than the one that merging finds, and lower bounds tell it.
 fn stack(pieces: usize) -> Builder {
     let each = |text: &dyn Fn(usize) -> String| (0..pieces).map(text).collect::<String>();
     let list = |name: &str| {
@@ -634,7 +634,8 @@ fn whole_groups_first_take_fewer_questions() {
     assert!(down < up, "{down} questions, {up} bottom-up");
 }
 
-/// A program, found by trying, where single merges end above what whole components give, when nothing is refined afterwards.
+/// A program, found by trying, where single merges end above what whole components give, when nothing is refined
+/// afterwards.
 #[test]
 fn whole_groups_first_find_what_single_merges_do_not() {
     let text = "task.program @f(%x: tensor<512x512xf32>, %z: tensor<512x512xf32>)
@@ -719,8 +720,8 @@ fn few_ops_get_the_optimum() {
     assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
 
-/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the boundary as well:
-/// as a view the copy costs nothing.
+/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the boundary
+/// as well: as a view the copy costs nothing.
 #[test]
 fn a_copy_of_what_crosses_anyway_is_a_view() {
     let mut b = Builder::default();
@@ -775,8 +776,8 @@ fn a_thousand_programs_of_up_to_14_ops_are_near_the_optimum() {
     assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
 
-/// The search adds up what it was told of groups that are not drawn, with ops that stand in several; here the drawn segments
-/// are priced one by one, from the IR alone.
+/// The search adds up what it was told of groups that are not drawn, with ops that stand in several; here the drawn
+/// segments are priced one by one, from the IR alone.
 #[test]
 fn the_search_says_what_the_segments_cost() {
     let mut wrong = Vec::new();
