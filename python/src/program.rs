@@ -279,8 +279,8 @@ impl Program {
         of.call1((slf, loaded(py, map)?, parts, given))
     }
 
-    /// The program with other segments. `segments` is a report, the result of the method `segments`, a JSON text of that
-    /// form, or one list of value names for each segment.
+    /// The program with other segments. `segments` is a report, the result of the method `segments`, a JSON text of
+    /// that form, or one list of value names for each segment.
     #[pyo3(signature = (segments, *, target=None, shapes=None, passes=None, executors=None))]
     fn with_segments(
         &self,
