@@ -248,6 +248,7 @@ impl Compiled {
         }
         let mut shapes = Shapes::new();
         let inputs = self.arrays(objects, known, wishes.unchecked, &mut shapes)?;
+        // The first argument that belongs to a library determines the library of new results.
         let mut libraries = inputs.iter().map(|array| array.library);
         let library = libraries.find(|library| *library != Library::None);
         let library = library.unwrap_or(Library::None);
@@ -263,6 +264,7 @@ impl Compiled {
                     Some(array)
                 }
                 _ => {
+                    // In the key of the plan, -1 stands for an array that is not given.
                     shapes.push(-1);
                     None
                 }

@@ -168,6 +168,7 @@ impl<'s> Importer<'s> {
     }
     /// Makes one mesh of all.
     pub(super) fn join_meshes(&mut self) {
+        // The numbers of devices at which an axis of some mesh begins or ends.
         let mut steps = BTreeSet::new();
         let mut all = None;
         let parts = self.parts_of_axes();
@@ -202,6 +203,7 @@ impl<'s> Importer<'s> {
             return self.draft.tell("sdy.mesh", op.unwrap_or_default(), fault);
         }
         let mut axes: Vec<(String, i64)> = Vec::new();
+        // Neighbouring steps bound one axis of the joined mesh. It keeps the name of a stated axis with equal bounds.
         for pair in steps.windows(2) {
             let order = self.meshes.order.iter();
             let stated = order.flat_map(|(symbol, _)| &self.meshes.named[symbol]);

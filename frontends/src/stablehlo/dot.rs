@@ -226,6 +226,7 @@ fn elements(
         left.of(&left.terms),
     ]
     .concat();
+    // The axes of the elementwise product: batch, rows, columns, terms.
     let counts = [
         left.batch.len(),
         left.free.len(),

@@ -306,6 +306,7 @@ fn as_one_axis(
     let left: Vec<i64> = (0..own.len() as i64)
         .filter(|axis| !axes.contains(axis))
         .collect();
+    // The indexed axes come first, in the order of the index vector, and become one axis.
     let order = [axes, &left].concat();
     let of = |axes: &[i64], list: &[i64]| -> Vec<i64> {
         axes.iter().map(|&a| list[a as usize]).collect()
@@ -317,6 +318,7 @@ fn as_one_axis(
     let moved = draft.reshape(moved, &extents(&shape))?;
     let indices = ranged(draft, indices)?;
     let indices = draft.cast(indices, DType::I64)?;
+    // The row-major index in that axis, by Horner's rule.
     let mut flat: Option<Value> = None;
     for (part, &axis) in axes.iter().enumerate() {
         let own_part = index_part(draft, indices, vector, part)?;

@@ -587,8 +587,7 @@ fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     )
 }
 
-/// The ops of the sweep body that execute: ops over an empty axis in `axes`, and ops used only by such ops, are left
-/// out.
+/// The ops of the sweep body that execute. Ops over an empty axis in `axes`, and ops that only such ops use, do not.
 pub(super) fn running(body: &Body, draft: &Draft, axes: Mask) -> FxHashSet<u32> {
     let written: FxHashSet<u32> = written(draft).collect();
     let (mut read, mut running) = (FxHashSet::default(), FxHashSet::default());

@@ -435,6 +435,7 @@ impl<'a> Step<'a> {
         for &(phase, source) in across {
             asked.extend(self.square(source).map(|shape| (phase, phase, shape)));
         }
+        // First fit, in the order of first phases: a slot is free once its last phase is over.
         asked.sort_unstable();
         let mut slots: Vec<(Shape, u32)> = Vec::new();
         for (phase, end, shape) in asked {

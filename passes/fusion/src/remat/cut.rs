@@ -466,6 +466,7 @@ impl Cutter {
                 true => clamp(given.load_price(found.value)),
                 false => UNBOUNDED,
             };
+            // To cut this arc is to load the value.
             self.flow.arc(inner, outer, capacity);
             if found.role == Role::Choice {
                 self.flow.arc(outer, sink, UNBOUNDED);
@@ -481,6 +482,7 @@ impl Cutter {
         for (&op, &node) in optional.iter().zip(&nodes) {
             let info = &given.problem.ops[op as usize];
             if given.price(op) > 0 {
+                // To cut this arc is to compute the op.
                 self.flow.arc(source, node, clamp(given.price(op)));
             }
             let place = |value: &u32| {

@@ -55,6 +55,7 @@ pub(super) fn rounds(
     let share = Budget::rounds(usize::try_from(ops).unwrap_or(usize::MAX)).left();
     let end = planner.budget.left().saturating_sub(share);
     let objective = planner.model.objective;
+    // Rounds are compared after rematerialization. `ir` is replaced only by a state with a lower price.
     let mut state = ir.clone();
     if !rematerialize(&mut state, program, planner) {
         return records;

@@ -444,7 +444,7 @@ fn layers(count: usize) -> Builder {
     b
 }
 
-/// A tree of sums: each op adds two earlier values.
+/// A tree of sums: each op reads two earlier values.
 fn tree(leaves: usize) -> Builder {
     let mut b = Builder::default();
     let mut row: Vec<Value> = (0..leaves).map(|_| b.input("x", "33x65xf32")).collect();

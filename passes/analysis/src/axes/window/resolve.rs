@@ -360,6 +360,7 @@ impl Resolver<'_> {
                 .map(point)
                 .collect::<Result<Vec<Point>, Failure>>()
         };
+        // Computed indices must be known before the element that they select.
         let mut behind = points(&indices)?;
         behind.retain(|point| known.get(point).is_none());
         if !behind.is_empty() {
