@@ -80,7 +80,7 @@ impl Text<'_> {
             .push(format!("{name}: tensor<{lengths}{}>", dtype.name()));
         let elements = own.iter().map(|&a| length(a)).product();
         let size = dtype.bytes() as usize;
-        // Masks of nothing leave out whole rows.
+        // A quarter of the masks keep no element, so whole rows are excluded.
         let kept = if self.source.chance(1, 4) { 0 } else { 2 };
         let element = |_| match dtype {
             DType::I1 => vec![u8::from(self.source.chance(kept, 3))],

@@ -155,7 +155,7 @@ fn snippet(
     let Some((file, mut range)) = bytes(place, sources) else {
         return String::new();
     };
-    // One line is enough, also of a place that has many.
+    // Only the first line of a place is shown.
     let text = sources.get(file).map_or("", |f| f.text());
     let first_line = text.get(range.clone()).and_then(|t| t.lines().next());
     range.end = range.start + first_line.map_or(0, str::len);

@@ -107,7 +107,7 @@ pub fn householder_product<T: Real>([rows, columns]: [usize; 2], v: &[T], taus: 
     for column in 0..columns {
         q[column * rows + column] = T::one();
     }
-    // A reflection of the last row alone is a factor of it. The crate leaves it out.
+    // A reflection of only the last row is a scalar factor, which the crate omits.
     let count = match count == rows {
         true => {
             if let (Some(last), Some(tau)) = (q.last_mut(), taus.last()) {

@@ -98,7 +98,7 @@ impl Ir {
     }
     /// The attribute `name`.
     pub fn get_attr(&self, op: Op, name: &str) -> Option<AttrId> {
-        // Lists are short: comparing texts, mostly of other lengths, is less than hashing one.
+        // Lists are short. Comparing texts, mostly of different lengths, is cheaper than hashing the name.
         let attrs = self.attrs(op).iter();
         let mut found = attrs.filter(|(key, _)| self.str(*key) == name);
         found.next().map(|(_, a)| *a)

@@ -469,7 +469,7 @@ impl Names<'_> {
         let mut blocks = ir.region_blocks(region);
         let first = blocks.next();
         if blocks.next().is_none() && first.is_none_or(|b| ir.block_name(b).is_none()) {
-            // It is named like values without a name.
+            // An only block without a name keeps the default name, `bb0`.
             return;
         }
         let mut taken = FxHashSet::default();

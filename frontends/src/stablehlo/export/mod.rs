@@ -256,7 +256,7 @@ impl Writer<'_> {
         if let Some(tensor) = self.made.get(&value) {
             return Ok(tensor.clone());
         }
-        // Its op failed, and the text is thrown away.
+        // The op that makes the value failed, and the text will be discarded.
         let Form { shape, dtype } = self.form(value)?;
         Ok(self.inner(&shape, dtype))
     }

@@ -90,7 +90,7 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
     let greatest = m.iter().copied().max().unwrap_or(0);
     let magnitude = match local(def.name) {
         "compare" | "isnan" | "isfinite" | "sign" => 1,
-        // Below zero an unsigned type is at its other end.
+        // A negative number becomes a large one in an unsigned type.
         "neg" | "sub" if is_unsigned(to) => return any,
         "cast" if is_unsigned(to) && from.is_int() && from.is_signed() => return any,
         "abs" if from.is_complex() => return None,

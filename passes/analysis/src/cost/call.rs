@@ -161,7 +161,7 @@ impl Call {
                 let steps = 2 * u64::from(u64::BITS - length.leading_zeros());
                 lines.saturating_mul(*length).saturating_mul(steps)
             }
-            // Each step on a matrix passes over the whole matrix. A line takes as many steps as its length has digits.
+            // Each step on a matrix passes over the whole matrix. A line takes five steps for each bit of its length.
             Self::Routine {
                 count,
                 shape: [rows, columns],

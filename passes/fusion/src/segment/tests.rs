@@ -513,7 +513,7 @@ fn neighbours_that_gain_the_same_are_taken_in_at_once() {
     let count = 200;
     let (_, result, planner) = with_model(&sum_and_users(count), Model::default(), options);
     assert_eq!(result.groups.len(), 1);
-    // One by one they take a plan of 200 to 400 ops for each of 200.
+    // Absorbed one by one, each of the 200 neighbours would take a plan of 200 to 400 ops.
     let (planned, most) = (planner.planned_ops, 40 * count as u64);
     assert!(planned < most, "{planned} ops planned");
 }
