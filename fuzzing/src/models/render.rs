@@ -11,7 +11,7 @@ use crate::Source;
 /// Options of the text.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// How often result types are omitted, where the op allows it: never, sometimes, always.
+    /// The frequency of omitted result types, for ops that allow it: never, sometimes, always.
     pub types: Types,
     /// One in `generic` ops is printed in generic form; 0 for none.
     pub generic: u64,

@@ -43,7 +43,7 @@ pub fn label(ir: &Ir, segment: Op) -> String {
     words.join("_")
 }
 
-/// How characteristic an op is for a kernel; `None` for an op that does not count.
+/// The weight of an op in the name of a kernel, greater for characteristic ops; `None` for an op that does not count.
 fn weight(ir: &Ir, op: Op, name: &str) -> Option<u8> {
     Some(match ir.def(op)?.class {
         _ if is_call(ir, op) => 3,
