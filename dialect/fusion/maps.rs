@@ -19,40 +19,40 @@ pub static EXPAND: MapsDef = family("expand", "some of extent 1 become broadcast
 pub static SQUEEZE: MapsDef = family("squeeze", "some of extent 1 vanish", squeeze);
 /// Result axis `i` is operand axis `dims[i]`.
 pub static PERMUTE: MapsDef = family("permute", "reordered", permute);
-/// The same elements in row-major order.
+/// The elements of the operand in row-major order.
 pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
 /// Axes `dims`, or the one axis `dim`, are combined.
 pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
-/// Axis `dim` is combined in order, and every step is kept.
+/// Axis `dim` is combined in order, and every partial result is kept.
 pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
-/// Like `SCAN`, but only the last step is kept: axis `dim` is iterated in order and ends.
+/// Like `SCAN`, but only the last result is kept: axis `dim` is iterated in order and reduced.
 pub static FOLD: MapsDef = family("fold", "one ends, walked in order", fold);
 /// The result depends on its index alone, or on a scalar.
 pub static CREATE: MapsDef = family("create", "new", create);
-/// Two operands share an axis that ends; axes before the last two are in both operands, or in one.
+/// Both operands share an axis, which is reduced. Axes before the last two are in both operands, or in one.
 pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
-/// The last axes of both operands are one axis, which ends.
+/// The last axes of both operands are one axis, which is reduced.
 pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
-/// Windows of the first operand are multiplied with the second operand along several axes, which end.
+/// Windows of the first operand are multiplied by the second operand along several axes, which are reduced.
 pub static CONVOLUTION: MapsDef = family(
     "convolution",
     "windows of some meet a kernel and end",
     convolution,
 );
-/// Queries meet keys along an axis that ends, and these meet values along another.
+/// Queries and keys share an axis, which is reduced. Keys and values share another axis, which is reduced next.
 pub static SDPA: MapsDef = family("sdpa", "two meet and end, twice", sdpa);
-/// Parts of `updates` at the indices along `dim` that `indices` has for each of them.
+/// Writes parts of `updates` at indices along `dim`; `indices` has one index for each part.
 pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", index_put);
-/// Elements of `updates` at the indices along `dim` that `indices` has for each of them.
+/// Writes elements of `updates` at indices along `dim`; `indices` has one index for each element.
 pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
 /// Along `dim`, any element of the operand may contribute to any element of the result.
 pub static SORT: MapsDef = family("sort", "kept, one in another order", sort);
 /// Any element of an operand may contribute to any element of a result. The first axes of results, as many as all have,
 /// are the batch axes.
 pub static ROUTINE: MapsDef = family("routine", "some are kept, of others all make all", routine);
-/// Along `dim` the operand's elements, moved around its ends.
+/// The operand's elements, rotated along `dim`.
 pub static ROLL: MapsDef = family("roll", "kept, one in another order", sort);
-/// The indices that are compared with that along the new axis `dim`.
+/// Each index of the operand is compared with the position along the new axis `dim`.
 pub static ONE_HOT: MapsDef = family("one-hot", "kept, one is new", one_hot);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);

@@ -242,7 +242,7 @@ fn group(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.str_of(op, "map") == Some("group"))
 }
 
-/// True if an iteration of two group loops is one group's, or if neither is one.
+/// True if equal iterations of two group loops belong to one group, or if neither op is in a group loop.
 fn grouped_alike(ir: &Ir, a: Option<Op>, b: Option<Op>) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return a == b;

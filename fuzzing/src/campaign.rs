@@ -142,8 +142,8 @@ fn passes_before(last: &str) -> Vec<&'static str> {
     names.take_while(|name| *name != last).collect()
 }
 
-/// Most of the passes in some order; `unpack-floats`, `split-complex` and `decompose`, without which little can be
-/// compiled, stay, and the last is `decompose`.
+/// Most of the passes in a random order. `unpack-floats`, `split-complex` and `decompose` are always among them, since
+/// little can be compiled without them; `decompose` is last.
 fn reordered(mut passes: Vec<&'static str>, source: &mut Source) -> Vec<&'static str> {
     const NEEDED: [&str; 2] = ["unpack-floats", "split-complex"];
     const LAST: &str = "decompose";

@@ -56,7 +56,7 @@ pub enum Destination {
 /// The strides that a caller asks for, for each result.
 pub type Asked = Vec<Option<Vec<i64>>>;
 
-/// Runs in which a program shows that it is quick.
+/// The number of runs that classify a program as quick.
 const TRIALS: u8 = 4;
 const QUICK: u8 = 0xff;
 /// The longest run, in nanoseconds, that keeps the interpreter's lock: releasing and reacquiring it takes about 100.

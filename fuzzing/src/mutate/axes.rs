@@ -64,7 +64,7 @@ fn permuted(case: &mut Case, of: &TensorType, order: &[i64]) -> fuser_ir::TypeId
     case.ir.tensor(dims, of.dtype)
 }
 
-/// Uses of `value` see it in the old order again.
+/// Permutes `value` back for its uses.
 fn put_back(case: &mut Case, value: Value, order: &[i64]) -> bool {
     let Some(first) = ops(case).first().copied().or_else(|| terminator(case)) else {
         return false;

@@ -107,8 +107,8 @@ pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpErro
     })
 }
 
-/// Executes some later form of a case exactly as its ops are defined, if `fuel` is enough; with `races`, kernels in
-/// which barriers are placed.
+/// Executes a later form of a case exactly as its ops are defined, if `fuel` suffices. With `races`, kernels have their
+/// barriers, and races are reported.
 pub fn exact(
     ir: &Ir,
     program: Op,

@@ -45,7 +45,7 @@ pub use options::{Options, USAGE};
 use programs::{Class, Program};
 use table::Row;
 
-/// Changes that are drawn for one that was not tried before.
+/// Draws per change, in search of one that was not tried before.
 const DRAWS: usize = 8;
 
 /// A change and its outcome.

@@ -183,7 +183,7 @@ impl Default for Target {
 /// Operations that a core executes in a microsecond on elements at shifted indices, with vectors of 64 bytes: from
 /// 20,000 (a stencil of seven points) to 54,000 (exponentials of differences) on an Ice Lake core.
 const CORE_FLOPS_PER_US: u64 = 50_000;
-/// Bytes that a core moves in a microsecond: from 8,000 to 20,000 on that core.
+/// Bytes that a core moves in a microsecond: from 8,000 to 20,000 on the Ice Lake core.
 const CORE_BYTES_PER_US: u64 = 20_000;
 
 impl Target {

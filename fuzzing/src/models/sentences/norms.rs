@@ -72,7 +72,7 @@ fn layer_norm(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// With the mean of squares minus the square of the mean.
+/// A norm whose variance is the mean of squares minus the square of the mean.
 fn by_sums(w: &mut Writer) -> Option<()> {
     let x = w.pick_wide(1);
     let x = w.tame(x, 16.0);
