@@ -169,9 +169,9 @@ impl IndexingMaps {
             Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => None,
         }
     }
-    /// For each axis of operand `operand`, the axis of the first result with the same index, if there is one: elements
-    /// of the result at that index depend only on elements of the operand at that index. `None` if the operand is not
-    /// read at an index per axis.
+    /// For each axis of operand `operand`: the axis of the first result that has the same index, if there is one.
+    /// Elements of the result at an index then depend only on elements of the operand at that index. `None` if the
+    /// operand is not read with one index for each axis.
     pub fn operand_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
         let result = self.results.first()?;
         let place = |index: &Index| result.axis_of(self.parallel(index)?);

@@ -420,9 +420,9 @@ impl<'a> Units<'a> {
     }
 
     /// The axes that step: all axes outside the tile, and tile axes that are resident only for values which other
-    /// sweeps read at another index. Excluded are axes that would make an op run more often than the largest op of the
-    /// sweep, since an op that does not vary along a stepping axis runs in each of its steps. The shortest such axis is
-    /// excluded first, so that least is resident.
+    /// sweeps read at another index. An op that does not vary along a stepping axis runs in each of its steps. So axes
+    /// are excluded that would make an op run more often than the largest op of the sweep. The shortest such axis is
+    /// excluded first, to keep as little as possible resident.
     fn outer(&self, content: &[u32], space: Mask) -> Mask {
         let nodes = || content.iter().map(|&i| &self.body.nodes[i as usize]);
         let spaces = || nodes().map(|n| n.space);
