@@ -1,6 +1,7 @@
-//! The dialects' manual, written from the tables: one Markdown page per dialect, and complete programs from the examples.
+//! The dialects' manual, written from the tables: one Markdown page per dialect, and complete programs from the
+//! examples.
 //!
-//! The pages under `docs/dialects` are what [`render`] gives; a test keeps them equal. Never reads or writes a file.
+//! The pages under `docs/dialects` are the output of [`render`]; a test keeps them equal. Never reads or writes a file.
 
 use std::fmt::Write;
 
@@ -162,8 +163,8 @@ fn trait_names(traits: Traits) -> impl Iterator<Item = &'static str> {
         .map(|(_, name)| name)
 }
 
-/// An example as a whole program: a first line `// %x: T, %y: U` declares parameters of a program around the rest, `// device, %x: T` of one that runs on
-/// each device of a mesh.
+/// Completes an example to a program. A first line `// %x: T, %y: U` declares parameters of a program around the rest;
+/// `// device, %x: T` those of a program that runs on each device of a mesh.
 pub fn complete(example: &str) -> String {
     let whole = ["module", "task.program", "kernel.func"];
     if whole.iter().any(|start| example.starts_with(start)) {

@@ -1,6 +1,6 @@
-//! Names that other IRs and frameworks have for ops and clauses: for hints to users who know them by those names.
+//! Names of ops and clauses in other IRs and frameworks, for hints to users who know them by those names.
 //!
-//! A name without a dialect stands for that name in any dialect (`arith.addf`, `tosa.transpose`), whatever its case and
+//! A name without a dialect matches that name in any dialect (`arith.addf`, `tosa.transpose`), ignoring case and
 //! underscores (`ReduceSum` is `reduce_sum`). Ops with the same name in another dialect (`math.exp`) need no row.
 
 /// The op there, and the op here.
@@ -230,7 +230,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("erf_inv", "fusion.erfinv"),
 ];
 
-/// The op there, and in words the ops here that are put together for it.
+/// The op there, and in words the composition of ops here that replaces it.
 pub const COMPOSED: &[(&str, &str)] = &[
     (
         "softmax",
@@ -440,7 +440,7 @@ pub const COMPOSED: &[(&str, &str)] = &[
     ("rot90", "flip and permute"),
 ];
 
-/// The op there that has no counterpart here, and what to do instead.
+/// An op there without a counterpart here, and advice on a replacement.
 pub const ABSENT: &[(&str, &str)] = &[
     (
         "if",
@@ -664,7 +664,7 @@ pub const ABSENT: &[(&str, &str)] = &[
     ),
 ];
 
-/// The op here with one result that is known elsewhere with two, and where the second comes from.
+/// Ops with one result here and two results elsewhere, and the op that gives the second one.
 pub const SECOND: &[(&str, &str)] = &[
     ("fusion.sort", "the indices are those of `fusion.argsort`"),
     ("fusion.max", "the index is that of `fusion.argmax`"),

@@ -2,7 +2,8 @@
 //! phases), `kernel` (loops and memory).
 //!
 //! An op is declared once, as a `static` [`OpDef`](fuser_ir::OpDef) whose `doc` is its definition; parser, printer,
-//! verifier, docs and tests follow from it. Beside a table stand the op's type inference, its own rules and its folds.
+//! verifier, docs and tests follow from it. The file of a table also has the op's type inference, its verifier and its
+//! folds.
 //!
 //! Knows nothing of passes, code generation or the interpreter.
 #![forbid(unsafe_code)]

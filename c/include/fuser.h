@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The version of this interface. It grows with each change that a caller compiled before would notice; `fuser_interface` tells that of the library.
+// The version of this interface. It grows with each change that affects callers compiled before; `fuser_interface`
+// returns the library's version.
 #define FUSER_INTERFACE 1
 
 // A compiled program bound to the shapes of its inputs, with memory for temporaries. One thread uses it at a time.
@@ -17,21 +18,22 @@ typedef struct FuserCall FuserCall;
 // A program with code for this machine.
 typedef struct FuserCompiled FuserCompiled;
 
-// The reason that something was refused.
+// The reason why a call failed.
 typedef struct FuserError FuserError;
 
 // A verified program.
 typedef struct FuserProgram FuserProgram;
 
-// The options of a compilation. Zero is the default of each.
+// The options of a compilation. Zero is the default of every option.
 typedef struct FuserOptions {
-  // `sizeof(FuserOptions)`, by which the library knows which fields there are.
+  // `sizeof(FuserOptions)`, which tells the library which fields exist.
   size_t struct_size;
-  // The machine that is compiled for, such as "cpu"; null for this one.
+  // The machine to compile for, such as "cpu"; null for this one.
   const char *target;
-  // The folder in which code is kept for other processes; null for that of FUSER_CACHE_DIR or of the user's caches, "" for none.
+  // The folder that caches code across processes; null for FUSER_CACHE_DIR or the user's cache folder, "" for no
+  // cache.
   const char *cache;
-  // Threads; 0 for as many as the machine runs at a time.
+  // The number of threads; 0 for the number that the machine runs at a time.
   size_t threads;
 } FuserOptions;
 
@@ -41,11 +43,11 @@ typedef struct FuserTensor {
   const char *dtype;
   // The number of axes.
   size_t rank;
-  // The extent of each.
+  // The extent of each axis.
   const int64_t *shape;
-  // The bytes of its elements. Of inputs it is not read.
+  // The bytes of its elements; ignored for inputs.
   size_t bytes;
-  // The multiple at which its memory begins, in bytes. Of inputs, which begin at any multiple of their elements' size, it is not read.
+  // The alignment of its memory in bytes; ignored for inputs, which begin at any multiple of their elements' size.
   size_t align;
 } FuserTensor;
 
@@ -71,7 +73,7 @@ const char *fuser_error_code(const struct FuserError *error);
 // `error` is null or an error that is not freed.
 const char *fuser_error_message(const struct FuserError *error);
 
-// All that there is to say of an error, with lines of the text and carets; it lives as long as the error. Null for null.
+// The complete report of an error, with lines of the text and carets; it lives as long as the error. Null for null.
 //
 // # Safety
 // `error` is null or an error that is not freed.
@@ -107,42 +109,45 @@ size_t fuser_program_inputs(const struct FuserProgram *program);
 // `program` is null or a program that is not freed.
 size_t fuser_program_results(const struct FuserProgram *program);
 
-// The name of an input; it lives as long as the program. Null where there is no such input.
+// The name of an input; it lives as long as the program. Null if there is no such input.
 //
 // # Safety
 // `program` is null or a program that is not freed.
 const char *fuser_program_input_name(const struct FuserProgram *program, size_t index);
 
-// The name of a result; it lives as long as the program. Null where there is no such result.
+// The name of a result; it lives as long as the program. Null if there is no such result.
 //
 // # Safety
 // `program` is null or a program that is not freed.
 const char *fuser_program_result_name(const struct FuserProgram *program, size_t index);
 
-// Compiles a program for this machine. Code is made when shapes first ask for it. `options` may be null.
+// Compiles a program for this machine. Code is made when shapes first need it. `options` may be null.
 //
 // # Safety
-// `program` is a program that is not freed, `options` null or such a structure, whose texts end with NUL; `compiled` may be written to.
+// `program` is a program that is not freed, `options` null or such a structure, whose texts end with NUL; `compiled`
+// may be written to.
 struct FuserError *fuser_program_compile(const struct FuserProgram *program,
                                          const struct FuserOptions *options,
                                          struct FuserCompiled **compiled);
 
-// Frees a program. What was compiled of it stays.
+// Frees a program. Programs compiled from it remain valid.
 //
 // # Safety
 // `program` is null, or a program that is not freed.
 void fuser_program_free(struct FuserProgram *program);
 
-// Binds a compiled program to inputs of these types and shapes: makes the code for them, if it has to, and reserves the memory of temporaries.
+// Binds a compiled program to inputs of these types and shapes: compiles code for them if necessary, and allocates
+// memory for temporaries.
 //
 // # Safety
-// `compiled` is one that is not freed, `inputs` points to `count` tensors, whose shapes have `rank` extents; `call` may be written to.
+// `compiled` is one that is not freed, `inputs` points to `count` tensors, whose shapes have `rank` extents; `call`
+// may be written to.
 struct FuserError *fuser_compiled_bind(const struct FuserCompiled *compiled,
                                        const struct FuserTensor *inputs,
                                        size_t count,
                                        struct FuserCall **call);
 
-// Frees a compiled program. Calls that are bound of it stay.
+// Frees a compiled program. Calls bound from it remain valid.
 //
 // # Safety
 // `compiled` is null, or one that is not freed.
@@ -154,12 +159,13 @@ void fuser_compiled_free(struct FuserCompiled *compiled);
 // `call` is one that is not freed; `result` may be written to.
 struct FuserError *fuser_call_result(const struct FuserCall *call, size_t index, struct FuserTensor *result);
 
-// Runs the program on memory of the caller's: an address for each input, and one for each result.
+// Runs the program on the caller's memory: an address for each input, and one for each result.
 //
 // # Safety
-// `call` is one that is not freed and that no other thread uses. The lists have as many addresses as they say. Inputs have the types and shapes that
-// the call was bound to, row-major, axes that a program's type stores once without repetition; results have the bytes that fuser_call_result says. Nobody
-// writes to inputs meanwhile. Results overlap nothing, but for the input that a result overwrites, which may be the same memory.
+// `call` is a call that is not freed and that no other thread uses. The lists have as many addresses as their counts
+// say. Inputs have the types and shapes to which the call was bound, row-major; axes that a program's type stores once
+// are not repeated. Results have the bytes that fuser_call_result gives. No thread writes to inputs during the call.
+// Results overlap no other memory, except that a result may be in the memory of the input that it overwrites.
 struct FuserError *fuser_call_run(struct FuserCall *call,
                                   const void *const *inputs,
                                   size_t input_count,

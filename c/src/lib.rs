@@ -1,11 +1,12 @@
 //! Fuser for C: programs from text, compiled for this machine, run on the caller's memory.
 //!
-//! The header is `include/fuser.h`, which a test makes of this file and compares. Each function checks what can be checked: a null pointer, an index out
-//! of range, text that is not UTF-8 and memory that is not aligned are errors. A panic is an error of code `FIR0699` and never leaves the library. What
-//! C alone can promise (that a pointer is one of the library's, that memory has its bytes) is written at each function.
+//! The header `include/fuser.h` is generated from this file; a test compares the two. Each function checks everything
+//! that can be checked: a null pointer, an index out of range, text that is not UTF-8 and unaligned memory are errors.
+//! A panic is an error of code `FIR0699` and never leaves the library. Each function states the promises that only its
+//! caller can make, such as that a pointer is from the library, or that memory has its bytes.
 //!
-//! Functions that can fail return an error, null where all went well. Objects are freed by the function of their type; null may be freed. Objects of one
-//! type may be used by several threads at a time, but for a call, which one thread uses.
+//! Functions that can fail return an error, or null on success. The function of its type frees an object; null may be
+//! freed. Several threads may use an object at the same time, except for a call, which belongs to one thread.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -14,10 +15,11 @@ use std::sync::Arc;
 
 use fuser::program::{Axis, DType};
 
-/// The version of this interface. It grows with each change that a caller compiled before would notice; `fuser_interface` tells that of the library.
+/// The version of this interface. It grows with each change that affects callers compiled before; `fuser_interface`
+/// returns the library's version.
 pub const FUSER_INTERFACE: u32 = 1;
 
-/// The reason that something was refused.
+/// The reason why a call failed.
 pub struct FuserError {
     code: CString,
     message: CString,
@@ -50,16 +52,17 @@ struct Result {
     align: usize,
 }
 
-/// The options of a compilation. Zero is the default of each.
+/// The options of a compilation. Zero is the default of every option.
 #[repr(C)]
 pub struct FuserOptions {
-    /// `sizeof(FuserOptions)`, by which the library knows which fields there are.
+    /// `sizeof(FuserOptions)`, which tells the library which fields exist.
     pub struct_size: usize,
-    /// The machine that is compiled for, such as "cpu"; null for this one.
+    /// The machine to compile for, such as "cpu"; null for this one.
     pub target: *const c_char,
-    /// The folder in which code is kept for other processes; null for that of FUSER_CACHE_DIR or of the user's caches, "" for none.
+    /// The folder that caches code across processes; null for FUSER_CACHE_DIR or the user's cache folder, "" for no
+    /// cache.
     pub cache: *const c_char,
-    /// Threads; 0 for as many as the machine runs at a time.
+    /// The number of threads; 0 for the number that the machine runs at a time.
     pub threads: usize,
 }
 
@@ -70,11 +73,11 @@ pub struct FuserTensor {
     pub dtype: *const c_char,
     /// The number of axes.
     pub rank: usize,
-    /// The extent of each.
+    /// The extent of each axis.
     pub shape: *const i64,
-    /// The bytes of its elements. Of inputs it is not read.
+    /// The bytes of its elements; ignored for inputs.
     pub bytes: usize,
-    /// The multiple at which its memory begins, in bytes. Of inputs, which begin at any multiple of their elements' size, it is not read.
+    /// The alignment of its memory in bytes; ignored for inputs, which begin at any multiple of their elements' size.
     pub align: usize,
 }
 
@@ -95,7 +98,7 @@ impl From<fuser::Error> for Failure {
     }
 }
 
-/// The caller's mistake, which is about no text.
+/// A mistake of the caller that concerns no text.
 fn wrong(message: impl Into<String>) -> Failure {
     let (code, message) = (fuser::session::error::INPUT.code, message.into());
     Failure {
@@ -111,7 +114,7 @@ fn c_text(text: &str) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-/// Runs what may fail or panic.
+/// Runs fallible work, and turns a panic into an error.
 fn guarded(work: impl FnOnce() -> std::result::Result<(), Failure>) -> *mut FuserError {
     let failure = match catch_unwind(AssertUnwindSafe(work)) {
         Ok(Ok(())) => return std::ptr::null_mut(),
@@ -141,7 +144,7 @@ unsafe fn free<T>(object: *mut T) {
     }
 }
 
-/// The object that a pointer of the caller's points to.
+/// The object behind a pointer of the caller.
 ///
 /// # Safety
 /// `pointer` is null or points to an object that lives as long as the reference.
@@ -150,7 +153,7 @@ unsafe fn given<'a, T>(pointer: *const T, what: &str) -> std::result::Result<&'a
     unsafe { pointer.as_ref() }.ok_or_else(|| wrong(format!("{what} is null")))
 }
 
-/// A list of the caller's.
+/// A list of the caller as a slice.
 ///
 /// # Safety
 /// `pointer` is null, or points to `count` objects that live as long as the slice.
@@ -169,7 +172,7 @@ unsafe fn list<'a, T>(
     Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
 }
 
-/// Text of the caller's that ends with NUL; none for null.
+/// NUL-terminated text of the caller; `None` for null.
 ///
 /// # Safety
 /// `pointer` is null, or points to text that ends with NUL and lives as long as the reference.
@@ -234,7 +237,7 @@ pub unsafe extern "C" fn fuser_error_message(error: *const FuserError) -> *const
     unsafe { error.as_ref() }.map_or(std::ptr::null(), |error| error.message.as_ptr())
 }
 
-/// All that there is to say of an error, with lines of the text and carets; it lives as long as the error. Null for null.
+/// The complete report of an error, with lines of the text and carets; it lives as long as the error. Null for null.
 ///
 /// # Safety
 /// `error` is null or an error that is not freed.
@@ -328,7 +331,7 @@ pub unsafe extern "C" fn fuser_program_results(program: *const FuserProgram) -> 
     unsafe { program.as_ref() }.map_or(0, |program| program.results.len())
 }
 
-/// The name of an input; it lives as long as the program. Null where there is no such input.
+/// The name of an input; it lives as long as the program. Null if there is no such input.
 ///
 /// # Safety
 /// `program` is null or a program that is not freed.
@@ -343,7 +346,7 @@ pub unsafe extern "C" fn fuser_program_input_name(
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// The name of a result; it lives as long as the program. Null where there is no such result.
+/// The name of a result; it lives as long as the program. Null if there is no such result.
 ///
 /// # Safety
 /// `program` is null or a program that is not freed.
@@ -358,10 +361,11 @@ pub unsafe extern "C" fn fuser_program_result_name(
     name.map_or(std::ptr::null(), |name| name.as_ptr())
 }
 
-/// Compiles a program for this machine. Code is made when shapes first ask for it. `options` may be null.
+/// Compiles a program for this machine. Code is made when shapes first need it. `options` may be null.
 ///
 /// # Safety
-/// `program` is a program that is not freed, `options` null or such a structure, whose texts end with NUL; `compiled` may be written to.
+/// `program` is a program that is not freed, `options` null or such a structure, whose texts end with NUL; `compiled`
+/// may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fuser_program_compile(
     program: *const FuserProgram,
@@ -408,7 +412,7 @@ unsafe fn options_of(options: *const FuserOptions) -> std::result::Result<fuser:
     Ok(wanted)
 }
 
-/// Frees a program. What was compiled of it stays.
+/// Frees a program. Programs compiled from it remain valid.
 ///
 /// # Safety
 /// `program` is null, or a program that is not freed.
@@ -418,10 +422,12 @@ pub unsafe extern "C" fn fuser_program_free(program: *mut FuserProgram) {
     unsafe { free(program) }
 }
 
-/// Binds a compiled program to inputs of these types and shapes: makes the code for them, if it has to, and reserves the memory of temporaries.
+/// Binds a compiled program to inputs of these types and shapes: compiles code for them if necessary, and allocates
+/// memory for temporaries.
 ///
 /// # Safety
-/// `compiled` is one that is not freed, `inputs` points to `count` tensors, whose shapes have `rank` extents; `call` may be written to.
+/// `compiled` is one that is not freed, `inputs` points to `count` tensors, whose shapes have `rank` extents; `call`
+/// may be written to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fuser_compiled_bind(
     compiled: *const FuserCompiled,
@@ -486,7 +492,7 @@ pub unsafe extern "C" fn fuser_compiled_bind(
     })
 }
 
-/// Frees a compiled program. Calls that are bound of it stay.
+/// Frees a compiled program. Calls bound from it remain valid.
 ///
 /// # Safety
 /// `compiled` is null, or one that is not freed.
@@ -527,12 +533,13 @@ pub unsafe extern "C" fn fuser_call_result(
     })
 }
 
-/// Runs the program on memory of the caller's: an address for each input, and one for each result.
+/// Runs the program on the caller's memory: an address for each input, and one for each result.
 ///
 /// # Safety
-/// `call` is one that is not freed and that no other thread uses. The lists have as many addresses as they say. Inputs have the types and shapes that
-/// the call was bound to, row-major, axes that a program's type stores once without repetition; results have the bytes that fuser_call_result says. Nobody
-/// writes to inputs meanwhile. Results overlap nothing, but for the input that a result overwrites, which may be the same memory.
+/// `call` is a call that is not freed and that no other thread uses. The lists have as many addresses as their counts
+/// say. Inputs have the types and shapes to which the call was bound, row-major; axes that a program's type stores once
+/// are not repeated. Results have the bytes that fuser_call_result gives. No thread writes to inputs during the call.
+/// Results overlap no other memory, except that a result may be in the memory of the input that it overwrites.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn fuser_call_run(
     call: *mut FuserCall,

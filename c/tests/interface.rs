@@ -1,4 +1,4 @@
-//! The interface as C has it: the header is that of the sources, and a program in C works with it.
+//! The interface as seen from C: the header matches the sources, and a program in C works with it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +30,7 @@ fn the_header_is_that_of_the_sources() {
     );
 }
 
-/// The shared library, which stands beside the test or a folder above.
+/// The shared library, in the folder of the test or a folder above.
 fn library() -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let name = format!(

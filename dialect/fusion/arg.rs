@@ -1,4 +1,4 @@
-//! Reductions to an index: the place at which a greatest or smallest element stands.
+//! Reductions to an index: the position of a greatest or smallest element.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

@@ -178,12 +178,12 @@ fn ranks(index: usize, found: usize, wanted: usize) -> OpError {
     error.help("add the missing axes with `fusion.broadcast`")
 }
 
-/// Checks that the batch axes of an operand are those of the queries.
+/// Checks that the batch axes of an operand equal those of the queries.
 fn batch(ir: &Ir, (index, own): (usize, &[Dim]), q: &[Dim]) -> Result<(), OpError> {
     (0..q.len() - 2).try_for_each(|axis| same(ir, (index, axis), (own, q), (0, axis)))
 }
 
-/// Checks that an axis of an operand has the extent of one of another; each is given as operand and axis.
+/// Checks that two axes of operands have equal extents; each is given as operand and axis.
 fn same(
     ir: &Ir,
     own: (usize, usize),

@@ -8,7 +8,7 @@ use fuser_ir::{Ir, Value, float};
 
 use super::*;
 
-/// The result of a builder: the value made, or the error of a check.
+/// The result of a builder: the new value, or the error of a check.
 pub type Built = Result<Value, OpError>;
 
 /// Building of `fusion` ops. Shapes and types come from inference.
@@ -116,7 +116,7 @@ impl FusionBuilder for Builder<'_> {
 /// A float attribute for elements of `ty`.
 pub fn float_attr(ir: &mut Ir, value: f64, ty: TypeId) -> fuser_ir::AttrId {
     let ty = element_type(ir, ty);
-    // Printed, a number of few digits would read as another one.
+    // Rounds to a storage type, so that the printed decimal parses to the same bits.
     let small = ir.ty(ty).dtype().filter(|d| d.is_storage());
     let bits = small.map_or(value.to_bits(), |dtype| float::nearest(dtype, value));
     ir.attr(AttrKind::Float { bits, ty })

@@ -1,7 +1,7 @@
 //! Collectives: devices of a mesh hand parts of tensors to each other.
 //!
-//! They stand in programs that run on each device (`{task.device}`). The devices of a group differ along the mesh axes of `over` only; each has a
-//! number in it, row-major, in the order in which `over` lists the axes.
+//! Collectives occur in programs that run on each device (`{task.device}`). The devices of a group differ only along
+//! the mesh axes of `over`. Each has a number in its group, row-major, in the order in which `over` lists the axes.
 
 use fuser_ir::Ir;
 use fuser_ir::Op;
@@ -205,7 +205,8 @@ fn infer_shape(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> 
     shape::one(ir.tensor(dims, dtype))
 }
 
-/// A collective stands in a program of devices, names axes of their mesh, and its extents follow from their number.
+/// Checks that a collective is in a device program, names axes of its mesh, and has extents that fit the number of
+/// devices.
 fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let mut error = |at: At, text: String| errors.push(OpError::at(at, text).code(&DEVICE_PROGRAM));
     let program = mesh::program_around(ir, op);

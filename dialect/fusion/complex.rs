@@ -1,8 +1,9 @@
-//! Complex numbers: made of two reals, taken apart, conjugated. Every other op that takes them is in the table of its real form.
+//! Complex numbers: ops that build them from two reals, split them and conjugate them. All other ops on complex numbers
+//! are in the tables of their real forms.
 //!
-//! An element is a real part `a` and an imaginary part `b`, stored in this order as NumPy and PyTorch do. An op on complex numbers is
-//! defined by a formula in real ops, each of which rounds, so that it means the same in the interpreter and in kernels, which know
-//! pairs of reals only (`--split-complex`).
+//! An element is a real part `a` and an imaginary part `b`, stored in this order as NumPy and PyTorch do. An op on
+//! complex numbers is defined by a formula in real ops, each of which rounds, so that it means the same in the
+//! interpreter and in kernels, which know pairs of reals only (`--split-complex`).
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -88,7 +89,7 @@ pub fn infer_part(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpErro
     shape::one(form.with(ir, dtype.part()))
 }
 
-/// Refuses to make a real number of a complex one, of which a part would vanish.
+/// Refuses a cast from complex to real, which would lose a part.
 pub fn keeps_parts(from: fuser_ir::DType, to: fuser_ir::DType) -> Result<(), OpError> {
     if !from.is_complex() || to.is_complex() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Roll and one_hot: ops that others put together, and whose maps are of no class of theirs.
+//! Roll and one_hot: composite ops, which no other class of maps covers.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

@@ -83,7 +83,7 @@ pub static CONVOLUTION: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
-/// The greatest number of a clause. Sums of such numbers and of places are far from the end of 64 bits.
+/// The greatest number in a clause. Sums of such numbers and of positions stay far below 64 bits.
 const MOST: i64 = 1 << 40;
 
 /// The windows along one dimension.
@@ -93,16 +93,16 @@ pub struct Window {
     pub stride: i64,
     /// Elements before the first one.
     pub low: i64,
-    /// Elements behind the last one.
+    /// Elements of padding after the last one.
     pub high: i64,
-    /// From one element of a window to the next.
+    /// Distance between elements of a window.
     pub dilation: i64,
-    /// From one element of the operand to the next.
+    /// Distance between elements of the operand in its dilated form.
     pub base_dilation: i64,
 }
 
 impl Window {
-    /// Clause, least number and the number where it is left out.
+    /// Clause, least number, and default.
     const CLAUSES: [(&'static str, i64, i64); 5] = [
         ("strides", 1, 1),
         ("low", -MOST, 0),
@@ -120,7 +120,7 @@ impl Window {
             base_dilation,
         }
     }
-    /// The elements of an axis of `length` with its borders and what lies between; `None` where they are more than a number of 62 bits.
+    /// The length of an axis of `length` with padding and base dilation; `None` if it exceeds 62 bits.
     pub fn padded(&self, length: i64) -> Option<i64> {
         let own = match length {
             0 => 0,
@@ -145,7 +145,7 @@ impl Window {
     }
 }
 
-/// The windows of a convolution that verifies, one of each dimension.
+/// The windows of a valid convolution, one for each space dimension.
 pub fn windows(ir: &Ir, op: Op) -> Option<Vec<Window>> {
     let front = front(ir, op);
     let dims = ir.rank(ir.operands(op).next()?).checked_sub(front)?;
@@ -164,7 +164,7 @@ pub fn windows(ir: &Ir, op: Op) -> Option<Vec<Window>> {
         .collect()
 }
 
-/// The axes of a convolution's operands and result before those of space.
+/// The number of axes of a convolution's operands and result before the spatial axes.
 pub fn front(ir: &Ir, op: Op) -> usize {
     2 + usize::from(is_grouped(ir, op))
 }

@@ -176,7 +176,7 @@ pub fn holds(ir: &Ir, ty: TypeId, value: AttrId) -> Result<(), OpError> {
     }
 }
 
-/// True if `value` is in the range of an integer type; that of `i1` is 0 and 1.
+/// True if `value` is in the range of an integer type; the range of `i1` is 0 and 1.
 pub fn in_range(value: i128, dtype: DType) -> bool {
     let (low, high) = dtype.int_range();
     (low..=high).contains(&value)

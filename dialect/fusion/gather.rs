@@ -1,4 +1,5 @@
-//! Take and take_along: an axis is read at indices that are data. Dynamic_slice and dynamic_update_slice: a part begins at one.
+//! Gathers. Take and take_along read an axis at computed indices. Dynamic_slice and dynamic_update_slice read or
+//! replace a part that begins at a computed index.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

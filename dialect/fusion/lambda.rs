@@ -1,4 +1,4 @@
-//! Folds and scans with a lambda: a region says how the elements along an axis are put together.
+//! Folds and scans with a lambda: a region that combines the elements along an axis.
 //!
 //! ```text
 //! %s, %n = fusion.fold %x dim 1 init [0.0, 0] {
@@ -8,7 +8,8 @@
 //! } : tensor<4xf32>, tensor<4xi64>
 //! ```
 //!
-//! The lambda sees nothing but its arguments and computes on scalars. Its accumulators may be of other types than the elements.
+//! The lambda sees nothing but its arguments and computes on scalars. Its accumulators may be of other types than the
+//! elements.
 
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::clone::Mapping;
@@ -137,7 +138,8 @@ pub static LAST: OpDef = OpDef {
     ..OpDef::EMPTY
 };
 
-/// The lambda of `op`: its block, and how many accumulators it has; `None` where `op` has none, or none that the verifier accepts.
+/// The block of the lambda of `op`, and the number of its accumulators. `None` if `op` has no lambda, or one that the
+/// verifier refuses.
 pub fn lambda(ir: &Ir, op: Op) -> Option<(Block, usize)> {
     let known = ir.is(op, &FOLD) || ir.is(op, &SCAN);
     let body = ir.body(op, 0).filter(|_| known)?;
@@ -183,7 +185,7 @@ pub fn has_lambda(ir: &Ir, op: Op) -> bool {
     !ir.op_regions(op).is_empty() && matches!(class, Some(OpClass::Reduction | OpClass::Scan))
 }
 
-/// True if `op` stands in a lambda: it computes no tensor of the program.
+/// True if `op` is inside a lambda: it computes no tensor of the program.
 pub fn is_inside(ir: &Ir, op: Op) -> bool {
     ir.parent_op(op)
         .is_some_and(|around| has_lambda(ir, around))
@@ -200,7 +202,7 @@ fn fault(at: At, text: impl Into<String>) -> OpError {
     OpError::at(at, text).code(&LAMBDA)
 }
 
-/// The common axes of the operands, and the one that is walked.
+/// The common axes of the operands, and the scanned axis.
 fn walked(ir: &Ir, parts: OpParts<'_>) -> Result<(Vec<Dim>, usize), OpError> {
     if parts.operands.is_empty() {
         return Err(fault(At::Op, "takes at least one operand"));
@@ -300,7 +302,7 @@ fn number_fits(
     })
 }
 
-/// The lambda's arguments, ops and yield, and what accumulators begin with.
+/// Verifies the lambda's arguments, ops and yield, and the initial values of accumulators.
 fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let Some((body, count)) = lambda(ir, op) else {
         return errors.push(fault(At::Region(0), "has no lambda for its results"));

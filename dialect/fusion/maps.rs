@@ -1,7 +1,8 @@
 //! The indexing maps of `fusion` ops, from their clauses and types.
 //!
-//! Each family is a row that op tables name. All but reductions, products, scatters and sorts iterate over the axes of their result; reductions
-//! iterate over the axes of their operand, products, scatters and sorts over those of their result and one more, attention and two more. Clauses are read without trust: what the verifier would refuse gives no maps.
+//! Each family is a row that op tables name. Most families iterate over the axes of their result. Reductions iterate
+//! over the axes of their operand; products, scatters and sorts over the axes of their result and one more; attention
+//! over two more. Clauses are not trusted: clauses that the verifier would refuse give no maps.
 
 use fuser_ir::maps::{Index, IndexingMaps, IteratorKind, Map, MapsDef, Reads};
 use fuser_ir::types::{Extent, ExtentExpr};
@@ -18,45 +19,46 @@ pub static EXPAND: MapsDef = family("expand", "some of extent 1 become broadcast
 pub static SQUEEZE: MapsDef = family("squeeze", "some of extent 1 vanish", squeeze);
 /// Result axis `i` is operand axis `dims[i]`.
 pub static PERMUTE: MapsDef = family("permute", "reordered", permute);
-/// The same elements in row-major order.
+/// The elements of the operand in row-major order.
 pub static RESHAPE: MapsDef = family("reshape", "split and merged", reshape);
 /// Axes `dims`, or the one axis `dim`, are combined.
 pub static REDUCE: MapsDef = family("reduce", "some end here", reduce);
-/// Axis `dim` is combined in order, and every step is kept.
+/// Axis `dim` is combined in order, and every partial result is kept.
 pub static SCAN: MapsDef = family("scan", "kept, one walked in order", scan);
-/// As `SCAN`, and only the last step is kept: axis `dim` ends, walked in order.
+/// Like `SCAN`, but only the last result is kept: axis `dim` is iterated in order and reduced.
 pub static FOLD: MapsDef = family("fold", "one ends, walked in order", fold);
 /// The result depends on its index alone, or on a scalar.
 pub static CREATE: MapsDef = family("create", "new", create);
-/// Two operands meet along an axis that ends; axes before the last two are those of both, or of one.
+/// Both operands share an axis, which is reduced. Axes before the last two are in both operands, or in one.
 pub static MATMUL: MapsDef = family("matmul", "two meet and end", matmul);
-/// The last axes of both operands meet and end.
+/// The last axes of both operands are one axis, which is reduced.
 pub static LINEAR: MapsDef = family("linear", "two meet and end", linear);
-/// Windows of the first operand meet the second along several axes, which end.
+/// Windows of the first operand are multiplied by the second operand along several axes, which are reduced.
 pub static CONVOLUTION: MapsDef = family(
     "convolution",
     "windows of some meet a kernel and end",
     convolution,
 );
-/// Queries meet keys along an axis that ends, and these meet values along another.
+/// Queries and keys share an axis, which is reduced. Keys and values share another axis, which is reduced next.
 pub static SDPA: MapsDef = family("sdpa", "two meet and end, twice", sdpa);
-/// Parts of `updates` at the indices along `dim` that `indices` has for each of them.
+/// Writes parts of `updates` at indices along `dim`; `indices` has one index for each part.
 pub static INDEX_PUT: MapsDef = family("index-put", "one is written at data", index_put);
-/// Elements of `updates` at the indices along `dim` that `indices` has for each of them.
+/// Writes elements of `updates` at indices along `dim`; `indices` has one index for each element.
 pub static SCATTER: MapsDef = family("scatter", "one is written at data", scatter);
-/// Along `dim` any element of the operand may make any of the result.
+/// Along `dim`, any element of the operand may contribute to any element of the result.
 pub static SORT: MapsDef = family("sort", "kept, one in another order", sort);
-/// Any element of an operand may make any of a result; the first axes of results, as many as all have, are those of the batch.
+/// Any element of an operand may contribute to any element of a result. The first axes of results, as many as all have,
+/// are the batch axes.
 pub static ROUTINE: MapsDef = family("routine", "some are kept, of others all make all", routine);
-/// Along `dim` the operand's elements, moved around its ends.
+/// The operand's elements, rotated along `dim`.
 pub static ROLL: MapsDef = family("roll", "kept, one in another order", sort);
-/// The indices that are compared with that along the new axis `dim`.
+/// Each index of the operand is compared with the position along the new axis `dim`.
 pub static ONE_HOT: MapsDef = family("one-hot", "kept, one is new", one_hot);
 /// From `starts`, by `strides`.
 pub static SLICE: MapsDef = window("slice", slice);
 /// A border of `low` and `high` elements around the operand.
 pub static PAD: MapsDef = window("pad", pad);
-/// Axis `dim` at the indices that another operand holds, whose axes stand in its place.
+/// Reads axis `dim` at the indices that another operand holds; the axes of that operand replace `dim`.
 pub static TAKE: MapsDef = gather("take", take);
 /// Axis `dim` at the indices that another operand holds for each element of the result.
 pub static TAKE_ALONG: MapsDef = gather("take-along", take_along);
@@ -250,7 +252,7 @@ fn fold(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     })
 }
 
-/// A product: the first `rank` iterators are those of the result, the last one ends.
+/// A product: the first `rank` iterators are those of the result, and the last one ends.
 fn product(rank: usize, operands: SmallVec<[Map; 3]>) -> IndexingMaps {
     let mut maps = parallel(rank, operands);
     maps.iterators.push(IteratorKind::Reduction);
@@ -290,8 +292,8 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     (from == rank).then(|| product(rank, operands))
 }
 
-/// Result axes `[n, g, o, r...]`; features end, and so do the axes of space of both operands, each an iterator of its own: any element of a line
-/// may take part.
+/// Result axes `[n, g, o, r...]`. The features are reduced, and so are the space axes of both operands. Each of these
+/// axes has its own iterator, since a result element may read any element of a line.
 fn convolution(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, rank) = ranks(ir, op)?;
     let front = super::convolution::front(ir, op);
@@ -310,7 +312,7 @@ fn convolution(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     (from == rank && kernel == rank).then_some(maps)
 }
 
-/// Result axes `[..., s, e]`, the keys t and what is summed for a score, d.
+/// Iterators: the result axes `[..., s, e]`, the keys t, and d, along which a score is summed.
 fn sdpa(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, rank) = ranks(ir, op)?;
     let own = |operand: usize| Some(ir.rank(ir.operands(op).nth(operand)?));
@@ -335,7 +337,8 @@ fn sdpa(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     fits.then_some(maps)
 }
 
-/// Any update may make any element of its line along `dim`: the line's iterator is that of the result, and one more walks the updates.
+/// Any update may contribute to any element of its line along `dim`. The line's iterator is that of the result, and one
+/// more iterates over the updates.
 fn put(ir: &Ir, op: Op, whole: bool) -> Option<IndexingMaps> {
     let (from, rank) = ranks(ir, op)?;
     let dim = dim(ir, op, rank)?;
@@ -356,7 +359,7 @@ fn scatter(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     put(ir, op, false)
 }
 
-/// The line's iterator is that of the result, and one more walks the operand's elements.
+/// The line's iterator is that of the result, and one more iterates over the operand's elements.
 fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let (from, rank) = ranks(ir, op)?;
     let dim = dim(ir, op, rank)?;
@@ -369,7 +372,8 @@ fn sort(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     })
 }
 
-/// Operands are walked by iterators of their own, and so are the results, but for axes that a result has as the first one.
+/// Each operand has its own iterators. Each result has its own too, except for the axes that it shares with the first
+/// result.
 fn routine(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let axes = |value: Value| Some(&ir.value_kind(value).as_tensor()?.dims);
     let first = axes(*ir.results(op).first()?)?;
@@ -410,7 +414,7 @@ fn create(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     Some(parallel(rank, operands))
 }
 
-/// `start + step * i` along `axis`, or the iterator itself where nothing moves.
+/// `start + step * i` along `axis`, or the plain iterator if that is the identity.
 fn shifted(axis: usize, start: ExtentExpr, step: i64, whole: bool) -> Index {
     let still = step == 1 && start.as_constant() == Some(0);
     if still && whole {
@@ -496,8 +500,8 @@ fn take_along(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     same.then(|| parallel(to, smallvec![operand, Map::identity(to)]))
 }
 
-/// The index of `part` of a `whole` along each axis: along `dims` what the operands from `first` on say where it begins is added, or, `back`,
-/// taken away.
+/// The index of `part` in a `whole` along each axis: along `dims`, the start given by the operands from `first` on is
+/// added, or, if `back`, subtracted.
 fn started(
     ir: &Ir,
     op: Op,

@@ -26,7 +26,8 @@
 //!
 //! `maps.rs` has the indexing maps of all of them.
 //!
-//! Inference lives beside the table that names it and is made of the pieces in `shape.rs`; the errors are in `codes.rs`.
+//! Inference is in the file of the table that names it, and uses the functions of `shape.rs`; error codes are in
+//! `codes.rs`.
 
 pub mod arg;
 pub mod attention;
@@ -113,14 +114,14 @@ const LISTS: Lists = Lists(&[
     TERMINATOR_OPS,
 ]);
 
-/// The ops that one device computes on real numbers: all but those of complex numbers and of several devices.
+/// The ops that one device computes on real numbers: all ops except complex and collective ones.
 pub fn real_ops() -> impl Iterator<Item = &'static OpDef> {
     let others = [COMPLEX_OPS, COLLECTIVE_OPS].into_iter().flatten();
     let other = move |def: &OpDef| others.clone().any(|own| std::ptr::eq(*own, def));
     OPS.iter().copied().filter(move |def| !other(def))
 }
 
-/// Lists of ops, one behind the other.
+/// Concatenated lists of ops.
 struct Lists(&'static [&'static [&'static OpDef]]);
 
 impl Lists {

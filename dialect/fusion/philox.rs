@@ -9,7 +9,7 @@ use fuser_ir::types::DType;
 use super::elementwise::*;
 use super::shape;
 
-/// The words of the clause `word`, in the order of the block.
+/// The values of the clause `word`, in the order of the block.
 pub const WORDS: &[&str] = &["x", "y", "z", "w"];
 
 const I64: DTypes = DTypes::of(&[DType::I64]);

@@ -18,7 +18,7 @@ pub(super) const TO: ClauseDef = optional(
     "the element type of the result: that of the operands, or the one in which they accumulate",
 );
 
-/// An operand of a product that is a kernel or a call of its own: it is read from memory.
+/// An operand of a product. The product is a kernel or a library call of its own, so it reads the operand from memory.
 pub(super) const fn factor(name: &'static str, doc: &'static str) -> OperandDef {
     OperandDef {
         name,
@@ -109,7 +109,7 @@ pub(super) fn element(ir: &Ir, parts: OpParts<'_>) -> Result<DType, OpError> {
         .help(help))
 }
 
-/// An axis of an operand: their numbers, and the extent.
+/// An axis of an operand: operand number, axis number, and extent.
 pub(super) type Place = (usize, usize, Extent);
 
 /// Checks that two axes that are one in the op have one extent.

@@ -1,7 +1,7 @@
 //! Tensors of random numbers: functions of a seed, an offset and the index of each element, so that programs stay pure.
 //!
-//! Each element has a block of its own: that of `fusion.philox` at its row-major position among the elements of the result. So numbers
-//! do not depend on schedules, threads and devices, and can be computed again where they are needed again.
+//! Each element has its own block: the block of `fusion.philox` at the element's row-major position in the result. So
+//! numbers do not depend on schedules, threads and devices, and can be recomputed anywhere.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

@@ -1,4 +1,5 @@
-//! Ops that reduce axes. The order of a floating-point reduction is not specified; integer reductions are exact modulo 2^64.
+//! Ops that reduce axes. The order of a floating-point reduction is not specified; integer reductions are exact modulo
+//! 2^64.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

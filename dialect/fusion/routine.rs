@@ -223,7 +223,7 @@ pub static FFT: OpDef = OpDef {
     ..ROUTINE
 };
 
-/// Axes of matrices: those before, and rows and columns.
+/// The axes of a batch of matrices: batch axes, rows and columns.
 struct Matrices {
     batch: Vec<Dim>,
     rows: Extent,
@@ -254,7 +254,7 @@ impl Matrices {
         agree(ir, own.rows, own.columns, index, "rows and columns")?;
         Ok(own)
     }
-    /// A type with these axes behind those of the batch.
+    /// A type with the batch axes followed by `extents`.
     fn with(&self, ir: &mut Ir, extents: &[Extent], dtype: DType) -> fuser_ir::TypeId {
         let own = extents.iter().map(|&extent| Dim::new(extent));
         let dims = self.batch.iter().cloned().chain(own).collect();

@@ -1,4 +1,5 @@
-//! Ops that put the elements along an axis together, one after the other, and keep every step. A GPU puts neighbours together in groups first.
+//! Ops that combine the elements along an axis in order, and keep every partial result. A GPU combines groups of
+//! neighbours first.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{

@@ -1,4 +1,4 @@
-//! Scatters: elements are put into a tensor at indices that are data.
+//! Scatters: ops that write elements into a tensor at computed indices.
 
 use fuser_ir::Ir;
 use fuser_ir::attr::AttrKind;
@@ -96,7 +96,7 @@ fn infer_scatter(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError
     infer(ir, parts, None)
 }
 
-/// `dest` with updates; `indices` has so many axes, or those of `dest`.
+/// Infers `dest` with updates. `indices` has `own` axes; `None`: as many as `dest`.
 fn infer(ir: &mut Ir, parts: OpParts<'_>, own: Option<usize>) -> Result<ResultTypes, OpError> {
     let (dims, dtype) = shape::tensor(ir, parts, 0)?;
     let (indices, _) = shape::tensor(ir, parts, 1)?;

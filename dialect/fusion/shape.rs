@@ -1,7 +1,7 @@
 //! Building blocks of type inference for tensor ops: operands' shapes, agreement of extents, axis lists.
 //!
-//! Every function gives either a fact or an [`OpError`] that names the operand or clause at fault; none panics, whatever
-//! the types.
+//! Every function returns a fact, or an [`OpError`] that names the operand or clause at fault. None panics for any
+//! types.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::{At, Computes, OpError, OpParts, ResultTypes};
@@ -169,7 +169,8 @@ pub fn same_dtype(ir: &Ir, operands: &[Value], first: usize) -> Result<DType, Op
     common.ok_or_else(|| OpError::new("has no operands"))
 }
 
-/// The advice on two operands of these element types: a constant among them states another type, else the second is cast.
+/// The advice for two operands of these different element types: state another type for the constant, or, if none is
+/// constant, cast the second operand.
 fn alike(ir: &Ir, [first, second]: [Value; 2], [wanted, found]: [DType; 2]) -> String {
     let is_constant = |value: Value| {
         let op = ir.def_op(value);
@@ -256,7 +257,7 @@ pub fn checked_axis(axis: i64, name: &'static str, rank: usize) -> Result<usize,
     in_range.ok_or_else(|| {
         let text = format!("axis {axis} is out of range: there are {rank} axes, counted from 0");
         let error = OpError::at(At::Clause(name), text).code(&BAD_AXIS);
-        // As frameworks count: -1 is the last axis.
+        // Frameworks count axes from the end: -1 is the last axis.
         let from_end = i64::try_from(rank)
             .ok()
             .and_then(|rank| rank.checked_add(axis));

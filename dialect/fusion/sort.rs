@@ -1,4 +1,4 @@
-//! Sorts: the elements along an axis in ascending or descending order, or where they stood.
+//! Sorts: the elements along an axis in ascending or descending order, or their original indices in that order.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -108,7 +108,7 @@ pub static TOPK: OpDef = OpDef {
     ..SORTED
 };
 
-/// The axes of what is kept, and the element type of the operand.
+/// The axes of the kept elements, and the element type of the operand.
 fn kept(ir: &Ir, parts: OpParts<'_>) -> Result<(Vec<Dim>, DType), OpError> {
     let (mut dims, dtype) = shape::tensor(ir, parts, 0)?;
     let axis = shape::int(ir, parts, "dim").unwrap_or(0);
@@ -139,7 +139,7 @@ fn kept(ir: &Ir, parts: OpParts<'_>) -> Result<(Vec<Dim>, DType), OpError> {
     Ok((dims, dtype))
 }
 
-/// The element type of the indices; none where the op gives elements.
+/// The element type of the indices; `None` if the op returns elements.
 fn of(ir: &Ir, parts: OpParts<'_>) -> Result<Option<DType>, OpError> {
     match shape::flag(ir, parts, "of") {
         true => shape::dtype_clause(ir, parts, "of").map(Some),

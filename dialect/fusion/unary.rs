@@ -1,4 +1,4 @@
-//! Unary elementwise ops. Conventions on floats, NaN and 16-bit types stand in the dialect's doc.
+//! Unary elementwise ops. Conventions on floats, NaN and 16-bit types are in the dialect's doc.
 
 use fuser_ir::def::{OpDef, Traits};
 

@@ -1,4 +1,5 @@
-//! Bounds of indices, from the ops that make them: a division of what is not negative is a shift, and a loop over no more than its threads runs once.
+//! Bounds of indices, derived from the ops that compute them: a division of a non-negative index is a shift, and a loop
+//! with no more iterations than threads runs once.
 //!
 //! ```text
 //! kernel.for 0, %blocks, 1 map "grid" (%i)                   %blocks = (%N + 1023) / 1024
@@ -13,7 +14,7 @@ use rustc_hash::FxHashMap;
 use super::ops::{FOR, FUNC};
 use super::rounds::literal;
 
-/// The most ops between an index and what bounds it.
+/// The most ops between an index and the op that bounds it.
 const REACH: usize = 8;
 
 /// True for an index that is known not to be negative.
@@ -38,7 +39,8 @@ pub fn at_most(ir: &Ir, value: Value) -> Option<i64> {
     most(ir, value, REACH)
 }
 
-/// The least value of `n - i t`, where `i` counts the tiles of `t` that `n` elements begin, by the ops or the constants; none for another index.
+/// The least value of an index of the form `n - i t`, where `i` counts tiles of size `t` in `n` elements. Derived from
+/// constants or from the ops; `None` for an index of another form.
 pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
     let (_, n, before) = pair(ir, value).filter(|pair| pair.0 == Computes::Sub)?;
     if let Some(all) = literal(ir, n) {
@@ -55,7 +57,7 @@ pub fn least_rest(ir: &Ir, value: Value) -> Option<i64> {
     Some(masked.map_or(1, |(.., mask)| low(mask)).min(low(tile)))
 }
 
-/// A power of two that an index is a multiple of, or a number near 2^62 for zero; `given` has what is known of some.
+/// A power of two that divides an index, or a number near 2^62 for zero; `given` has known divisors of some values.
 pub fn multiple(ir: &Ir, value: Value, given: &FxHashMap<Value, i64>) -> i64 {
     multiple_within(ir, value, given, REACH)
 }
@@ -74,7 +76,7 @@ fn multiple_within(ir: &Ir, value: Value, given: &FxHashMap<Value, i64>, reach: 
     })
 }
 
-/// The power of two that the result of an op is a multiple of, whose operands are multiples of these.
+/// The power of two that divides the result of an op, whose operands are multiples of `a` and `b`.
 pub fn multiple_of(computes: Computes, a: i64, b: i64) -> i64 {
     match computes {
         Computes::Add | Computes::Sub | Computes::Min | Computes::Max => a.min(b),
@@ -118,7 +120,7 @@ fn most(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
     match computes {
         Computes::Min => own(a).into_iter().chain(own(b)).min(),
         Computes::Rem => literal(ir, b).filter(|&by| by > 0).map(|by| by - 1),
-        // Of what is negative the remainder is, and no more than it.
+        // The remainder of a negative number is negative, but not less than the number.
         Computes::Sub if is_whole(ir, a, b) => own(a),
         _ => None,
     }
@@ -130,7 +132,7 @@ fn is_whole(ir: &Ir, a: Value, b: Value) -> bool {
     rem.is_some_and(|(.., by)| literal(ir, by).is_some_and(|by| by > 0))
 }
 
-/// True for `n - i t`, where `i` counts the tiles of `t` that `n` elements begin.
+/// True for `n - i t`, where `i` counts the `n / t` tiles, rounded up, of size `t` in `n` elements.
 fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
     let product = pair(ir, before).filter(|&(computes, ..)| computes == Computes::Mul);
     let Some((_, i, t)) = product else {
@@ -147,7 +149,7 @@ fn is_rest(ir: &Ir, n: Value, before: Value, reach: usize) -> bool {
     rounded_up && literal(ir, by) == Some(tile)
 }
 
-/// The greatest value of an index that counts from 0: of a loop, or what a remainder or a quotient leaves of that.
+/// The greatest value of an index that counts from 0: of a loop, or of a remainder or quotient of such an index.
 fn last(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
     if let Some(op) = counted(ir, value) {
         return literal(ir, ir.operand(op, 1)).map(|end| end.saturating_sub(1).max(0));
@@ -162,7 +164,7 @@ fn last(ir: &Ir, value: Value, reach: usize) -> Option<i64> {
     }
 }
 
-/// The bound that an index is below: the end of its loop, or what a remainder or a quotient leaves of that.
+/// An exclusive bound of an index: the end of its loop, or the bound of a remainder or quotient of such an index.
 fn below(ir: &Ir, value: Value, reach: usize) -> Option<Value> {
     if let Some(op) = counted(ir, value) {
         return Some(ir.operand(op, 1));

@@ -22,14 +22,14 @@ pub struct Loop<'a> {
     pub init: &'a [Value],
     /// `seq`, `grid` or `thread`.
     pub map: &'a str,
-    /// The combiner of each iteration argument over threads; empty for none.
+    /// The word of `combine` for each iteration argument; empty if the loop combines nothing over threads.
     pub combine: &'a [&'a str],
 }
 
 /// Building of `kernel` ops.
 pub trait KernelBuilder {
-    /// `kernel.for`; `body` gets the block (induction variable, then iteration arguments) and gives the next values.
-    /// The results are the last values.
+    /// `kernel.for`. `body` gets the block (induction variable, then iteration arguments) and returns the next values.
+    /// The results of the op are the last values.
     fn for_loop(
         &mut self,
         spec: Loop<'_>,

@@ -21,13 +21,14 @@ pub use ops::{
 /// Threads that run in lockstep.
 pub const WARP: i64 = 32;
 
-/// The attribute of a function of one operand that is zero, less, or NaN: of other operands it may give anything.
+/// The attribute of a function of one operand that is defined only for operands at most zero, and NaN. Its results for
+/// positive operands are arbitrary.
 pub const NONPOSITIVE: &str = "kernel.nonpositive";
 
 /// The attribute of a store whose elements no other store writes that has it.
 pub const ONCE: &str = "kernel.once";
 
-/// The ops of a kernel that count its blocks, in program order: their counts lie one behind the other.
+/// The ops of a kernel that count its blocks, in program order: their counters are consecutive.
 pub fn counting(ir: &Ir, func: Op) -> Vec<Op> {
     let ops = ir.walk(func).into_iter();
     ops.filter(|&op| ir.is(op, &LAST)).collect()

@@ -12,7 +12,7 @@ use smallvec::smallvec;
 use super::{LANES, verify};
 use crate::task::ops::infer_yielded;
 
-/// The mappings of a loop's iterations to workers; `seq` if the clause is left out.
+/// The mappings of a loop's iterations to workers; `seq` if the clause is omitted.
 pub const MAPS: &[&str] = &["seq", "grid", "group", "thread"];
 /// The combiners of partial results.
 pub const COMBINERS: &[&str] = &["add", "mul", "max", "min", "max_num", "min_num"];
@@ -539,7 +539,7 @@ fn infer_scan(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     Ok(smallvec![ir.value_type(*vector)])
 }
 
-/// The number of lanes that a store writes, where it is one of some.
+/// The number of lanes that a partial store writes; `None` for a store of all lanes.
 pub fn some_lanes(ir: &Ir, op: Op) -> Option<Value> {
     ir.operands(op).nth(3).filter(|_| ir.is(op, &STORE))
 }

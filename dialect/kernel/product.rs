@@ -1,4 +1,4 @@
-//! A product of matrices as one kernel of a GPU: the facts on which the launch plan and code generation agree.
+//! A matrix product as one GPU kernel: facts shared by the launch plan and code generation.
 //!
 //! ```text
 //! for each index of the loops of the batch, for each tile of rows by columns        a block
@@ -6,8 +6,8 @@
 //!         tile += rows of the left factor times columns of the right one            the threads hold the tile in registers
 //! ```
 //!
-//! A loop is the axis of up to three tensors, with how far each step moves in each: that says all of any layout. Lengths and distances are
-//! constants or parameters of the kernel, which follow its buffers.
+//! A loop is one axis of up to three tensors, with its stride in each of them. So it describes any layout. Extents and
+//! strides are constants or parameters of the kernel, which follow its buffers.
 
 use fuser_ir::DType;
 
@@ -18,23 +18,23 @@ pub struct Product {
     pub name: String,
     /// The element type of the factors.
     pub factors: DType,
-    /// The element type of the result: that of the factors, or the one in which they accumulate.
+    /// The element type of the result: that of the factors, or their accumulator type.
     pub result: DType,
-    /// Products beside each other, outermost first.
+    /// Batch axes, outermost first.
     pub batch: Vec<Loop>,
-    /// The axis of the left factor and the result.
+    /// The common axis of the left factor and the result.
     pub rows: Loop,
-    /// The axis of the right factor and the result.
+    /// The common axis of the right factor and the result.
     pub columns: Loop,
-    /// The axis along which is summed.
+    /// The summed axis.
     pub terms: Loop,
     /// The part of the result that a block computes.
     pub tile: Tile,
-    /// The numbers of the buffers of the factors and of the result: one that both factors are is one.
+    /// The numbers of the buffers of the factors and of the result; equal for two factors in one buffer.
     pub buffers: [usize; 3],
     /// The addend of the sums.
     pub bias: Option<Bias>,
-    /// The number of parameters behind the buffers.
+    /// The number of parameters after the buffers.
     pub parameters: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct Bias {
     pub buffer: usize,
     /// True if it has an element for each row, not for each column.
     pub of_rows: bool,
-    /// Elements by which a step moves: 0 where there is one for all.
+    /// The stride in elements; 0 if one element serves all rows or columns.
     pub stride: i64,
 }
 
@@ -72,7 +72,7 @@ pub enum Size {
     },
 }
 
-/// The loop along which elements of a factor lie beside each other.
+/// The loop along which elements of a factor are contiguous.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Along {
     /// That of the terms.
@@ -102,12 +102,12 @@ impl Product {
             false => (Along::Terms, self.width(which, terms, most)),
         }
     }
-    /// The elements of a store, where a thread has up to `most` columns beside each other.
+    /// The elements of a store, if a thread has up to `most` contiguous columns.
     pub fn store(&self, most: u32) -> u32 {
         self.width(2, &self.columns, most)
     }
-    /// The most elements that one access of a tensor may have, up to `most`, along one of its loops: all accesses then begin at multiples of their size,
-    /// and none goes over an end.
+    /// The widest vector, up to `most` elements, for all accesses to a tensor along one of its loops. Every access
+    /// begins at a multiple of its size, and none crosses the end.
     fn width(&self, which: usize, along: &Loop, most: u32) -> u32 {
         if along.strides[which] != Size::Constant(1) {
             return 1;
@@ -129,7 +129,8 @@ impl Product {
         let mut widths = widths.take_while(|width| *width > 1);
         widths.find(|width| fits(*width)).unwrap_or(1)
     }
-    /// True if there are whole tiles only, whose steps are whole, and both factors are loaded in the widest vectors: then 128 registers are enough for a thread.
+    /// True if there are whole tiles only, whose steps are whole, and both factors are loaded in the widest vectors:
+    /// then 128 registers are enough for a thread.
     pub fn is_whole(&self) -> bool {
         let [rows, columns] = self.tile.sides;
         let loops = [&self.rows, &self.columns, &self.terms].into_iter();
@@ -138,7 +139,8 @@ impl Product {
         parts.all(|(own, part)| own.extent.is_multiple_of(part.into()))
             && (0..2).all(|which| self.load(which).1 == widest)
     }
-    /// True if threads have registers for a tile: on tensor cores a large one leaves none for the addresses of single elements.
+    /// True if the threads have enough registers for a tile. A large tile on tensor cores leaves no registers for the
+    /// addresses of single elements.
     pub fn suits(&self, tile: &Tile) -> bool {
         let small = tile.threads() < LARGE;
         small || !tile.tensor_cores || (0..2).all(|which| self.load(which).1 > 1)
@@ -153,7 +155,7 @@ impl Size {
             Size::Parameter { .. } => None,
         }
     }
-    /// True if `by` divides it, whatever it is.
+    /// True if it is certainly a multiple of `by`.
     pub fn is_multiple_of(self, by: i64) -> bool {
         let of = match self {
             Size::Constant(value) => value,
@@ -170,9 +172,9 @@ pub struct Tile {
     pub sides: [u32; 2],
     /// Terms of a step.
     pub terms: u32,
-    /// Parts along the rows and along the columns: of warps on tensor cores, else of threads.
+    /// Parts along the rows and along the columns, one for each warp on tensor cores, else for each thread.
     pub parts: [u32; 2],
-    /// True on tensor cores, whose sums are cut off where others are rounded.
+    /// True on tensor cores, which truncate sums that other arithmetic rounds.
     pub tensor_cores: bool,
 }
 
@@ -185,8 +187,8 @@ const fn tile(sides: u32, terms: u32, parts: [u32; 2], tensor_cores: bool) -> Ti
     }
 }
 
-/// Tiles by the type of the factors, from the largest on. A large tile reads each element of the factors for more results, a small one leaves blocks for
-/// all multiprocessors of smaller products.
+/// Tiles by the type of the factors, the largest first. A large tile uses each element of the factors for more results;
+/// a small one leaves enough blocks for all multiprocessors in smaller products.
 static TILES: &[(&[DType], &[Tile])] = &[
     (
         &[DType::BF16, DType::F16],
@@ -206,7 +208,7 @@ static TILES: &[(&[DType], &[Tile])] = &[
 pub const LARGE: u32 = 256;
 
 impl Tile {
-    /// The tiles for factors of a type, from the largest on; none where no kernel multiplies them.
+    /// The tiles for factors of a type, the largest first; empty if no kernel multiplies them.
     pub fn of(factors: DType) -> &'static [Tile] {
         let row = TILES.iter().find(|(dtypes, _)| dtypes.contains(&factors));
         row.map_or(&[], |(_, tiles)| tiles)

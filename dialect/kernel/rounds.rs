@@ -1,12 +1,13 @@
-//! A round is what all threads of a block run of a thread loop at once: one iteration each.
+//! A round of a thread loop is one iteration of each thread of a block, all at once.
 //!
 //! ```text
 //! kernel.for 0, 1000, 8 map "thread" { ... }        125 iterations by 64 threads: 2 rounds, the last one by 61
 //! ```
 //!
-//! Loops of few rounds are written out, so that what a thread keeps from one of them to the next can lie in registers. The end need not
-//! be a constant if it lies between two, by ops that hold it there, so close that most threads run every round; most run the one round that holds
-//! another loop. Code generation and the pass that chooses registers ask the same questions here.
+//! Loops of few rounds are unrolled, so that values that a thread keeps from one loop to the next can be in registers.
+//! The end need not be constant if ops bound it by two constants, close enough that most threads run every round; most
+//! run the one round that contains another loop. Code generation and the pass that chooses registers share these
+//! queries.
 
 use fuser_ir::def::Computes;
 use fuser_ir::types::{Extent, MemSpace, TypeKind};
@@ -16,23 +17,23 @@ use super::WARP;
 use super::bounds::{are_alike, least_rest};
 use super::ops::{ALLOC, FOR, LOAD, STORE, some_lanes};
 
-/// The most rounds of a loop that is written out.
+/// The most rounds of an unrolled loop.
 pub const MOST_ROUNDS: i64 = 8;
 
-/// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; others hold what is computed.
+/// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; the others hold temporaries.
 const MOST_BYTES: u64 = 256;
 
 /// Registers of a multiprocessor, of every GPU: its threads share them.
 const REGISTERS: i64 = 1 << 16;
 
-/// Registers of a thread that hold what is computed, at least.
+/// The least number of registers of a thread for temporaries.
 const COMPUTING: i64 = 32;
 
-/// Eighths of the iterations that rounds have room for, which a loop of several warps has at least, where their number is not constant or they hold
-/// loops: with fewer, idle threads, which do as if they ran, cost more than is saved.
+/// The least share of busy threads, in eighths, for a loop of several warps that has a variable number of iterations or
+/// holds loops. With a smaller share, idle threads execute masked iterations that cost more than unrolling saves.
 const LEAST_EIGHTHS: i64 = 5;
 
-/// The bounds of a thread loop that is written out.
+/// The bounds of an unrolled thread loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rounds {
     /// The first value of the induction variable.
@@ -50,8 +51,8 @@ pub struct Rounds {
 }
 
 impl Rounds {
-    /// The rounds of the thread loop `op` in a block of `threads`; `None` where they are not known, too many, or several that
-    /// hold a loop.
+    /// The rounds of the thread loop `op` in a block of `threads`. `None` if they are unknown or too many, or if there
+    /// are several rounds and the loop holds another loop.
     pub fn of(ir: &Ir, op: Op, threads: i64) -> Option<Rounds> {
         let spread = ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
         let constant = |n: usize| literal(ir, ir.operand(op, n));
@@ -92,7 +93,7 @@ impl Rounds {
     pub fn sure(&self) -> i64 {
         (self.least - self.lower + self.step - 1) / self.step
     }
-    /// True if an iteration of one loop and one of another at the same index are the same round of the same thread.
+    /// True if iterations of two loops at the same index are the same round of the same thread.
     pub fn spread_alike(&self, other: &Rounds) -> bool {
         (self.lower, self.step) == (other.lower, other.step)
     }
@@ -102,8 +103,8 @@ impl Rounds {
     }
 }
 
-/// The least and the greatest value that an index may have: of a constant or what is left of a tile, and through three ops at most that hold it
-/// between constants or clear its low bits.
+/// The least and the greatest value that an index may have: of a constant, of the remainder of a tile, or of at most
+/// three ops that clamp it between constants or clear its low bits.
 pub fn range(ir: &Ir, value: Value) -> (i64, i64) {
     let mut value = value;
     let mut around = Vec::new();
@@ -126,7 +127,7 @@ pub fn range(ir: &Ir, value: Value) -> (i64, i64) {
     around.into_iter().rev().fold(range, narrow)
 }
 
-/// The op that makes an index, where it is one that [`range`] knows, its constant, and its other operand.
+/// The clamp or mask that computes an index, its constant bound, and its other operand, if [`range`] knows the op.
 fn bounded(ir: &Ir, value: Value) -> Option<(Op, i64, Value)> {
     let by = ir.def_op(value).filter(|&op| ir.operand_count(op) == 2)?;
     let operands = [0, 1].map(|n| ir.operand(by, n));
@@ -147,9 +148,10 @@ pub fn literal(ir: &Ir, value: Value) -> Option<i64> {
     ir.int_of(by, "value")
 }
 
-/// The loops that touch `memory`, by their first index, if each element is touched by one thread alone: every access is at the
-/// induction variable of a loop that is written out, no wider than its step, and two loops are spread alike or do not meet. Of loops that are
-/// spread alike all have one end, but for longer ones that only store, as where a sum begins; the longest is there.
+/// The loops that access `memory`, by first index, if only one thread accesses each element. Every access is at the
+/// induction variable of an unrolled loop, and no wider than its step. Two loops are distributed over threads alike, or
+/// their ranges are disjoint. Loops that are distributed alike have one end, except that a longer one may exist that
+/// only stores, such as the initialization of a sum: then only the longer one is returned.
 pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     let TypeKind::MemRef { space, .. } = ir.value_kind(memory) else {
         return None;
@@ -221,13 +223,14 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
-/// Bytes of each thread's registers that may hold tiles, where a block has so many threads: with over 512 of them, less than [`MOST_BYTES`].
+/// Bytes of a thread's registers that may hold tiles, in a block of `threads`. With more than 512 threads it is less
+/// than [`MOST_BYTES`].
 pub fn room(threads: i64) -> u64 {
     let left = REGISTERS / threads.max(1) - COMPUTING;
     MOST_BYTES.min(4 * left.max(0) as u64)
 }
 
-/// The threads of a block of `threads` that share the loop `op`: those of a group where it stands in a group loop.
+/// The threads of a block of `threads` that share the loop `op`: inside a group loop, the threads of a group.
 pub fn sharers(ir: &Ir, op: Op, threads: i64) -> i64 {
     let groups = group(ir, op).and_then(|group| ir.int_of(group, "groups"));
     threads / groups.unwrap_or(1).max(1)
@@ -239,7 +242,7 @@ fn group(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.str_of(op, "map") == Some("group"))
 }
 
-/// True if an iteration of two group loops is one group's, or if neither is one.
+/// True if equal iterations of two group loops belong to one group, or if neither op is in a group loop.
 fn grouped_alike(ir: &Ir, a: Option<Op>, b: Option<Op>) -> bool {
     let (Some(a), Some(b)) = (a, b) else {
         return a == b;
@@ -260,8 +263,8 @@ pub fn around(ir: &Ir, op: Op) -> Option<Op> {
     outer.find(|&op| ir.is(op, &FOR))
 }
 
-/// True if all tiles that groups of threads read in the kernel with this entry block fit into the registers of the threads that alone
-/// touch them. What groups only write is read behind all of them.
+/// True if all tiles that groups of threads read, in the kernel with this entry block, fit into registers of the
+/// threads that alone access them. Tiles that groups only write are read after all groups.
 pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     let grouped = |op: Op| {
         let memory = ir.result(op, 0);

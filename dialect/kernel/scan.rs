@@ -1,4 +1,4 @@
-//! Scans that threads share: an iteration argument of a thread loop that a `kernel.scan` of its body goes on from.
+//! Scans that threads share: a `kernel.scan` in a thread loop continues from an iteration argument of the loop.
 //!
 //! ```text
 //! %last = kernel.for 0, 4096, 4, %first map "thread" combine ["scan"] {
@@ -10,7 +10,7 @@
 //! }
 //! ```
 //!
-//! The verifier, the pass that places barriers and code generation ask the same questions here.
+//! The verifier, the pass that places barriers and code generation share the predicates of this file.
 
 use fuser_ir::def::Traits;
 use fuser_ir::{Ir, Op};
@@ -19,16 +19,17 @@ use super::ops::{EXTRACT, FOR, LOAD, LOAD_WITHIN, SCAN, lanes};
 use super::rounds::{self, Rounds};
 use crate::task::verify::strings;
 
-/// Places in which the warps of a block hand on their totals to each other: one for each turn that all threads take in a scan.
+/// Slots through which the warps of a block exchange their totals: one for each turn of all threads in a scan.
 pub const PLACES: u32 = rounds::MOST_ROUNDS as u32;
 
-/// Bytes of a thread's registers that may hold the lanes of all turns; a quarter of elements of two words, which take more registers to put together.
+/// Bytes of a thread's registers that may hold the lanes of all turns; a quarter for elements of two words, which take
+/// more registers to combine.
 const MOST_BYTES: u64 = 128;
 /// Bytes of a word.
 const WORD: u64 = 4;
 
-/// The place of turn `number` of `count`: neither that of the turn before nor that of the turn behind, which for the last one is the first one where the
-/// loop runs again.
+/// The slot of turn `number` of `count`. It differs from that of the turn before and of the turn after; after the last
+/// turn comes the first, since the loop may run again.
 pub fn place(number: i64, count: i64) -> i64 {
     match number + 1 == count && number > 0 {
         true => 2 - number % 2,
@@ -36,8 +37,8 @@ pub fn place(number: i64, count: i64) -> i64 {
     }
 }
 
-/// The scan of a loop of these rounds, and its iteration argument, where threads take all turns at once: they have the lanes of all turns before they hand
-/// on any totals. It is the only one, and what it scans follows from loads.
+/// The scan of a loop of these rounds, and its iteration argument, if threads take all turns at once: they have the
+/// lanes of all turns before they exchange any totals. It is the only scan, and its operand is computed from loads.
 pub fn at_once(ir: &Ir, looped: Op, rounds: &Rounds) -> Option<(Op, usize)> {
     let is_scan = |op: &Op| ir.is(*op, &SCAN);
     let mut scans = ir.block_ops(ir.body(looped, 0)?).filter(is_scan);
@@ -65,16 +66,17 @@ pub fn before(ir: &Ir, looped: Op, op: Op) -> impl Iterator<Item = Op> + '_ {
     ops.take_while(move |&before| before != op)
 }
 
-/// True if a loop of these rounds hands on the totals of its last turn elsewhere than those of its first one: it may run again while some threads still
-/// read.
+/// True if a loop of these rounds uses different slots for its last turn and its first one: it may run again while some
+/// threads still read.
 pub fn hands_on_apart(ir: &Ir, looped: Op, rounds: &Rounds) -> bool {
     rounds.count > 1 && at_once(ir, looped, rounds).is_none()
 }
 
-/// The word of `combine` for an iteration argument that a scan goes on from.
+/// The word in `combine` for an iteration argument that a scan continues from.
 pub const SCANNED: &str = "scan";
 
-/// The scan that goes on from the iteration argument `number` of a loop, and whose last lane the loop yields for it: its only reader, in the body itself.
+/// The scan that continues from iteration argument `number` of a loop and whose last lane the loop yields for it; it is
+/// in the body itself and the argument's only user.
 pub fn scan_of(ir: &Ir, looped: Op, number: usize) -> Option<Op> {
     let body = ir.body(looped, 0)?;
     let &carried = ir.args(body).get(number + 1)?;
@@ -95,7 +97,7 @@ pub fn scan_of(ir: &Ir, looped: Op, number: usize) -> Option<Op> {
     (alone && last && ir.parent_block(scan) == Some(body)).then_some(scan)
 }
 
-/// The iteration argument that the scan `op` goes on from, if threads share its loop: the loop, and the number of the argument.
+/// The loop and the number of the iteration argument that the scan `op` continues from, if threads share the loop.
 pub fn scanning_loop(ir: &Ir, op: Op) -> Option<(Op, usize)> {
     let looped = ir.parent_op(op).filter(|&by| ir.is(by, &FOR))?;
     let words = strings(ir, looped, "combine");
@@ -112,14 +114,14 @@ pub fn scans(ir: &Ir, op: Op) -> bool {
     ir.is(op, &FOR) && strings(ir, op, "combine").contains(&SCANNED)
 }
 
-/// True if the threads that share the loop `op` put together what they reduce where it ends.
+/// True if the threads that share the loop `op` combine their reduced values at its end.
 pub fn reduces(ir: &Ir, op: Op) -> bool {
     let words = strings(ir, op, "combine");
     words.iter().any(|word| *word != SCANNED) && !goes_on(ir, op)
 }
 
-/// True if all that the threads that share the loop `op` reduce is what another thread loop begins with that reduces it alike: each thread goes on there from
-/// what it has, and nothing is put together before that loop ends.
+/// True if every reduction result of thread loop `op` is only the initial value of the same reduction in another thread
+/// loop. Each thread then continues with its own partial results, and they are combined at the end of that loop only.
 pub fn goes_on(ir: &Ir, op: Op) -> bool {
     let spread = |op: Op| ir.is(op, &FOR) && ir.str_of(op, "map") == Some("thread");
     let first = ir.results(op).first();

@@ -1,4 +1,4 @@
-//! Sums of products of unknown integers: what an index is, and how two of them differ.
+//! Sums of products of unknown integers, to represent indices and to compare two of them.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ const MAX_TERMS: usize = 32;
 /// The most ops that a sum is read from.
 const MAX_OPS: usize = 64;
 
-/// An integer that is not known: a value, of the one access that is compared or of the other.
+/// An unknown integer: a value, of the first access compared or of the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unknown {
     /// One of the values that are computed alike.
     pub value: Value,
-    /// True where the other access has it, and it need not be the same integer there.
+    /// True if it belongs to the other access, where it may be another integer.
     pub other: bool,
 }
 
@@ -28,7 +28,8 @@ pub type Product = Vec<Unknown>;
 pub struct Sum(pub BTreeMap<Product, i64>);
 
 impl Sum {
-    /// The sum that `value` is; `stands_for` gives one value for all that are computed alike. `None` where it is too long.
+    /// `value` as a sum of products. `stands_for` gives one representative for all values that are computed alike.
+    /// `None` if the sum is too long.
     pub fn of(ir: &Ir, value: Value, stands_for: &mut impl FnMut(Value) -> Value) -> Option<Sum> {
         Sum::read(ir, value, stands_for, &mut 0)
     }
@@ -96,7 +97,7 @@ impl Sum {
         }
         Some(sum)
     }
-    /// The sum with those unknowns as the other access has them.
+    /// The sum with the unknowns for which `differs` holds replaced by those of the other access.
     pub fn elsewhere(&self, differs: &impl Fn(Value) -> bool) -> Sum {
         let renamed = |product: &Product| {
             let unknowns = product.iter().map(|unknown| Unknown {

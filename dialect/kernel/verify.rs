@@ -1,4 +1,4 @@
-//! The `kernel` dialect's own rules, beyond those of its tables.
+//! The `kernel` dialect's verifiers, beyond the checks of its tables.
 
 use fuser_ir::check::fits;
 use fuser_ir::def::{At, DTypes, OpError, Shape, TypeConstraint};
@@ -222,7 +222,7 @@ pub fn alloc(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// `kernel.table`: a constant's elements, all of them, and nobody stores there.
+/// `kernel.table`: has all elements of a constant, and is never stored to.
 pub fn table(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let (source, Some(&result)) = (ir.operand(op, 0), ir.results(op).first()) else {
         return;
@@ -333,7 +333,7 @@ pub fn makes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// `kernel.reduce`: the same of its operand.
+/// `kernel.reduce`: its operand has lanes.
 pub fn takes_vector(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     has_lanes(ir, ir.operand(op, 0), At::Operand(0), errors);
 }
@@ -350,7 +350,7 @@ pub fn transpose(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// `kernel.scan`: its operand is a scalar or has lanes, of the type of what comes before.
+/// `kernel.scan`: its operand is a scalar or has lanes, of the type of the initial value.
 pub fn scan(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     if matches!(ir.value_kind(ir.operand(op, 0)), TypeKind::Vector { .. }) {
         takes_vector(ir, op, errors);

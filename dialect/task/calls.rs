@@ -51,7 +51,7 @@ pub fn loops(ir: &Ir, program: Op) -> Vec<Op> {
     found
 }
 
-/// The `task.devices` of a program, the first one.
+/// The first `task.devices` that runs a program.
 pub fn devices(ir: &Ir, program: Op) -> Option<Op> {
     let mut found = callers(ir, program).into_iter();
     found.find(|&op| ir.is(op, &DEVICES))
@@ -82,7 +82,7 @@ pub fn is_invariant(ir: &Ir, body: Op, index: usize) -> bool {
     returned.is_some() && returned == ir.args(block).get(index).copied()
 }
 
-/// The programs of a module with those that each runs, by position.
+/// The programs of a module, each with the programs that it runs, by position.
 struct Graph {
     programs: Vec<Op>,
     runs: Vec<Vec<usize>>,
@@ -166,7 +166,7 @@ pub fn reached(ir: &Ir, module: Op, program: Op) -> Vec<Op> {
         .collect()
 }
 
-/// `builtin.module`: no program runs itself, and none too many inside each other.
+/// Checks a `builtin.module`: no program runs itself, directly or indirectly, and loops are not nested too deeply.
 pub fn module(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let graph = Graph::of(ir, op);
     let text = |at: usize| ir.symbol_name(graph.programs[at]).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! One interface to every task, from a single op to the whole program: its inputs, its outputs, their bytes.
 //!
-//! A [`Task`] is an op with all its regions, a list of ops, or a region. Answers are in program order, so they are a function
-//! of the program alone. Takes time in the size of the task. Changes nothing.
+//! A [`Task`] is an op with all its regions, a list of ops, or a region. Answers are in program order, so they are a
+//! function of the program alone. Takes time in the size of the task. Changes nothing.
 
 use std::collections::BTreeMap;
 
@@ -81,8 +81,8 @@ pub fn inputs(ir: &Ir, task: Task<'_>) -> Vec<Value> {
         .collect()
 }
 
-/// The outputs of a task: the results of an op (of a program, the values that it returns), the values that a region's
-/// last op yields, and of a list of ops the results that something outside of the list uses.
+/// The outputs of a task: the results of an op (for a program, the values that it returns), the values yielded by a
+/// region's last op, or the results of a list of ops that have users outside the list.
 pub fn outputs(ir: &Ir, task: Task<'_>) -> Vec<Value> {
     match task {
         Task::Op(op) if ir.is(op, &super::PROGRAM) => {
@@ -128,7 +128,7 @@ pub fn is_pure(ir: &Ir, task: Task<'_>) -> bool {
         .all(|op| boundary(op) || ir.has(op, Traits::PURE))
 }
 
-/// Stored bytes of a value of this type as a polynomial of the named extents: a `b` axis is stored once. `None` where an
+/// Stored bytes of a value of this type as a polynomial of the named extents: a `b` axis is stored once. `None` if an
 /// extent is `?`, the type has no elements, or a coefficient does not fit.
 pub fn type_bytes(ir: &Ir, ty: TypeId) -> Option<ExtentExpr> {
     let kind = ir.ty(ty);
@@ -161,7 +161,7 @@ pub fn bytes(ir: &Ir, value: Value) -> Option<ExtentExpr> {
 /// Values of named extents.
 pub type Bindings = BTreeMap<Sym, u64>;
 
-/// The number that `expr` is under `bindings`; `None` where a name is not bound, or the number negative or too large.
+/// The value of `expr` under `bindings`; `None` if a name is not bound, or the value negative or too large.
 pub fn evaluate(expr: &ExtentExpr, bindings: &Bindings) -> Option<u64> {
     let mut sum = 0i128;
     for (names, coefficient) in &expr.terms {

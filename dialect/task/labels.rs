@@ -1,9 +1,9 @@
-//! Labels: the patterns of a frontend as attributes of their ops, so that nothing stops at their boundaries.
+//! Labels: a frontend's patterns as attributes of their ops, so that no pass stops at the patterns' boundaries.
 //!
-//! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a boundary would keep
-//! simplification and segmentation from looking inside. So the ops of each pattern move to where it stood, and remember as an
-//! attribute, `task.label`, which pattern that was; the program lists the patterns in `task.labels`, each as
-//! `NAME/OPS/PARENT`: its name, how many ops it had, and the number of the pattern around it, or `-`.
+//! A frontend says with `task.pattern` which ops belong together (a layer norm, a softmax, a linear). Such a boundary
+//! would keep simplification and segmentation from looking inside. So the ops of each pattern move to where it stood,
+//! and remember as an attribute, `task.label`, which pattern that was; the program lists the patterns in `task.labels`,
+//! each as `NAME/OPS/PARENT`: its name, how many ops it had, and the number of the pattern around it, or `-`.
 //!
 //! ```text
 //!                                                      task.program @f(...) {task.labels = ["silu/2/-"]}
@@ -14,13 +14,13 @@
 //! }
 //! ```
 //!
-//! A label says nothing about what an op computes: it is discardable, and a program with labels becomes what it becomes without. `segment` asks about the ops of one label as a group. `inline-tasks` draws the patterns again
-//! whose ops are all still there, in the form in which boundaries are drawn: the results are the values that something outside
-//! uses, in order, and are called inside as outside. A pattern that lost an op to another pass is no longer what its name says,
-//! and is not drawn.
+//! A label does not affect the computation: it is discardable, and labels do not change the compiled program. `segment`
+//! evaluates the ops of one label as a group. `inline-tasks` restores the patterns whose ops all still exist, in the
+//! form in which boundaries are drawn: the results are the values with users outside, in order, under the names of the
+//! values inside. A pattern that lost an op to another pass no longer matches its name, and is not restored.
 //!
-//! Patterns that stand more than 32 deep are part of the one around them. Never changes what a program computes. Linear; does not
-//! recurse.
+//! Patterns nested more than 32 deep belong to the enclosing one. Never changes the results of a program. Linear; does
+//! not recurse.
 
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Block, Ir, Op, Traits};
@@ -34,14 +34,14 @@ pub const LABEL: &str = "task.label";
 /// The attribute of a program: its patterns.
 pub const LABELS: &str = "task.labels";
 
-/// The deepest nesting of patterns that are told apart: an op is counted by each that it stands in.
+/// The deepest nesting of distinct patterns: an op is counted by each pattern that contains it.
 const MAX_DEPTH: usize = 32;
 
 /// A pattern that was dissolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Entry {
     name: String,
-    /// Ops that it had, those of patterns inside included.
+    /// The number of its ops, including those of patterns inside.
     ops: usize,
     /// The pattern around it, which comes before it.
     parent: Option<usize>,
@@ -52,7 +52,7 @@ impl Entry {
         let parent = self.parent.map_or_else(|| "-".into(), |p| p.to_string());
         format!("{}/{}/{parent}", self.name, self.ops)
     }
-    /// Of the entry at `place`. Names may have any characters: what is known stands behind.
+    /// Parses the entry at `place`. Names may contain any characters, so the fixed fields come last.
     fn parse(text: &str, place: usize) -> Option<Self> {
         let (rest, parent) = text.rsplit_once('/')?;
         let (name, ops) = rest.rsplit_once('/')?;
@@ -64,7 +64,7 @@ impl Entry {
     }
 }
 
-/// The patterns of `program`; what was written by hand and means nothing reads as no patterns.
+/// The patterns of `program`; a malformed attribute written by hand reads as no patterns.
 fn entries(ir: &Ir, program: Op) -> Vec<Entry> {
     let items = match ir.attr_of(program, LABELS) {
         Some(AttrKind::Array(items)) => items.iter().enumerate(),
@@ -88,7 +88,7 @@ pub struct Set {
     pub ops: Vec<Op>,
 }
 
-/// The sets that the labels in the block of `program` name, those without ops included: numbers refer to them.
+/// The sets that the labels in the block of `program` name, including sets without ops: labels refer to sets by number.
 pub fn sets(ir: &Ir, program: Op) -> Vec<Set> {
     let set = |entry: Entry| Set {
         name: entry.name,
@@ -115,7 +115,8 @@ fn label_of(ir: &Ir, op: Op, count: usize) -> Option<usize> {
     (label < count).then_some(label)
 }
 
-/// Gives the ops from behind `first` (from the first of the block on) up to `last` the label of `last`: they do what it did.
+/// Gives the label of `last` to the ops after `first` (or from the first op of the block) up to `last`, which replace
+/// it.
 pub fn inherit(ir: &mut Ir, first: Option<Op>, last: Op) {
     let Some(label) = ir.get_attr(last, LABEL) else {
         return;
@@ -127,7 +128,7 @@ pub fn inherit(ir: &mut Ir, first: Option<Op>, last: Op) {
     }
 }
 
-/// Dissolves the patterns in `program` and labels their ops; gives how many there were.
+/// Dissolves the patterns in `program` and labels their ops; returns the number of patterns.
 pub fn note(ir: &mut Ir, program: Op) -> u64 {
     let all = ir.walk(program);
     let patterns = all.iter().copied();
@@ -135,7 +136,7 @@ pub fn note(ir: &mut Ir, program: Op) -> u64 {
     note_each(ir, program, &all, &patterns)
 }
 
-/// The same of the patterns with a name that `is_known`, where no other boundary stands around them.
+/// Like [`note`], for the patterns whose names satisfy `is_known` and that have no other boundary around them.
 pub fn note_known(ir: &mut Ir, program: Op, is_known: impl Fn(&str) -> bool) -> u64 {
     let all = ir.walk(program);
     let mut open = FxHashSet::from_iter([program]);
@@ -192,7 +193,7 @@ fn note_each(ir: &mut Ir, program: Op, all: &[Op], patterns: &[Op]) -> u64 {
             entries[parent].ops += entries[number].ops;
         }
     }
-    // Inner ones first: what an outer one yields is an op's result then.
+    // Inner patterns come first: values yielded by an outer one are then results of ops.
     for &pattern in patterns.iter().rev() {
         hand_names_in(ir, pattern);
         dissolve(ir, pattern);
@@ -201,7 +202,7 @@ fn note_each(ir: &mut Ir, program: Op, all: &[Op], patterns: &[Op]) -> u64 {
     patterns.len() as u64
 }
 
-/// The pattern around `op`: only boundaries stand between.
+/// The pattern around `op`, if only boundaries are between them.
 fn around(ir: &Ir, op: Op) -> Option<Op> {
     let mut at = ir.parent_op(op);
     while let Some(parent) = at.filter(|&p| is_boundary(ir, p) && !ir.is(p, &task::PATTERN)) {
@@ -210,7 +211,7 @@ fn around(ir: &Ir, op: Op) -> Option<Op> {
     at.filter(|&p| ir.is(p, &task::PATTERN))
 }
 
-/// Gives the values that a pattern yields the names of its results, by which the rest of the program calls them.
+/// Gives the values that a pattern yields the names of its results, which the rest of the program uses.
 fn hand_names_in(ir: &mut Ir, pattern: Op) {
     let end = ir.body(pattern, 0).and_then(|body| ir.terminator(body));
     let yielded: Vec<_> = end.map_or_else(Vec::new, |end| ir.operands(end).collect());
@@ -231,7 +232,7 @@ fn write(ir: &mut Ir, program: Op, entries: &[Entry]) {
     ir.set_attr(program, LABELS, list);
 }
 
-/// Draws the patterns of each program under `root` again, where no other boundary is left; gives their number.
+/// Draws the patterns of each program under `root` again, if it has no other boundaries; returns their number.
 pub fn restore(ir: &mut Ir, root: Op) -> u64 {
     let mut drawn = 0;
     for program in labelled(ir, root) {
@@ -271,7 +272,7 @@ fn is_plain(ir: &Ir, body: Block) -> bool {
 
 fn restore_in(ir: &mut Ir, program: Op, body: Block) -> u64 {
     let entries = entries(ir, program);
-    // What stands in each, with its place; ops at first, then the patterns inside.
+    // The contents of each, with positions: first ops, then the patterns inside.
     let mut content: Vec<Vec<(usize, Op)>> = vec![Vec::new(); entries.len()];
     let mut found = vec![0usize; entries.len()];
     for (place, op) in ir.block_ops(body).enumerate() {
@@ -289,7 +290,7 @@ fn restore_in(ir: &mut Ir, program: Op, body: Block) -> u64 {
         }
         if found[number] == entry.ops {
             let ops: Vec<Op> = inside.iter().map(|(_, op)| *op).collect();
-            // What is no longer in order, or depends on itself by way of others, is a pattern no more.
+            // A pattern that is no longer in order, or that depends on itself through other ops, is dropped.
             if let Ok(task) = outline(ir, &ops, &task::PATTERN, Some(&entry.name)) {
                 let place = inside.last().map_or(0, |(place, _)| *place);
                 inside = vec![(place, task)];

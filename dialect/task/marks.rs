@@ -1,4 +1,4 @@
-//! Marks at the arguments and results of a program: entries of their dictionaries that say what callers see in place of the type.
+//! Marks on arguments and results of a program: entries of their dictionaries that describe how callers see the type.
 
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::{Ir, Op};
@@ -6,7 +6,7 @@ use fuser_ir::{Ir, Op};
 /// The two lists of attributes: of arguments, of results.
 pub const LISTS: [&str; 2] = ["arg_attrs", "res_attrs"];
 
-/// True if the entry at `index` of a list carries the mark `name`.
+/// True if the entry at `index` of a list has the mark `name`.
 pub fn has(ir: &Ir, program: Op, list: &str, index: usize, name: &str) -> bool {
     value(ir, program, list, index, name).is_some()
 }
@@ -29,7 +29,8 @@ pub fn value<'a>(
     Some(ir.attr_kind(*value))
 }
 
-/// Marks entries of a list that has `count` of them with `name`, each with a value. Without one to mark nothing changes.
+/// Marks entries of a list of `count` entries: each entry in `marked` gets its value under `name`. Does nothing if
+/// `marked` is empty.
 pub fn put(
     ir: &mut Ir,
     program: Op,

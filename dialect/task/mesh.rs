@@ -6,8 +6,8 @@
 //! [["data", "model"], []]                           axis 0 is cut into two parts, and each of these into four
 //! ```
 //!
-//! A module has one mesh. Parts are equal: the extent of an axis is a multiple of the number of its parts. Devices that differ along mesh axes
-//! of no tensor axis hold copies.
+//! A module has one mesh. Parts are equal: the extent of an axis is a multiple of the number of its parts. Devices that
+//! differ only along mesh axes not used by any tensor axis hold copies.
 
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::def::{At, DTypes, OpError};
@@ -30,7 +30,7 @@ pub const MARK: &str = "shard";
 /// The axes of a mesh and their lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Mesh {
-    /// Name and length of each axis; the last one is that along which ranks follow each other.
+    /// Name and length of each axis; ranks are consecutive along the last one.
     pub axes: Vec<(String, i64)>,
 }
 
@@ -85,7 +85,7 @@ impl Mesh {
     }
 }
 
-/// The mesh axes that cut each axis of a tensor, major first.
+/// The mesh axes that split each axis of a tensor, major first.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash, PartialOrd, Ord)]
 pub struct Sharding {
     /// For each tensor axis the numbers of mesh axes.
@@ -99,7 +99,7 @@ impl Sharding {
             dims: vec![Vec::new(); rank],
         }
     }
-    /// The sharding that an attribute says; an error names what is wrong with it.
+    /// Parses the sharding of an attribute; the error names its mistake.
     pub fn read(ir: &Ir, mesh: &Mesh, attr: &AttrKind) -> Result<Self, String> {
         let form = || String::from("is no list of lists of mesh axes, as `[[\"data\"], []]`");
         let AttrKind::Array(dims) = attr else {
@@ -145,7 +145,7 @@ impl Sharding {
             .map(|axes| format!("{:?}", mesh.names(axes)));
         format!("[{}]", dims.collect::<Vec<_>>().join(", "))
     }
-    /// An error where a tensor of type `ty` cannot lie like this.
+    /// Checks that a tensor of type `ty` can be sharded like this; the error is the reason that it cannot.
     pub fn fits(&self, ir: &Ir, mesh: &Mesh, ty: TypeId) -> Result<(), String> {
         let empty = Vec::new();
         let dims = ir.ty(ty).as_tensor().map_or(&empty, |tensor| &tensor.dims);
@@ -263,7 +263,7 @@ pub fn verify_mesh(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     }
 }
 
-/// True if a program says how something lies on devices, and is not one of a device itself.
+/// True if a program states shardings and is not the program of a single device.
 pub fn is_divided(ir: &Ir, program: Op) -> bool {
     if is_device_program(ir, program) {
         return false;
@@ -365,7 +365,7 @@ pub fn shardings(ir: &Ir, mesh: &Mesh, op: Op, clause: &str) -> Result<Vec<Shard
     }
 }
 
-/// `task.devices`: a program of the devices whose values are the parts of operands and results.
+/// `task.devices`: runs a device program whose values are the parts of operands and results.
 pub fn verify_devices(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let Some(mesh) = Mesh::of(ir, op) else {
         errors.push(OpError::new("needs a `task.mesh` in the module").code(&MESH_FORM));

@@ -1,4 +1,5 @@
-//! The `task` dialect: programs, segments, sweeps, phases and patterns, the boundaries that the compiler draws around ops.
+//! The `task` dialect: programs, segments, sweeps, phases and patterns, the boundaries that the compiler draws around
+//! ops.
 
 pub mod calls;
 pub mod interface;

@@ -9,7 +9,7 @@ use fuser_ir::def::{
 
 use super::{mesh, verify};
 
-/// The kinds that a segment can be lowered as; `kernel` if the clause is left out.
+/// The kinds that a segment can be lowered as; the default is `kernel`.
 pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "loop"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
@@ -356,7 +356,7 @@ fn infer_carried(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError
     Ok(operands.map(|&value| ir.value_type(value)).collect())
 }
 
-/// The types of what region 0 yields.
+/// The types of the values that region 0 yields.
 pub fn infer_yielded(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError> {
     let missing = || OpError::new("has no body that ends in a yield");
     let region = *parts.regions.first().ok_or_else(missing)?;

@@ -1,7 +1,7 @@
 //! Drawing a boundary around ops, and taking it away.
 //!
-//! [`outline`] moves ops into a new segment, sweep, phase or pattern; [`dissolve`] moves them back. Neither rewrites an op: what
-//! stood in a row before stands in the same row after both, with the same operands and names.
+//! [`outline`] moves ops into a new segment, sweep, phase or pattern; [`dissolve`] moves them back. Neither rewrites an
+//! op: ops in a sequence before are in the same sequence after both, with the same operands and names.
 //!
 //! ```text
 //! %a = fusion.exp %x                %b = task.segment @s {
@@ -12,7 +12,7 @@
 //!                                   task.return %b
 //! ```
 //!
-//! Takes time in the range of the block from the first to the last of the ops.
+//! Takes time linear in the block's range from the first to the last of the ops.
 
 use fuser_ir::def::OpDef;
 use fuser_ir::{Builder, Ir, NewOp, Op, Traits, Value};
@@ -32,7 +32,7 @@ pub enum Refusal {
     Empty,
     /// The table is none of [`BOUNDARIES`].
     NoBoundary,
-    /// An op does not stand after the first one in its block, or stands twice.
+    /// An op does not come after the previous one in its block, or is listed twice.
     NotInOrder {
         /// The number of ops found in order.
         found: usize,
@@ -42,7 +42,7 @@ pub enum Refusal {
         /// The op.
         op: Op,
     },
-    /// An op needs the result of an op outside that needs a result of the task: a cycle.
+    /// A cycle: an op in the task needs the result of an op outside that needs a result of the task.
     NotConvex {
         /// The op inside.
         op: Op,
@@ -70,9 +70,9 @@ pub fn is_boundary(ir: &Ir, op: Op) -> bool {
     BOUNDARIES.iter().any(|def| ir.is(op, def))
 }
 
-/// Moves `ops`, which stand in this order in one block, into a new task of table `kind`, which stands where the last of them
-/// stood. Ops between them that need a result of the task are moved behind it; if there are none, no other op moves. Results
-/// are those values that something outside uses, in order, with their names.
+/// Moves `ops`, which are in this order in one block, into a new task of table `kind`, at the position of the last op.
+/// Ops between them that need a result of the task are moved after it; if there are none, no other op moves. The
+/// results are the values with users outside, in order, with their names.
 pub fn outline(
     ir: &mut Ir,
     ops: &[Op],
@@ -174,8 +174,8 @@ fn fill(ir: &mut Ir, task: Op, ops: &[Op], results: &[Value]) {
     debug_assert!(end.is_ok(), "a yield takes any values");
 }
 
-/// Moves the ops of `task` to where it stands and erases it. `false`, and nothing changed, where `task` is no boundary or has no
-/// body of one block that ends in `task.yield` with a value for each result.
+/// Moves the ops of `task` to its position and erases it. Returns `false`, without changes, if `task` is no boundary or
+/// has no body of one block that ends in `task.yield` with a value for each result.
 pub fn dissolve(ir: &mut Ir, task: Op) -> bool {
     let body = ir
         .body(task, 0)

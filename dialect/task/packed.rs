@@ -1,13 +1,13 @@
-//! Arguments and results of a program whose elements have 4 bits: callers give and get two of them in each byte.
+//! Arguments and results of a program with elements of 4 bits: its callers pass two elements in each byte.
 //!
 //! ```text
 //! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed = 1})
 //! ```
 //!
-//! Of two neighbours along the innermost axis in memory the first has the low bits of their byte, so this axis has an even number of
-//! elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark, which says which axis it is: where one byte lies along
-//! it, no order of axes does. A named extent of which an axis of bytes is
-//! the half becomes twice another name, and the program keeps whose half that is.
+//! Of two neighbours along the innermost axis in memory, the first has the low bits of their byte, so this axis has an
+//! even number of elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark. The mark gives
+//! the axis, since the order of axes does not determine an axis with a single byte. If an axis of bytes is half of a
+//! named extent, the name becomes twice another name, and the program records the name that it is half of.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpError;
@@ -24,31 +24,31 @@ pub const MARK: &str = "packed";
 /// The attribute of a program that names extents which are halves of others: `{N_half = "N"}`.
 pub const HALVES: &str = "task.halves";
 
-/// The element type of which callers see two in a byte.
+/// The element type with two elements per byte for callers.
 pub const DTYPE: DType = DType::F4E2M1FN;
 
-/// The axis of bytes of two elements each, where the entry at `index` of a list carries the mark.
+/// The axis of bytes with two elements each, if the entry at `index` of a list has the mark.
 pub fn marked_axis(ir: &Ir, program: Op, list: &str, index: usize) -> Option<usize> {
     let axis = marks::value(ir, program, list, index, MARK)?;
     usize::try_from(axis.as_int()?).ok()
 }
 
-/// The axis along which two elements share a byte: of those that are stored the innermost in memory.
+/// The axis along which two elements share a byte: the innermost stored axis in memory.
 pub fn axis(ir: &Ir, tensor: &TensorType) -> Option<usize> {
     let order = layout::order(ir, tensor);
     let stored = |axis: &usize| tensor.dims.get(*axis).is_some_and(|dim| !dim.broadcast);
     order.into_iter().rev().find(stored)
 }
 
-/// Half of an extent; `None` where it is odd or may be, or is not known.
+/// Half of an extent; `None` if the extent is unknown or not certainly even.
 pub fn half(ir: &mut Ir, extent: Extent) -> Option<Extent> {
     let two = ExtentExpr::constant(2);
     let half = ir.extent_as_expr(extent)?.div_exact(&two)?;
     ir.extent(half)
 }
 
-/// The bytes along the marked axis of an argument or a result of type `ty`, and the order of axes in memory of the elements that callers
-/// see; `None` where no bytes lie there.
+/// The bytes along the marked axis of an argument or a result of type `ty`, and the memory order of the axes of the
+/// elements that callers see; `None` if there are no bytes along it.
 pub fn outside(ir: &Ir, ty: TypeId, axis: usize) -> Option<(Extent, Vec<usize>)> {
     let tensor = ir.ty(ty).as_tensor().filter(|t| t.dtype == DType::U8)?;
     let dim = tensor.dims.get(axis).filter(|dim| !dim.broadcast)?;
@@ -76,7 +76,7 @@ fn boundary(ir: &Ir, program: Op) -> [(&'static str, &[TypeId]); 2] {
     [("argument", inputs), ("result", results)]
 }
 
-/// The extents of which callers see two elements in a byte.
+/// The extents along which callers see two elements in a byte.
 fn shared(ir: &Ir, types: &[TypeId]) -> Vec<Extent> {
     let tensors = types.iter().filter_map(|&ty| ir.ty(ty).as_tensor());
     let tensors = tensors.filter(|tensor| tensor.dtype == DTYPE);
@@ -85,7 +85,8 @@ fn shared(ir: &Ir, types: &[TypeId]) -> Vec<Extent> {
         .collect()
 }
 
-/// The named extents that stand alone where callers see two elements in a byte: even in every call. In the order of their places.
+/// The names that are by themselves extents with two elements per byte for callers: even in every call. In order of
+/// appearance.
 pub fn even_names(ir: &Ir, program: Op) -> Vec<Sym> {
     let mut names = Vec::new();
     for (_, types) in boundary(ir, program) {
@@ -97,7 +98,7 @@ pub fn even_names(ir: &Ir, program: Op) -> Vec<Sym> {
     names
 }
 
-/// True if an extent is even wherever the names `even` are, or has no name yet.
+/// True if an extent is even whenever the names `even` are, or if it has no name yet.
 fn is_even(ir: &Ir, extent: Extent, even: &[Sym]) -> bool {
     let term = |(names, coefficient): &(Names, i64)| {
         coefficient % 2 == 0 || names.iter().any(|name| even.contains(name))
@@ -106,7 +107,8 @@ fn is_even(ir: &Ir, extent: Extent, even: &[Sym]) -> bool {
     expr.is_none_or(|expr| expr.terms.iter().all(term))
 }
 
-/// The rules of bytes: an axis along which two elements share one has an even number of them, and marks stand at tensors of bytes.
+/// Verifies packed elements: an axis along which two elements share a byte has an even number of them, and marks are on
+/// tensors of bytes.
 pub fn verify(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
     let even = even_names(ir, program);
     for ((what, types), list) in boundary(ir, program).into_iter().zip(LISTS) {

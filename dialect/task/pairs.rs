@@ -1,4 +1,5 @@
-//! Arguments and results of a program that its callers see as complex: tensors of reals whose last axis holds the two parts.
+//! Arguments and results of a program that its callers see as complex: tensors of reals whose last axis holds the two
+//! parts.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8x2xf32> {pairs}) -> (tensor<8x2xf32> {pairs})
@@ -19,7 +20,7 @@ pub const MARK: &str = "pairs";
 
 pub use super::marks::LISTS;
 
-/// True if the entry at `index` of a list carries the mark.
+/// True if the entry at `index` of a list has the mark.
 pub fn is_marked(ir: &Ir, program: Op, list: &str, index: usize) -> bool {
     marks::has(ir, program, list, index, MARK)
 }
@@ -31,8 +32,8 @@ pub fn mark(ir: &mut Ir, program: Op, list: &str, count: usize, indices: &[usize
     marks::put(ir, program, list, count, &marked, MARK);
 }
 
-/// The complex type that the callers of a marked argument or result of type `ty` see, and its order of axes in memory; `None` where
-/// the last axis is no pair of parts.
+/// The complex type that callers see for a marked argument or result of type `ty`, and its axis order in memory. `None`
+/// if the last axis is not a pair of parts.
 pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, DType, Vec<usize>)> {
     let tensor: &TensorType = ir.ty(ty).as_tensor()?;
     let (last, dims) = tensor.dims.split_last()?;
@@ -42,7 +43,7 @@ pub fn outside(ir: &Ir, ty: TypeId) -> Option<(Vec<Dim>, DType, Vec<usize>)> {
     (innermost && *last == Dim::fixed(2)).then(|| (dims.to_vec(), dtype, order.to_vec()))
 }
 
-/// Marks stand at tensors of pairs.
+/// Verifies that marks are on tensors of pairs.
 pub fn verify(ir: &Ir, program: Op, errors: &mut Vec<OpError>) {
     let Some((inputs, results)) = signature(ir, program) else {
         return;

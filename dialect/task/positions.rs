@@ -1,8 +1,8 @@
 //! The original positions of ops, kept so that dissolving the boundaries drawn around them gives the program back.
 //!
-//! Drawing segments gathers ops that stood apart, and copies some; scheduling gathers and copies inside of a segment.
-//! An op that is gathered or copied keeps its position in the program as an attribute, `task.position`: copies of one op have
-//! one position. Dissolving the boundaries merges those again and puts the ops back in order.
+//! Drawing segments gathers separate ops and copies some; scheduling gathers and copies inside a segment. A gathered or
+//! copied op keeps its position in the program as an attribute, `task.position`: copies of one op have one position.
+//! Dissolving the boundaries merges the copies again and restores the order.
 //!
 //! ```text
 //! %a = fusion.exp %x                  %a = task.segment @s0 { %a = fusion.exp %x {task.position = 0} ... }
@@ -10,8 +10,9 @@
 //! %c = fusion.neg %a                  (with %c in @s0: out of order, so every op remembers its position)
 //! ```
 //!
-//! A program whose ops still stand in their order, each once, has no such attributes. Never changes what a program computes:
-//! copies that are no longer equal stay, and an order that no longer suits the operands is left as it is. Linear.
+//! A program whose ops are in their original order, each once, has no such attributes. Never changes the results of a
+//! program: copies that are no longer equal are kept, and an order that no longer fits the operands is left unchanged.
+//! Linear.
 
 use fuser_ir::{Ir, Op, Traits};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,7 +28,7 @@ fn is_drawn(ir: &Ir, op: Op) -> bool {
     drawn.iter().any(|def| ir.is(op, def))
 }
 
-/// The ops of `program` that are no boundaries and end no block, in the order in which they stand.
+/// The ops of `program` that are neither boundaries nor terminators, in order.
 fn leaves(ir: &Ir, program: Op) -> Vec<Op> {
     let ops = ir.walk(program).into_iter().skip(1);
     let inner = |op: &Op| {
@@ -51,7 +52,7 @@ pub fn note(ir: &mut Ir, program: Op) {
     }
 }
 
-/// After it: forgets the positions again where every op still stands in order, and once.
+/// Removes the positions again if every op is still in order, and unique.
 pub fn settle(ir: &mut Ir, program: Op) {
     let ops = leaves(ir, program);
     let positions: Vec<Option<i64>> = ops.iter().map(|&op| ir.int_of(op, POSITION)).collect();
@@ -63,8 +64,8 @@ pub fn settle(ir: &mut Ir, program: Op) {
     }
 }
 
-/// After boundaries under `root` were dissolved: in each block merges copies and puts the ops in order. A program without
-/// boundaries forgets the positions.
+/// After boundaries under `root` were dissolved: in each block merges copies and puts the ops in order. A program
+/// without boundaries forgets the positions.
 pub fn restore(ir: &mut Ir, root: Op) {
     let ops = ir.walk(root);
     for &op in &ops {
@@ -106,7 +107,7 @@ fn restore_body(ir: &mut Ir, owner: Op) {
     merge(ir, &ordered);
 }
 
-/// Ops by position; one without a position stays behind the one before it.
+/// Ops by position; an op without a position stays after the one before it.
 fn in_order(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     let mut last = -1;
     let mut keyed: Vec<(i64, Op)> = Vec::with_capacity(ops.len());
@@ -118,7 +119,7 @@ fn in_order(ir: &Ir, ops: &[Op]) -> Vec<Op> {
     keyed.into_iter().map(|(_, op)| op).collect()
 }
 
-/// True if every op stands behind its operands.
+/// True if every op comes after its operands.
 fn stands(ir: &Ir, ordered: &[Op]) -> bool {
     let position: FxHashMap<Op, usize> = ordered.iter().copied().zip(0..).collect();
     ordered.iter().enumerate().all(|(at, &op)| {
@@ -129,7 +130,7 @@ fn stands(ir: &Ir, ordered: &[Op]) -> bool {
     })
 }
 
-/// Merges ops of one position that say the same, each into the first.
+/// Merges equal ops of one position, each into the first.
 fn merge(ir: &mut Ir, ordered: &[Op]) {
     let mut kept: Option<Op> = None;
     let mut gone = FxHashSet::default();

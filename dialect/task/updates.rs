@@ -1,4 +1,5 @@
-//! In-place updates: the argument that a result of a program overwrites, and the mark of one that is written in its memory.
+//! In-place updates: the argument that a result of a program overwrites, and the mark of a result written into its
+//! memory.
 //!
 //! ```text
 //! task.program @f(%x: tensor<8xf32>) -> (tensor<8xf32> {alias = 0 : i64, in_place})
@@ -30,8 +31,8 @@ pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
     })
 }
 
-/// True if any result of any program of the module around `op` does: a kernel, which programs may share, may then have one buffer under
-/// two names.
+/// True if any result of any program of the module around `op` has the mark. A kernel, which programs may share, may
+/// then have one buffer under two names.
 pub fn any_in_place(ir: &Ir, op: Op) -> bool {
     let module = std::iter::successors(Some(op), |&op| ir.parent_op(op)).last();
     let programs = module.into_iter().flat_map(|module| ir.children(module));
@@ -43,7 +44,7 @@ pub fn any_in_place(ir: &Ir, op: Op) -> bool {
     })
 }
 
-/// Makes each result of a program overwrite the argument of the same number, and nothing else.
+/// Makes each result of a program overwrite the argument of the same number; removes all other updates.
 pub fn overwrite_all(ir: &mut Ir, program: Op) {
     let count = signature(ir, program).map_or(0, |(_, results)| results.len());
     let old = match ir.attr_of(program, "res_attrs") {

@@ -1,4 +1,4 @@
-//! The `task` dialect's own rules, beyond those of its tables.
+//! The `task` dialect's verifiers, beyond the checks of its tables.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::{At, OpError};

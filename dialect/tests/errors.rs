@@ -1,4 +1,5 @@
-//! Bad programs: each op has at least one, with the code that it must give at that op. An op without an entry fails the test.
+//! Bad programs: each op has at least one, with the code that it must give at that op. An op without an entry fails the
+//! test.
 //!
 //! Texts are as in the tables' examples: a first line `// %x: T` declares parameters.
 
@@ -273,7 +274,8 @@ const CASES: &[Case] = &[
         "FIR0311",
         "// %x: i8\n%0 = fusion.bitcast %x to i1",
     ),
-    // fusion, lambdas: an op that is none of elements, a constant that is no scalar, too many values, one of another type
+    // fusion, lambdas: an op that is none of elements, a constant that is no scalar, too many values, one of another
+    // type
     (
         "fusion.full",
         "FIR0312",

@@ -1,4 +1,5 @@
-//! Type inference: odd shapes, rank 0, extents 0 and 1, unknown and symbolic extents; each refusal with its code and place.
+//! Type inference: odd shapes, rank 0, extents 0 and 1, unknown and symbolic extents; each refusal with its code and
+//! place.
 
 use crate::support::*;
 use fuser_dialects::fusion::*;

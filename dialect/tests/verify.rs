@@ -140,7 +140,8 @@ fn every_mistake_is_reported() {
     assert_eq!(p.codes(), ["FIR0218", "FIR0401"]);
 }
 
-/// Ops that differ from a sound one in one respect: each is checked for itself, and a mistake that stands twice is reported twice.
+/// Ops that differ from a sound one in one respect: each is checked for itself, and a mistake that stands twice is
+/// reported twice.
 #[test]
 fn ops_that_are_nearly_equal_are_checked_one_by_one() {
     let mut p = Program::new(&[F4, t(&["5"], DType::F32)]);

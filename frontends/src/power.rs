@@ -18,7 +18,7 @@ pub fn integer_power(draft: &mut Draft, base: Value, exponent: Value, known: Opt
     let mut factor = base;
     let mut rest = exponent;
     let mut result = single;
-    // A factor for each bit of the exponent, the sign aside.
+    // One factor for each bit of the exponent, without the sign.
     for bit in (0..dtype.bits() - u32::from(dtype.is_signed())).rev() {
         let odd = is_odd(draft, rest, [none, single])?;
         let with = draft.make(&fusion::MUL, &[result, factor])?;

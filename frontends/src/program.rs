@@ -19,7 +19,7 @@ use fuser_ir::{
 
 use crate::codes::{FORM, LIMIT, UNDEFINED};
 
-/// Mistakes that are told of one text.
+/// The most mistakes reported for one text.
 pub const MAX_FAULTS: usize = 100;
 
 /// A mistake. Without a place it is about the op that is read.
@@ -33,7 +33,7 @@ pub struct Fault {
     pub help: Option<String>,
     /// The place.
     pub span: Option<Span>,
-    /// The value that it is a mistake about, whatever made that.
+    /// The value that the mistake concerns, whichever op made it.
     pub about: Option<Value>,
 }
 
@@ -65,7 +65,7 @@ impl Fault {
         let about = Some(value);
         Self { about, ..self }
     }
-    /// Adds what to do.
+    /// Adds advice.
     pub fn help(self, help: impl Into<String>) -> Self {
         let help = Some(help.into());
         Self { help, ..self }
@@ -116,7 +116,7 @@ pub struct Draft {
 pub struct Inner(Region, Block);
 
 impl Draft {
-    /// An empty program for `text`, unless that is too large.
+    /// An empty program for `text`; an error if the text is too large.
     pub fn new(
         registry: Arc<Registry>,
         file: u32,
@@ -157,7 +157,7 @@ impl Draft {
             shardings: [Vec::new(), Vec::new()],
         })
     }
-    /// The same, with nothing made and nothing found.
+    /// A draft with the same settings, without ops and mistakes.
     pub fn fresh(&self) -> Self {
         let mut ir = Ir::new(self.registry.clone());
         let body = ir.new_region();
@@ -236,7 +236,7 @@ impl Draft {
         if let Some(help) = fault.help {
             told = told.help(help);
         }
-        // What is called twice is read twice.
+        // A function that is called twice is read twice; its mistakes are reported once.
         if !self.found.items.contains(&told) {
             self.found.push(told);
         }
@@ -516,7 +516,7 @@ impl Draft {
                 ..NewOp::default()
             },
         );
-        // Of a loop that is written out the programs are left.
+        // The programs of unrolled loops are left over.
         let kept = task::calls::reached(ir, module, program);
         for &program in &self.programs {
             if !kept.contains(&program) {
@@ -530,7 +530,7 @@ impl Draft {
             false => Ok((self.ir, module, self.found)),
         }
     }
-    /// The program of the block at hand, which stands nowhere yet.
+    /// The program of the current block, not yet inserted.
     fn program(&mut self, symbol: &str, results: &[Value], aliases: &[Option<i64>]) -> Made<Op> {
         self.builder().op(&task::RETURN, results, &[])?;
         let ir = &mut self.ir;
@@ -557,8 +557,8 @@ impl Draft {
     }
 }
 
-/// The ops of a module with results beyond the limits of all tools: on the number of elements along static axes (63
-/// bits), and on the number of axes.
+/// Errors about ops of a module with results beyond the limits of all tools: on the number of elements along static
+/// axes (63 bits), and on the number of axes.
 fn unreadable(ir: &Ir, module: Op) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for op in ir.walk(module) {
@@ -591,7 +591,7 @@ pub fn readable(dims: &[Dim]) -> Made<()> {
     }
 }
 
-/// The attributes of results, of which some overwrite an argument.
+/// The attributes of results, some of which overwrite an argument.
 fn result_attrs(ir: &mut Ir, aliases: &[Option<i64>]) -> fuser_ir::AttrId {
     let mut lists = Vec::new();
     for alias in aliases {

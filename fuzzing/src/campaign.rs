@@ -1,4 +1,4 @@
-//! The course of a case through the oracles, and the counts taken on the way.
+//! The route of a case through the oracles, and the counts taken on the way.
 //!
 //! The same function serves tests, soak and fuzz targets: a case in, findings out.
 
@@ -24,7 +24,7 @@ pub struct Variant {
     pub tiny: bool,
     /// 0: the passes before `segment` run as usual; else the seed of another order of some of them.
     pub order: u64,
-    /// True if the rest of a CPU's row is one vector of which some lanes count.
+    /// True if the tail of a CPU's row is one masked vector.
     pub masks: bool,
 }
 
@@ -142,8 +142,8 @@ fn passes_before(last: &str) -> Vec<&'static str> {
     names.take_while(|name| *name != last).collect()
 }
 
-/// Most of the passes in some order; `unpack-floats`, `split-complex` and `decompose`, without which little can be compiled, stay, and the
-/// last is `decompose`.
+/// Most of the passes in a random order. `unpack-floats`, `split-complex` and `decompose` are always among them, since
+/// little can be compiled without them; `decompose` is last.
 fn reordered(mut passes: Vec<&'static str>, source: &mut Source) -> Vec<&'static str> {
     const NEEDED: [&str; 2] = ["unpack-floats", "split-complex"];
     const LAST: &str = "decompose";
@@ -365,7 +365,7 @@ fn through_code(
         } => {
             stats.count("compiled", "agrees");
             stats.other_plans(&other_plans);
-            // The orders are too many to be told apart.
+            // There are too many orders to distinguish.
             let options = Variant {
                 order: 0,
                 ..variant

@@ -1,6 +1,6 @@
 //! Campaigns of modules beyond fusions: tasks, kernels, and code for GPUs.
 //!
-//! The same oracles as in `campaign`, put together for what these modules promise.
+//! Uses the oracles of `campaign`, combined according to the promises of these modules.
 
 use std::path::Path;
 
@@ -59,7 +59,7 @@ fn dissolved(plain: &Case, case: &Case) -> Option<Finding> {
         }
         Ok(Ok(_)) => {}
     }
-    // A value without a name may keep a number that stood behind another boundary.
+    // A value without a name may keep a number that was used behind another boundary.
     let options = PrintOptions {
         anonymous: true,
         ..PrintOptions::default()

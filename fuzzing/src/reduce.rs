@@ -1,7 +1,7 @@
 //! Makes a failing case small: fewer results, fewer ops, values that become inputs.
 //!
-//! Every step is tried on a copy and kept if the case still verifies and the given test still says that it fails. Greedy, to
-//! a fixpoint; extents and data stay as they are.
+//! Every step is tried on a copy and kept if the case still verifies and the given test still says that it fails.
+//! Greedy, to a fixpoint; extents and data stay as they are.
 
 use fuser_dialects::task;
 use fuser_ir::attr::AttrKind;
@@ -60,7 +60,7 @@ fn steps(case: &Case) -> Vec<Step> {
         .block_ops(body)
         .filter(|op| !ir.is(*op, &task::RETURN))
         .collect();
-    // The middle first: what halves the program is worth most.
+    // The middle comes first: halving the program is worth most.
     let middle = ops.len() / 2;
     let order = (0..ops.len()).flat_map(|i| [middle.checked_sub(i), Some(middle + 1 + i)]);
     for op in order.flatten().filter_map(|i| ops.get(i).copied()) {
@@ -129,7 +129,7 @@ fn new_input(case: &mut Case, value: Value) -> Option<Value> {
     Some(case.ir.append_arg(body, ty, Some(name)))
 }
 
-/// Removes what nothing uses, but for inputs that give a named extent its value, and mends the signature.
+/// Removes unused values, except inputs that give a named extent its value, and updates the signature.
 fn tidy(case: &mut Case) {
     let Some(body) = case.ir.body(case.program, 0) else {
         return;
@@ -158,7 +158,7 @@ fn tidy(case: &mut Case) {
     sign(case);
 }
 
-/// Mends the signature: the types of the parameters and of what is returned.
+/// Updates the signature: the types of the parameters and of the returned values.
 pub(crate) fn sign(case: &mut Case) {
     let Some(body) = case.ir.body(case.program, 0) else {
         return;

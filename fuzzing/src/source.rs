@@ -1,8 +1,8 @@
 //! The source of choices: a seed, or the bytes that a fuzzing engine mutates.
 //!
-//! Every choice of a generator is one call here. With a seed the choices are a splitmix64 sequence. With bytes each choice
-//! takes as few of them as its range needs, so that changing one byte changes one choice; after the last byte every choice
-//! is the first alternative, which generators make the one that ends.
+//! Every choice of a generator is one call here. With a seed the choices are a splitmix64 sequence. With bytes each
+//! choice takes as few of them as its range needs, so that changing one byte changes one choice; after the last byte
+//! every choice is the first alternative, which generators make the one that ends.
 
 use fuser_random::SplitMix;
 
@@ -34,7 +34,7 @@ impl Source {
             },
         }
     }
-    /// A sequence of its own, whose length does not shift the choices after it.
+    /// A separate sequence, whose length does not shift the choices after it.
     pub fn fork(&mut self) -> Self {
         match &self.origin {
             Origin::Seed(_) => Self::seed(self.word()),
@@ -99,7 +99,7 @@ impl Source {
     pub fn chance(&mut self, times: u64, out_of: u64) -> bool {
         self.below(out_of) >= out_of.saturating_sub(times)
     }
-    /// One of the entries, the first at the end of the bytes; `None` of an empty list.
+    /// One of the entries, the first after the end of the bytes; `None` for an empty list.
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         let index = self.index(list.len());
         list.get(index)

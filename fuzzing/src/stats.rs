@@ -1,4 +1,4 @@
-//! Counts of what was generated and of its outcomes, so that a generator that has gone blind is seen.
+//! Counts of generated cases and of their outcomes, so that a generator that no longer covers something is noticed.
 //!
 //! Ordered, so that the same run prints the same text.
 
@@ -63,7 +63,7 @@ impl Stats {
             }
         }
     }
-    /// Counts what stands in a program: ops, element types, ranks, kinds of extents, size.
+    /// Counts the contents of a program: ops, element types, ranks, kinds of extents, size.
     pub fn program(&mut self, ir: &Ir, root: Op) {
         let ops = ir.walk(root);
         self.count("ops per case", bucket(ops.len() as u64));

@@ -1,7 +1,7 @@
 //! The entry points of a fuzzing engine: bytes in, a panic if a promise was broken.
 //!
-//! Bytes are text for `parse`, and choices of the generators for the others: changing a byte changes a choice. Each target is a
-//! function of its bytes alone.
+//! Bytes are text for `parse`, and choices of the generators for the others: changing a byte changes a choice. Each
+//! target is a function of its bytes alone.
 
 use fuser_target::{A100, GENERIC};
 

@@ -1,5 +1,5 @@
-//! Each elementwise op on complex numbers, at all pairs of edges: compiled code gives the results of the interpreter, and those that the
-//! evaluator with NumPy admits.
+//! Each elementwise op on complex numbers, at all pairs of edges: compiled code gives the results of the interpreter,
+//! and those that the evaluator with NumPy admits.
 //!
 //! Random programs seldom meet two edges in one number, such as a negative real part beside an imaginary part of `-0`.
 

@@ -36,7 +36,7 @@ fn contracted_random_programs_agree() {
             Outcome::Refused(_) => continue,
             Outcome::Found(finding) => panic!("seed {seed}: {finding:?}\n{}", file(&case)),
         }
-        // By the reference of code that is not contracted some of them are wrong.
+        // Compared with the reference for uncontracted code, some of them are wrong.
         let defined = execute::expected(&case).unwrap();
         let wrong = compiled::check(&case, &defined, "contracted", options.clone());
         contracted += u32::from(matches!(wrong, Outcome::Found(_)));

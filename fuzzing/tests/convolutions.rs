@@ -1,4 +1,4 @@
-//! Random programs of convolutions, and of what stands around them, through all oracles, with fixed seeds.
+//! Random programs of convolutions and ops around them, through all oracles, with fixed seeds.
 
 use fuser_fuzzing::campaign::{self, QUICK};
 use fuser_fuzzing::generate::Tier;

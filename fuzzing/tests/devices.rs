@@ -1,5 +1,5 @@
-//! Random programs on random meshes: divided over devices they give what the whole program gives, bit for bit where that is exact, and
-//! without the decisions their text is what it was.
+//! Random programs on random meshes: divided over devices they give the results of the whole program, bit for bit if
+//! those are exact. Without the decisions their text is unchanged.
 
 use fuser::compile::run_passes;
 use fuser_devices::decide::CUT;
@@ -111,7 +111,7 @@ fn mark(case: &mut Case, source: &mut Source) -> Mesh {
     mesh
 }
 
-/// Says of some ops how they are cut, whatever that costs.
+/// Gives random shardings to some ops, at any cost.
 fn cut(case: &mut Case, mesh: &Mesh, source: &mut Source) {
     let ir = &mut case.ir;
     let body = ir.body(case.program, 0).unwrap();

@@ -1,8 +1,9 @@
 //! Random programs on the simulated GPU agree with the interpreter, and their kernels make no mistake that it finds.
 //!
-//! A process has one GPU: `FUSER_TEST_GPU` names its options, `sm_80,order=reverse`, or `real`, the machine's own; by default blocks and warps run
-//! in a random order on a simulated `sm_90`. `FUSER_TEST_SHARD=1/4` leaves the second of four processes its share of the programs, as one waits for the driver's
-//! compiler most of the time; `357/2000` is one of them.
+//! A process has one GPU: `FUSER_TEST_GPU` names its options, `sm_80,order=reverse`, or `real`, the machine's own; by
+//! default blocks and warps run in a random order on a simulated `sm_90`. `FUSER_TEST_SHARD=1/4` leaves the second of
+//! four processes its share of the programs, as one waits for the driver's compiler most of the time; `357/2000` is one
+//! of them.
 
 use fuser::compile::{CompileOptions, Target, compile};
 use fuser::tool::gpu;
@@ -18,7 +19,8 @@ use fuser_runtime::{RunOptions, Runtime};
 /// Bytes that a run may hold.
 const MEMORY: u64 = 1 << 30;
 
-/// Compiles a case for the device, by options that `change` has changed, and runs it there; false where a stated limit is met.
+/// Compiles a case for the device, by options that `change` has changed, and runs it there; false where a stated limit
+/// is met.
 fn agrees(
     case: &Case,
     runtime: &Runtime,

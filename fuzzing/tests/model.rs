@@ -1,21 +1,24 @@
-//! The model says what lowering does: for each segment of each example, of each card and of random programs, planned and lowered for
-//! a CPU and two GPUs, what the plan and the reports count is what the kernels move and allocate.
+//! The model predicts the output of lowering. Each segment of each example, of each card and of random programs is
+//! planned and lowered for a CPU and two GPUs, and the counts of the plan and the reports equal the bytes that the
+//! kernels move and allocate.
 //!
-//! - *Read and written*: each launch of a kernel moves each element of a buffer that it loads or stores once, however often it touches it.
-//!   What it touches again comes from fast memory: that is what the plan has room for. Of a buffer that is read in part, elements
-//!   between touched ones of a line of 16 may be counted or not, as they move with them. A scalar travels as a kernel argument. A copy
-//!   over an argument, which no segment asked for, counts in the report of a run.
+//! - *Read and written*: each launch of a kernel moves each element of a buffer that it loads or stores once, however
+//!   often it touches it. What it touches again comes from fast memory: that is what the plan has room for. Of a buffer
+//!   that is read in part, elements between touched ones of a line of 16 may be counted or not, as they move with them.
+//!   A scalar travels as a kernel argument. A copy over an argument, which no segment asked for, counts in the report
+//!   of a run.
 //! - *Workspace*: the same for buffers that only the kernels of one segment know, partial results among them.
 //! - *Launches*: those of the kernels of one segment.
-//! - *Resident*: the bytes of all elements that a kernel keeps, in registers or shared, are what the plan keeps in the most demanding of its
-//!   sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
+//! - *Resident*: the bytes of all elements that a kernel keeps, in registers or shared, are what the plan keeps in the
+//!   most demanding of its sweeps, and what is kept through loops besides (see `schedule/hoist.rs`).
 //!
-//! - *Steps*: on a CPU, the innermost loops of its kernels run through at most [`PASSES`] times the elements that its ops read and make, in
-//!   whichever sweeps they stand, partial results among them: no walk is longer than what it is for. (A GPU's loops run to the end of a block.)
+//! - *Steps*: on a CPU, the innermost loops of a segment's kernels run through at most [`PASSES`] times the elements
+//!   that its ops read and compute, in all sweeps, partial results included: no loop nest is longer than its purpose.
+//!   (A GPU's loops run to the end of a block.)
 //!
-//! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions are made for those.
-//! No figure of examples, cards and 2,000 random programs differs. A kernel whose loads hang on data in a way that made-up indices do not
-//! reach is not counted.
+//! Kernels are counted by `model/touched.rs`, which runs their index arithmetic. Named extents get lengths; decisions
+//! are made for those. No figure of examples, cards and 2,000 random programs differs. A kernel whose loads hang on
+//! data in a way that made-up indices do not reach is not counted.
 
 mod code;
 mod touched;
@@ -43,11 +46,11 @@ const MASKED: Target = Target {
     ..GENERIC
 };
 
-/// The length of an extent that a program names and nobody gives.
+/// The length of an extent that a program names and no option gives.
 const NAMED: u64 = 96;
 
-/// The most loops that run through an element of an operand or a result of an op: of an operand, where it is staged, that and the op's
-/// own walk; of a sum, where it starts, where its parts are stored, and where they are combined.
+/// The most loops that run through an element of an operand or a result of an op. For an operand: staging it, and the
+/// op itself; for a sum: its initialization, the storing of its parts, and their combination.
 const PASSES: u64 = 3;
 
 /// Programs whose kernels are too long to be counted.
@@ -59,11 +62,11 @@ struct Tally {
     segments: usize,
     /// The objective of segmentation.
     objective: Objective,
-    /// Those of which each figure is wrong.
+    /// Segments with a wrong figure, by kind of figure.
     plan: Vec<String>,
     run: Vec<String>,
     resident: Vec<String>,
-    /// Segments whose loops run longer than what they are for.
+    /// Segments whose loops run longer than their purpose.
     long: Vec<String>,
     /// Programs without kernels, and why.
     not: Vec<String>,
@@ -171,7 +174,7 @@ fn files(folder: &str) -> Vec<PathBuf> {
     files
 }
 
-/// A norm of three stages, whose rows are longer than what a block of a GPU may have three times.
+/// A norm of three stages, whose rows are longer than three times the capacity of a GPU block.
 const STAGES: &str = "task.program @stages(%x: tensor<64x56000xf32>) -> tensor<64x56000xf32> {
   %a = fusion.sum %x dims [1]
   %ab = fusion.broadcast %a dims [0] shape [64, 56000]
@@ -189,8 +192,8 @@ const STAGES: &str = "task.program @stages(%x: tensor<64x56000xf32>) -> tensor<6
   task.return %y
 }";
 
-/// Parts of a kernel that have the same axes only by what a later sweep does: two sums over different axes of different inputs, alone, beside
-/// an elementwise part, and beside a sum that has nothing to do with them.
+/// Parts of a kernel that have the same axes only through a later sweep: two sums over different axes of different
+/// inputs, alone, together with an elementwise part, and together with an unrelated sum.
 const APART: [&str; 3] = [
     "task.program @sums(%x: tensor<33x65xf32>, %y: tensor<33x65xf32>) -> tensor<33x65xf32> {
   %g = task.segment @s {
@@ -286,7 +289,7 @@ fn random_programs(target: Target, objective: Objective, count: u64) -> Tally {
     tally
 }
 
-/// Prints what was compared, and gives the figures that are not as planned.
+/// Prints the comparison, and returns the figures that differ from the plan.
 fn wrong(target: Target, what: &str, tally: &Tally) -> Vec<String> {
     tally.print(&format!("{} {what}", target.name));
     let Tally {
@@ -314,7 +317,8 @@ fn examples_and_cards_are_as_planned() {
     assert_eq!(all, Vec::<String>::new());
 }
 
-/// In as few kernels as possible, and with so little fast memory that small tensors are walked as huge ones are elsewhere, in several sweeps.
+/// In as few kernels as possible, and with so little fast memory that small tensors are walked as huge ones are
+/// elsewhere, in several sweeps.
 #[test]
 fn no_walk_is_longer_than_what_it_is_for() {
     let texts = APART.map(|text| ("apart".to_owned(), text.to_owned()));
@@ -328,7 +332,8 @@ fn no_walk_is_longer_than_what_it_is_for() {
     assert!(tallies[0].segments >= 3 && tallies[1].segments > 200);
 }
 
-/// Programs of `model/programs`, found among random ones, of which plans or reports were wrong; their first lines have the extents.
+/// Programs of `model/programs`, once found among random ones with wrong plans or reports; their first lines have the
+/// extents.
 #[test]
 fn what_was_not_as_planned_is() {
     let (mut all, mut segments) = (Vec::new(), 0);

@@ -1,8 +1,8 @@
 //! Fixed seeds of programs as people write them: none is refused, none disagrees with NumPy, and written differently
 //! each gives the same bits and moves the same bytes.
 //!
-//! A failure is repeated by the command that the message shows. The test fails too where the generator goes blind: an op of
-//! docs/dialects/fusion.md, an element type or a sentence that never occurs, too much that is left open.
+//! A failure is repeated by the command that the message shows. The test fails too where the generator goes blind: an
+//! op of docs/dialects/fusion.md, an element type or a sentence that never occurs, too much that is left open.
 
 use std::path::Path;
 
@@ -98,7 +98,8 @@ fn every_op_type_and_sentence_occurs() {
     assert_eq!(faults, Vec::<String>::new());
     let ops = documented();
     assert!(ops.len() > 50, "{ops:?}");
-    // Texts of JAX have them, with JAX's results (tests/importing); those of devices have tests of their own (tests/devices.rs).
+    // Texts of JAX have them, with JAX's results (tests/importing); those of devices have tests of their own
+    // (tests/devices.rs).
     let others = [
         fusion::ROUTINE_OPS,
         fusion::CONVOLUTION_OPS,

@@ -1,7 +1,8 @@
-//! Fixed seeds of modules of all dialects: tasks around random fusions, programs of launches with random kernels, and code for
-//! GPUs that an assembler accepts.
+//! Fixed seeds of modules of all dialects: tasks around random fusions, programs of launches with random kernels, and
+//! code for GPUs that an assembler accepts.
 //!
-//! A failure is repeated by the command that the message shows. A test fails too where an op of any dialect never occurs.
+//! A failure is repeated by the command that the message shows. A test fails too where an op of any dialect never
+//! occurs.
 
 use std::path::PathBuf;
 
@@ -72,8 +73,9 @@ fn every_op_of_every_dialect_is_generated() {
     }
     let registry = fuser_dialects::registry();
     let ops = registry.dialects().iter().flat_map(|dialect| dialect.ops);
-    // A GPU's alone: random programs for GPUs have the one. Programs of loops are written by hand (lit-tests/run/loops.fir), those of routines
-    // as well (lit-tests/run/routines.fir, and why in src/generate/fusion/mod.rs). Convolutions and meshes have tests of their own (convolutions.rs,
+    // Ops that these seeds do not generate. Random programs for GPUs have `kernel.last`. Programs of loops are written
+    // by hand (lit-tests/run/loops.fir), and so are programs of routines (lit-tests/run/routines.fir;
+    // src/generate/fusion/mod.rs states the reason). Convolutions and meshes have tests of their own (convolutions.rs,
     // devices.rs).
     let listed = [
         fuser_dialects::fusion::ROUTINE_OPS,
@@ -121,6 +123,6 @@ fn code_for_gpus_is_assembled() {
     }
     println!("{stats}\ncount: {ASSEMBLED} programs for two GPUs each");
     assert_eq!(faults, Vec::<String>::new());
-    // Some kernels that are written here ask for what a GPU does not have.
+    // Some generated kernels need more resources than a GPU has.
     assert!(stats.percent("ptx", "assembled") >= 90, "{stats}");
 }

@@ -1,9 +1,9 @@
-//! Fixed seeds of random programs through every oracle: text and back, the verifier and the interpreter after each pass,
-//! compiled code on several threads against the interpreter.
+//! Fixed seeds of random programs through every oracle: text and back, the verifier and the interpreter after each
+//! pass, compiled code on several threads against the interpreter.
 //!
-//! Exact programs are compared bit for bit, bounded ones within the bound that the interpreter derives. A failure is repeated
-//! by the command that the message shows. The tests fail too where the campaign goes blind: a pass of the pipeline that never
-//! changes a program, a program that is not compiled.
+//! Exact programs are compared bit for bit, bounded ones within the bound that the interpreter derives. A failure is
+//! repeated by the command that the message shows. The tests fail too where the campaign goes blind: a pass of the
+//! pipeline that never changes a program, a program that is not compiled.
 
 use fuser_fuzzing::campaign::{self, QUICK, USUAL};
 use fuser_fuzzing::generate::Tier;
@@ -14,8 +14,9 @@ use fuser_target::{A100, GENERIC};
 /// Cases of each test.
 const CASES: u64 = 200;
 
-/// The plans of the cost model that cannot be lowered, so that others are taken: a sweep walks axes of parts that have nothing in common, along
-/// which a sum may be over nothing; and a sum is read in the phase, or the sweep, that makes it, where a gather reads beside it what it sums.
+/// The plans of the cost model that cannot be lowered, so that others are taken. In one, a sweep iterates axes of
+/// unrelated parts, along which a sum may be empty. In the other, a sum is read in the phase or sweep that computes it,
+/// because a gather also reads its operand.
 const GIVEN_UP: [&str; 3] = [
     "'': it does not vary along '', which may be empty: it would never be computed",
     "'': its result is needed in the phase that computes it",
@@ -62,11 +63,12 @@ fn check(tier: Tier) -> Stats {
     stats
 }
 
-/// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions' results,
-/// `use-multiples` does nothing where nothing is known of named extents, as here, `peel-rows` nothing to rows of which a thread has few elements,
-/// `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids` nothing to fewer iterations than a launch has blocks. `move-repeats` applies to few
-/// programs once dead ops are gone. `update-in-place` does nothing without loops and overwritten arguments, `shard` and `partition` nothing without a mesh. All
-/// have tests of their own.
+/// The passes that a sample need not show at work: `sink-windows` applies to few programs, to slices of reductions'
+/// results, `use-multiples` does nothing where nothing is known of named extents, as here, `peel-rows` nothing to rows
+/// of which a thread has few elements, `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids`
+/// nothing to fewer iterations than a launch has blocks. `move-repeats` applies to few programs once dead ops are gone.
+/// `update-in-place` does nothing without loops and overwritten arguments, `shard` and `partition` nothing without a
+/// mesh. All have tests of their own.
 const RARE: [&str; 9] = [
     "shard",
     "partition",

@@ -1,7 +1,8 @@
 //! Any op can be compiled alone, and so can any program: the last resort of scheduling rests on it.
 //!
-//! Each tensor op by itself, in shapes with extents 0 and 1, names, `?`, axes that are stored once, and other layouts, for the CPU and for a
-//! GPU. And whole programs as one segment each, which mostly has no schedule: it is cut until it has, and computes the same.
+//! Each tensor op by itself, in shapes with extents 0 and 1, names, `?`, axes that are stored once, and other layouts,
+//! for the CPU and for a GPU. And whole programs as one segment each, which mostly has no schedule: it is cut until it
+//! has, and computes the same.
 
 use fuser::compile::{CompileOptions, compile};
 use fuser_dialects::task::{self, outline};
@@ -26,7 +27,7 @@ fn with_passes(passes: Option<String>) -> CompileOptions {
     }
 }
 
-/// One op, with what makes its operands fit.
+/// One op, with the ops that make its operands fit.
 fn alone(op: &'static str, seed: u64) -> Case {
     let tier = [Tier::Exact, Tier::Bounded][(seed % 2) as usize];
     let config = Config {
@@ -114,7 +115,7 @@ fn known_to_kernels(case: &mut Case) {
     assert!(report.failure.is_none(), "{:?}", report.diagnostics);
 }
 
-/// All ops of the program in one segment that stands in no text.
+/// Encloses all ops of the program in one segment, which no text contains.
 fn enclose(case: &mut Case) -> bool {
     let ir = &mut case.ir;
     let ops = ir.children(case.program).into_iter();

@@ -1,9 +1,9 @@
 //! The passes before segmentation change no bit: random small programs of the forms that they rewrite, run before and
 //! after.
 //!
-//! Casts, shape ops, slices that are put together again, repeats, sums and extrema, on tensors of few elements, empty ones
-//! too. Inputs hold small whole numbers and edges: both zeros, infinities, NaN and subnormals. Results are compared bit by bit; of
-//! a NaN only that it is one, as no op says which.
+//! Casts, shape ops, slices that are put together again, repeats, sums and extrema, on tensors of few elements, empty
+//! ones too. Inputs hold small whole numbers and edges: both zeros, infinities, NaN and subnormals. Results are
+//! compared bit by bit; of a NaN only that it is one, as no op says which.
 
 use fuser::compile::run_passes;
 use fuser::session::Session;
@@ -64,13 +64,13 @@ fn casts(maker: &mut Maker<'_>) -> Option<usize> {
     Some(x)
 }
 
-/// A value beside itself.
+/// A value concatenated with itself.
 fn repeat(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, at) = axis(maker, |_| true)?;
     joined(maker, &[x, x], at)
 }
 
-/// Two slices, something done to each, a cat: often what cancels, sometimes nearly.
+/// Two slices, an op on each, a cat: often they cancel, sometimes nearly.
 fn split(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, mut at) = axis(maker, |_| true)?;
     let (rank, length) = (maker.slots[x].axes.len(), maker.slots[x].axes[at].length);
@@ -103,7 +103,7 @@ fn split(maker: &mut Maker<'_>) -> Option<usize> {
     joined(maker, &parts, at)
 }
 
-/// A maximum, what may be NaN with it, and what is made of both: often a softmax, or nearly one.
+/// A maximum, with ops on it that may be NaN, and a combination of both: often a softmax, or nearly one.
 fn extremum(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, at) = axis(maker, |s| s.dtype.is_computed_float())?;
     let axes = maker.slots[x].axes.clone();

@@ -1,5 +1,5 @@
-//! Every elementwise op of the table on every pair of special values, compiled for every processor that this machine can be,
-//! against the interpreter.
+//! Every elementwise op of the table on every pair of special values, compiled for every processor that this machine
+//! can be, against the interpreter.
 //!
 //! The programs have named extents, so that one kernel holds vector code and scalar code: a run over all elements goes
 //! through vectors, runs over [`SCALAR`] elements through the rest loop alone. Results of an exact definition are
@@ -224,7 +224,7 @@ fn pairs(dtype: DType) -> Vec<Input> {
     operands(dtype, [a.clone(), b, a])
 }
 
-/// The same: all triples of every third value.
+/// All triples of every third value.
 fn triples(dtype: DType) -> Vec<Input> {
     let few: Vec<u64> = elements(dtype).into_iter().step_by(3).collect();
     let mut all = [Vec::new(), Vec::new(), Vec::new()];
@@ -241,7 +241,7 @@ fn triples(dtype: DType) -> Vec<Input> {
 }
 
 fn operands(dtype: DType, lists: [Vec<u64>; 3]) -> Vec<Input> {
-    // An odd rest behind the last whole vector, and some vectors where there are few values.
+    // An odd tail after the last whole vector, and several vectors even for few values.
     let count = lists[0].len().max(64).next_multiple_of(16) + 7;
     let truth: Vec<u64> = (0..count as u64).map(|i| u64::from(i % 3 == 1)).collect();
     let mut inputs: Vec<Input> = lists
@@ -319,7 +319,7 @@ fn choices_between_a_zero_and_a_conversion() {
     }
 }
 
-/// Holds results, as bytes, to those that are expected, bit for bit; `told` names one.
+/// Asserts that results equal the expected ones bit for bit; `told` names a value.
 fn assert_exact(
     dtype: DType,
     results: &[Vec<u8>],
@@ -334,7 +334,8 @@ fn assert_exact(
     }
 }
 
-/// Reductions of rows of every length around a vector's, with ops before them whose results the compiler knows something of.
+/// Reductions of rows of every length around a vector's, with ops before them whose results the compiler knows
+/// something of.
 #[test]
 fn extremes_of_rows() {
     const LENGTHS: [u64; 9] = [1, 2, 3, 7, 15, 16, 17, 33, 67];
@@ -409,8 +410,8 @@ fn small(dtype: DType, first: u64, axes: &[u64]) -> Input {
     x
 }
 
-/// Rows that are shorter than a vector, whose lanes run along the rows: what ends with a row, what goes on along it, what repeats in each.
-/// Whole numbers, so that sums are exact in any order.
+/// Rows shorter than a vector, so that lanes run along the rows: values that end with a row, continue along it, or
+/// repeat in each. Whole numbers, so that sums are exact in any order.
 #[test]
 fn rows_shorter_than_a_vector() {
     const LENGTHS: [u64; 8] = [1, 2, 3, 4, 7, 8, 15, 16];
@@ -453,7 +454,8 @@ fn rows_shorter_than_a_vector() {
     }
 }
 
-/// Columns of a few elements that end in their sums, and lie beside each other in rows of these few: lanes run along what ends.
+/// Columns of a few elements that end in their sums and are stored next to each other in short rows: lanes run along
+/// the reduced axis.
 #[test]
 fn columns_of_rows_shorter_than_a_vector() {
     let runtime = Runtime::new(RuntimeConfig {
@@ -491,7 +493,8 @@ fn columns_of_rows_shorter_than_a_vector() {
     }
 }
 
-/// Products that are cut to fewer bits where they are stored at a distance, a vector's single last lane too: the bytes between are others'.
+/// Products that are cut to fewer bits where they are stored at a distance, a vector's single last lane too: the bytes
+/// between are others'.
 #[test]
 fn casts_that_are_stored_at_a_distance() {
     const LENGTHS: [u64; 5] = [1, 2, 3, 17, 31];

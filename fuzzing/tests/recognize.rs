@@ -1,5 +1,6 @@
-//! Products and attention as frontends write them, of random ranks, orders of axes, types and forms: `recognize-patterns` finds each, as
-//! `decompose` does under its name, and the program keeps its meaning: by the interpreter after the pass, and compiled with executors and without.
+//! Products and attention as frontends write them, of random ranks, orders of axes, types and forms:
+//! `recognize-patterns` finds each, as `decompose` does under its name, and the program keeps its meaning: by the
+//! interpreter after the pass, and compiled with executors and without.
 
 use std::collections::BTreeMap;
 
@@ -79,7 +80,7 @@ impl Text<'_> {
             .push(format!("{name}: tensor<{lengths}{}>", dtype.name()));
         let elements = own.iter().map(|&a| length(a)).product();
         let size = dtype.bytes() as usize;
-        // Masks of nothing leave out whole rows.
+        // A quarter of the masks keep no element, so whole rows are excluded.
         let kept = if self.source.chance(1, 4) { 0 } else { 2 };
         let element = |_| match dtype {
             DType::I1 => vec![u8::from(self.source.chance(kept, 3))],
@@ -141,7 +142,7 @@ impl Text<'_> {
             false => self.line(&text, space),
         }
     }
-    /// `x` in f32 along all of `space`, widened before or behind.
+    /// `x` in f32, broadcast to `space`, converted before or after the broadcast.
     fn factor(&mut self, x: &Value, space: &[char]) -> Value {
         match self.source.chance(1, 2) {
             true => {
@@ -248,8 +249,8 @@ fn product(text: &mut Text<'_>) -> Value {
     text.op("add", &[&z, &bias])
 }
 
-/// Scores, their softmax along `t`, and its product with values: with or without a bias, a mask, an order of keys, and guards, in any order
-/// of axes.
+/// Scores, their softmax along `t`, and its product with values: with or without a bias, a mask, an order of keys, and
+/// guards, in any order of axes.
 fn attention(text: &mut Text<'_>) -> Value {
     let (batch, dtype) = (text.source.one(&["", "b", "bc"]), text.dtype);
     let own = |axes: &str| format!("{batch}{axes}").chars().collect::<Vec<char>>();
@@ -267,7 +268,7 @@ fn attention(text: &mut Text<'_>) -> Value {
     let v = text.input(&of("te"), dtype);
     let space = text.any_order(&format!("{batch}std"));
     let (mut q, k) = (text.factor(&q, &space), text.factor(&k, &space));
-    // The scale is one of the scores or of the queries.
+    // The scale is applied to the scores or to the queries.
     let (op, scale) = match text.source.below(3) {
         0 => ("mul", Some("0.375")),
         1 => ("div", Some("2.5")),
@@ -474,7 +475,7 @@ fn recognized(kind: &str, make: fn(&mut Text<'_>) -> Value) {
     println!("count: {CASES} random programs of {kind} recognized, and {CASES} patterns taken");
 }
 
-/// Panics where a pass leaves the case as it is or makes something else of it; gives what it made.
+/// Panics if a pass leaves the case unchanged or changes its results; returns the new case.
 fn changed(
     case: &Case,
     expected: &Expected,

@@ -1,4 +1,4 @@
-//! Random programs as their segments: a written folder is read back, whatever passes did to names and results.
+//! Random programs as their segments: a written folder reads back, even if passes changed names and results.
 
 use fuser::compile::CompileOptions;
 use fuser::session::Session;
@@ -9,7 +9,7 @@ use fuser_ir::print::{PrintOptions, print};
 
 const CASES: u64 = 300;
 
-/// The usual passes, and those that make each op a segment.
+/// The usual passes, and passes that make each op a segment.
 const PASSES: [Option<&str>; 2] = [None, Some("canonicalize,cse,segment{max-ops=1}")];
 
 #[test]

@@ -75,7 +75,7 @@ impl Analysis {
             text,
         }
     }
-    /// The part that holds a byte; of a separator, the one before it.
+    /// The part that contains a byte; for a separator, the part before it.
     pub fn part_at(&self, byte: usize) -> &Part {
         let behind = self.parts.partition_point(|p| p.range.start <= byte);
         &self.parts[behind.saturating_sub(1)]
@@ -108,12 +108,12 @@ impl Part {
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
-    /// The bytes in the document of a span in the part.
+    /// The range of bytes in the document for a span in the part.
     pub fn bytes(&self, span: Span) -> Range<usize> {
         let start = self.range.start;
         start + span.start as usize..start + span.end as usize
     }
-    /// The place in the part of a byte of the document.
+    /// The position in the part for a byte of the document.
     pub fn local(&self, byte: usize) -> u32 {
         byte.clamp(self.range.start, self.range.end)
             .saturating_sub(self.range.start) as u32
@@ -123,7 +123,7 @@ impl Part {
         self.index
             .get_or_init(|| Index::new(self.source(), &self.registry))
     }
-    /// The ops that stand in the text, by the places of their names.
+    /// The ops of the text, by the positions of their names.
     fn ops(&self) -> &[(u32, Op)] {
         self.ops.get_or_init(|| {
             let all = (0..self.ir.op_slots()).map(fuser_ir::entity::Entity::from_index);

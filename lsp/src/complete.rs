@@ -18,7 +18,7 @@ use crate::server::{Answer, Query};
 /// Characters that ask for a completion.
 pub const TRIGGERS: [&str; 8] = ["%", "@", "^", "#", "!", ".", "-", "="];
 
-/// Items of one answer; what is nearest comes first.
+/// The most items of one answer; the nearest come first.
 const MOST: usize = 1_000;
 
 /// Kinds of items, as the protocol numbers them.
@@ -111,7 +111,7 @@ fn code(query: &Query<'_>, offset: usize, before: &str) -> (usize, Vec<Item>) {
     )
 }
 
-/// Inside of `tensor<4x`: the place behind the last `x`.
+/// Inside of `tensor<4x`: the position after the last `x`.
 fn element_start(before: &str) -> Option<usize> {
     let opened = ["tensor<", "vector<", "memref<"];
     let opened = opened
@@ -211,7 +211,7 @@ fn place(query: &Query<'_>, part: &Part, at: u32, begins_line: bool) -> Vec<Item
     }
 }
 
-/// The ops that may stand in a scope.
+/// The ops allowed in a scope.
 fn ops(query: &Query<'_>, part: &Part, scope: usize, results: bool) -> Vec<Item> {
     let index = part.index();
     let around = index.scopes[scope].statement;
@@ -222,7 +222,7 @@ fn ops(query: &Query<'_>, part: &Part, scope: usize, results: bool) -> Vec<Item>
         let used = results || !def.results.is_empty();
         used && (def.parents.is_empty() || def.parents.contains(&around))
     };
-    // What ends the region and what stands nowhere else comes first, kernels last.
+    // Terminators and ops allowed only in this region come first, kernel ops last.
     let rank = |def: &&OpDef| (def.parents.is_empty(), def.dialect() == "kernel");
     let mut ops: Vec<&OpDef> = query.registry.ops().filter(fits).collect();
     ops.sort_by_key(rank);
@@ -259,7 +259,7 @@ fn signature(def: &OpDef) -> String {
     }
 }
 
-/// The form of an op with what must be filled in.
+/// The form of an op with placeholders for the parts to fill in.
 fn snippet(def: &OpDef, results: bool) -> String {
     let mut number = 0;
     let mut hole = |text: &str| {

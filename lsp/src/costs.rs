@@ -33,7 +33,7 @@ pub struct Job {
     pub text: Arc<Text>,
     /// The name in locations.
     pub name: String,
-    /// True once nobody wants them.
+    /// True once the result is no longer wanted.
     pub cancelled: Arc<AtomicBool>,
 }
 
@@ -69,7 +69,7 @@ impl Costs {
     }
 }
 
-/// Serves jobs until the channel closes; of several for one document the last.
+/// Serves jobs until the channel closes; of several jobs for one document only the last.
 pub fn serve(registry: &Arc<Registry>, jobs: &Receiver<Job>, found: &dyn Fn(Found)) {
     let mut waiting: HashMap<String, Job> = HashMap::new();
     loop {
@@ -167,7 +167,7 @@ fn collect(ir: &Ir, module: Op, written: bool, costs: &mut Costs) {
     }
 }
 
-/// The places in files that a location names; of very many the first.
+/// The places in files that a location names; only the first ones if there are very many.
 pub fn spots(ir: &Ir, loc: LocId) -> Vec<Spot> {
     /// Ops that were merged into one are few.
     const MOST: usize = 64;

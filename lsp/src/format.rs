@@ -16,7 +16,7 @@ use crate::text::Text;
 /// Spaces of a level.
 const INDENT: usize = 2;
 
-/// Mistakes after which nobody knows where a statement ends.
+/// Mistakes after which the ends of statements are unknown.
 const BROKEN: [&str; 4] = [
     codes::BAD_CHARACTER.code,
     codes::UNEXPECTED.code,
@@ -114,7 +114,7 @@ struct Printer<'s> {
     out: String,
     depth: usize,
     column: Column,
-    /// True if a blank line comes before what is next.
+    /// True if a blank line comes before the next token.
     blank: bool,
     /// Parentheses that are open in the statement.
     parens: usize,
@@ -204,7 +204,7 @@ impl Printer<'_> {
             self.blank = false;
         }
     }
-    /// True if a space stands between a token and the one before it.
+    /// True if there is a space between a token and the one before it.
     fn spaced(&self, at: usize) -> bool {
         let tokens = &self.index.tokens;
         let (before, token): (Token, Token) = (tokens[at.saturating_sub(1)], tokens[at]);

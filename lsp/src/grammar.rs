@@ -9,7 +9,7 @@ use fuser_ir::DType;
 use fuser_ir::def::{ClauseKind, OpDef, Registry};
 use serde_json::{Value, json};
 
-/// A bare name behind its sign.
+/// A name without its sign.
 const NAME: &str = "(?:[0-9]+|[a-zA-Z_$.-][a-zA-Z0-9_$.-]*)";
 
 /// Types that have others inside.

@@ -57,7 +57,7 @@ fn types(part: &Part, statement: &Statement) -> Option<(usize, String)> {
     let types = part.ir.results(op).iter();
     let types = types.map(|&v| print::print_type(&part.ir, part.ir.value_type(v)));
     let types: Vec<String> = types.collect();
-    // A location comes behind the types.
+    // A location follows the types.
     let own = statement.first..statement.end;
     let location = own
         .clone()

@@ -48,7 +48,7 @@ fn answer(query: &Query<'_>, markdown: Option<String>, bytes: Range<usize>) -> V
     })
 }
 
-/// True if a comment stands before a byte in its line.
+/// True if a comment begins before a byte in its line.
 pub fn in_comment(query: &Query<'_>, offset: usize) -> bool {
     let part = query.analysis.part_at(offset);
     let line = query

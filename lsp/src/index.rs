@@ -48,7 +48,7 @@ pub struct Definition {
 pub struct Name {
     /// Its kind.
     pub kind: Kind,
-    /// Its place; of `%x#1` that of `%x`.
+    /// Its span; for `%x#1` the span of `%x`.
     pub span: Span,
     /// The end of its token.
     pub end: u32,
@@ -63,11 +63,11 @@ pub struct Name {
 pub struct Statement {
     /// Its first token.
     pub first: usize,
-    /// One past its last token; those of its regions lie between.
+    /// One past its last token; the tokens of its regions are in between.
     pub end: usize,
     /// The token that names the op.
     pub name: Option<usize>,
-    /// The scope that it stands in.
+    /// The scope that contains it.
     pub scope: usize,
     /// The scopes of its regions.
     pub regions: Vec<usize>,
@@ -86,11 +86,11 @@ pub struct Scope {
     pub parent: Option<usize>,
     /// The statement that it is a region of.
     pub statement: Option<usize>,
-    /// The place behind its `{`.
+    /// The position after its `{`.
     pub open: u32,
     /// The offset of its `}`; the end of the text if it is missing.
     pub close: u32,
-    /// True if its `}` stands.
+    /// True if its `}` exists.
     pub closed: bool,
     /// True if names around it are not seen in it.
     pub isolated: bool,
@@ -490,7 +490,7 @@ impl<'s> Builder<'s> {
         }
     }
     fn result(&mut self, at: usize) {
-        // `%a, %b:2 = ...`: the results before it, each as many as it says.
+        // For `%a, %b:2 = ...`: the number of results that the names before this one stand for.
         let number = self.statement().map_or(0, |s| s.results.len());
         let before = match number.checked_sub(1) {
             None => 0,
@@ -505,7 +505,7 @@ impl<'s> Builder<'s> {
             statement.results.push(definition);
         }
     }
-    /// The number of results that the name at token `at` stands for.
+    /// The number of results named by the token at `at`.
     fn count(&self, at: usize) -> usize {
         let number = match (self.kind(at + 1), self.index.tokens.get(at + 2)) {
             (Some(Tok::Colon), Some(number)) if number.kind == Tok::Int => number,

@@ -61,7 +61,7 @@ pub fn serve() -> bool {
     let (registry, found) = (server.registry().clone(), events.clone());
     thread::spawn(move || {
         costs::serve(&registry, &wanted, &|costs| {
-            // Nobody listens any more: the session is over.
+            // The receiver is gone: the session is over.
             let _ = found.send(Event::Costs(costs));
         });
     });

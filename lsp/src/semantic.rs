@@ -64,7 +64,7 @@ fn encode(query: &Query<'_>, wanted: std::ops::Range<usize>) -> Value {
             if bytes.end < wanted.start || wanted.end < bytes.start {
                 continue;
             }
-            // A token of several lines is told line by line.
+            // A token of several lines is reported line by line.
             for at in text.line_of(bytes.start)..=text.line_of(bytes.end) {
                 let own = text.line(at);
                 let (start, end) = (bytes.start.max(own.start), bytes.end.min(own.end));

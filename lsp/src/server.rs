@@ -32,7 +32,7 @@ impl Refusal {
         let (code, message) = (ErrorCode::InvalidParams, message.into());
         Self { code, message }
     }
-    /// The request makes sense, and what it asks for cannot be done.
+    /// The request is valid, but cannot be fulfilled.
     pub fn failed(message: impl Into<String>) -> Self {
         let (code, message) = (ErrorCode::RequestFailed, message.into());
         Self { code, message }
@@ -145,7 +145,7 @@ struct Document {
     text: Arc<Text>,
     version: i32,
     analysis: Option<Rc<Analysis>>,
-    /// True if the diagnostics of this version were told.
+    /// True if the diagnostics of this version were published.
     told: bool,
     costs: Option<Costs>,
     cancelled: Arc<AtomicBool>,
@@ -215,7 +215,7 @@ impl Server {
     pub fn is_dirty(&self) -> bool {
         self.documents.values().any(|d| !d.told)
     }
-    /// Computes and tells the diagnostics of one document that changed.
+    /// Computes and publishes the diagnostics of one changed document.
     pub fn idle(&mut self) {
         let dirty = self.documents.iter().find(|(_, d)| !d.told);
         if let Some(uri) = dirty.map(|(uri, _)| uri.clone()) {
@@ -241,7 +241,7 @@ impl Server {
             }
         }
     }
-    /// Takes costs. Those of an older version are dropped.
+    /// Stores costs; costs of an older version are dropped.
     pub fn costs(&mut self, found: Found) {
         let Some(document) = self.documents.get_mut(&found.uri) else {
             return;
@@ -349,7 +349,7 @@ impl Server {
             ("textDocument/didChange", _) => self.change(params),
             ("textDocument/didClose", _) => self.close(params),
             ("$/cancelRequest", _) => self.cancel(params),
-            // What else there is asks for nothing.
+            // Other notifications need no action.
             _ => {}
         }
     }
@@ -409,7 +409,7 @@ impl Server {
         if let Some(document) = self.documents.remove(uri) {
             document.cancelled.store(true, Ordering::Relaxed);
             self.outdate(uri);
-            // Mistakes of a document that nobody looks at are not shown.
+            // Mistakes of a closed document are not shown.
             let params = json!({"uri": uri, "diagnostics": []});
             self.publish(params);
         }

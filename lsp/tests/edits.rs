@@ -1,7 +1,7 @@
 //! Random edits: after each, the server's text and diagnostics are those of a new session on the same text, and no
 //! request fails.
 //!
-//! The text is kept beside in UTF-16, so that positions are counted another way.
+//! The test keeps its own copy of the text in UTF-16, so that positions are computed in another way.
 
 use fuser_lsp::server::Server;
 use fuser_random::SplitMix;
@@ -79,7 +79,7 @@ const REQUESTS: [&str; 14] = [
 
 const URI: &str = "file:///a.fir";
 
-/// Longer texts are begun anew.
+/// Longer texts are replaced by a new one.
 const LONGEST: usize = 4_000;
 
 #[test]
@@ -112,7 +112,7 @@ fn session(text: &str, version: i32) -> Server {
     server
 }
 
-/// The diagnostics that are told when nothing waits: one message, of the current version.
+/// The diagnostics published when no work waits: one message, of the current version.
 fn told(server: &mut Server, version: i32) -> Value {
     server.idle();
     assert!(!server.is_dirty());

@@ -1,7 +1,7 @@
 //! Arrays of a call as memory: NumPy's arrays, tensors that speak DLPack, Python's numbers.
 //!
-//! Reading an array looks at its type, extents and strides and touches no element. What a call does with arrays of these shapes is decided once
-//! (`plan.rs`). Nothing is converted: another element type is an error.
+//! Reading an array looks at its type, extents and strides and touches no element. The handling of arrays of these
+//! shapes is decided once (`plan.rs`). Nothing is converted: another element type is an error.
 
 use fuser::program::{DType, TensorSpec, element};
 use numpy::npyffi::NPY_ARRAY_WRITEABLE;
@@ -19,13 +19,14 @@ use crate::results::Libraries;
 /// The code of inputs that do not fit.
 pub const INPUT: &str = fuser::session::error::INPUT.code;
 
-/// The shapes of a call's arrays, one after the other: a header, the extents, the strides in elements. Calls with equal lists have one plan.
+/// The shapes of a call's arrays, one after the other: a header, the extents, the strides in elements. Calls with equal
+/// lists have one plan.
 pub type Shapes = SmallVec<[i64; 64]>;
 
 /// Memory of a Python object, as long as the object lives.
 pub struct Array<'py> {
     pub dtype: DType,
-    /// The place of its header in the list of shapes.
+    /// The position of its header in the list of shapes.
     at: usize,
     rank: usize,
     pub data: *mut u8,
@@ -83,7 +84,7 @@ impl std::fmt::Display for Part<'_> {
 }
 
 impl<'py> Array<'py> {
-    /// Reads what is given for a part of the call, and notes its shape.
+    /// Reads the object given for a part of the call, and records its shape.
     #[inline]
     pub fn of(
         object: &Bound<'py, PyAny>,
@@ -239,7 +240,8 @@ impl<'py> Array<'py> {
         Ok(array)
     }
 
-    /// A number of Python's for a scalar: an integer for any type that holds it, a float for floats, a complex number for complex types.
+    /// A number of Python's for a scalar: an integer for any type that holds it, a float for floats, a complex number
+    /// for complex types.
     fn number(
         object: &Bound<'py, PyAny>,
         spec: &TensorSpec,
@@ -282,7 +284,7 @@ impl<'py> Array<'py> {
         Ok(Some(array))
     }
 
-    /// Writes the header: all that a plan depends on besides extents and strides.
+    /// Writes the header: everything except extents and strides that a plan depends on.
     fn note(&self, shapes: &mut Shapes) {
         let aligned = self.align() as i64;
         let flags = i64::from(self.writable) | i64::from(self.number.is_some()) << 1;
@@ -331,7 +333,7 @@ impl<'py> Array<'py> {
         reach.is_some_and(|reach| (reach + 1) * bytes < 1 << 62)
     }
 
-    /// The bytes that the elements span: from the first address to behind the last.
+    /// The address range of the elements: from the first address to the end of the last element.
     pub fn span(&self, shapes: &Shapes) -> std::ops::Range<usize> {
         let size = self.dtype.bytes() as i64;
         let (mut low, mut high) = (0i64, 0i64);
@@ -348,7 +350,8 @@ impl<'py> Array<'py> {
     }
 }
 
-/// True if an exception is an object's way to say that it gives no array; an interrupt, and memory that is not there, are the caller's.
+/// True if the exception means that the object gives no array. An interrupt or a lack of memory is passed on to the
+/// caller.
 fn is_refusal(py: Python<'_>, error: &PyErr) -> bool {
     error.is_instance_of::<PyException>(py) && !error.is_instance_of::<PyMemoryError>(py)
 }
@@ -363,7 +366,7 @@ pub struct Place<'a> {
 /// Copies elements of `size` bytes.
 ///
 /// # Safety
-/// Both places have elements of this shape at their strides, and those of `to` are nobody else's.
+/// Both places have elements of this shape at their strides, and the elements of `to` are not aliased.
 pub unsafe fn copy(shape: &[i64], size: usize, from: Place<'_>, to: Place<'_>) {
     if shape.contains(&0) {
         return;
@@ -430,7 +433,7 @@ fn stood_for(dtype: DType, part: Part<'_>) -> DType {
     }
 }
 
-/// The bytes of a number as an element; `None` where the type has no such element.
+/// The bytes of a number as an element; `None` if the type has no such element.
 fn number_bytes(
     object: &Bound<'_, PyAny>,
     dtype: DType,

@@ -1,8 +1,8 @@
-//! A call under way: the addresses of its arguments and results, and the memory of copies.
+//! A call in progress: the addresses of its arguments and results, and the memory of copies.
 //!
-//! Results never lie over arguments, but for one that overwrites an argument and is the same memory; where arrays overlap otherwise, or two results
-//! do, the result is made elsewhere and copied at the end. The interpreter's lock is held while elements are copied, and given up while the
-//! program runs, unless that is shorter than giving it up.
+//! A result shares memory with an argument only if it overwrites that argument. If arrays overlap otherwise, or two
+//! results do, the result is computed elsewhere and copied at the end. The interpreter's lock is held while elements
+//! are copied. It is released while the program runs, unless the run is shorter than a release.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -80,7 +80,7 @@ impl<'c, 'py> Call<'c, 'py> {
         Ok(address)
     }
 
-    /// Finds the arguments' addresses, and copies those that are to be copied.
+    /// Finds the arguments' addresses, and makes the planned copies.
     pub fn read(&mut self) -> PyResult<()> {
         for (array, access) in self.arrays.iter().zip(&self.plan.inputs) {
             let address = match (access, &array.number) {
@@ -92,8 +92,8 @@ impl<'c, 'py> Call<'c, 'py> {
                         data: array.data,
                         strides: array.strides(self.shapes),
                     };
-                    // SAFETY: the array has these elements; the copy has those that are stored, at the strides of the program's type, and an
-                    // element that is stored once is written several times.
+                    // SAFETY: the array has these elements; the copy has those that are stored, at the strides of the
+                    // program's type, and an element that is stored once is written several times.
                     unsafe {
                         copy(
                             array.shape(self.shapes),
@@ -115,7 +115,8 @@ impl<'c, 'py> Call<'c, 'py> {
         self.outputs.push(data);
     }
 
-    /// The next result, number `output`, goes into an array that is there; `direct` if it may be written there.
+    /// Directs the next result, number `output`, to an existing array; `direct` if the program may write to it
+    /// directly.
     pub fn write_into(&mut self, output: usize, array: &Array<'py>, direct: bool) -> PyResult<()> {
         let Some(ty) = self.plan.types.get(output) else {
             return Ok(());
@@ -174,7 +175,8 @@ impl<'c, 'py> Call<'c, 'py> {
                 data: back.to,
                 strides: &back.to_strides,
             };
-            // SAFETY: the result has these elements, and the array too, as the plan has compared them; nobody else holds the result.
+            // SAFETY: the result has these elements, and the array too, as the plan has compared them; nobody else
+            // holds the result.
             unsafe { copy(&shape, ty.dtype.bytes(), from, to) }
         }
         Ok(())
@@ -199,8 +201,9 @@ impl Plan {
         let mut bound = self.program.bind(&self.extents)?;
         let begin = self.is_timed().then(Instant::now);
         let executable = bound.executable();
-        // SAFETY: the plan has compared shapes and strides of the arrays with the types, whose bytes the executable expects; their objects live as
-        // long as the call, and libraries let nobody write meanwhile who does not ask for it. Results overlap nothing (`write_into`).
+        // SAFETY: the plan has compared shapes and strides of the arrays with the types, whose bytes the executable
+        // expects; their objects live as long as the call, and libraries let nobody write meanwhile who does not ask
+        // for it. Results overlap nothing (`write_into`).
         let done = unsafe { executable.run_at(addresses.0, addresses.1) };
         if let Some(begin) = begin {
             self.note(begin.elapsed().as_nanos());

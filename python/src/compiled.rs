@@ -22,9 +22,10 @@ const MOST_SHAPES: usize = 256;
 
 /// A program compiled for this machine. Call it on arrays, in the order of the program's inputs or by their names.
 ///
-/// Arrays of NumPy, PyTorch and JAX on the CPU are read where they lie if they are dense, permuted or not, or broadcast; those with gaps or negative
-/// strides are copied, which `copies` counts. A result that overwrites an argument is written there, and the call gives the argument back. Other
-/// results are new arrays of the library that made the first array, or those of `out`. Several threads may call at the same time.
+/// Arrays of NumPy, PyTorch and JAX on the CPU are read in place if they are dense, permuted or not, or broadcast.
+/// Arrays with gaps or negative strides are copied; `copies` counts the copies. A result that overwrites an argument is
+/// written there, and the call returns the argument. Other results are the arrays of `out`, or new arrays of the
+/// library that made the first argument. Several threads may call at the same time.
 #[pyclass(frozen, weakref, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
@@ -47,7 +48,7 @@ struct Wishes<'a, 'py> {
     /// The arrays that results are written to.
     out: SmallVec<[Option<Bound<'py, PyAny>>; 4]>,
     strides: Option<&'a Asked>,
-    /// The caller's word that tensors may be read as they lie.
+    /// True if the caller asserts that tensors may be read in place.
     unchecked: bool,
 }
 
@@ -166,7 +167,7 @@ impl Compiled {
         Ok((plan, shapes))
     }
 
-    /// The names of what a plan copies, each with the reason.
+    /// The names of the arguments and results that a plan copies, each with the reason.
     fn copied_by<'p>(&'p self, plan: &'p Plan) -> impl Iterator<Item = (&'p str, &'static str)> {
         let inputs = self.inner.signature().inputs.iter().zip(&plan.inputs);
         let inputs = inputs.filter_map(|(spec, access)| match access {
@@ -181,7 +182,7 @@ impl Compiled {
         inputs.chain(outputs)
     }
 
-    /// Logs what calls of a plan copy.
+    /// Logs the copies made by calls of a plan.
     fn tell(&self, py: Python<'_>, plan: &Plan) -> PyResult<()> {
         for (name, why) in self.copied_by(plan) {
             let logger = py
@@ -247,6 +248,7 @@ impl Compiled {
         }
         let mut shapes = Shapes::new();
         let inputs = self.arrays(objects, known, wishes.unchecked, &mut shapes)?;
+        // The first argument that belongs to a library determines the library of new results.
         let mut libraries = inputs.iter().map(|array| array.library);
         let library = libraries.find(|library| *library != Library::None);
         let library = library.unwrap_or(Library::None);
@@ -262,6 +264,7 @@ impl Compiled {
                     Some(array)
                 }
                 _ => {
+                    // In the key of the plan, -1 stands for an array that is not given.
                     shapes.push(-1);
                     None
                 }
@@ -317,9 +320,9 @@ impl Compiled {
 
 #[pymethods]
 impl Compiled {
-    /// Runs the program. `out` is an array for each result, or `None` for a new one; a program with one result takes the array itself. `strides`
-    /// gives for each result the strides of its new array in elements, or `None`: those of a permutation of a dense array. Inputs that are called
-    /// `out` or `strides` are given in order.
+    /// Runs the program. `out` has an array for each result, or `None` for a new array. For a program with one result
+    /// it is the array itself. `strides` has the strides of each new array in elements, or `None`; they must be those
+    /// of a permuted dense array. Inputs named `out` or `strides` must be given by position.
     #[pyo3(signature = (*arguments, out=None, strides=None, **named))]
     fn __call__<'py>(
         &self,
@@ -342,7 +345,7 @@ impl Compiled {
         }
     }
 
-    /// The arguments in the order of the inputs, and the lengths of named extents that they have; nothing runs.
+    /// The arguments in the order of the inputs, and the lengths that they give named extents; runs nothing.
     #[pyo3(signature = (*arguments, **named))]
     fn bind<'py>(
         &self,
@@ -360,7 +363,7 @@ impl Compiled {
         Ok((objects.into_iter().collect(), names.zip(lengths).collect()))
     }
 
-    /// Runs the program on arrays of the caller's alone: results go into `out`, one array for each.
+    /// Runs the program on the caller's arrays alone: `out` has one array for each result.
     #[pyo3(signature = (out, *arguments, **named))]
     fn call_into<'py>(
         &self,
@@ -388,8 +391,9 @@ impl Compiled {
         Ok(())
     }
 
-    /// Runs the program on a list of arguments, and gives a list of results, for callers that are programs. `unchecked` is the caller's word that
-    /// PyTorch's tensors may be read as they lie: gradients need not be recorded, and no tensor has its negative bit set.
+    /// Runs the program on a list of arguments and returns a list of results; meant for generated callers. With
+    /// `unchecked` the caller asserts that PyTorch's tensors may be read in place: gradients need not be recorded, and
+    /// no tensor has its negative bit set.
     #[pyo3(signature = (arguments, out=None, strides=None, unchecked=false))]
     fn call_list<'py>(
         &self,
@@ -443,7 +447,8 @@ impl Compiled {
             .extract()
     }
 
-    /// The arguments and results that calls had to copy so far. The logger `fuser` tells the reason, once for arrays of one kind.
+    /// The number of arguments and results that calls copied so far. The logger `fuser` reports the reason, once for
+    /// all arrays of one kind.
     #[getter]
     fn copies(&self) -> u64 {
         self.copies.load(Ordering::Relaxed)

@@ -1,7 +1,8 @@
 //! DLPack: tensors of other libraries by their C structures, from a capsule or through a library's table of functions.
 //!
-//! The structures are those of DLPack 1.3. A capsule is only read: its owner stays the object that made it, which the reader keeps alive. The
-//! table (`__dlpack_c_exchange_api__` of a type) gives a tensor in 50 ns and takes one over; PyTorch has it since 2.10.
+//! The structures are those of DLPack 1.3. A capsule is only read: the object that made it stays its owner, and the
+//! reader keeps that object alive. The table (`__dlpack_c_exchange_api__` of a type) returns a tensor in 50 ns and
+//! takes one over; PyTorch has it since 2.10.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -100,7 +101,7 @@ pub fn exchange_of(ty: &Bound<'_, PyType>) -> Option<&'static Exchange> {
     (table.version.major == 1).then_some(table)
 }
 
-/// A tensor and what its owner says of it.
+/// A tensor and its owner's flags.
 pub struct Given {
     pub tensor: Tensor,
     pub read_only: bool,
@@ -113,7 +114,7 @@ impl std::ops::Deref for Given {
     }
 }
 
-/// The flag of a tensor that nobody may write to.
+/// The flag of a read-only tensor.
 const READ_ONLY: u64 = 1;
 
 /// The tensor of an object, by its library's table.
@@ -166,7 +167,7 @@ pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Given, Bound<'py
     Ok((Given { tensor, read_only }, capsule))
 }
 
-/// The codes of element types: DLPack's code and bits beside ours.
+/// The codes of element types: DLPack's code and bits, and our type.
 const DTYPES: [(u8, u8, DType); 19] = [
     (2, 64, DType::F64),
     (2, 32, DType::F32),
@@ -203,7 +204,7 @@ pub fn code(of: DType) -> Option<DataType> {
     Some(DataType { code, bits, lanes })
 }
 
-/// The most axes of a tensor: what NumPy and PyTorch have.
+/// The most axes of a tensor, as in NumPy and PyTorch.
 const MOST_AXES: i32 = 64;
 
 impl Tensor {

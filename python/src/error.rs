@@ -12,7 +12,7 @@ create_exception!(
     "A refusal of Fuser. `str(error)` is the rendered text with carets; `code`, `message`, `hints` and `place` are its parts."
 );
 
-/// The exception of an error of the library, with its parts as attributes.
+/// The exception for an error of the library, with its parts as attributes.
 pub fn raised(py: Python<'_>, error: &fuser::Error) -> PyErr {
     let made = FuserError::new_err(error.to_string());
     let value = made.value(py);

@@ -11,10 +11,12 @@
 //! | `ops.rs` | the table of ops, for the builder and its documentation |
 //! | `error.rs` | the exception |
 //!
-//! Unsafe code is in `array`, `call`, `dlpack` and `results`, which read and write memory of Python's objects, and in `ffi`, which XLA calls.
+//! Unsafe code is in `array`, `call`, `dlpack` and `results`, which read and write memory of Python's objects, and in
+//! `ffi`, which XLA calls.
 //!
-//! A call holds the interpreter's lock while it looks at its arguments. It gives the lock up while it compiles and runs, unless the program's
-//! runs take less than 5 microseconds. No input makes the module panic on purpose; a panic becomes a Python exception.
+//! A call holds the interpreter's lock while it looks at its arguments. It gives the lock up while it compiles and
+//! runs, unless the program's runs take less than 5 microseconds. No input makes the module panic on purpose; a panic
+//! becomes a Python exception.
 #![deny(unsafe_code)]
 
 #[allow(unsafe_code)]

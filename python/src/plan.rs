@@ -1,9 +1,10 @@
-//! The plan of a call: what is done with arrays of these shapes and strides, decided when they are first seen.
+//! The plan of a call: the handling of arrays with these shapes and strides, decided when they are first seen.
 //!
-//! An argument is read where it lies if its strides are those of the program's type. If they are those of another dense layout (permuted, or
-//! one element along an axis), the program is compiled for that layout. Else (a gap, a negative stride, an address that is no multiple of the
-//! elements' size) it is copied. A result is written to the argument that it overwrites, to the array that the caller gives, or to a new array;
-//! through a copy where that array has gaps, or lies over an argument.
+//! An argument is read in place if its strides are those of the program's type. If they are those of another dense
+//! layout (permuted, or one element along an axis), the program is compiled for that layout. Otherwise (a gap, a
+//! negative stride, an address that is not a multiple of the elements' size) it is copied. A result is written to the
+//! argument that it overwrites, to the array that the caller gives, or to a new array; through a copy if that array has
+//! gaps, or overlaps an argument.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -42,7 +43,7 @@ pub enum Target {
     New(Vec<i64>),
     /// The array that is given, or the argument that is overwritten.
     Into(Destination),
-    /// The same, through other memory, and why.
+    /// Writes to the destination through a copy, with the reason.
     Through(Destination, &'static str),
 }
 
@@ -55,10 +56,10 @@ pub enum Destination {
 /// The strides that a caller asks for, for each result.
 pub type Asked = Vec<Option<Vec<i64>>>;
 
-/// Runs in which a program shows that it is quick.
+/// The number of runs that classify a program as quick.
 const TRIALS: u8 = 4;
 const QUICK: u8 = 0xff;
-/// Nanoseconds of a run for which the interpreter's lock is not given up: it takes about 100 to give it up and to get it back.
+/// The longest run, in nanoseconds, that keeps the interpreter's lock: releasing and reacquiring it takes about 100.
 const SHORT: u128 = 5_000;
 
 impl Plan {
@@ -157,7 +158,7 @@ pub fn extents(
     base.extents(&types).map_err(|error| raised(py, &error))
 }
 
-/// The layouts of the arguments that lie otherwise than their types say, where a type can say it.
+/// The layout of each argument whose strides differ from its type, if a type can express that layout.
 fn wanted_inputs(
     inputs: &[Array<'_>],
     specs: &[TensorSpec],
@@ -189,7 +190,7 @@ fn wanted_outputs(
     given.iter().enumerate().map(order).collect()
 }
 
-/// The strides of an array that is stored as the type says, in elements; 0 along axes that are stored once.
+/// The strides, in elements, of an array stored as the type says; 0 along axes that are stored once.
 fn stored(shape: &[i64], spec: &TensorSpec) -> Vec<i64> {
     let mut wanted = vec![0; shape.len()];
     let place = |i: usize| spec.order.get(i).map_or(i, |&axis| axis as usize);
@@ -213,7 +214,8 @@ const GAP: &str =
     "its strides have gaps or run backward, or its layout is one for which no code is made";
 const ADDRESS: &str = "it begins at no multiple of what its elements or the kernels need";
 
-/// An axis of extent 0 that is stored once: the type has memory that no element is in, and the array may have none.
+/// The reason for copying an array without elements. The type may have memory, along an axis of extent 0 that is stored
+/// once, and the array may have none.
 const NOTHING: &str = "it has no elements, and its type has memory";
 
 fn access(

@@ -110,7 +110,8 @@ pub fn drawing<'py>(
 
 #[pymethods]
 impl Program {
-    /// Parses and verifies the text of a module. `entry` chooses one of several programs; `filename` stands in messages.
+    /// Parses and verifies the text of a module. `entry` selects one of several programs; `filename` is the name in
+    /// messages.
     #[staticmethod]
     #[pyo3(signature = (text, entry=None, filename="program.fir"))]
     fn parse(py: Python<'_>, text: &str, entry: Option<&str>, filename: &str) -> PyResult<Self> {
@@ -132,9 +133,10 @@ impl Program {
         Self::of(py, read)
     }
 
-    /// Compiles the program for this machine's processor. Code is made when extents first ask for it; where `shapes` gives all
-    /// extents, now. `passes` runs in place of the usual passes up to `schedule`; `executors` names the libraries that may run products. Code that
-    /// was made before is taken from `cache`, a folder; if not given, that of `FUSER_CACHE_DIR` or the user's caches; `False` for none.
+    /// Compiles the program for this machine's processor. If `shapes` gives all extents, code is generated now;
+    /// otherwise when a call first needs it. `passes` replaces the usual passes up to `schedule`. `executors` names the
+    /// libraries that may run products. `cache` is the folder with code of earlier compilations. The default is that of
+    /// `FUSER_CACHE_DIR` or the user's cache folder; `False` disables the cache.
     #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn compile(
@@ -154,9 +156,10 @@ impl Program {
         Ok(Compiled::new(compiled, self.inner.clone(), options))
     }
 
-    /// The segments and their bytes, from shapes alone, as a dictionary: docs/report-schema.md has its fields. Bytes are numbers where
-    /// `shapes` gives all extents, else polynomials over their names. `with_segments` takes it, edited or not. `html` is a path for the page with the
-    /// same numbers, the graph, the decisions and every pass.
+    /// The segments and their bytes, from shapes alone, as a dictionary; docs/report-schema.md lists its fields. Bytes
+    /// are numbers if `shapes` gives all extents, otherwise polynomials over the names of extents. `with_segments`
+    /// takes the dictionary, edited or not. `html` is a path for a page with the same numbers, the graph, the decisions
+    /// and every pass.
     #[pyo3(signature = (*, html=None, target=None, shapes=None, passes=None, executors=None))]
     fn report<'py>(
         &self,
@@ -176,8 +179,9 @@ impl Program {
         loaded(py, report.map_err(|error| raised(py, &error))?)
     }
 
-    /// The segments, from shapes alone: of each its ops, bytes, launches and time, what it reads and writes, and for each cut between two the
-    /// reasons. A list with totals, which shows itself in notebooks. The figures for extents that `shapes` does not give assume 1024 elements.
+    /// The segments, from shapes alone. A segment has its ops, bytes, launches, time, inputs and outputs; a cut between
+    /// two segments has its reasons. The result is a list with totals, and notebooks show it as a picture. Extents that
+    /// `shapes` does not give are assumed to be 1024.
     #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
     fn segments<'py>(
         &self,
@@ -191,8 +195,9 @@ impl Program {
         drawing(py, &self.inner, &options)
     }
 
-    /// The reasons for the segments, in the words of `fuser-opt --explain`: of all of them, of one value (where it is, what crosses there), or of
-    /// two values (what one kernel for both would cost or break).
+    /// The reasons for the segments, as `fuser-opt --explain` states them. Without a value: of all segments. With one
+    /// value: its segment, and the cuts that it crosses. With two values: what one kernel for both would cost or
+    /// violate.
     #[pyo3(signature = (*values, target=None, shapes=None, passes=None, executors=None))]
     fn explain(
         &self,
@@ -209,8 +214,9 @@ impl Program {
         text.map_err(|error| raised(py, &error))
     }
 
-    /// The prices of the segments as they are and as asked: `together` are names of values that share a kernel, `apart` those of which no two do; a
-    /// name alone in `apart` gets a kernel of its own. Several wishes are a list of lists. Where the wish cannot be met, `error` of the result says why.
+    /// The prices of the segments as they are and as requested. Values named in `together` share a kernel. No two
+    /// values named in `apart` share one; a single name in `apart` gets a kernel of its own. Several requests are a
+    /// list of lists. If a request cannot be met, `error` of the result states the reason.
     #[pyo3(signature = (together=None, apart=None, *, target=None, shapes=None, passes=None, executors=None))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn what_if<'py>(
@@ -238,7 +244,8 @@ impl Program {
         of.call1((loaded(py, taken)?, asked, error))
     }
 
-    /// The segments as programs in run order, with the map between their values and those of the whole. `.compile()` of the result runs them.
+    /// The segments as programs in run order, with the map between their values and the whole program's. `.compile()`
+    /// of the result runs them.
     #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None))]
     fn split<'py>(
         slf: Bound<'py, Self>,
@@ -272,8 +279,8 @@ impl Program {
         of.call1((slf, loaded(py, map)?, parts, given))
     }
 
-    /// The program with other segments: those of a report, of what `segments` gives, of a JSON text of that form, or of lists of names of values, one
-    /// list for each segment.
+    /// The program with other segments. `segments` is a report, the result of the method `segments`, a JSON text of
+    /// that form, or one list of value names for each segment.
     #[pyo3(signature = (segments, *, target=None, shapes=None, passes=None, executors=None))]
     fn with_segments(
         &self,
@@ -292,7 +299,8 @@ impl Program {
         Ok(Self { inner })
     }
 
-    /// The text of a segment as it is scheduled: sweeps with the roles of their axes, tiles and vector widths. `with_schedule` takes it, edited.
+    /// The scheduled text of a segment: sweeps with the roles of their axes, tiles and vector widths. `with_schedule`
+    /// takes the edited text.
     #[pyo3(signature = (segment, *, target=None, shapes=None, passes=None, executors=None))]
     fn schedule(
         &self,
@@ -308,8 +316,8 @@ impl Program {
         text.map_err(|error| raised(py, &error))
     }
 
-    /// The program with another schedule of a segment: the edited text that `schedule` gives, or clauses of its only sweep, such as
-    /// `"tile [4, 64] vector 8"`.
+    /// The program with another schedule of a segment. `text` is the edited text of `schedule`, or clauses of its only
+    /// sweep, such as `"tile [4, 64] vector 8"`.
     #[pyo3(signature = (segment, text, *, target=None, shapes=None, passes=None, executors=None))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn with_schedule(
@@ -360,7 +368,7 @@ impl Program {
         self.inner.signature().extents.clone()
     }
 
-    /// The inputs: of each its name, element type and extents, which are numbers or names.
+    /// The inputs, each with its name, element type and extents; an extent is a number or a name.
     #[getter]
     fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
         let signature = self.inner.signature();
@@ -387,12 +395,12 @@ impl Program {
         signature.inputs.iter().map(row).collect()
     }
 
-    /// The type of a value, as text; `None` where no value has the name.
+    /// The type of a value, as text; `None` if no value has the name.
     fn type_of(&self, name: &str) -> Option<String> {
         self.inner.type_of(name.trim_start_matches('%'))
     }
 
-    /// For each result the position of the argument that it overwrites, or `None`.
+    /// For each result, the position of the argument that it overwrites, or `None`.
     #[getter]
     fn aliases(&self) -> Vec<Option<usize>> {
         self.inner.aliases()

@@ -1,7 +1,8 @@
-//! Results of a call as arrays of the library that made its arguments, on memory that the program wrote: nothing is copied.
+//! Results of a call as arrays of the library that made its arguments, on memory that the program wrote, without
+//! copies.
 //!
-//! [`Libraries`] is what the module knows of other libraries: NumPy's numbers for element types, which types have a table for DLPack. It is found
-//! out once and never changes what a call computes.
+//! [`Libraries`] holds facts about other libraries: NumPy's numbers for element types, and the types with a table for
+//! DLPack. It is determined once and never affects results.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -46,7 +47,7 @@ const NAMES: [(&str, DType); 19] = [
 /// The facts about other libraries.
 pub struct Libraries {
     descriptions: Vec<(DType, Py<PyArrayDescr>)>,
-    /// The element types by NumPy's numbers for them, and those of larger numbers.
+    /// The element types by NumPy's numbers, and those with larger numbers.
     common: [Option<DType>; 32],
     numbers: Vec<(i32, DType)>,
     tables: Mutex<Vec<(Py<PyType>, Option<&'static Exchange>)>>,
@@ -108,7 +109,7 @@ impl Libraries {
         row.map(|row| row.1)
     }
 
-    /// The table of the object's type, of which PyTorch's tensors must be plain.
+    /// The table of the object's type; tensors of PyTorch must be plain.
     pub fn table(&self, object: &Bound<'_, PyAny>) -> Option<&'static Exchange> {
         let ty = object.get_type();
         let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,7 +130,7 @@ impl Libraries {
         }
     }
 
-    /// The array that NumPy makes of an object that has a buffer or an array interface.
+    /// The NumPy array of an object with a buffer or an array interface.
     pub fn as_array<'py>(
         &self,
         object: &Bound<'py, PyAny>,
@@ -168,8 +169,8 @@ impl Libraries {
     }
 }
 
-/// Refuses PyTorch's tensors that other libraries must not read or write as they lie: those that gradients are recorded for, and those of which the
-/// sign is turned, or the conjugate taken, when they are read.
+/// Refuses PyTorch's tensors that other libraries must not read or write in place: tensors with gradients, and tensors
+/// that are lazily negated or conjugated.
 pub fn check_plain(object: &Bound<'_, PyAny>, part: Part<'_>, dtype: DType) -> PyResult<()> {
     let py = object.py();
     let Ok(records) = object.getattr(intern!(py, "requires_grad")) else {
@@ -207,12 +208,13 @@ struct Block {
     _memory: Raw,
 }
 
-/// The most bytes of a result whose memory NumPy's own allocator gives, which keeps small blocks at hand. Ours begin at a line of the cache.
+/// The largest result, in bytes, that NumPy's own allocator allocates, since it caches small blocks. Larger results are
+/// aligned to cache lines.
 const SMALL: usize = 1024;
 /// The multiple at which NumPy's memory begins.
 const NUMPY_ALIGN: usize = 16;
 
-/// A new array for a result, of `library`, with these strides in elements; and where its elements go.
+/// A new array of `library` for a result, with these strides in elements; and the address of its elements.
 pub fn array<'py>(
     py: Python<'py>,
     known: &Libraries,
@@ -241,7 +243,7 @@ pub fn array<'py>(
     }
 }
 
-/// The array as the library has it, once it is written.
+/// The finished result: the array as its library represents it.
 pub fn finished<'py>(
     py: Python<'py>,
     library: Library,
@@ -306,8 +308,8 @@ fn numpy_array<'py>(
     let memory = memory(py, heap, ty.bytes)?;
     let data = memory.address();
     let base = Bound::new(py, Block { _memory: memory })?;
-    // SAFETY: the memory has the elements that shape and strides describe, and the array keeps its owner; NumPy takes over the reference to the
-    // description, and that to the base.
+    // SAFETY: the memory has the elements that shape and strides describe, and the array keeps its owner; NumPy takes
+    // over the reference to the description, and that to the base.
     unsafe {
         let made = PY_ARRAY_API.PyArray_NewFromDescr(
             py,
@@ -328,10 +330,10 @@ fn numpy_array<'py>(
     }
 }
 
-/// A result with what DLPack's structure points to.
+/// A result, with the memory to which DLPack's structure points.
 struct Owned {
     managed: Versioned,
-    /// The extents, and behind them the strides.
+    /// The extents, followed by the strides.
     axes: SmallVec<[i64; 16]>,
     _memory: Raw,
 }
@@ -387,10 +389,10 @@ fn tensor<'py>(
     }
 }
 
-/// Gives up a result, as its library asks.
+/// Frees a result when its library asks for it.
 ///
 /// # Safety
-/// `managed` is that of a result that `tensor` made, and is given up once.
+/// `managed` belongs to a result that `tensor` made, and is freed once.
 unsafe extern "C" fn delete(managed: *mut Versioned) {
     // SAFETY: `context` is the box that `tensor` made, and this is called once.
     unsafe { drop(Box::from_raw((*managed).context.cast::<Owned>())) }

@@ -1,5 +1,5 @@
-//! Folds: simpler forms found without making ops. No fold changes a bit of a result (the bits of a NaN apart, which arithmetic
-//! does not specify).
+//! Folds: simpler forms found without making ops. No fold changes a bit of a result (the bits of a NaN apart, which
+//! arithmetic does not specify).
 //!
 //! ```text
 //! mul %x, 1.0         => %x          cast %x to (its type)       => %x
@@ -24,14 +24,14 @@ use self::constants::{attribute, number, uniform};
 use self::scalar::Scalar;
 use super::{BITCAST, BROADCAST, CAST, COMPARE, FLIP, NEG, NOT, PERMUTE, RESHAPE};
 
-/// A value of exactly the result's type stands for it.
+/// Folds to a value, if it has exactly the result's type.
 fn value(ir: &Ir, op: Op, value: Value) -> Option<Folded> {
     let same = ir.value_type(ir.result(op, 0)) == ir.value_type(value);
     same.then(|| Folded::Values(smallvec![value]))
 }
 
-/// The result holds one element everywhere. An extent `?` comes from an operand and no constant can have it, and none can have
-/// a layout or complex elements.
+/// A constant with the value `scalar` everywhere as the result. `None` for types that a constant cannot have: an extent
+/// `?` (it comes from an operand), a layout, or complex elements.
 fn constant(ir: &mut Ir, op: Op, scalar: Scalar) -> Option<Folded> {
     let ty = ir.value_type(ir.result(op, 0));
     let tensor = ir.ty(ty).as_tensor();
@@ -203,14 +203,14 @@ fn inner_operand(ir: &Ir, x: Value, def: &'static fuser_ir::OpDef) -> Option<Val
     Some(ir.operand(op, 0))
 }
 
-/// Ops that are the identity wherever the result has the operand's type: `broadcast`, `expand`, `squeeze`, `slice`, `pad`,
-/// `cat` of one, reductions of no axes.
+/// Folds ops that are the identity if the result has the operand's type: `broadcast`, `expand`, `squeeze`, `slice`,
+/// `pad`, `cat` of one operand, reductions of no axes.
 pub fn same_type(ir: &mut Ir, op: Op) -> Option<Folded> {
     value(ir, op, ir.operand(op, 0))
 }
 
-/// As [`same_type`], for ops that reduce the axes `dims`: only where there are none (an axis of `keepdim` may have the operand's
-/// extent 1, and reducing one bf16 element is the identity, but one NaN need not keep its bits).
+/// Like [`same_type`], for ops that reduce the axes `dims`: only if there are none. An axis of `keepdim` may have
+/// extent 1 in the operand too, and reducing one bf16 element is the identity, but a NaN need not keep its bits.
 pub fn reduction(ir: &mut Ir, op: Op) -> Option<Folded> {
     let none = ir.i64s_of(op, "dims").is_some_and(<[i64]>::is_empty);
     none.then(|| same_type(ir, op))?
@@ -238,7 +238,7 @@ pub fn last(ir: &mut Ir, op: Op) -> Option<Folded> {
     constant(ir, op, known)
 }
 
-/// `fusion.permute`: the identity, or back to where a permutation came from.
+/// `fusion.permute`: an identity permutation, or one that undoes the permutation before it.
 pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let outer = ir.i64s_of(op, "dims")?;
@@ -255,7 +255,7 @@ pub fn permute(ir: &mut Ir, op: Op) -> Option<Folded> {
     identity.then(|| value(ir, op, ir.operand(inner, 0)))?
 }
 
-/// `fusion.flip`: of no axis that has several elements, or back to where a flip came from.
+/// `fusion.flip`: of axes with at most one stored element, or one that undoes the flip before it.
 pub fn flip(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let dims = ir.i64s_of(op, "dims")?;
@@ -279,7 +279,7 @@ pub fn reshape(ir: &mut Ir, op: Op) -> Option<Folded> {
     value(ir, op, x).or_else(back)
 }
 
-/// `fusion.squeeze`: of nothing, or of exactly the axes that a broadcast added.
+/// `fusion.squeeze`: of no axis, or of exactly the axes that a broadcast added.
 pub fn squeeze(ir: &mut Ir, op: Op) -> Option<Folded> {
     let x = ir.operand(op, 0);
     let gone = ir.i64s_of(op, "dims")?;

@@ -1,7 +1,7 @@
 //! Arithmetic on one element, exactly as the op tables define it.
 //!
-//! Only what is exact or correctly rounded by definition: no transcendental function, and nothing whose result is a NaN, whose
-//! bits no op specifies.
+//! Folds only functions that are exact or correctly rounded by definition: no transcendental function, and no NaN
+//! result, whose bits no op specifies.
 
 use fuser_ir::float;
 use fuser_ir::types::DType;
@@ -84,7 +84,8 @@ pub fn round(value: f64, dtype: DType) -> f64 {
     }
 }
 
-/// `value` cut to f32, with the last bit set where something was cut off: rounding that to fewer bits rounds `value` once.
+/// `value` truncated to f32, with the last bit set if the truncation was inexact (round to odd). A later rounding to
+/// fewer bits then gives the correctly rounded `value`.
 fn to_odd(value: f64) -> f32 {
     let near = value as f32;
     let back = f64::from(near);
@@ -98,7 +99,7 @@ fn to_odd(value: f64) -> f32 {
     f32::from_bits(toward_zero | 1)
 }
 
-/// A float op in the computation type of `dtype`; `None` where the result is a NaN.
+/// Evaluates a float op in the computation type of `dtype`; `None` if the result is a NaN.
 fn compute(
     dtype: DType,
     in_f64: impl FnOnce() -> f64,

@@ -24,7 +24,7 @@ pub enum AttrKind {
         /// Its type; `i64` is not printed.
         ty: TypeId,
     },
-    /// `1.5 : f32`. The bits are those of the f64 that holds the value exactly.
+    /// `1.5 : f32`. The bits are those of the f64 with exactly this value.
     Float {
         /// f64 bits.
         bits: u64,
@@ -49,7 +49,7 @@ pub enum AttrKind {
         ty: TypeId,
         /// Element type, repeated from `ty`.
         dtype: DType,
-        /// True if `bytes` holds one element that stands for all.
+        /// True if `bytes` holds one element for all positions.
         splat: bool,
         /// Little-endian element bytes, row-major.
         bytes: Vec<u8>,

@@ -5,8 +5,8 @@
 //! let sum = b.value(&fusion::ADD, &[x, y], &[])?;
 //! ```
 //!
-//! Every op is checked against its table and its types are inferred; a failure is the caller's mistake and comes back as an
-//! [`OpError`]. Never leaves a half-made op behind.
+//! Every op is checked against its table and its types are inferred; a failure is the caller's mistake and comes back
+//! as an [`OpError`]. Never leaves a half-made op behind.
 
 use smallvec::SmallVec;
 
@@ -162,7 +162,7 @@ impl<'a> Builder<'a> {
     pub fn ints<'n>(&mut self, name: &'n str, values: &[i64]) -> Clause<'n> {
         (name, self.ir.i64_array_attr(values))
     }
-    /// A clause of amounts; `None` where one is negative beside a named one.
+    /// A clause of amounts; `None` if one is negative and another has names.
     pub fn amounts<'n>(&mut self, name: &'n str, values: &[ExtentExpr]) -> Option<Clause<'n>> {
         Some((name, self.ir.amounts_attr(values)?))
     }

@@ -1,14 +1,14 @@
 //! Copies of operations with everything in their regions.
 //!
-//! The copy is detached; values and blocks inside it refer to the copy, all others stay as they are (or follow the entries
-//! that the caller put into the [`Mapping`]). Names, locations and source places go along. Never recurses.
+//! The copy is detached; values and blocks inside it refer to the copy, all others stay as they are (or follow the
+//! entries that the caller put into the [`Mapping`]). Names, locations and source places go along. Never recurses.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::ir::{Block, Ir, NewOp, Op, Value};
 
-/// A mapping from originals to their copies. Values and blocks without an entry stand for themselves.
+/// A mapping from originals to their copies. Values and blocks without an entry map to themselves.
 #[derive(Clone, Debug, Default)]
 pub struct Mapping {
     values: FxHashMap<Value, Value>,
@@ -16,7 +16,7 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Makes `to` stand for `from`.
+    /// Maps `from` to `to`.
     pub fn insert(&mut self, from: Value, to: Value) {
         self.values.insert(from, to);
     }
@@ -31,7 +31,7 @@ impl Mapping {
 }
 
 impl Ir {
-    /// A detached copy of `op`; `map` learns what stands for each of its values.
+    /// A detached copy of `op`; its results and blocks are added to `map`.
     pub fn clone_op(&mut self, op: Op, map: &mut Mapping) -> Op {
         let copy = self.copy_shell(op, map);
         let mut pairs = vec![(op, copy)];

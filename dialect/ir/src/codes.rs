@@ -2,7 +2,8 @@
 //!
 //! A code is never reused. Each has an example; the tests check that the example gives the code.
 
-/// Declares the codes of a table, each as a constant, and the list of them, `CODES`: name, code, title, explanation, example.
+/// Declares the codes of a table, each as a constant, and the list of them, `CODES`: name, code, title, explanation,
+/// example.
 #[macro_export]
 macro_rules! codes {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $title:literal, $explanation:literal, $example:expr;)*) => {

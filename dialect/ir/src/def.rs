@@ -1,8 +1,8 @@
 //! Op tables: an operation is declared once, as data, and parser, printer, verifier, docs and tests follow from it.
 //!
-//! An [`OpDef`] is a plain `static`; a [`DialectDef`] lists the ops of a dialect; a [`Registry`] is the dialects that one
-//! context knows. Nothing is registered behind the reader's back. Passes ask the table of an op: its maps, class and traits,
-//! what it [`Computes`].
+//! An [`OpDef`] is a plain `static`. A [`DialectDef`] lists the ops of a dialect; a [`Registry`] lists the dialects
+//! that a context knows. There is no hidden registration. Passes query the table of an op: its maps, class and traits,
+//! and the function that it [`Computes`].
 
 use smallvec::SmallVec;
 
@@ -37,11 +37,11 @@ bitflags::bitflags! {
         const ELEMENTWISE = 1 << 8;
         /// `f(f(x)) == f(x)`.
         const IDEMPOTENT = 1 << 9;
-        /// A user's boundary between segments: nothing that uses its result shares its segment.
+        /// A boundary between segments, stated by the user: no op that uses its result is in its segment.
         const BARRIER = 1 << 11;
         /// The region may read values in any order (graph region): dominance is not checked inside.
         const GRAPH_REGION = 1 << 12;
-        /// A float result is NaN wherever an operand, or for reductions an element that is combined, is NaN.
+        /// A float result is NaN if an operand is NaN, or for reductions, if a combined element is.
         const PROPAGATES_NAN = 1 << 13;
         /// A float result is defined within a bound and not to the bit.
         const APPROXIMATE = 1 << 14;
@@ -79,11 +79,11 @@ impl DTypes {
     pub const fn without(self, dtype: DType) -> Self {
         Self(self.0 & !(1 << dtype as u32))
     }
-    /// The set and those of another.
+    /// The union with another set.
     pub const fn with(self, others: Self) -> Self {
         Self(self.0 | others.0)
     }
-    /// The set less those of another.
+    /// The difference to another set.
     const fn less(self, others: Self) -> Self {
         Self(self.0 & !others.0)
     }
@@ -110,7 +110,7 @@ impl DTypes {
     pub const INTEGRAL: Self = Self::REAL.less(Self::of_kind(Kind::Float));
     /// Integers without `i1` and `index`.
     pub const INT: Self = Self::INTEGRAL.without(DType::I1).without(DType::Index);
-    /// Everything real that adds and multiplies: of [`Self::COMPUTED`] all but `i1`.
+    /// The real types that can be added and multiplied: [`Self::COMPUTED`] without `i1`.
     pub const NUMERIC: Self = Self::COMPUTED.without(DType::I1);
     /// Everything that adds and multiplies.
     pub const FIELD: Self = Self::NUMERIC.with(Self::COMPLEX);
@@ -167,8 +167,7 @@ impl TypeConstraint {
     pub const ANY: Self = Self::new(Shape::Any, DTypes::ANY);
 }
 
-/// The memory that a value must lie in so that a scheduler can take the op. Read by segmentation, from here and nowhere
-/// else.
+/// The memory that a value must lie in so that a scheduler can take the op. Segmentation reads it from here only.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Placement {
     /// Anywhere: a register will do.
@@ -226,7 +225,7 @@ pub enum ClauseKind {
     Number,
     /// `scheduler "row"`.
     String,
-    /// One of the listed words, kept as a string: `predicate lt`.
+    /// One of the listed words, stored as a string: `predicate lt`.
     Keyword(&'static [&'static str]),
     /// `keepdim`: no value.
     Unit,
@@ -256,7 +255,7 @@ pub struct ClauseDef {
 pub struct RegionDef {
     /// Name in docs and diagnostics.
     pub name: &'static str,
-    /// True if custom form may leave the region out (an `else`).
+    /// True if the custom form may omit the region (an `else`).
     pub optional: bool,
     /// One sentence.
     pub doc: &'static str,
@@ -267,8 +266,8 @@ pub struct RegionDef {
 pub struct Syntax {
     /// `@name` directly after the op name, kept as `sym_name`.
     pub symbol: bool,
-    /// `(%x: T, ...) -> (T, ...)` after the symbol, kept as `function_type`; its parameters are the arguments of the entry
-    /// block of region 0.
+    /// `(%x: T, ...) -> (T, ...)` after the symbol, kept as `function_type`; its parameters are the arguments of the
+    /// entry block of region 0.
     pub signature: bool,
     /// The op that ends each block of its regions. Custom form may leave it out if it would have no operands: the
     /// parser adds it.
@@ -312,9 +311,9 @@ pub enum OpClass {
     Memory,
 }
 
-/// The function that an op computes on elements, for analyses of values: extents and memory offsets, sums put together
-/// from partial sums, constants. For a reduction or a scan it is the combiner. Most ops state none: their function concerns the
-/// interpreter and code generation alone.
+/// The function that an op computes on elements, for analyses of values: extents and memory offsets, reductions of
+/// partial results, constants. For a reduction or a scan it is the combiner. Most ops state none: only the interpreter
+/// and code generation know their function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Computes {
     /// The value of the clause `value`.
@@ -343,7 +342,7 @@ pub enum Computes {
     MaxNum,
     /// The smallest that is no NaN.
     MinNum,
-    /// The one behind.
+    /// The later one.
     Last,
     /// The bits that both have.
     And,
@@ -351,7 +350,7 @@ pub enum Computes {
     Choice,
     /// The operand as a value of type `to`.
     Cast,
-    /// Several things at once; to be taken apart before kernels are made.
+    /// Several functions at once; decomposed before kernels are made.
     Composite,
 }
 
@@ -409,7 +408,7 @@ impl OpError {
         self.code = Some(code);
         self
     }
-    /// Adds what to do instead.
+    /// Adds advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
@@ -425,7 +424,7 @@ pub struct OpParts<'a> {
     pub attrs: &'a [(Sym, AttrId)],
     /// Regions, already filled.
     pub regions: &'a [Region],
-    /// Result types the text states, if it does: inference may read what it cannot know otherwise (a constant's type).
+    /// Result types stated in the text, if any: inference may read types that it cannot infer (a constant's type).
     pub stated: Option<&'a [TypeId]>,
 }
 
@@ -442,10 +441,10 @@ impl OpParts<'_> {
 
 /// Types of results.
 pub type ResultTypes = SmallVec<[TypeId; 2]>;
-/// Computes the result types, or says why there are none. They follow from the types of operands, attributes that are not discardable, regions and
-/// stated types: ops without regions that are equal in these have equal ones, whatever values they read.
+/// Computes the result types, or an error. They depend only on the types of operands, inherent attributes, regions and
+/// stated types. So two ops without regions that agree in these have equal result types, whatever values they read.
 pub type InferFn = fn(&mut Ir, OpParts<'_>) -> Result<ResultTypes, OpError>;
-/// Checks what the table cannot say; pushes every mistake. Runs after the generic checks of the same op passed.
+/// Checks rules beyond the table; pushes every mistake. Runs after the generic checks of this op passed.
 pub type VerifyFn = fn(&Ir, Op, &mut Vec<OpError>);
 
 /// The result of a fold.
@@ -467,7 +466,7 @@ pub struct OpDef {
     pub name: &'static str,
     /// A few words.
     pub summary: &'static str,
-    /// The definition: shapes, dtypes, edge cases; what the interpreter implements. Markdown.
+    /// The definition, which the interpreter implements: shapes, dtypes, edge cases. Markdown.
     pub doc: &'static str,
     /// A complete example of the custom form, parsed by the tests: either ops that may use `%x`, `%y`... declared as
     /// parameters in its first line comment, or a whole module.
@@ -490,12 +489,12 @@ pub struct OpDef {
     pub computes: Option<Computes>,
     /// Traits.
     pub traits: Traits,
-    /// Arithmetic per result element (per reduced element for reductions), in simple operations: exp counts 10, say.
+    /// Arithmetic per result element (per reduced element for reductions), in simple operations; exp counts as 10.
     pub flops: u32,
-    /// The ops in whose regions it may stand directly; empty: anywhere.
+    /// The ops in whose regions it may be directly; empty: any op.
     pub parents: &'static [&'static str],
-    /// Type inference; `None` where types must be written. It may read the stated types where nothing else tells (a
-    /// constant, a vector load): text that leaves types out is right only where inference without them gives the same.
+    /// Type inference; `None` if the text must state the types. It may read stated types that nothing else determines
+    /// (a constant, a vector load). Text may omit types only if inference without them gives the same types.
     pub infer: Option<InferFn>,
     /// Extra checks.
     pub verify: Option<VerifyFn>,
@@ -604,13 +603,13 @@ impl OpDef {
         let last = self.operands.last().filter(|o| o.variadic);
         self.operands.get(index).or(last)
     }
-    /// Part of the name before the dot.
+    /// The part of the name before the dot.
     pub fn dialect(&self) -> &'static str {
         self.name.split('.').next().unwrap_or("")
     }
 }
 
-/// A name without what spellings differ in: case and underscores.
+/// A name without case and underscores.
 fn spelling(name: &str) -> String {
     let letters = name.chars().filter(|c| *c != '_');
     letters.map(|c| c.to_ascii_lowercase()).collect()
@@ -625,23 +624,23 @@ pub struct DialectDef {
     pub doc: &'static str,
     /// Its ops, in the order of the docs.
     pub ops: &'static [&'static OpDef],
-    /// Names of attributes that its passes leave on any op and that say nothing about what the op is: ops are compared without
-    /// them, and a pass that does not know one may drop it.
+    /// Names of attributes that its passes put on any op and that do not belong to the op's identity: ops are compared
+    /// without them, and a pass that does not know them may drop them.
     pub discardable: &'static [&'static str],
 }
 
-/// Names elsewhere with their counterparts here: for hints to those who know an op or a clause by them.
+/// Names in other systems with their counterparts here: for hints to users who know an op or a clause by them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Foreign {
     /// Ops.
     pub names: Names,
     /// One op there, several here, in words.
     pub composed: Names,
-    /// Ops without a counterpart, and what to do.
+    /// Ops without a counterpart, with advice.
     pub absent: Names,
     /// Clauses.
     pub clauses: Names,
-    /// Ops here with one result that have two elsewhere, and where the second comes from.
+    /// Ops with one result here and two results elsewhere, and the op that gives the second one.
     pub second: Names,
 }
 
@@ -655,7 +654,7 @@ pub enum Elsewhere {
     Op(&'static str),
     /// Several, in words.
     Composed(&'static str),
-    /// None, and what to do.
+    /// There is no counterpart; the advice.
     Absent(&'static str),
 }
 
@@ -686,9 +685,9 @@ impl Registry {
         self.foreign = foreign;
         self
     }
-    /// The counterpart of the op that is called `name` elsewhere: by its whole name, or by a part of it between dots, the
-    /// last one that says something (`torch.aten.add.Tensor`). An op of ours with a name like that part counts too, but
-    /// those of kernels.
+    /// The counterpart of an op called `name` elsewhere: by its whole name, or by a part of it between dots, the last
+    /// one that is known (`torch.aten.add.Tensor`). An op of ours with the name of that part counts too, except ops of
+    /// kernels.
     pub fn foreign(&self, name: &str) -> Option<Elsewhere> {
         let parts = name.rsplit('.').filter(|_| name.contains('.'));
         std::iter::once(name)

@@ -1,7 +1,7 @@
 //! Diagnostics: messages to the user, as data. Rendering is elsewhere.
 //!
-//! A [`Diagnostic`] has a severity, a stable code, a message, a primary place and further labels, notes and helps. Codes are
-//! declared in tables ([`CodeDef`]) with a long text and an example each, and are never reused.
+//! A [`Diagnostic`] has a severity, a stable code, a message, a primary place and further labels, notes and helps.
+//! Codes are declared in tables ([`CodeDef`]) with a long text and an example each, and are never reused.
 
 use crate::span::Span;
 
@@ -82,7 +82,7 @@ pub struct Fix {
     pub replacement: String,
 }
 
-/// One thing told to the user.
+/// One message for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Diagnostic {
     /// Severity.
@@ -149,7 +149,7 @@ impl Diagnostic {
         });
         self
     }
-    /// Adds what to do. Advice of the form `` did you mean `X`? `` is a fix as well: `X` in the place of the text.
+    /// Adds advice. Advice of the form `` did you mean `X`? `` is also a fix that replaces the text by `X`.
     pub fn help(mut self, message: impl Into<String>) -> Self {
         let message = message.into();
         if let Some(meant) = meant(&message) {
@@ -161,7 +161,7 @@ impl Diagnostic {
         self.helps.push(message);
         self
     }
-    /// Sets what stands at the caret.
+    /// Sets the text at the caret.
     pub fn label(mut self, message: impl Into<String>) -> Self {
         self.label = message.into();
         self

@@ -4,8 +4,9 @@
 //! the op's block, or so for an op that encloses it. Regions that are isolated see nothing of the outside; in graph
 //! regions every value of the region dominates every op. An unreachable block is dominated by everything.
 //!
-//! Trees are computed once per region of several blocks (Cooper, Harvey, Kennedy: "A simple, fast dominance algorithm"), and
-//! queries on them take constant time. An edit of blocks or successors makes them stale: call [`Dominance::forget`].
+//! Trees are computed once per region of several blocks (Cooper, Harvey, Kennedy: "A simple, fast dominance
+//! algorithm"), and queries on them take constant time. An edit of blocks or successors makes them stale: call
+//! [`Dominance::forget`].
 
 use rustc_hash::FxHashMap;
 
@@ -18,7 +19,7 @@ pub struct Dominance {
     trees: FxHashMap<Region, DomTree>,
 }
 
-/// The interval of a block in the dominator tree: `a` dominates `b` exactly if `b`'s interval lies in `a`'s.
+/// The interval of a block in the dominator tree: `a` dominates `b` exactly if `b`'s interval is contained in `a`'s.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Interval {
     enter: u32,
@@ -66,7 +67,7 @@ impl Dominance {
             _ => self.block_dominates(ir, block, used_in),
         }
     }
-    /// Drops what is known of `region`, after an edit of its blocks.
+    /// Drops the cached tree of `region`, after an edit of its blocks.
     pub fn forget(&mut self, region: Region) {
         self.trees.remove(&region);
     }
@@ -109,7 +110,7 @@ pub fn successor_blocks(ir: &Ir, block: Block) -> Vec<Block> {
     successors.into_iter().map(|(block, _)| block).collect()
 }
 
-/// The blocks that can be reached from `entry`, each before those it leads to but for back edges.
+/// The blocks reachable from `entry` in reverse post-order.
 fn reverse_post_order(ir: &Ir, entry: Block) -> Vec<Block> {
     let mut seen = rustc_hash::FxHashSet::from_iter([entry]);
     let mut stack = vec![(entry, successor_blocks(ir, entry))];
@@ -128,7 +129,7 @@ fn reverse_post_order(ir: &Ir, entry: Block) -> Vec<Block> {
     order
 }
 
-/// For each block of `order` the index of its immediate dominator; the entry is its own.
+/// The index of the immediate dominator of each block of `order`; the entry's is its own.
 fn immediate_dominators(ir: &Ir, order: &[Block]) -> Vec<usize> {
     let index: FxHashMap<Block, usize> = order.iter().enumerate().map(|(i, b)| (*b, i)).collect();
     let mut predecessors = vec![Vec::new(); order.len()];
@@ -165,7 +166,7 @@ fn common(idom: &[Option<usize>], mut a: usize, mut b: usize) -> usize {
     a
 }
 
-/// Intervals of a tree given by parents, each of which has a lower number than its children.
+/// The intervals of a tree given by parents; each parent has a lower number than its children.
 fn number(parents: &[usize]) -> Vec<Interval> {
     let mut children = vec![Vec::new(); parents.len()];
     for (child, &parent) in parents.iter().enumerate().skip(1) {

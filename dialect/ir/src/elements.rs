@@ -1,4 +1,4 @@
-//! Element types of other systems: those that are carried but not computed with, and our names for theirs.
+//! Element types of other systems: types carried without computing, and our names for types of theirs.
 //!
 //! ```text
 //! i4, ui24, tf32                 carried: read, kept and printed; no op takes them
@@ -58,7 +58,7 @@ const SMALL_FLOATS: [&str; 9] = [
     "f8", "f6", "f4", "fp8", "fp6", "fp4", "float8", "float6", "float4",
 ];
 
-/// Our name for the element type that is called `word`, here or elsewhere, whatever the case of its letters.
+/// Our name for the element type called `word`, here or elsewhere, ignoring case.
 pub fn ours(word: &str) -> Option<&'static str> {
     let same = |name: &&str| name.eq_ignore_ascii_case(word);
     let own = DType::from_name(word).map(DType::name);
@@ -73,7 +73,7 @@ fn elsewhere(word: &str) -> Option<&'static str> {
     found.map(|(_, here)| *here)
 }
 
-/// The message and the help for `word`, which is no element type of ours, in the place of a `what`.
+/// The message and the help for `word`, an unknown element type in the position of a `what`.
 pub fn unknown(what: &str, word: &str) -> (String, String) {
     let here = elsewhere(word);
     if let (None, Some(help)) = (here, not_computed(word)) {

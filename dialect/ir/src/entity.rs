@@ -1,7 +1,8 @@
 //! Typed index arenas: a `Value` can never be used where an `Op` is wanted.
 //!
 //! An entity is a `u32` index into the one arena of its type. Arenas only grow: an erased entity keeps its slot, so a
-//! stale id is detected ("erased") and never denotes something else. Dropping an arena is flat, whatever the nesting.
+//! stale id is detected ("erased") and never denotes another entity. Dropping an arena is not recursive at any nesting
+//! depth.
 
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};

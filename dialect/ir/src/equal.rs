@@ -1,4 +1,4 @@
-//! Comparison of two programs, and the first line in which they differ.
+//! Comparison of two programs: finds the first line in which they differ.
 
 use crate::ir::{Ir, Op};
 use crate::print::{PrintOptions, print};

@@ -27,7 +27,7 @@ enum Specials {
     None,
 }
 
-/// The layout of a float type; `None` for types that are none, and for that of powers of two.
+/// The layout of a float type; `None` for other types and for the type of powers of two.
 const fn layout(dtype: DType) -> Option<Layout> {
     let (exponent_bits, fraction_bits, specials) = match dtype {
         DType::F64 => (11, 52, Specials::Ieee),
@@ -85,7 +85,7 @@ fn widen_power(bits: u64) -> u64 {
     }
 }
 
-/// The f64 that stands for NaN of types that tell none apart.
+/// The f64 for the NaN of types with a single NaN.
 const QUIET_NAN: u64 = 0x7ff << 52 | 1 << 51;
 
 /// 2^exponent for exponents of normal f64.
@@ -93,9 +93,10 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
-/// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even. What is too great becomes infinity, in a
-/// type that has none the greatest number of its sign. NaN becomes -0 in a type that has none. In `f8E8M0FNU` only powers of two have bits: a value half-way between two gives
-/// the greater, as does every one between the two least; one that is no positive number, and one too great, gives NaN.
+/// The bits in `dtype` of the value with the given f64 bits, rounded to nearest even. A value that is too large becomes
+/// infinity, or the greatest number of its sign in a type without infinity. NaN becomes -0 in a type without NaN. In
+/// `f8E8M0FNU` only powers of two have bits: a value half-way between two gives the greater, as does every value
+/// between the two least. A value that is not positive, or too large, gives NaN.
 pub fn narrow(dtype: DType, bits: u64) -> u64 {
     rounded(dtype, bits).0
 }
@@ -118,7 +119,8 @@ fn round_power(bits: u64) -> (u64, bool) {
     let value = f64::from_bits(bits);
     let (exponent, fraction) = ((bits >> 52) as i64 - 1023 + 127, bits << 12);
     let tie = exponent > 0 && fraction == 1 << 63;
-    // What is greater than the least power goes to the next one; what f64 cannot tell from the least power is it.
+    // A value above the least power rounds up to the next; a value that f64 cannot distinguish from the least power
+    // equals it.
     let up = match exponent {
         0 => fraction > 0,
         _ => fraction >= 1 << 63,
@@ -130,7 +132,7 @@ fn round_power(bits: u64) -> (u64, bool) {
     }
 }
 
-/// As [`rounded`], in a type with a sign.
+/// Like [`rounded`], for a type with a sign.
 fn round(bits: u64, layout: Layout) -> (u64, bool) {
     let Layout {
         exponent_bits,
@@ -190,7 +192,8 @@ pub fn parse(dtype: DType, text: &str) -> Option<u64> {
     }
 }
 
-/// Rounding to f64 first is right but where it lands exactly between two neighbours: there the text decides.
+/// Rounds through f64. That is correct unless the f64 lies exactly between two neighbours: then the decimal text
+/// decides.
 fn parse_small(dtype: DType, text: &str, value: f64) -> Option<u64> {
     let (bits, tie) = rounded(dtype, value.to_bits());
     if !tie {
@@ -205,7 +208,7 @@ fn parse_small(dtype: DType, text: &str, value: f64) -> Option<u64> {
     })
 }
 
-/// A decimal number: its significant digits, and where the point stands before the first of them.
+/// A decimal number: its significant digits, and the position of the point relative to the first.
 struct Decimal {
     digits: Vec<u8>,
     point: i64,
@@ -235,7 +238,8 @@ impl Decimal {
     }
 }
 
-/// The shortest literal of a value of `dtype` (of 8 bits or fewer: that of the same f64) given by its f64 bits: a decimal, or hexadecimal bits for NaN and infinities.
+/// The shortest literal of a value of `dtype`, given by its f64 bits: a decimal, or hexadecimal bits for NaN and
+/// infinities. For types of 8 bits or fewer it is the literal of the same f64.
 pub fn print(dtype: DType, bits: u64) -> String {
     let value = f64::from_bits(bits);
     if !value.is_finite() {
@@ -244,7 +248,7 @@ pub fn print(dtype: DType, bits: u64) -> String {
     let shortest = match dtype {
         DType::F64 => format!("{value:?}"),
         DType::F32 => format!("{:?}", value as f32),
-        // So few digits tell them apart that the shortest would be far off: 450 for 448.
+        // With so few distinct values the shortest decimal would be far off: 450 for 448.
         _ if dtype.is_storage() => format!("{value:?}"),
         _ => shortest_small(dtype, value),
     };

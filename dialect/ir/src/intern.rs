@@ -1,8 +1,8 @@
 //! Interning: equal things get equal ids, so types, attributes and strings compare by one integer.
 //!
-//! Each thing stands once, in an arena in order of first use; the table that finds it again holds a hash and an id for each,
-//! eight bytes, so a program of a million ops with as many places stays small and growing moves little. Ids are a function of
-//! the input alone.
+//! Each item is stored once, in an arena in order of first use. The look-up table holds a hash and an id for each item,
+//! eight bytes, so a program of a million ops with as many locations stays small, and growing moves little data. Ids
+//! are a function of the input alone.
 
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
@@ -72,13 +72,13 @@ pub fn hash_of<T: Hash + ?Sized>(item: &T) -> u32 {
 
 /// An item that an [`Interner`] can keep.
 pub trait Item: Clone + Eq + Hash {
-    /// The hash, whose low bits say where it is looked for first. Equal items have equal ones.
+    /// The hash of the item; its low bits select the first slot of a lookup. Equal items have equal hashes.
     fn table_hash(&self) -> u32 {
         hash_of(self)
     }
 }
 
-/// A table in which each distinct `T` stands once.
+/// A table that stores each distinct `T` once.
 #[derive(Clone, Debug)]
 pub struct Interner<K: Entity, T: Item> {
     items: PrimaryMap<K, T>,
@@ -132,7 +132,7 @@ crate::entities! {
     Sym,
 }
 
-/// Interned strings, one behind the other in one text.
+/// Interned strings, concatenated in one text.
 #[derive(Clone, Debug, Default)]
 pub struct Strings {
     text: String,

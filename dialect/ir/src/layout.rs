@@ -6,10 +6,10 @@
 //! tensor<2x3x4xf32, [0, 1, 2]>    row-major, and said so: no pass chooses another
 //! ```
 //!
-//! A layout is the type's encoding: a list of all axes, outermost in memory first. Memory is dense in that order. Axes that
-//! are stored once (`b`) or have extent 1 stand in the list too, and change nothing wherever they stand. It belongs to the
-//! value, which has it wherever it lies in memory; what is computed does not depend on it. Never says where a value lies
-//! that is in no memory.
+//! A layout is the type's encoding: a list of all axes, outermost in memory first. Memory is dense in that order. Axes
+//! that are stored once (`b`) or have extent 1 are in the list too, and their position has no effect. The layout
+//! belongs to the value, for all its memory; results do not depend on it. Says nothing about values that are not in
+//! memory.
 
 use smallvec::SmallVec;
 
@@ -20,7 +20,7 @@ use crate::types::{Dim, Extent, TensorType, TypeId, TypeKind};
 /// Axes, outermost in memory first.
 pub type Order = SmallVec<[usize; 4]>;
 
-/// The order that the type states; `None` where it states none, or none that is a layout.
+/// The order that the type states; `None` if it states no order or an invalid one.
 pub fn stated(ir: &Ir, tensor: &TensorType) -> Option<Order> {
     let AttrKind::Array(items) = ir.attr_kind(tensor.encoding?) else {
         return None;
@@ -35,12 +35,12 @@ pub fn is_valid(ir: &Ir, tensor: &TensorType) -> bool {
     tensor.encoding.is_none() || stated(ir, tensor).is_some()
 }
 
-/// The order in memory: what the type states, else row-major.
+/// The order in memory: the one that the type states, or else row-major.
 pub fn order(ir: &Ir, tensor: &TensorType) -> Order {
     stated(ir, tensor).unwrap_or_else(|| (0..tensor.dims.len()).collect())
 }
 
-/// The axes that matter in memory, outermost first: those stored more than once.
+/// The axes with an effect in memory, outermost first: those stored more than once.
 pub fn stored(ir: &Ir, tensor: &TensorType) -> Order {
     let matters = |&axis: &usize| tensor.dims.get(axis).is_some_and(matters);
     order(ir, tensor).into_iter().filter(matters).collect()
@@ -56,8 +56,8 @@ pub fn is_row_major(ir: &Ir, tensor: &TensorType) -> bool {
     stored(ir, tensor).is_sorted()
 }
 
-/// True if values of the two types have their elements at the same offsets: one shape, and axes that matter in one
-/// order.
+/// True if values of the two types have their elements at the same offsets: equal shapes, and the axes with an effect
+/// in the same order.
 pub fn agree(ir: &Ir, a: TypeId, b: TypeId) -> bool {
     match (ir.ty(a), ir.ty(b)) {
         _ if a == b => true,

@@ -1,15 +1,16 @@
-//! Limits on what an input may ask for, each a named constant with its reason.
+//! Limits on inputs, each a named constant with its reason.
 //!
-//! A limit is policy, not mechanism: nothing in this crate recurses or overflows beyond them. Exceeding one is an error of
-//! the FIR09xx range that names the limit, the figure found and how to raise it.
+//! A limit is policy, not mechanism: code of this crate neither recurses nor overflows beyond a limit. Exceeding one is
+//! an error of the FIR09xx range that names the limit, the actual figure and how to raise the limit.
 
 /// Bytes of one source file. Larger inputs are generated, and a generator can split them; spans are 32 bits wide.
 pub const MAX_SOURCE_BYTES: usize = 256 << 20;
 /// Regions inside each other. Real inputs nest to 3,457; the algorithms do not care.
 pub const MAX_REGION_DEPTH: usize = 10_000;
-/// Types or attributes inside each other, and brackets inside each other within one operation. No real use comes near.
+/// Nesting depth of types or attributes, and of brackets within one operation. No real program comes near it.
 pub const MAX_NESTING: usize = 256;
-/// Parts of one type, attribute or location with all aliases written out: a chain of aliases may double it at each step.
+/// Parts of one type, attribute or location with all aliases expanded: a chain of aliases may double the number at each
+/// step.
 pub const MAX_EXPANDED_PARTS: u32 = 1 << 20;
 /// Operations of a module: ids have 32 bits, and several ids are spent per operation.
 pub const MAX_OPS: usize = 16 << 20;
@@ -23,11 +24,12 @@ pub const MAX_INTEGER_BITS: u32 = 128;
 pub const MAX_STRING_BYTES: usize = 16 << 20;
 /// Bytes of an identifier.
 pub const MAX_IDENTIFIER_BYTES: usize = 4 << 10;
-/// Elements of a dense attribute that is no splat; each costs source text too, so a small file cannot ask for a large one.
+/// Elements of a dense attribute that is no splat; each costs source text too, so a small file cannot ask for a large
+/// one.
 pub const MAX_DENSE_ELEMENTS: usize = 64 << 20;
 /// Terms of an extent polynomial.
 pub const MAX_EXTENT_TERMS: usize = 64;
-/// Errors after which the parser gives up: nobody reads more.
+/// Errors after which the parser stops; users read no more.
 pub const MAX_ERRORS: usize = 100;
 
 /// The limits in force.

@@ -1,11 +1,11 @@
-//! Short lists of many owners, behind each other in one arena.
+//! Short lists of many owners, stored consecutively in one arena.
 //!
-//! A list is three numbers in its owner; its items stand in the [`Lists`] of their kind, those of one owner behind those of the
-//! owner made before. So a list takes what its items take, an empty one nothing, and none is an allocation of its own. A list
-//! that outgrows its room moves to the end with twice the room, so items that are pushed one by one take linear time and
-//! room; a list that nothing refers to any more leaves its place behind, as an erased op does.
+//! A list is three numbers in its owner. Its items are in the [`Lists`] of their kind, after those of the owner created
+//! before. So a list takes only the memory of its items, an empty one takes none, and no list is a separate allocation.
+//! A list that outgrows its capacity moves to the end with twice the capacity, so pushing items one by one takes linear
+//! time and memory. An unreferenced list keeps its memory, as an erased op does.
 
-/// The range of a list in its [`Lists`], with the room reserved for it.
+/// The range of a list in its [`Lists`], with its capacity.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct List {
     start: u32,
@@ -73,7 +73,7 @@ impl<T: Copy> Lists<T> {
         }
         list.length += 1;
     }
-    /// Moves a list to the end, with room for one more item and as many again; `item` stands in the new room.
+    /// Moves a list to the end, with capacity for one more item and as many again; fills new slots with `item`.
     fn move_to_end(&mut self, list: &mut List, item: T) {
         let from = list.start as usize..list.start as usize + list.len();
         let start = self.items.len();

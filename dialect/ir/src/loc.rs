@@ -44,7 +44,7 @@ pub enum LocKind {
     Fused(Box<Fused>),
 }
 
-/// The locations that were merged. Kept behind a pointer: most locations are places in files, and take two words.
+/// The merged locations. They are behind a pointer: most locations are places in files, and take two words.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Fused {
     /// The locations.
@@ -55,8 +55,8 @@ impl Item for LocKind {}
 
 /// All locations of a program.
 ///
-/// Places in files mostly come in the order of the text. Such ones need no table to be found again: those of a file that
-/// ascend are a run, in which a place is looked up by halving. Others, and places out of order, are found by hash.
+/// Locations in files mostly come in the order of the text. Ascending locations of a file form a run, in which binary
+/// search finds a location without a table. Other locations, and places out of order, are found by hash.
 #[derive(Clone, Debug, Default)]
 pub struct Locations {
     items: PrimaryMap<LocId, LocKind>,
@@ -93,7 +93,7 @@ impl Locations {
         self.finder.insert(hash, id.index());
         id
     }
-    /// A place behind all of its file that came in order, or one of these.
+    /// Interns a place after all earlier ones of its file, or finds one of these.
     fn in_order(&mut self, file: Sym, place: (u32, u32)) -> Option<LocId> {
         let index = self.file(file);
         let known = &mut self.files[index];

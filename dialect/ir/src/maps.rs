@@ -1,7 +1,7 @@
 //! Indexing maps: the relation between the iteration space of an op and its operands and results.
 //!
-//! An op is described by *iterators* and one map per operand and result. A point of the iteration space is one index for
-//! each iterator; a map says which element of the operand is read there, or which element of the result is written.
+//! An op is described by *iterators* and one map per operand and result. A point of the iteration space is one index
+//! for each iterator; a map says which element of the operand is read there, or which element of the result is written.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                       // (i, r):  %x[i, r] -> %s[i]        r is a reduction iterator
@@ -16,8 +16,8 @@
 //! ```
 //!
 //! The maps of an op follow from its clauses and types; a row of the op table names the function that computes them
-//! ([`MapsDef`]). Whoever must know how indices of operands and results hang together asks for them: analyses and passes
-//! never look at an op's name for that. An op whose clauses are out of range, which the verifier refuses, has no maps.
+//! ([`MapsDef`]). Analyses and passes get relations between indices of operands and results from the maps, never from
+//! an op's name. An op whose clauses are out of range, which the verifier refuses, has no maps.
 
 use smallvec::SmallVec;
 
@@ -28,12 +28,12 @@ use crate::types::ExtentExpr;
 /// The part that an iterator plays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum IteratorKind {
-    /// Each of its indices stands for other elements of the results.
+    /// Each index corresponds to different elements of the results.
     Parallel,
     /// Its indices are combined into one element.
     Reduction,
-    /// Its indices are combined in order. In results each stands for what they gave so far; results without it have what they gave
-    /// in the end.
+    /// Its indices are combined in order. Results indexed by it have the intermediate result of each step; other
+    /// results have the final result.
     Scan,
 }
 
@@ -53,11 +53,11 @@ pub enum Index {
         /// From one index to the next; not 0. Below 0 the axis is read from its end.
         step: i64,
     },
-    /// The element of this operand at its own map, an integer: where it is below 0 the first index of the axis, where it is beyond
-    /// the axis the last one. Along an axis without indices the element that is read is 0.
+    /// The element of this operand at its own map, an integer. It is clamped to the axis: below 0 to the first index,
+    /// beyond the end to the last. Along an axis without indices the element read is 0.
     Element(usize),
-    /// `s + i`, `i` the index of an iterator and `s` the element of an operand without axes, an integer: where it is below 0, 0 counts,
-    /// where it is beyond `room`, that does.
+    /// `s + i` with the index `i` of an iterator and `s` the integer element of a scalar operand, clamped to 0 from
+    /// below and to `room` from above.
     From {
         /// The iterator.
         iter: usize,
@@ -86,14 +86,14 @@ pub enum Reads {
     All,
     /// The first one that has an element at its index.
     First,
-    /// The last one of those that are no indices and have an element at their index.
+    /// The last operand that holds no indices and has an element at its index.
     Last,
 }
 
 /// The maps of one op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IndexingMaps {
-    /// The iterators, outermost first. Those of results are in the order of the results' axes.
+    /// The iterators, outermost first. Iterators of results are in the order of the results' axes.
     pub iterators: SmallVec<[IteratorKind; 4]>,
     /// One map per operand.
     pub operands: SmallVec<[Map; 3]>,
@@ -110,9 +110,10 @@ pub struct MapsDef {
     pub name: &'static str,
     /// Its effect on axes, for the manual: "some end here".
     pub doc: &'static str,
-    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`], [`Index::Element`], [`Index::From`]).
+    /// True where operands may be read at an index that is not an iterator's own ([`Index::Affine`],
+    /// [`Index::Element`], [`Index::From`]).
     pub shifts: bool,
-    /// Computes the maps; `None` where clauses or types are not what the verifier accepts.
+    /// Computes the maps; `None` if the verifier would refuse the clauses or types.
     pub maps: fn(&Ir, Op) -> Option<IndexingMaps>,
 }
 
@@ -124,7 +125,7 @@ impl Map {
             Map::RowMajor => None,
         }
     }
-    /// The axis whose index is that of iterator `iter`.
+    /// The axis with the index of iterator `iter`.
     pub fn axis_of(&self, iter: usize) -> Option<usize> {
         let own = |index: &Index| *index == Index::Iter(iter);
         self.axes()?.iter().position(own)
@@ -161,22 +162,23 @@ impl IndexingMaps {
             IteratorKind::Scan => !kept(),
         }
     }
-    /// The iterator that is this index, if it stands for the same elements of operands and results: not of a scan.
+    /// The iterator of this index, if it selects the same elements of operands and results: `None` for a scan.
     fn parallel(&self, index: &Index) -> Option<usize> {
         match *index {
             Index::Iter(iter) => (self.iterators[iter] != IteratorKind::Scan).then_some(iter),
             Index::Zero | Index::Affine { .. } | Index::Element(_) | Index::From { .. } => None,
         }
     }
-    /// For each axis of operand `operand` the axis of the first result with the same index, if there is one: elements at that
-    /// index of the result are made of those alone. `None` where the operand is not read at an index per axis.
+    /// For each axis of operand `operand`: the axis of the first result that has the same index, if there is one.
+    /// Elements of the result at an index then depend only on elements of the operand at that index. `None` if the
+    /// operand is not read with one index for each axis.
     pub fn operand_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
         let result = self.results.first()?;
         let place = |index: &Index| result.axis_of(self.parallel(index)?);
         let axes = self.operands.get(operand)?.axes()?;
         Some(axes.iter().map(place).collect())
     }
-    /// For each axis of the first result the axis of operand `operand` with the same index, if there is one.
+    /// For each axis of the first result, the axis of operand `operand` with the same index, if there is one.
     pub fn result_axes(&self, operand: usize) -> Option<SmallVec<[Option<usize>; 4]>> {
         let map = self.operands.get(operand)?;
         map.axes()?;
@@ -191,7 +193,7 @@ impl Ir {
     pub fn maps(&self, op: Op) -> Option<IndexingMaps> {
         (self.def(op)?.maps?.maps)(self, op)
     }
-    /// The number of axes of `value`; 0 for what is no tensor.
+    /// The number of axes of `value`; 0 if it is no tensor.
     pub fn rank(&self, value: Value) -> usize {
         let tensor = self.value_kind(value).as_tensor();
         tensor.map_or(0, |t| t.dims.len())
@@ -199,11 +201,11 @@ impl Ir {
 }
 
 impl OpDef {
-    /// True if the op's maps are those of `family`.
+    /// True if the op's maps are of `family`.
     pub fn has_maps(&self, family: &'static MapsDef) -> bool {
         self.maps.is_some_and(|own| std::ptr::eq(own, family))
     }
-    /// True if the op may read operands at another index than that of the result's element.
+    /// True if the op may read operands at an index other than the result element's.
     pub fn shifts(&self) -> bool {
         self.maps.is_some_and(|family| family.shifts)
     }

@@ -1,5 +1,4 @@
-//! Types, attributes and locations as parts of each other: the parts directly inside one, and the length of its own
-//! text.
+//! Nesting of types, attributes and locations: the parts directly inside one, and the length of its own text.
 
 use crate::attr::{AttrId, AttrKind};
 use crate::ir::Ir;
@@ -36,7 +35,7 @@ impl From<LocId> for Part {
 /// Bytes of a number, or of a part that is one word.
 const WORD: usize = 24;
 
-/// Puts what is directly inside `part` into `inside`; the bytes of its own text, about.
+/// Appends the parts directly inside `part` to `inside`; returns the approximate bytes of its own text.
 pub fn open(ir: &Ir, part: Part, inside: &mut Vec<Part>) -> usize {
     match part {
         Part::Type(ty) => open_type(ir, ty, inside),

@@ -26,7 +26,7 @@ use crate::source::SourceMap;
 pub struct RenderOptions {
     /// ANSI colours.
     pub color: bool,
-    /// Diagnostics to show; a summary tells how many more there are.
+    /// The most diagnostics to show; a summary counts the others.
     pub max: usize,
 }
 
@@ -155,7 +155,7 @@ fn snippet(
     let Some((file, mut range)) = bytes(place, sources) else {
         return String::new();
     };
-    // One line is enough, also of a place that has many.
+    // Only the first line of a place is shown.
     let text = sources.get(file).map_or("", |f| f.text());
     let first_line = text.get(range.clone()).and_then(|t| t.lines().next());
     range.end = range.start + first_line.map_or(0, str::len);
@@ -176,7 +176,7 @@ fn snippet(
     };
     let diagnostic = shown::Diagnostic::new(severity).with_label(mark.with_message(label));
     let text = emit(&diagnostic, sources, options);
-    // The header and the place stand in our own first line.
+    // The header and the place are in our own first line.
     let lines: Vec<&str> = text.lines().skip(2).filter(|l| !is_filler(l)).collect();
     lines
         .iter()
@@ -187,7 +187,8 @@ fn snippet(
 /// Characters of a line that are shown.
 const SHOWN: usize = 200;
 
-/// Of a line that is longer than [`SHOWN`], the part around a place, with dots for what is left out, and the place in it.
+/// An excerpt of a line longer than [`SHOWN`] around a position, with dots for omitted text, and the position in the
+/// excerpt.
 fn around(
     sources: &SourceMap,
     file: u32,

@@ -1,11 +1,12 @@
 //! Bounded greedy rewriting: folds and named patterns from a worklist, until nothing changes.
 //!
-//! Every op under a root is tried in program order: removed where it is dead, folded by its table, then offered to the
-//! patterns of its name, the ones with the highest benefit first. An edit puts the ops that it touches back on the list.
+//! Every op under a root is tried in program order: removed if it is dead, folded by its table, then offered to the
+//! patterns of its name, in the order of benefit, highest first. An edit puts the ops that it touches back on the list.
 //!
 //! Guarantees: deterministic (the order is a function of the IR alone); terminates: a run stops with [`Overflow`] after
-//! [`REWRITES_PER_OP`] rewrites per op of the input or [`MAX_ITERATIONS`] rounds, and names the patterns that were busiest.
-//! A pattern that reports success without an edit changes nothing and is counted in [`Outcome::false_successes`].
+//! [`REWRITES_PER_OP`] rewrites per op of the input or [`MAX_ITERATIONS`] rounds, and names the patterns that were
+//! busiest. A pattern that reports success without an edit changes nothing and is counted in
+//! [`Outcome::false_successes`].
 //!
 //! Knows no dialect: constants are made by a function that the caller hands in. Never looks outside of the root.
 
@@ -19,7 +20,8 @@ use smallvec::SmallVec;
 
 /// Rounds over the whole program: patterns that depend on far neighbours settle in two or three (MLIR's default, 10).
 pub const MAX_ITERATIONS: u32 = 10;
-/// Rewrites per op of the input: a healthy set of patterns needs fewer than two; unlimited sets hang on a ping-pong pair.
+/// Rewrites per op of the input: a healthy set of patterns needs fewer than two; unlimited sets hang on a ping-pong
+/// pair.
 pub const REWRITES_PER_OP: u64 = 64;
 /// The number of patterns that an [`Overflow`] names.
 const TOP_PATTERNS: usize = 5;
@@ -33,18 +35,18 @@ pub const DEAD: &str = "dead";
 pub struct Pattern {
     /// Name, as in `disable-patterns=cast-of-cast`.
     pub name: &'static str,
-    /// One sentence: what it turns into what.
+    /// One sentence: the forms before and after.
     pub summary: &'static str,
     /// Names of the ops it is tried on; empty: all ops.
     pub roots: &'static [&'static str],
     /// Higher is tried first.
     pub benefit: u16,
-    /// Tries the pattern at an op; returns true if it changed something. A replacement of an op has the op's very type:
-    /// a layout that the type states is the user's.
+    /// Tries the pattern at an op; returns true if it changed something. A replacement of an op has exactly the op's
+    /// type: a layout in the type was chosen by the user.
     pub rewrite: fn(&mut Rewriter<'_>, Op) -> bool,
 }
 
-/// Makes the constant op for a folded value: its table and what it is made of (the driver adds name and location).
+/// Makes the constant op for a folded value: its table and its parts (the driver adds name and location).
 pub type MaterializeFn = fn(&mut Ir, AttrId, TypeId) -> Option<(&'static OpDef, NewOp)>;
 
 /// Limits and parts of a run.
@@ -60,7 +62,7 @@ pub struct Config<'a> {
     pub materialize: Option<MaterializeFn>,
     /// Erase pure ops whose results nothing uses.
     pub erase_dead: bool,
-    /// Ops that are neither folded nor erased nor offered to patterns: what a user marked.
+    /// Ops that are neither folded nor erased nor offered to patterns, because a user marked them.
     pub keep: Option<fn(&Ir, Op) -> bool>,
     /// Patterns left out, by name.
     pub disabled: &'a [String],
@@ -119,7 +121,7 @@ pub struct Overflow {
     pub limit: u64,
     /// The busiest patterns, busiest first.
     pub top: Vec<(&'static str, u64)>,
-    /// The op at which the run stopped, if it still stands.
+    /// The op at which the run stopped, if it still exists.
     pub at: Option<Op>,
 }
 
@@ -181,11 +183,11 @@ impl Rewriter<'_> {
     pub fn ir(&self) -> &Ir {
         self.ir
     }
-    /// The program, to intern types and attributes. An edit made this way must be told by [`Rewriter::touch`].
+    /// The program, to intern types and attributes. Edits made through it must be reported to [`Rewriter::touch`].
     pub fn ir_mut(&mut self) -> &mut Ir {
         self.ir
     }
-    /// Says that `op` was edited: it and the users of its results are tried again.
+    /// Reports an edit of `op`: it and the users of its results are tried again.
     pub fn touch(&mut self, op: Op) {
         self.edits += 1;
         self.push(op);
@@ -233,7 +235,7 @@ impl Rewriter<'_> {
         }
         self.erase(op);
     }
-    /// Erases `op`; what fed it is tried again, it may be dead now.
+    /// Erases `op`; the producers of its operands are tried again, since they may be dead now.
     pub fn erase(&mut self, op: Op) {
         let feeding: SmallVec<[Value; 4]> = self.ir.operands(op).collect();
         self.ir.erase(op);
@@ -347,7 +349,7 @@ impl<'a, 'p> Driver<'a, 'p> {
         }
         self.rewriter.list = ops;
     }
-    /// Tries everything at `op`; says whether it changed something.
+    /// Tries everything at `op`; returns true if it changed something.
     fn step(&mut self, op: Op) -> bool {
         if self
             .config

@@ -1,7 +1,7 @@
 //! Source files by number, with lines and columns.
 //!
-//! Holds text that the caller read, and does not copy it; never touches files. Columns count characters, lines and columns are
-//! one-based. Lines are counted when a place is asked for first.
+//! Holds text that the caller read, and does not copy it; never touches files. Columns count characters, lines and
+//! columns are one-based. Lines are counted when a place is asked for first.
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

@@ -1,7 +1,7 @@
 //! Places in source text.
 //!
-//! [`SpanTable`] keeps where the parts of each parsed op stand, as differences in one list of bytes: about 20 for an op of two
-//! operands. Nothing is allocated for an op alone.
+//! [`SpanTable`] stores the source ranges of the parts of each parsed op, as differences in one list of bytes: about 20
+//! for an op of two operands. No op has an allocation of its own.
 
 use crate::entity::{Entity, SecondaryMap};
 use crate::intern::Sym;
@@ -77,9 +77,9 @@ impl KnownSpans {
 
 /// Source ranges of parsed ops; ops made by passes have no entry.
 ///
-/// Only diagnostics read them, so an op's ranges are kept as differences from its name, in as few bytes as they take:
-/// the file, the offset of the name, its length, the numbers of operands, results and clauses, then the spans in this
-/// order, the types last.
+/// Only diagnostics read the ranges of an op, so they are stored compactly, as differences from its name in
+/// variable-length numbers: the file, the offset of the name, its length, the numbers of operands, results and clauses,
+/// then the spans in this order, the types last.
 #[derive(Clone, Debug, Default)]
 pub struct SpanTable {
     /// Offset in `bytes` of each op's ranges.
@@ -92,12 +92,12 @@ crate::entities! {
     Start,
 }
 
-/// Numbers of operands, results and clauses below this stand in one byte.
+/// If the numbers of operands, results and clauses are all below this, they share one byte.
 const FEW: u32 = 5;
-/// In place of that byte: they follow one by one.
+/// Replaces that byte if the numbers follow one by one.
 const MANY: u32 = FEW * FEW * FEW;
 
-/// Bit of the first number that says whether types are written.
+/// Bit of the first number, set if types are written.
 const TYPED: u32 = 1;
 
 impl SpanTable {
@@ -126,7 +126,7 @@ impl SpanTable {
             types: (head & TYPED != 0).then(|| reader.span()),
         })
     }
-    /// Notes where `op` stands.
+    /// Stores the source ranges of `op`.
     pub fn insert(&mut self, op: Op, spans: OpSpans<'_>) {
         let start = self.bytes.len();
         if start >= u32::MAX as usize {
@@ -164,13 +164,13 @@ impl SpanTable {
         }
         spans.types.iter().for_each(|s| writer.span(*s));
     }
-    /// Notes that `copy` came from where `op` stands.
+    /// Gives `copy` the source ranges of `op`.
     pub fn share(&mut self, op: Op, copy: Op) {
         if let Some(start) = self.starts[op] {
             self.starts[copy] = Some(start);
         }
     }
-    /// Forgets where `op` stands.
+    /// Drops the source ranges of `op`.
     pub fn forget(&mut self, op: Op) {
         self.starts.reset(op);
     }
@@ -180,7 +180,7 @@ impl SpanTable {
     }
 }
 
-/// Bits of a number in one byte; the bit above says that more follow.
+/// Bits of a number in one byte; the next bit is set if more bytes follow.
 const BITS: u32 = 7;
 const MORE: u8 = 1 << BITS;
 
@@ -209,7 +209,7 @@ impl Writer<'_> {
     }
 }
 
-/// Reads what a [`Writer`] wrote.
+/// Reads the output of a [`Writer`].
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -21,8 +21,8 @@ pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Opt
         .map(|(_, c)| c)
 }
 
-/// [`nearest`] among the names of an input: in the order of the alphabet, so that what is suggested depends on no hash; nothing where
-/// there are too many.
+/// [`nearest`] among the names of an input, sorted so that the suggestion does not depend on hashes. `None` if there
+/// are too many names.
 pub fn nearest_name<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let mut names: Vec<&str> = names.take(MOST_COMPARED + 1).collect();
     if names.len() > MOST_COMPARED {

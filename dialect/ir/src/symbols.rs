@@ -1,7 +1,7 @@
 //! Symbols: `@name` declared by the ops directly inside a symbol table, and the references to them in attributes.
 //!
 //! A [`SymbolTable`] is a snapshot with exact lookups; [`SymbolTable::insert`] keeps names unique by a suffix `_N`.
-//! Knows no dialect: what declares a symbol is what carries `sym_name`. Attributes nest at most as deep as the parser
+//! Knows no dialect: an op declares a symbol if it has `sym_name`. Attributes nest at most as deep as the parser
 //! admits, and are walked with an explicit stack.
 
 use std::collections::BTreeMap;
@@ -67,7 +67,7 @@ impl SymbolTable {
 pub struct SymbolUse {
     /// The op that refers.
     pub op: Op,
-    /// The attribute in which the reference stands, possibly inside arrays and dictionaries.
+    /// The attribute that contains the reference, possibly inside arrays and dictionaries.
     pub attr: Sym,
     /// The path; its first part is looked up in the nearest symbol table.
     pub path: Vec<Sym>,
@@ -129,7 +129,8 @@ fn parts(attr: &AttrKind) -> Vec<AttrId> {
     }
 }
 
-/// `attr` with the reference renamed; `done` remembers shared parts, parts come before what holds them.
+/// `attr` with the reference renamed. `done` caches shared parts; parts are renamed before the attribute that contains
+/// them.
 fn rename_in(
     ir: &mut Ir,
     attr: AttrId,

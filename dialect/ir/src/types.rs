@@ -65,7 +65,7 @@ macro_rules! dtypes {
                     $(DType::$variant => Kind::$kind,)*
                 }
             }
-            /// Bits of an integer type, or of what else a stored element has.
+            /// Bits of an integer type, or of a stored element of another type.
             pub const fn bits(self) -> u32 {
                 match self {
                     $(DType::$variant => $bits,)*
@@ -109,8 +109,8 @@ impl DType {
             .into_iter()
             .find(|d| d.name() == name || short(d))
     }
-    /// Bytes of one stored element; `i1` takes a byte, `index` eight. Two elements of 4 bits share a byte where callers of a program
-    /// see them, and take one each everywhere else.
+    /// Bytes of one stored element; `i1` takes a byte, `index` eight. Two elements of 4 bits share a byte where callers
+    /// of a program see them, and take one each everywhere else.
     pub const fn bytes(self) -> u64 {
         self.bits().div_ceil(8) as u64
     }
@@ -134,7 +134,7 @@ impl DType {
     pub const fn is_complex(self) -> bool {
         matches!(self.kind(), Kind::Complex)
     }
-    /// The type of the real and the imaginary part of a complex type; another type is its own.
+    /// The type of the real and the imaginary part of a complex type; other types are returned unchanged.
     pub const fn part(self) -> DType {
         match self {
             DType::C64 => DType::F32,
@@ -154,7 +154,8 @@ impl DType {
     pub const fn is_signed(self) -> bool {
         !matches!(self.kind(), Kind::Unsigned)
     }
-    /// The least and greatest value of an integer type (of `i1`: 0 and 1); of another as of a signed type of its bits, at most 64.
+    /// The least and greatest value of an integer type (of `i1`: 0 and 1); of another as of a signed type of its bits,
+    /// at most 64.
     pub const fn int_range(self) -> (i128, i128) {
         if self.is_complex() {
             return (i64::MIN as i128, i64::MAX as i128);
@@ -171,7 +172,8 @@ impl DType {
             false => self,
         }
     }
-    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64, ui64 and complex types.
+    /// The type in which reductions accumulate: f32 for narrow floats, i64 for integers, itself for f64, ui64 and
+    /// complex types.
     pub const fn accumulate(self) -> DType {
         match self {
             DType::F64 | DType::U64 | DType::C64 | DType::C128 => self,
@@ -188,7 +190,7 @@ pub enum Extent {
     Static(u64),
     /// A polynomial over named extents, `[B]` or `[B*S]`; equal expressions are equal extents.
     Symbolic(ExtentExprId),
-    /// `?`: nobody named it, so it equals no other extent, not even another `?`.
+    /// `?`: an extent without a name. It equals no other extent, not even another `?`.
     Unknown,
 }
 
@@ -298,8 +300,8 @@ impl ExtentExpr {
 pub struct Dim {
     /// Its logical length.
     pub extent: Extent,
-    /// `b1024`: every index along the axis reads the same element, which is stored once (stride 0). Types and attributes
-    /// never have `b1`, which is `1`.
+    /// `b1024`: every index along the axis reads the same element, which is stored once (stride 0). Types and
+    /// attributes never have `b1`, which is `1`.
     pub broadcast: bool,
 }
 
@@ -348,7 +350,7 @@ pub enum MemSpace {
     Tile,
     /// Registers or stack of one thread.
     Local,
-    /// Registers of the threads of a block: each element is in those of the thread that runs the iteration which touches it.
+    /// Registers of the threads of a block: each element is held by the thread whose iteration accesses it.
     Register,
 }
 

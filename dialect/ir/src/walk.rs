@@ -3,7 +3,7 @@
 use crate::ir::{Ir, Op};
 
 impl Ir {
-    /// All ops under `root`, `root` first, each before what its regions hold, in program order.
+    /// All ops under `root` in program order; `root` is first, and each op comes before the ops in its regions.
     pub fn walk(&self, root: Op) -> Vec<Op> {
         let mut order = Vec::new();
         let mut stack = vec![root];
@@ -17,7 +17,7 @@ impl Ir {
         }
         order
     }
-    /// All ops under `root`, each after what its regions hold; `root` last.
+    /// All ops under `root`; each op comes after the ops in its regions, and `root` is last.
     pub fn walk_post(&self, root: Op) -> Vec<Op> {
         let mut order = Vec::new();
         let mut stack = vec![(root, false)];
@@ -43,7 +43,7 @@ impl Ir {
     pub fn is_inside(&self, op: Op, ancestor: Op) -> bool {
         std::iter::successors(Some(op), |&o| self.parent_op(o)).any(|o| o == ancestor)
     }
-    /// The ancestor of `op` (or itself) that stands directly in the same block as `sibling`.
+    /// The ancestor of `op` (or `op` itself) that is directly in the block of `sibling`.
     pub fn ancestor_beside(&self, op: Op, sibling: Op) -> Option<Op> {
         let block = self.parent_block(sibling);
         std::iter::successors(Some(op), |&o| self.parent_op(o))

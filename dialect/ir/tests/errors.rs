@@ -67,7 +67,8 @@ fn what_was_meant_is_a_fix() {
     assert_eq!(fixes("t.func @f(%x: f32) {\n  t.end %nothing\n}\n"), []);
 }
 
-/// Dots stand on either side for what is left out, and the mark below the place all the same, where characters have several bytes too.
+/// Dots stand on either side for what is left out, and the mark below the place all the same, where characters have
+/// several bytes too.
 #[test]
 fn of_a_long_line_the_part_around_the_place_is_shown() {
     let padding = "é".repeat(300);

@@ -111,7 +111,7 @@ impl<'s> Args<'s> {
             Val::Number(Number::Int(n), _) if u64::try_from(*n).is_ok() => {
                 Ok(Some(Extent::Static(*n as u64)))
             }
-            // What is computed with a reciprocal, say.
+            // A whole number computed in floats, for example with a reciprocal.
             Val::Number(Number::Float(n), _) if n.fract() == 0.0 && (0.0..1e15).contains(n) => {
                 Ok(Some(Extent::Static(*n as u64)))
             }

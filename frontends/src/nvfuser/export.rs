@@ -66,7 +66,7 @@ static GUARDED: [&OpDef; 6] = [
     &fusion::SHR,
     &fusion::LSHR,
 ];
-/// Those of them that divide.
+/// The ops among them that divide.
 static DIVIDING: [&OpDef; 3] = [&fusion::DIV, &fusion::REM, &fusion::REMAINDER];
 
 /// The ops whose results are their operand's memory in nvFuser, or may be.
@@ -132,7 +132,7 @@ impl Writer<'_> {
             }
         }
     }
-    /// The results, of which some overwrite an input.
+    /// The results, some of which overwrite an input.
     fn outputs(&mut self, program: Op, returned: Op) -> Made<()> {
         let ir = self.ir;
         let arguments = ir.body(program, 0).map_or(&[][..], |block| ir.args(block));
@@ -189,7 +189,7 @@ impl Writer<'_> {
     }
     /// The name of a tensor; for a scalar, that of a rank-0 tensor with its value.
     fn tensor(&mut self, value: Value) -> Made<String> {
-        // What an op that failed gives has no name; the text is thrown away.
+        // A failed op's result has no name; the text is discarded.
         let name = self.names.get(&value).cloned().unwrap_or_default();
         let TypeKind::Scalar(dtype) = self.ir.value_kind(value) else {
             return Ok(name);
@@ -312,7 +312,7 @@ impl Writer<'_> {
     }
     fn operand(&self, op: Op, index: usize) -> Made<String> {
         let value = self.ir.operands(op).nth(index);
-        // What an op that failed gives has no name; the text is thrown away.
+        // A failed op's result has no name; the text is discarded.
         match value {
             Some(value) => Ok(self.names.get(&value).cloned().unwrap_or_default()),
             None => refuse(format!("has no operand {index}")),
@@ -423,7 +423,7 @@ impl Writer<'_> {
                 self.operand(op, 2)?
             )
         } else if is(&fusion::COPY) && self.layout(self.ir.result(op, 0)).is_some() {
-            // The layout is what is asked for.
+            // The layout is what the op requests.
             return Ok(Some((first()?, dtype)));
         } else if is(&fusion::COPY) || is(&fusion::SEGMENT_SET) {
             let name = if is(&fusion::COPY) {

@@ -67,7 +67,7 @@ pub struct Token {
 
 /// A definition in a text.
 pub struct Definition {
-    /// Its name: that of the function, or `fusion`.
+    /// Its name: the function's name, or `fusion`.
     pub name: Span,
     /// The name of the fusion definition in the body.
     pub subject: Span,
@@ -81,7 +81,7 @@ struct Statement {
     tokens: Vec<Token>,
 }
 
-/// The definitions of a text, or the first bracket that lies too deep.
+/// The definitions of a text; the error is the first bracket nested too deeply.
 pub fn definitions(source: &str) -> Result<Vec<Definition>, Span> {
     let statements = statements(source)?;
     let text = |token: &Token| &source[token.span.start as usize..token.span.end as usize];
@@ -123,8 +123,8 @@ pub fn definitions(source: &str) -> Result<Vec<Definition>, Span> {
     Ok(found)
 }
 
-/// The name of the function that a statement begins, and that of its first parameter; for `with ... as fd:`, the latter
-/// twice.
+/// The name of the function that a statement begins, and the name of its first parameter; for `with ... as fd:`, the
+/// latter twice.
 fn header(source: &str, tokens: &[Token]) -> Option<(Token, Token)> {
     let word = |token: &Token| &source[token.span.start as usize..token.span.end as usize];
     let first = tokens.first().map(word)?;

@@ -1,4 +1,5 @@
-//! A Python definition of nvFuser to a program. No Python is run: a statement is an assignment or a call, read by a table.
+//! A Python definition of nvFuser to a program. No Python is run: a statement is an assignment or a call, read by a
+//! table.
 //!
 //! | file | |
 //! |---|---|
@@ -8,8 +9,8 @@
 //! | `ops.rs`, `ops/` | the table of `fd.ops`, and how ops are read that are several, or have clauses of their own |
 //! | `export.rs` | a program to text |
 //!
-//! Extents that a definition leaves open (`-1`) get names. Where an op needs two extents equal they are one; what is found so is put into
-//! the types of the next pass over the text, until nothing new is found.
+//! Extents that a definition leaves open (`-1`) get names. If an op needs two extents to be equal, they become one.
+//! Such findings are put into the types of the next pass over the text, until there are no new ones.
 
 mod args;
 mod export;
@@ -40,8 +41,8 @@ use value::{Argument, Val};
 /// need two or three.
 const MAX_PASSES: usize = 64;
 
-/// The program of the only definition in a text. `numbers` gives the values of extents and scalar inputs by name, which
-/// become numbers in the program.
+/// The program of the only definition in a text. `numbers` gives extents and scalar inputs by name; these become
+/// constants of the program.
 pub(crate) fn import(
     mut draft: Draft,
     source: &str,
@@ -168,7 +169,7 @@ pub(crate) struct Reader<'s> {
     draws: i64,
     /// The names that expressions read.
     read: &'s HashSet<&'s str>,
-    /// Of the targets of the call that is read, which are.
+    /// For each target of the current call, true if an expression reads it.
     wanted: Vec<bool>,
     /// The extents and scalar inputs that the definition leaves open, by name.
     open: HashSet<String>,
@@ -212,7 +213,7 @@ impl<'s> Reader<'s> {
         let (name, span) = self.callee(&statement.value);
         let values = match made {
             Ok(mut values) => match values.as_mut_slice() {
-                // The values of a list have the names that stand before it.
+                // The values of a list are bound to the names before it.
                 [Val::List(items)] if statement.targets.len() > 1 => std::mem::take(items),
                 _ => values,
             },
@@ -423,7 +424,7 @@ impl<'s> Reader<'s> {
             None => dims.len().checked_sub(1),
         };
         let innermost = innermost.and_then(|axis| dims.get_mut(axis));
-        // One that is open counts elements here, whatever it counts there.
+        // An open extent counts elements here, whatever it counts in the definition.
         if let Some(Extent::Static(bytes)) = innermost.filter(|_| in_bytes).map(|d| &mut d.extent) {
             let elements = bytes.checked_mul(2);
             *bytes = elements.ok_or_else(|| Fault::form("has too great an extent"))?;
@@ -474,7 +475,7 @@ impl<'s> Reader<'s> {
     pub fn wanted(&self, at: usize) -> bool {
         self.wanted.get(at).copied().unwrap_or(false)
     }
-    /// Two integers that are inputs, the same for all that ask.
+    /// Two inputs that are integers, shared by all random ops.
     fn random_inputs(&mut self, names: [&str; 2]) -> [Value; 2] {
         *self.random.get_or_insert_with(|| {
             let ty = self.draft.ir.scalar(DType::I64);
@@ -497,7 +498,7 @@ impl<'s> Reader<'s> {
             Some(Val::Tensor(input)) => Some(*input),
             _ => None,
         };
-        // What overwrites an input lies as that does.
+        // A result that overwrites an input has the input's layout.
         let ir = &self.draft.ir;
         let input = alias.and_then(|input| ir.value_kind(input).as_tensor());
         let output = match input {
@@ -583,10 +584,10 @@ impl<'s> Reader<'s> {
         (stated || !order.is_sorted()).then_some(order)
     }
 
-    /// The extent called `name`, or what it is equal to.
+    /// The extent called `name`, or the extent equal to it.
     fn open(&mut self, name: &str) -> Extent {
         let mut name = name;
-        // Only names that stand for themselves are put behind others, so that no way leads back.
+        // Only names without a replacement are used as replacements, so that there is no cycle.
         loop {
             match self.equal.get(name) {
                 Some(Known::Static(n)) => return Extent::Static(*n),
@@ -614,7 +615,7 @@ fn order_in_memory(order: &[i64], rank: usize) -> Made<Option<Order>> {
     }
 }
 
-/// The number as one of a type; an error where it is none.
+/// The number converted to a type; an error if the type cannot represent it.
 fn of_type(number: Number, dtype: DType) -> Made<Number> {
     let text = || format!("is {number}, which is no `{}`", dtype.name());
     let own = number.of_kind(dtype);

@@ -291,7 +291,7 @@ static OF_TRUTHS: &[(&OpDef, &OpDef)] = &[
     (&fusion::MUL, &fusion::AND),
 ];
 
-/// The ops that leave integers and truth values as they are.
+/// Rounding ops: they do not change integers and truth values.
 static OF_FRACTIONS: &[&OpDef] = &[
     &fusion::CEIL,
     &fusion::FLOOR,

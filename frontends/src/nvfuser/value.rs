@@ -21,7 +21,7 @@ pub enum Val<'s> {
     List(Vec<Val<'s>>),
     /// `None`, `DataType.Null`
     Nothing,
-    /// `DataType.Float`: a type, or its name where nothing computes with it.
+    /// `DataType.Float`: a type, or the name of a type that no op computes with.
     Type(Result<DType, &'s str>),
     /// The value of a statement that failed.
     Failed,
@@ -109,7 +109,7 @@ impl Number {
             Number::Complex(..) => dtype.is_complex().then_some(self),
         }
     }
-    /// The number as a float; of a complex one the real part.
+    /// The number as a float; the real part of a complex number.
     pub fn float(self) -> f64 {
         match self {
             Number::Bool(value) => f64::from(u8::from(value)),

@@ -26,7 +26,7 @@ pub struct Op {
     pub items: Vec<Item>,
     /// The types.
     pub types: Option<Types>,
-    /// Regions behind the types.
+    /// Regions after the types.
     pub tail: Vec<Item>,
     /// The location.
     pub loc: Option<Loc>,
@@ -37,7 +37,7 @@ pub struct Op {
 pub struct Types {
     /// Types before `->`, or all of them.
     pub inputs: Vec<Span>,
-    /// Types behind `->`.
+    /// Types after `->`.
     pub outputs: Option<Vec<Span>>,
 }
 
@@ -134,7 +134,7 @@ pub enum Piece {
     Alias(Span, Loc),
     /// Data of constants.
     Resources(Span),
-    /// A mistake that was told.
+    /// A mistake that was reported.
     Failed,
 }
 

@@ -127,7 +127,7 @@ fn with_int(draft: &mut Draft, def: &'static OpDef, x: Value, number: i128) -> M
     draft.make(def, &[x, number])
 }
 
-/// `stablehlo.bitcast_convert`: the parts of a wider element lie along a last axis, the lowest bits first.
+/// `stablehlo.bitcast_convert`: the parts of a wider element form a last axis, the lowest bits first.
 pub fn bitcast(draft: &mut Draft, x: Value, to: DType) -> Made {
     let from = draft.dtype(x);
     if from.bits() == to.bits() {

@@ -1,6 +1,6 @@
-//! Control flow. Loops with few operations over all turns are unrolled, others become `task.loop` (`loops.rs`). Both
-//! sides of a branch are computed, or only the possible one if it is known. A loop in a branch makes no turn where the
-//! branch is not taken.
+//! Control flow. Loops whose total number of operations over all turns is small are unrolled; other loops become
+//! `task.loop` (`loops.rs`). Both sides of a branch are computed, or only the possible one if it is known. A loop in a
+//! branch makes no turn if the branch is not taken.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds
@@ -66,7 +66,7 @@ impl<'s> Importer<'s> {
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }
-    /// A loop, or all of its turns where they are few.
+    /// Imports a loop, unrolled if it is short.
     fn repeated(
         &mut self,
         op: &'s ast::Op,
@@ -177,7 +177,7 @@ impl<'s> Importer<'s> {
         let number = self.draft.number(number as f64, ty)?;
         Ok(self.draft.builder().compare("eq", index, number)?)
     }
-    /// The condition that all of these blocks are chosen; none where there are none.
+    /// The condition that all of these blocks are chosen; `None` if there are no blocks.
     pub(super) fn taken(&mut self, sides: &[Side]) -> Made<Option<Value>> {
         let mut taken = None;
         for side in sides {

@@ -18,7 +18,7 @@ use crate::program::{Draft, Fault, Made};
 struct Layout {
     letters: [i64; 2],
     space: Vec<i64>,
-    /// True of a kernel: groups stand in front of filters.
+    /// True for a kernel: groups come before filters.
     filters: bool,
 }
 
@@ -162,7 +162,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
             b.value(&fusion::FLIP, &[kernel], &clause)?
         }
     };
-    // An axis of groups splits the features, the batch and the filters, each in front of what is left of it.
+    // An axis of groups splits the features, the batch and the filters; it comes before the remainder of each.
     let grouped = groups != 1;
     let x = match (of_features, of_batch) {
         (1, 1) => draft.permute(x, &left.order())?,
@@ -203,7 +203,7 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         made = draft.permute(made, &order)?;
         return one(super::ops::converted(draft, made, stated));
     }
-    // [N, G, O, R...]: filters of a group stand behind it, and the axes are put in order before both are one.
+    // [N, G, O, R...]: filters of a group come after the group, and the axes are reordered before the two are merged.
     let shape = lengths(draft, made);
     let mut apart = Vec::new();
     for axis in &order {
@@ -235,7 +235,7 @@ fn split(draft: &mut Draft, x: Value, layout: &Layout, which: usize, groups: i64
         [groups, own[axis as usize] / groups],
     );
     let x = draft.reshape(x, &extents(&shape))?;
-    // The groups stand at the place of the axis, what is left of it behind them.
+    // The groups take the position of the axis, and its remainder comes after them.
     let place = |at: i64| at + i64::from(at > axis);
     let [first, second] = layout.letters.map(place);
     let rest = [first, second].map(|at| at + i64::from(at == axis));

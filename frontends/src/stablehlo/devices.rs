@@ -95,7 +95,7 @@ struct Stated {
     partial: Vec<usize>,
 }
 
-/// The text up to `end`, and what is behind that.
+/// The text before `end`, and the text after it.
 fn until(text: &str, end: char) -> Option<(&str, &str)> {
     text.split_once(end)
 }
@@ -168,6 +168,7 @@ impl<'s> Importer<'s> {
     }
     /// Makes one mesh of all.
     pub(super) fn join_meshes(&mut self) {
+        // The numbers of devices at which an axis of some mesh begins or ends.
         let mut steps = BTreeSet::new();
         let mut all = None;
         let parts = self.parts_of_axes();
@@ -202,6 +203,7 @@ impl<'s> Importer<'s> {
             return self.draft.tell("sdy.mesh", op.unwrap_or_default(), fault);
         }
         let mut axes: Vec<(String, i64)> = Vec::new();
+        // Neighbouring steps bound one axis of the joined mesh. It keeps the name of a stated axis with equal bounds.
         for pair in steps.windows(2) {
             let order = self.meshes.order.iter();
             let stated = order.flat_map(|(symbol, _)| &self.meshes.named[symbol]);
@@ -319,7 +321,7 @@ impl<'s> Importer<'s> {
         dims.iter().zip(value).position(uneven)
     }
 
-    /// Notes how arguments and results of a function lie on the mesh.
+    /// Records the distribution of a function's arguments and results over the mesh.
     pub(super) fn lay(&mut self, function: &'s ast::Op) {
         if !self.meshes.are_many() {
             return;
@@ -372,7 +374,7 @@ impl<'s> Importer<'s> {
             }
         }
     }
-    /// The value as a sharding of the text wants it to lie.
+    /// The value with the sharding that the text states.
     pub(super) fn laid(&mut self, value: Value, text: &str) -> Made {
         if !self.meshes.are_many() || self.draft.device {
             return Ok(value);
@@ -386,7 +388,7 @@ impl<'s> Importer<'s> {
             let text = format!("has {} entries for {} axes", stated.dims.len(), dims.len());
             return Err(Fault::form(text));
         }
-        // Parts are equal here, and an axis that has none is whole.
+        // All parts must be equal: an axis that does not divide evenly is not split.
         while let Some(axis) = self.uneven(&stated.dims, &dims) {
             stated.dims[axis].clear();
         }

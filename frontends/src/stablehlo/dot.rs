@@ -95,7 +95,7 @@ pub fn dot_general(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     product(im, r, batch, terms)
 }
 
-/// `name = [0] x [1]`; nothing where it is left out.
+/// `name = [0] x [1]`; empty lists if it is omitted.
 fn pair(r: &Reading<'_>, name: &str) -> Made<[Vec<i64>; 2]> {
     let items = &r.op.items;
     let is = |item: &Item| matches!(item, Item::Named(key, _) if r.text(*key) == name);
@@ -156,7 +156,7 @@ pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> 
     if left.terms.len() != right.terms.len() {
         return Err(Fault::form("multiplies along axes of different extents"));
     }
-    // Pairs of terms in the order of the right operand: weights stay as they lie.
+    // Terms are paired in the order of the right operand, so that weights need no permutation.
     let mut terms: Vec<(i64, i64)> = right.terms.into_iter().zip(left.terms).collect();
     terms.sort_unstable();
     let (right_terms, left_terms) = terms.into_iter().unzip();
@@ -189,7 +189,7 @@ fn matrices(
     (b, right): (Value, &Axes),
     to: DType,
 ) -> Made {
-    // A right operand without batch takes part in every product, so rows of the left one stay apart.
+    // A right operand without batch axes is a factor of every product, so the row axes of the left one need no merging.
     let apart = left.batch.is_empty() && left.terms.len() == 1 && !left.free.is_empty();
     let merged = |axes: &Axes, list: &[i64]| vec![axes.product(list)];
     let batch = left.of(&left.batch);
@@ -226,6 +226,7 @@ fn elements(
         left.of(&left.terms),
     ]
     .concat();
+    // The axes of the elementwise product: batch, rows, columns, terms.
     let counts = [
         left.batch.len(),
         left.free.len(),

@@ -30,7 +30,7 @@ pub fn gather(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let field = |name: &str| r.field(&["dimension_numbers"], name);
     let other = |text: &str| Fault::form(text).help(HELP);
     let axes = field("start_index_map")?;
-    // What is 0 is not printed.
+    // A number that is 0 is not printed.
     let vector = field("index_vector_dim")?.first().copied().unwrap_or(0);
     let numbers = Numbers {
         offsets: field("offset_dims")?,
@@ -150,7 +150,7 @@ fn windows(
     }
     let single =
         |axis: &i64| numbers.collapsed.contains(axis) || numbers.operand_batch.contains(axis);
-    // The axes that become one, in the order of the operand; windows of theirs are axes behind the places.
+    // The axes that become one, in the order of the operand; their windows are axes after the places.
     let taken: Vec<i64> = (0..rank)
         .filter(|axis| {
             named.contains(axis) || single(axis) || sizes[*axis as usize] != own[*axis as usize]
@@ -217,7 +217,7 @@ fn windows(
     let together = together.ok_or_else(|| other("indexes too many elements"))?;
     let moved = draft.reshape(moved, &extents(&[vec![together], of(&kept)].concat()))?;
     let made = self::taken(draft, moved, flat, 0)?;
-    // Axes of the result: places, windows of the axes that became one, the axes that are whole.
+    // Axes of the result: places, windows of the merged axes, and axes that are whole.
     let behind: Vec<i64> = taken
         .iter()
         .copied()
@@ -306,6 +306,7 @@ fn as_one_axis(
     let left: Vec<i64> = (0..own.len() as i64)
         .filter(|axis| !axes.contains(axis))
         .collect();
+    // The indexed axes come first, in the order of the index vector, and become one axis.
     let order = [axes, &left].concat();
     let of = |axes: &[i64], list: &[i64]| -> Vec<i64> {
         axes.iter().map(|&a| list[a as usize]).collect()
@@ -317,6 +318,7 @@ fn as_one_axis(
     let moved = draft.reshape(moved, &extents(&shape))?;
     let indices = ranged(draft, indices)?;
     let indices = draft.cast(indices, DType::I64)?;
+    // The row-major index in that axis, by Horner's rule.
     let mut flat: Option<Value> = None;
     for (part, &axis) in axes.iter().enumerate() {
         let own_part = index_part(draft, indices, vector, part)?;
@@ -381,7 +383,7 @@ fn scalars(draft: &mut Draft, indices: Value, vector: i64) -> Made {
 pub fn ranged(draft: &mut Draft, indices: Value) -> Made {
     match draft.dtype(indices) {
         DType::I32 | DType::I64 => Ok(indices),
-        // What no `i64` is lies beyond every axis.
+        // Numbers beyond `i64` are beyond every axis.
         DType::U64 => {
             let scalar = draft.ir.scalar(DType::U64);
             let most = draft.builder().constant_int(i64::MAX, scalar)?;
@@ -414,7 +416,7 @@ fn take(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Num
     let made = taken(draft, x, indices, numbers.axis)?;
     let rank = draft.dims(made).len();
     let axis = numbers.axis as usize;
-    // The axes of the operand that are left, in order, are those of `offset_dims`; the others are those of the indices.
+    // The remaining axes of the operand, in order, are those of `offset_dims`; the others are those of the indices.
     let mut kept = (0..axis).chain(axis + count..rank);
     let mut index = axis..axis + count;
     let order = (0..rank as i64).map(|at| match numbers.offsets.contains(&at) {
@@ -481,11 +483,11 @@ fn along(draft: &mut Draft, x: Value, indices: Value, inner: usize, numbers: &Nu
     let mut b = draft.builder();
     let clause = [b.int("dim", numbers.axis)];
     let made = b.value(&fusion::TAKE_ALONG, &[x, indices], &clause)?;
-    // The axes of indices that run along the indexed one come apart again.
+    // The index axes that were merged along the indexed axis are split again.
     shape.splice(axis..=axis, free.iter().map(length));
     let made = draft.reshape(made, &extents(&shape))?;
     let place = |at: usize| if at > axis { at + free.len() - 1 } else { at };
-    // The axes of the operand that are left, in order, are those of `offset_dims`; the others are those of the indices.
+    // The remaining axes of the operand, in order, are those of `offset_dims`; the others are those of the indices.
     let within = axis + free.len() - inner..axis + free.len();
     let kept = (0..own.len()).filter(|at| *at == axis || !batch.contains(&(*at as i64)));
     let mut offsets = kept.flat_map(|at| match at == axis {

@@ -90,7 +90,7 @@ fn fold(
     Ok(draft.ir.results(made).to_vec())
 }
 
-/// The tensor with the axes that are reduced made one, behind the others.
+/// The tensor with the reduced axes merged into one, which comes last.
 fn line(draft: &mut Draft, x: Value, dims: &[i64]) -> Made {
     let own = lengths(draft, x);
     let mut reduced = dims.to_vec();
@@ -146,7 +146,7 @@ fn lambda<'s>(im: &mut Importer<'s>, r: &Reading<'s>, block: Block) -> Made<()> 
     yielded(&mut im.draft, &made)
 }
 
-/// A constant from outside, made once more; nothing for another value.
+/// A copy, inside the lambda, of a constant outside; `None` for any other value.
 fn inside(draft: &mut Draft, value: Value) -> Made<Option<Value>> {
     let Some(attr) = constant(draft, value) else {
         return Ok(None);

@@ -140,7 +140,7 @@ fn balanced(text: &str) -> (usize, bool) {
     (text.len(), false)
 }
 
-/// Takes `<...>` behind a name, if it stands there.
+/// Takes a `<...>` that directly follows a name into the token.
 fn body(lexer: &mut Lexer<'_, Tok>) -> bool {
     if !lexer.remainder().starts_with('<') {
         return true;
@@ -154,7 +154,7 @@ fn hash(lexer: &mut Lexer<'_, Tok>) -> bool {
     body(lexer)
 }
 
-/// Takes the rest of `<...>`, of which the token has the beginning.
+/// Takes the rest of a `<...>` whose beginning is in the token.
 fn sharding(lexer: &mut Lexer<'_, Tok>) -> bool {
     let start = lexer.span().start;
     let (length, closed) = balanced(&lexer.source()[start..]);
@@ -169,7 +169,7 @@ fn resources(lexer: &mut Lexer<'_, Tok>) -> bool {
     end.is_some()
 }
 
-/// A word, or what it begins where a bracket follows at once.
+/// A word, or the token that it begins if a bracket follows at once.
 fn word(lexer: &mut Lexer<'_, Tok>) -> Tok {
     if !lexer.remainder().starts_with('<') {
         return Tok::Word;

@@ -22,7 +22,7 @@ use super::control::Results;
 use super::{Frame, Importer, op};
 use crate::program::{Fault, Inner, Made};
 
-/// Operations up to which all turns of a loop are written out.
+/// The most operations of a loop, over all turns, for which it is unrolled.
 const MAX_UNROLLED: u64 = 512;
 
 /// The most ops by which a value is made again in a loop.
@@ -32,7 +32,7 @@ const MAX_REMADE: usize = 8;
 pub(super) struct Looped {
     condition: Op,
     body: Op,
-    /// The values of the first turn: those of the text, followed by those from outside.
+    /// The values of the first turn: those in the text, followed by outer ones.
     operands: Vec<Value>,
     /// The number of turns, where it follows from constants.
     pub turns: Option<u64>,
@@ -56,7 +56,7 @@ struct Carried<'s> {
     own: usize,
     /// The parts by which each is carried.
     parts: Vec<Vec<Value>>,
-    /// Names from outside, with what each stands for.
+    /// Outer names, each with the values that it stands for.
     outside: Vec<(&'s str, Vec<Option<Value>>)>,
 }
 
@@ -123,7 +123,7 @@ impl<'s> Importer<'s> {
         let lasts = |&op: &Op| ir.is(op, &task::LOOP) && ir.attr_of(op, "condition").is_some();
         ir.walk(program).iter().any(lasts)
     }
-    /// Lets a condition hold only where argument `at` of its program does, too.
+    /// Makes a condition hold only if argument `at` of its program holds too.
     fn ask_first(&mut self, condition: Op, at: usize) -> Made<()> {
         let ir = &mut self.draft.ir;
         let missing = || Fault::form("has no condition");
@@ -334,7 +334,7 @@ impl<'s> Importer<'s> {
     }
 }
 
-/// The block of a program that was read, with what it gives.
+/// The block of a program that was read, with the values that it yields.
 struct Open {
     inner: Inner,
     results: Vec<Value>,
@@ -367,7 +367,7 @@ fn turns(ir: &Ir, [condition, body]: [Op; 2], operands: &[Value]) -> Option<u64>
         let args = ir.args(ir.body(program, 0)?);
         args.iter().position(|&arg| arg == value)
     };
-    // A constant of a program, or one that the loop carries as it is.
+    // A constant of a program, or a constant that the loop carries unchanged.
     let constant = |program: Op, value: Value| match argument(program, value) {
         Some(at) if task::calls::is_invariant(ir, body, at) => ir.constant_int(*operands.get(at)?),
         Some(_) => None,

@@ -10,8 +10,8 @@
 //! | `shape.rs`, `reduce.rs`, `dot.rs`, `index.rs`, `scatter.rs`, `sort.rs`, `routine.rs`, ... | ops that are more than a row |
 //! | `export/` | a program to text |
 //!
-//! An op that fails is told once. What depends on it is read with values of the types that the text states, for
-//! mistakes of its own.
+//! A failed op is reported once. Its users are read with values of the types that the text states, to find their own
+//! mistakes.
 
 mod ast;
 mod bits;
@@ -99,7 +99,7 @@ pub(crate) struct Importer<'s> {
     devices: u64,
     /// The meshes of the module.
     meshes: devices::Meshes<'s>,
-    /// The locations that aliases stand for, as far as they were asked for.
+    /// The locations of aliases, as far as they were resolved.
     places: HashMap<&'s str, Option<LocId>>,
     read: usize,
 }
@@ -250,7 +250,7 @@ impl<'s> Importer<'s> {
         }
         results
     }
-    /// The results of a function, of which `frame` has the arguments.
+    /// The results of a function, whose arguments are in `frame`.
     fn run(&mut self, function: &'s ast::Op, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
         let Some(block) = op::blocks(function).next() else {
             let fault = Fault::new(&NO_PROGRAM, "the function has no body");
@@ -259,7 +259,7 @@ impl<'s> Importer<'s> {
         };
         self.block(block, frame)
     }
-    /// Reads the ops of a block; the values that its terminator gives.
+    /// Reads the ops of a block; returns the values of its terminator.
     fn block(&mut self, block: &'s Block, frame: &mut Frame<'s>) -> Vec<Option<Value>> {
         frame.blocks += 1;
         let given = self.ops(block, frame);
@@ -314,7 +314,7 @@ impl<'s> Importer<'s> {
             _ => self.draft.name(value, &format!("{name}#{index}")),
         }
     }
-    /// The number of results that one name stands for.
+    /// The number of results under one name.
     fn count(&self, stated: Option<Span>) -> usize {
         let stated = stated.and_then(|count| self.text(count).parse().ok());
         stated.unwrap_or(1)
@@ -491,7 +491,7 @@ impl<'s> Importer<'s> {
         let count: usize = count.fold(0, usize::saturating_add);
         let stated = match &types.outputs {
             Some(outputs) => outputs.as_slice(),
-            // One for all operands and the result, or the result's behind the operands'.
+            // One type for all operands and the result; otherwise the result's type comes after the operands' types.
             None if count == 1 => types.inputs.split_at(types.inputs.len() - 1).1,
             None => &types.inputs,
         };
@@ -525,7 +525,7 @@ impl<'s> Importer<'s> {
                 |dim: &fuser_ir::Dim| matches!(dim.extent, Extent::Static(_)) && !dim.broadcast;
             let tensor = match ir.ty(ty) {
                 TypeKind::Tensor(tensor) => tensor,
-                // A number, as `arith.constant` gives it, is a tensor without axes.
+                // A scalar, as `arith.constant` gives it, becomes a tensor of rank 0.
                 TypeKind::Scalar(DType::Index) => return Some(ir.tensor(Vec::new(), DType::I64)),
                 TypeKind::Scalar(dtype) => return Some(ir.tensor(Vec::new(), *dtype)),
                 _ => return None,
@@ -569,7 +569,7 @@ impl<'s> Importer<'s> {
                     return *known;
                 }
                 let known = self.aliases.get(name).copied()?;
-                // One that is a part of itself stands for nothing there.
+                // A location that contains itself is ignored there.
                 self.places.insert(name, None);
                 let known = self.loc(known, depth + 1);
                 self.places.insert(name, known);

@@ -85,7 +85,7 @@ impl<'s> Reading<'s> {
             Attr::Range(_) | Attr::Dict(_) | Attr::Function => None,
         }
     }
-    /// The words that stand among the operands: `GT`, `across`.
+    /// The words among the operands: `GT`, `across`.
     pub fn words(&self) -> impl Iterator<Item = &'s str> {
         self.op.items.iter().filter_map(|item| match item {
             Item::Word(word) => Some(self.text(*word)),

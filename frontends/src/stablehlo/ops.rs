@@ -27,13 +27,13 @@ pub type Read = for<'s> fn(&mut Importer<'s>, &Reading<'s>) -> Made<Vec<Value>>;
 pub enum Meaning {
     /// An elementwise op with the same operands.
     Same(&'static OpDef),
-    /// Likewise; on truth values another.
+    /// Like [`Self::Same`]; another op for booleans.
     Logical(&'static OpDef, &'static OpDef),
     /// An op whose operands are read as signed integers, whatever their type says.
     Signed(&'static OpDef),
-    /// Several ops, or operands that stand elsewhere.
+    /// Several ops, or operands in other places.
     Read(Read),
-    /// None: the advice.
+    /// No op; the advice.
     Refused(&'static str),
 }
 
@@ -202,7 +202,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("zeta", By(special::zeta)),
 ];
 
-/// Ops of Shardy, which say where elements lie: each gives what it takes.
+/// Ops of Shardy that state shardings: each returns its operand.
 const SHARDINGS: &[&str] = &[
     "all_gather",
     "all_reduce",
@@ -244,7 +244,7 @@ pub fn meaning(name: &str) -> Made<&'static Meaning> {
         let fault = unknown("is no operation of StableHLO");
         return Err(fault.help("programs are functions of `stablehlo` and `chlo` operations"));
     };
-    // Those of CHLO that stretch their operands are the ops of StableHLO, of operands stretched before.
+    // Ops of CHLO that broadcast their operands are ops of StableHLO on broadcast operands.
     let spread = short
         .strip_prefix("broadcast_")
         .filter(|rest| *rest != "in_dim");
@@ -362,7 +362,7 @@ fn constant(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
             dense,
         ));
     };
-    // `(1.0, 2.0)` everywhere: one constant of the first numbers, one of the second.
+    // `(1.0, 2.0)` everywhere: a constant of the first numbers, and a constant of the second numbers.
     let part = im.draft.ir.with_dtype(ty, dtype.part());
     let stated = stated.replace(dtype.name(), dtype.part().name());
     let mut halves = Vec::new();
@@ -441,7 +441,7 @@ fn unpacked(digits: &str, count: u64) -> Cow<'_, str> {
     Cow::Owned(truths.collect())
 }
 
-/// Of the digits of complex elements those of one part, as dense data.
+/// The digits of one part of complex elements, as dense data.
 fn hex_half(digits: &str, second: bool, part: DType) -> String {
     let digits = digits.trim_end_matches("\">");
     let width = part.bytes() as usize * 2;
@@ -540,7 +540,7 @@ pub fn converted(draft: &mut Draft, x: Value, to: DType) -> Made {
 
 /// The numbers in the finite range of `f8E4M3FN`, and NaN instead of all others, as in XLA. A cast would saturate.
 fn without_overflow(draft: &mut Draft, x: Value) -> Made {
-    /// Half-way between the greatest number and what would be the next.
+    /// Half-way between the greatest number and the next one, if it existed.
     const LAST: f64 = 464.0;
     if draft.dtype(x) == DType::F8E4M3FN || draft.dtype(x) == DType::I1 {
         return Ok(x);
@@ -761,7 +761,7 @@ fn less(draft: &mut Draft, x: Value, y: Value) -> Made {
         draft.make(&fusion::RECIPROCAL, &[y])?,
     );
     let turned = draft.builder().compare("lt", a, b)?;
-    // Of other equal numbers the reciprocals are equal.
+    // Other equal numbers have equal reciprocals.
     let zeros = draft.make(&fusion::AND, &[same, turned])?;
     let number = draft.builder().compare("eq", x, x)?;
     let nan = draft.builder().compare("ne", y, y)?;

@@ -78,7 +78,7 @@ pub fn rng_bit_generator(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Val
     Ok(vec![joined(draft, &line, 0)?, bits])
 }
 
-/// The values behind each other along an axis.
+/// The values concatenated along an axis.
 fn joined(draft: &mut Draft, values: &[Value], dim: i64) -> Made {
     let mut b = draft.builder();
     let clause = [b.int("dim", dim)];

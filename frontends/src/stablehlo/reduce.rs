@@ -337,7 +337,7 @@ fn indices(
     let [dim] = dims else {
         return Err(Fault::form("picks elements along several axes"));
     };
-    // Of truth values the greatest is the first that is true.
+    // For booleans, the first greatest element is the first that is true.
     let ordered = match draft.dtype(x) {
         DType::I1 => draft.cast(x, DType::I32)?,
         _ => x,

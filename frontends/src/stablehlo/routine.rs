@@ -44,7 +44,7 @@ pub fn called(target: &str) -> Option<Read> {
     LAPACK.iter().find(known).map(|(_, read)| *read)
 }
 
-/// The results of an op with these flags, of which some are set.
+/// The results of an op with these flags, if set.
 fn made(
     draft: &mut Draft,
     def: &'static OpDef,
@@ -82,7 +82,7 @@ fn truth(r: &Reading<'_>, name: &str, otherwise: Option<bool>) -> Made<bool> {
     }
 }
 
-/// An argument of a call, which stands among those of its configuration.
+/// An argument of a call, from its backend configuration.
 fn argument<'s>(r: &Reading<'s>, name: &str) -> Option<&'s Attr> {
     let Attr::Dict(entries) = r.attr(&["mhlo.backend_config", "backend_config"])? else {
         return None;
@@ -160,7 +160,8 @@ fn potrf<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
 fn getrf<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let a = r.operand(0)?;
     let mut results = made(&mut im.draft, &fusion::LU, &[a], &[])?;
-    // LAPACK counts rows from 1. Its last result is above zero where a pivot is zero, which the factors show; below it never is.
+    // LAPACK counts rows from 1. Its last result, `info`, is positive for a zero pivot and negative for an invalid
+    // argument. It is 0 here: the factors show a zero pivot, and no argument is invalid.
     let scalar = im.draft.ir.scalar(DType::I32);
     let one = im.draft.number(1.0, scalar)?;
     results[1] = im.draft.make(&fusion::ADD, &[results[1], one])?;
@@ -189,7 +190,7 @@ fn syevd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
 
 fn gesdd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let a = r.operand(0)?;
-    // `A`, `S` or `N`, which promises nothing of vectors: the stated types say how many there are.
+    // The mode is `A`, `S` or `N`. `N` says nothing of vectors; the stated types give their number.
     let last = |at: usize, axis: usize| {
         let tensor = im.draft.ir.ty(*r.outputs.get(at)?).as_tensor()?;
         let axis = tensor.dims.len().checked_sub(axis)?;
@@ -198,7 +199,7 @@ fn gesdd<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let full = last(2, 1) == last(2, 2) && last(3, 1) == last(3, 2);
     let found = made(&mut im.draft, &fusion::SVD, &[a], &[("full", full)])?;
     let failed = failed(&mut im.draft, found[1], 1)?;
-    // The first result is LAPACK's memory, of which it promises nothing.
+    // The first result is LAPACK's memory, with undefined contents.
     Ok(vec![a, found[1], found[0], found[2], failed])
 }
 
@@ -238,7 +239,8 @@ pub fn fft<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
             draft.make(&fusion::IMAG, &[x])?,
         ),
     };
-    // Of a line of real numbers half of the sums are those of the other half; they are left out last, or added last.
+    // For a line of real numbers, half of the sums follow from the other half: they are left out at the end, or added
+    // at the end.
     let others = first..last;
     let order: Vec<usize> = match to_real {
         true => others.chain([last]).collect(),

@@ -17,16 +17,16 @@ use crate::program::{Draft, Fault, Made};
 
 const HELP: &str = "scatters are read where windows are whole along the axes that are not indexed, and bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum` or the update";
 
-/// No word of an op: the updates are added with their sign turned.
+/// Not a word of an op: the updates are negated and added.
 const SUBTRACT: &str = "subtract";
 
 /// The dimension numbers of a scatter.
 struct Numbers {
-    /// Axes of the updates that lie along axes of the operand.
+    /// Axes of the updates that correspond to axes of the operand.
     windows: Vec<usize>,
-    /// Axes of the operand that no axis of the updates lies along.
+    /// Axes of the operand without a corresponding axis of the updates.
     inserted: Vec<usize>,
-    /// Axes of the operand that go along with axes of the indices.
+    /// Batch axes of the operand, which correspond to axes of the indices.
     batch: Vec<usize>,
     /// These axes of the indices.
     index_batch: Vec<usize>,
@@ -63,9 +63,9 @@ struct Scatter {
     parts: Vec<Value>,
     /// The shape of the indices without their parts.
     places: Vec<i64>,
-    /// The axes of the updates that go along with those.
+    /// The axes of the updates that correspond to those.
     scattered: Vec<usize>,
-    /// The axis of the updates along each axis of the operand.
+    /// The corresponding axis of the updates for each axis of the operand.
     window: Vec<Option<usize>>,
     numbers: Numbers,
     combine: &'static str,
@@ -104,7 +104,7 @@ fn everywhere(draft: &mut Draft, dest: Value, updates: Value, combine: &str) -> 
     draft.make(def, &[dest, updates])
 }
 
-/// The word for what becomes of an element and its update.
+/// The word for the combination of an element and its update.
 fn combine(im: &Importer<'_>, r: &Reading<'_>, dest: Value) -> Made<&'static str> {
     let bodies = reduce::pair(r, HELP)?;
     let [body] = bodies.as_slice() else {
@@ -248,7 +248,8 @@ impl Scatter {
         if !kept.iter().all(whole) {
             return Err(Fault::form("puts parts of axes that it does not index").help(HELP));
         }
-        // Axes of an update: those that are kept, and in the place of the indexed ones those of the indices and of windows along them.
+        // Axes of an update: the kept axes, and instead of the indexed axes the axes of the indices and of windows
+        // along them.
         let first = indexed[0];
         let block = indexed.iter().copied().eq(first..first + indexed.len());
         let front = if block { first } else { 0 };
@@ -300,7 +301,7 @@ impl Scatter {
         sizes: &[i64],
         shape: &[i64],
     ) -> Made {
-        // What lies outside is put nowhere anyway.
+        // An index out of range is ignored anyway.
         if let ([axis], [part]) = (indexed, self.parts.as_slice())
             && self.window[*axis].is_none()
         {

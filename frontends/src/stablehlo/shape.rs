@@ -131,7 +131,7 @@ fn rolled(draft: &Draft, parts: &[Value], dim: i64) -> Option<(Value, i64)> {
     };
     let all = lengths(draft, whole);
     let shift = all.get(dim)? - start;
-    // Parts as long as the whole along other axes begin where it does.
+    // A part with the full extent along all other axes begins at 0 in them.
     let is_part = |part: Value, length: i64| {
         let mut wanted = all.clone();
         wanted[dim] = length;
@@ -271,7 +271,7 @@ pub fn padded(
     }
     let own = lengths(draft, x);
     let (mut low, mut high) = (low.to_vec(), high.to_vec());
-    // What is cut off beyond the axis is cut off the border at its other end.
+    // The amount cut off beyond the axis is cut off the padding at its other end.
     for ((low, high), length) in low.iter_mut().zip(&mut high).zip(&own) {
         (*low, *high) = within(*low, *high, *length);
         (*high, *low) = within(*high, *low, *length);

@@ -266,7 +266,7 @@ impl<'s, 'r> Comparator<'s, 'r> {
             result,
         })
     }
-    /// The op that makes a value, without its dialect, and its operands.
+    /// The op that makes a value: its name without the dialect, its operands, and the op itself.
     fn made(&self, name: &str) -> (&'s str, &[&'s str], Option<&'s Op>) {
         match self.terms.get(name).and_then(|term| term.op.as_ref()) {
             Some((op, operands)) => (short(self.r.text(op.name)), operands, Some(op)),
@@ -361,7 +361,7 @@ impl<'s, 'r> Comparator<'s, 'r> {
         for (at, name) in self.parameters.iter().enumerate() {
             env.insert(name, self.r.operand(at / 2)?);
         }
-        // What is needed, each behind what it is made of: ops have numbers of their lines.
+        // The needed values, each after its operands: ops have the numbers of their lines.
         let mut needed = vec![order.name];
         let mut at = 0;
         while let Some(name) = needed.get(at) {

@@ -163,7 +163,7 @@ impl Series<'_> {
         let tail = self.op(&fusion::ADD, &[half, series])?;
         let tail = self.op(&fusion::SUB, &[log, tail])?;
         let right = self.op(&fusion::ADD, &[tail, sum])?;
-        // The tangent of what is left of whole periods.
+        // The tangent of the remainder after whole periods.
         let whole = self.op(&fusion::ROUND, &[x])?;
         let rest = self.op(&fusion::SUB, &[x, whole])?;
         let angle = self.with(&fusion::MUL, rest, PI)?;

@@ -26,7 +26,7 @@ use crate::program::{Draft, Fault, Made};
 
 /// The maximum length of an overlapping window that is combined element by element.
 const MAX_SHIFTS: i64 = 64;
-/// The maximum number of parts of a tensor, for elements of windows or for windows.
+/// The maximum number of parts of a tensor, one for each element of a window or one for each window.
 const MAX_PARTS: i64 = 1024;
 
 /// Windows along one axis: the number of elements, the distance between windows, and the distance between elements.
@@ -142,7 +142,7 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
         .flatten()
         .any(|n| *n != 0);
     if pads && !im.draft.is_number(init, neutral) {
-        // The definition pads with it, XLA leaves out what is beyond the tensor.
+        // The definition pads with the initial value, while XLA leaves out elements beyond the tensor.
         let text =
             "pads with what is not neutral: XLA and the definition of StableHLO differ on it";
         return Err(Fault::form(text)
@@ -156,7 +156,7 @@ pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>>
     one(reduce::started(&mut im.draft, row, x, init))
 }
 
-/// The numbers of an attribute, 1 where it is left out.
+/// The numbers of an attribute; all 1 if it is omitted.
 fn each(r: &Reading<'_>, name: &str, rank: usize) -> Made<Vec<i64>> {
     let list = match r.attr(&[name]) {
         Some(_) => r.ints(&[name])?,
@@ -330,7 +330,7 @@ pub fn select_and_scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Va
         best = draft.make(&fusion::WHERE, &[keep, best, next])?;
         keeps.push(keep);
     }
-    // From the last place on: what later ones left goes to it, or further to the front.
+    // From the last place to the first: updates not taken by later elements go to this one, or further to the front.
     let between: Vec<i64> = along.iter().map(|a| a.stride - 1).collect();
     let (mut left, mut all) = (source, None);
     for place in (0..windows.places).rev() {

@@ -1,7 +1,7 @@
 //! Measures the power of the check: `cargo run --release -p fuser-fuzzing --bin power -- --classes examples,models`.
 //!
-//! Prints the misses and a table. The exit status is 1 where the power is less than `--least`, or where a program is found
-//! wrong as it is.
+//! Prints the misses and a table. The exit status is 1 where the power is less than `--least`, or where a program is
+//! found wrong as it is.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,4 +1,5 @@
-//! Runs generators and oracles for a while: `cargo run --release -p fuser-fuzzing --bin soak -- --seconds 3600 --jobs 2`.
+//! Runs generators and oracles for a while:
+//! `cargo run --release -p fuser-fuzzing --bin soak -- --seconds 3600 --jobs 2`.
 //!
 //! Prints statistics now and then and at the end; writes each failure as a `.fir` with its seed in a comment. The exit
 //! status is 1 if anything was found.

@@ -8,8 +8,8 @@ use fuser_ir::{AttrId, AttrKind, DType, Ir, Op};
 /// The agreement that two correct executions owe each other.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Tier {
-    /// They are equal bit for bit, all NaN counting as equal: no op depends on the order of a sum or on how a function
-    /// is approximated, because whatever is summed is a small integer.
+    /// Results are equal bit for bit, all NaN counting as equal. No op depends on the order of a sum or on the
+    /// approximation of a function, because all sums are of small integers.
     Exact,
     /// They differ by no more than a bound that is derived op by op.
     Bounded,
@@ -95,5 +95,5 @@ pub fn file(case: &Case) -> String {
     text + &print(&case.ir, case.module, &PrintOptions::default())
 }
 
-/// Bytes of an input that stand in the comment.
+/// Bytes of an input that the comment shows.
 const SHOWN_BYTES: usize = 32;

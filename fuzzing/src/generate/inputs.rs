@@ -1,5 +1,5 @@
-//! The data of inputs: small integers where results are compared bit for bit, otherwise numbers of the sizes that models
-//! have, and the values at which definitions have their edges.
+//! The data of inputs: small integers if results are compared bit for bit; otherwise numbers of the sizes found in
+//! models, and edge cases of definitions.
 
 use fuser_ir::{DType, float};
 use half::{bf16, f16};
@@ -64,7 +64,7 @@ pub struct InputRecipe {
 }
 
 impl InputRecipe {
-    /// Draws what an input holds.
+    /// Draws the contents of an input.
     pub fn draw(source: &mut Source, tier: Tier, axes: &[Axis], dtype: DType) -> Self {
         let values = match (dtype.is_int(), tier) {
             (true, _) => integers(source, dtype),

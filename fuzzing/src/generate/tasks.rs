@@ -1,8 +1,9 @@
-//! Boundaries around the ops of a random fusion: patterns, segments with sweeps and phases, bare sweeps, with all their clauses.
+//! Boundaries around the ops of a random fusion: patterns, segments with sweeps and phases, bare sweeps, with all their
+//! clauses.
 //!
-//! Drawing a boundary changes no op, so the program means what it did, and taking the boundaries away gives its text again. The
-//! clauses are decisions that have no effect on values: they are drawn as the verifier admits them, whether or not a scheduler
-//! would decide so.
+//! Drawing a boundary changes no op, so the program computes the same, and removing the boundaries restores its text.
+//! The clauses are decisions without an effect on values: any clauses that the verifier admits are drawn, whether or
+//! not a scheduler would choose them.
 
 use fuser_dialects::task::{self, ops, outline};
 use fuser_ir::def::OpDef;

@@ -1,7 +1,8 @@
 //! Text for the parser: bytes, soups of tokens, and valid programs in which tokens were changed.
 //!
-//! Tokens come from the op tables (names, clauses, keywords, element types) and from the grammar's punctuation, so that a new
-//! op is in the soup as soon as it is declared. A changed program is mostly right, which takes it past the first error.
+//! Tokens come from the op tables (names, clauses, keywords, element types) and from the grammar's punctuation, so that
+//! a new op is in the soup as soon as it is declared. A changed program is mostly right, which takes it past the first
+//! error.
 
 use fuser_ir::DType;
 use fuser_ir::def::ClauseKind;
@@ -15,7 +16,7 @@ const MOST: u64 = 400;
 /// The most changes of a program.
 const CHANGES: u64 = 6;
 
-/// The tokens of the grammar beside names.
+/// The tokens of the grammar other than names.
 const PUNCTUATION: &[&str] = &[
     "(",
     ")",

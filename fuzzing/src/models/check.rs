@@ -1,7 +1,7 @@
 //! The check of a program: compiled as a user gets it, run, and compared with the evaluator's results; a refusal is a
 //! failure as well.
 //!
-//! Written differently it gives the same bits and moves the same bytes.
+//! A rewritten program must give the same bits and move the same bytes.
 
 use fuser::compile::{CompileOptions, Loader, compile};
 use fuser_artifact::DType as Stored;
@@ -40,7 +40,7 @@ impl Level {
     /// A processor, as `--cpu` takes it.
     ///
     /// # Errors
-    /// The name is that of no processor.
+    /// The name is of no known processor.
     pub fn new(cpu: &str) -> Result<Self, String> {
         let options = CompileOptions {
             target: GENERIC
@@ -93,7 +93,7 @@ pub struct Model {
     pub case: Case,
 }
 
-/// Draws a program, with inputs that `seed` makes; the text of one that is refused, and why.
+/// Draws a program with inputs from `seed`; for a refused program, the error has its text and the finding.
 pub fn drawn(source: &mut Source, seed: u64) -> Result<Model, (String, Finding)> {
     let program = guard::run("models: draw", || draw::draw(source));
     let program = program.map_err(|finding| (String::new(), finding))?;
@@ -126,7 +126,7 @@ pub fn model(seed: u64, bench: Bench, stats: &mut Stats) -> (Option<Case>, Strin
     (Some(case), model.text, examined.findings)
 }
 
-/// The same program with other lengths of its extents.
+/// The program with other lengths of its extents.
 fn bound_again(model: &Model, source: &mut Source, seed: u64) -> Case {
     let extents = model.program.extents.iter();
     let extents = extents.map(|(name, _)| (*name, source.one(&AGAIN)));

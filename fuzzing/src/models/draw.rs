@@ -18,7 +18,7 @@ const LENGTHS: [&[u64]; 3] = [
 const NAMES: [&str; 6] = ["B", "S", "H", "N", "K", "seq_len"];
 /// Ops of a program, at which no other sentence begins.
 const OPS: (i64, i64) = (5, 40);
-/// Sentences that may fit nothing before a program is as long as it gets.
+/// The number of sentences tried for a program, since a sentence may fit nothing.
 const TRIES: usize = 24;
 
 /// A program.
@@ -34,7 +34,7 @@ pub fn draw(source: &mut Source) -> Program {
     ]);
     let axes = axes(source);
     let edges = source.chance(1, 12);
-    // Short ones more often than long ones, which cost as much as they are long.
+    // Short programs are drawn more often, since the cost grows with the length.
     let goal = source.range(OPS.0, OPS.1).min(source.range(OPS.0, OPS.1)) as usize;
     let mut w = Writer::new(source, dtype, axes);
     w.edges = edges;
@@ -55,7 +55,7 @@ pub fn draw(source: &mut Source) -> Program {
     finish(w)
 }
 
-/// One sentence; what one began that fits nothing stays as dead ops.
+/// Adds one sentence; if a sentence fails halfway, its ops remain as dead ops.
 fn sentence(w: &mut Writer) {
     let sentence = sentences::draw(w);
     if (sentence.write)(w).is_some() {
@@ -84,7 +84,7 @@ fn axes(source: &mut Source) -> Vec<Dim> {
     axes
 }
 
-/// Values that nothing uses are returned, and some that are used; here and there an input, a constant, a value twice.
+/// Returns all unused values and some used ones, now and then an input, a constant or a value twice.
 fn results(w: &mut Writer) {
     let program = &w.program;
     let mut uses = vec![0u32; program.values.len()];

@@ -1,6 +1,8 @@
-//! The process that evaluates programs with NumPy: `fuzzing/evaluator/evaluate.py`, which shares nothing with the compiler.
+//! The process that evaluates programs with NumPy: `fuzzing/evaluator/evaluate.py`, which shares nothing with the
+//! compiler.
 //!
-//! One process serves thousands of programs; as many run as threads ask at once. The protocol stands at the head of the script.
+//! One process serves thousands of programs; there are as many processes as threads use at once. The head of the script
+//! documents the protocol.
 
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Write};
@@ -15,9 +17,9 @@ use crate::generate::{Case, Input};
 /// The evaluator's answer about a program's executions.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Answer {
-    /// Elements that were compared, of these known to the bit, left open, and with wide bounds.
+    /// Numbers of elements: compared, known to the bit, undetermined, and with wide bounds.
     pub elements: [u64; 4],
-    /// Name of the execution, index of the result, and what is wrong with it.
+    /// Name of the execution, index of the result, and the mistake in it.
     pub wrong: Vec<(String, usize, String)>,
     /// The reason that the program could not be evaluated.
     pub error: Option<String>,
@@ -122,7 +124,7 @@ fn wrong(text: &str) -> Option<(String, usize, String)> {
 }
 
 impl Evaluators {
-    /// The reason that nothing can be evaluated here, if so: there is no Python, or no NumPy.
+    /// The reason that nothing can be evaluated here: there is no Python, or no NumPy. `None` if there are both.
     pub fn missing(&self) -> Option<String> {
         match self.take() {
             Ok(process) => {

@@ -5,8 +5,9 @@ use super::types::Type;
 use super::writer::Writer;
 
 impl Writer<'_> {
-    /// A fold, or with `steps` a scan, of `x` along `dim` by a lambda of accumulators of its type: what they begin with, the text between
-    /// the arguments `%a0`, ..., `%e` and the end, what it yields, and the ranges of the results.
+    /// A fold, or with `steps` a scan, of `x` along `dim`, by a lambda with accumulators of its type. Given are their
+    /// initial values, the text between the arguments `%a0`, ..., `%e` and the end, the yielded values, and the ranges
+    /// of the results.
     pub fn lambda(
         &mut self,
         steps: bool,

@@ -74,9 +74,9 @@ pub enum Data {
 pub struct Program {
     /// All values.
     pub values: Vec<Info>,
-    /// The parameters and what they hold.
+    /// The parameters and their data.
     pub parameters: Vec<(V, Data)>,
-    /// The ops, in an order in which they may stand.
+    /// The ops, in a valid order.
     pub ops: Vec<Op>,
     /// The returned values, each with the parameter that it overwrites.
     pub results: Vec<(V, Option<V>)>,
@@ -87,7 +87,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// The same with other lengths for its names.
+    /// The program with other lengths for its names.
     pub fn bound(&self, extents: Vec<(&'static str, u64)>) -> Self {
         let mut copy = self.clone();
         let dims = copy.values.iter_mut().flat_map(|info| &mut info.ty.dims);

@@ -11,9 +11,9 @@ use crate::Source;
 /// Options of the text.
 #[derive(Clone, Debug)]
 pub struct Style {
-    /// Result types are left out where the op has them without: never, sometimes, always.
+    /// The frequency of omitted result types, for ops that allow it: never, sometimes, always.
     pub types: Types,
-    /// One op in so many stands in generic form; 0 for none.
+    /// One in `generic` ops is printed in generic form; 0 for none.
     pub generic: u64,
     /// Choices among these.
     pub seed: u64,

@@ -1,4 +1,5 @@
-//! The same program written differently: other names, another order, dead ops, parameters and results in other places.
+//! Rewrites a program without changing its meaning: other names, another order, dead ops, parameters and results in
+//! other positions.
 //!
 //! Each keeps every bit of every result, and every byte that is moved.
 
@@ -42,7 +43,7 @@ pub const REWRITES: [Rewrite; 5] = [
     },
 ];
 
-/// A rewritten copy, and for each of its parameters and results the place that it had before.
+/// A rewritten copy, and for each of its parameters and results the original position.
 pub struct Rewritten {
     /// The copy.
     pub program: Program,
@@ -120,7 +121,7 @@ fn dead(program: &mut Program, source: &mut Source) {
             .flat_map(|op| op.results.clone())
             .collect();
         let inputs = program.parameters.iter().map(|(v, _)| *v);
-        // What is only stored has none of these ops.
+        // Storage-only types support none of these ops.
         let all = inputs.chain(made);
         let all: Vec<V> = all.filter(|v| !program.ty(*v).dtype.is_storage()).collect();
         let Some(v) = source.pick(&all).copied() else {
@@ -162,7 +163,7 @@ fn permuted(program: &mut Program, source: &mut Source) {
     source.shuffle(&mut program.results);
 }
 
-/// Every name that occurs is the extent of a parameter: an unused input gives what no other has.
+/// Makes every name the extent of a parameter: unused inputs are added for names without one.
 pub fn bind_names(program: &mut Program) {
     let mut used: BTreeSet<&'static str> = BTreeSet::new();
     let mut bound: BTreeSet<&'static str> = BTreeSet::new();

@@ -5,10 +5,10 @@ use std::fmt;
 
 use fuser_ir::DType;
 
-/// An extent: a polynomial of names, or nobody's.
+/// An extent: a polynomial of names, or an unknown one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// By the names of each product, sorted: its factor.
+    /// The factor of each product of names; names are sorted.
     Sum(BTreeMap<Vec<&'static str>, u64>),
     /// `?`
     Unknown,
@@ -119,7 +119,7 @@ impl Dim {
             broadcast: false,
         }
     }
-    /// The same extent, stored element by element.
+    /// The axis, stored element by element.
     pub fn plain(&self) -> Self {
         Self {
             broadcast: false,

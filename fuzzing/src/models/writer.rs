@@ -1,7 +1,7 @@
-//! Writes programs op by op: each method writes one op and knows the type of its result by the definition of the op.
+//! Writes programs op by op: each method writes one op and derives the type of its result from the op's definition.
 //!
-//! A range goes along with each value, a guess at what its elements are, by which sentences keep arguments where functions say
-//! something: it decides what is written and never what is right.
+//! Each value carries a range, an estimate of its elements. Sentences use it to keep arguments where functions are
+//! meaningful: it affects which programs are written, and never which results are right.
 
 use fuser_ir::DType;
 
@@ -19,7 +19,7 @@ pub struct Writer<'s> {
     pub program: Program,
     /// Choices.
     pub source: &'s mut Source,
-    /// The element type of what comes in.
+    /// The element type of inputs.
     pub dtype: DType,
     /// The axes that tensors have.
     pub axes: Vec<Dim>,
@@ -151,7 +151,7 @@ impl<'s> Writer<'s> {
     /// Any elementwise op whose result has the operands' shape.
     ///
     /// # Panics
-    /// Of shapes that do not agree: a sentence is wrong.
+    /// If the shapes do not agree: the sentence is wrong.
     fn elementwise(
         &mut self,
         name: &'static str,
@@ -190,7 +190,7 @@ impl<'s> Writer<'s> {
         let dtype = dtype.expect("parts are f32 or f64");
         self.elementwise("complex", &[re, im], Vec::new(), dtype)
     }
-    /// An op with a constant beside it.
+    /// An op with a constant as second operand.
     pub fn with(&mut self, name: &'static str, x: V, number: f64) -> V {
         let c = self.constant(number, self.dtype_of(x));
         self.bin(name, x, c)
@@ -643,7 +643,7 @@ impl<'s> Writer<'s> {
         let n = self.ty(x).dims[dim].length;
         let range = ranges::reduction(name, self.range(x), n);
         let mut dims = self.dims(x);
-        // Elements differ along it, even where those of the operand do not.
+        // Elements differ along it, even if those of the operand do not.
         dims[dim] = dims[dim].plain();
         let ty = Type::tensor(self.dtype_of(x), dims);
         let clauses = vec![Clause::Int("dim", dim as u64)];
@@ -670,7 +670,7 @@ impl<'s> Writer<'s> {
         let width = high - low;
         let mut real = ty.clone();
         real.dtype = ty.dtype.part();
-        // Of complex numbers the variances of both parts.
+        // For complex numbers, the sum of the variances of both parts.
         let parts = if real.dtype == ty.dtype { 1.0 } else { 2.0 };
         let most = parts * width * width / 2.0;
         let var = self.write("var_mean", &[x], clauses, real, (0.0, most));

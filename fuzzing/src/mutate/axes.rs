@@ -1,4 +1,4 @@
-//! Axes in another order: inputs that lie otherwise, whole programs with every tensor permuted.
+//! Permuted axes: inputs with another layout, whole programs with every tensor permuted.
 
 use fuser_dialects::task::packed;
 use fuser_dialects::{fusion, task};
@@ -43,7 +43,7 @@ pub fn transpose_inputs(case: &mut Case, source: &mut Source) -> bool {
     !chosen.is_empty()
 }
 
-/// True for elements of which two share a byte along the innermost axis: another one may be odd.
+/// True if two elements share a byte along the innermost axis; another axis may have an odd length.
 fn shares_bytes(input: &Input) -> bool {
     input.dtype == packed::DTYPE
 }
@@ -64,7 +64,7 @@ fn permuted(case: &mut Case, of: &TensorType, order: &[i64]) -> fuser_ir::TypeId
     case.ir.tensor(dims, of.dtype)
 }
 
-/// Uses of `value` see it in the old order again.
+/// Permutes `value` back for its uses.
 fn put_back(case: &mut Case, value: Value, order: &[i64]) -> bool {
     let Some(first) = ops(case).first().copied().or_else(|| terminator(case)) else {
         return false;
@@ -131,7 +131,7 @@ pub fn permute_all(case: &mut Case, source: &mut Source) -> bool {
     done
 }
 
-/// The one rank that tensors have beside 0, where every op works element by element.
+/// The only rank of tensors other than 0, if every op works element by element.
 fn common_rank(case: &Case) -> Option<usize> {
     let moves = |op: &Op| match case.ir.def(*op) {
         Some(def) => def.has_maps(&fusion::maps::POINTWISE) || is_created(case, *op),
@@ -253,7 +253,7 @@ fn sign(case: &mut Case) {
     case.ir.set_attr(case.program, "function_type", signature);
 }
 
-/// Some values that ops make, and that are no results, lie in another order.
+/// Gives some values that ops make, results excluded, another layout.
 pub fn lay_out(case: &mut Case, source: &mut Source) -> bool {
     let kept = results(case);
     let producers = ops(case)

@@ -1,5 +1,5 @@
-//! Ops that together change nothing. Each makes an equal value of `x`, or nothing where it does not apply; a table of what is
-//! legal stands in [`MUTATORS`](super::MUTATORS), and a result of another type is taken back by the caller.
+//! Sequences of ops that change nothing. Each function makes an equal value of `x`, or `None` if it does not apply.
+//! [`MUTATORS`](super::MUTATORS) lists which are legal; the caller discards a result of another type.
 
 use fuser_dialects::fusion;
 use fuser_ir::def::OpDef;
@@ -261,7 +261,7 @@ pub fn pad_slice(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<V
     site.window(padded, &low, &plain(of))
 }
 
-/// Two parts beside each other.
+/// Concatenates two parts of a value.
 pub fn slice_cat(site: &mut Site<'_, '_>, x: Value, of: &TensorType) -> Option<Value> {
     let known: Vec<usize> = (0..of.dims.len())
         .filter(|i| fixed(&of.dims[*i]).is_some_and(|n| n > 0))
@@ -282,7 +282,7 @@ pub fn copy(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> 
     site.unary(&fusion::COPY, x)
 }
 
-/// The same tensor behind a boundary.
+/// The value behind a boundary.
 pub fn barrier(site: &mut Site<'_, '_>, x: Value, _: &TensorType) -> Option<Value> {
     site.unary(&fusion::SEGMENT_SET, x)
 }

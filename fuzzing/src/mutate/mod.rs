@@ -1,8 +1,8 @@
 //! Mutators that keep the meaning: a case becomes a **partner** that must give the same results.
 //!
-//! Each mutator is a row of [`MUTATORS`] with the reason why it is legal. It works on a copy of the case, draws where
-//! it is applied, and returns true if it was. Inputs and results stay what they are, but for `transpose-inputs` and
-//! `permute-all`, which change how inputs lie, data included.
+//! Each mutator is a row of [`MUTATORS`] with the reason why it is legal. It works on a copy of the case, draws a place
+//! to apply it, and returns true if there was one. Inputs and results are unchanged, except for `transpose-inputs` and
+//! `permute-all`, which change the layout of inputs, data included.
 //!
 //! | module | what |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | `axes` | axes in another order |
 //! | `words` | other names, numbers for names |
 //!
-//! Never looks at data but to transpose it. The verifier accepts the result of a mutator; the oracle reports if not.
+//! Never looks at data except to transpose it. The verifier accepts the result of a mutator; the oracle reports if not.
 
 mod axes;
 mod identities;
@@ -47,9 +47,9 @@ pub enum Keeps {
 pub enum Needs {
     /// Many.
     Anything,
-    /// Those that work element by element, which are few unless they are made so.
+    /// Pointwise cases, which are rare unless generated on purpose.
     Pointwise,
-    /// Those that reduce long axes.
+    /// Cases that reduce long axes.
     Reductions,
 }
 
@@ -74,7 +74,7 @@ enum How {
 }
 
 impl Mutator {
-    /// Applies it somewhere; whether that was possible. A case on which it was not possible means what it did.
+    /// Applies it at a random place; returns true if that was possible. Otherwise the case is unchanged in meaning.
     pub fn apply(&self, case: &mut Case, source: &mut Source) -> bool {
         match self.how {
             How::Identity(make) => rewire::replace(case, source, make),
@@ -106,7 +106,7 @@ const fn program(
     }
 }
 
-/// The one with which the partner of a seed begins.
+/// The mutator that the partner of a seed begins with.
 pub fn first(seed: u64) -> &'static Mutator {
     &MUTATORS[(seed % MUTATORS.len() as u64) as usize]
 }

@@ -1,4 +1,4 @@
-//! Operands swapped, reductions taken apart, ops repeated, moved, left unused.
+//! Swaps operands, splits reductions, repeats and moves ops, adds unused ones.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::rewire::{erase, ops, tensor, terminator};
 use crate::Source;
 use crate::generate::{Case, Tier};
 
-/// Predicates and what they are with the operands swapped.
+/// Predicates, each with its mirror for swapped operands.
 const MIRRORED: [(&str, &str); 6] = [
     ("eq", "eq"),
     ("ne", "ne"),
@@ -46,7 +46,7 @@ pub fn swap_operands(case: &mut Case, source: &mut Source) -> bool {
     swapped
 }
 
-/// Reductions and what combines two of their results.
+/// Reductions, each with the op that combines two of their results.
 static REDUCTIONS: [(&OpDef, &OpDef); 4] = [
     (&fusion::SUM, &fusion::ADD),
     (&fusion::PROD, &fusion::MUL),
@@ -54,7 +54,7 @@ static REDUCTIONS: [(&OpDef, &OpDef); 4] = [
     (&fusion::MIN, &fusion::MINIMUM),
 ];
 
-/// A reduction as that of two parts.
+/// Splits a reduction into reductions of two parts.
 pub fn split_reduction(case: &mut Case, source: &mut Source) -> bool {
     let all: Vec<Op> = ops(case)
         .into_iter()
@@ -97,7 +97,7 @@ fn combining(case: &Case, op: Op) -> Option<&'static OpDef> {
     exact.then_some(*by)
 }
 
-/// The reduced axes that have two parts: a part of nothing has no greatest element to give.
+/// The reduced axes that can be split in two: an empty part has no greatest element.
 fn long_axes(case: &Case, op: Op) -> Vec<usize> {
     let Some(of) = tensor(&case.ir, case.ir.operand(op, 0)) else {
         return Vec::new();

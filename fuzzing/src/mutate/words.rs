@@ -75,7 +75,7 @@ fn read(case: &mut Case, text: &str, extents: BTreeMap<String, u64>) -> bool {
     true
 }
 
-/// Replaces words in brackets that hold no others; where one was replaced, `whole` writes the brackets anew.
+/// Replaces words in innermost brackets; `whole` renders the brackets in which a word was replaced.
 fn in_brackets(
     text: &str,
     word: &dyn Fn(&str) -> Option<String>,

@@ -40,12 +40,12 @@ pub enum Outcome {
     Found(Finding),
 }
 
-/// Compiles a copy of the case as `options` say, for a CPU, and runs it; `name` says what the options are.
+/// Compiles a copy of the case for a CPU with these options, and runs it; `name` describes the options.
 pub fn check(case: &Case, expected: &Expected, name: &str, options: CompileOptions) -> Outcome {
     check_written(case, expected, name, options, Written::Program)
 }
 
-/// The same for a case of which somebody wrote the kernels.
+/// Like [`check`], for a case whose kernels may be written by hand.
 pub fn check_written(
     case: &Case,
     expected: &Expected,

@@ -9,7 +9,7 @@ use fuser_ir::{Ir, Op};
 use crate::Stats;
 use crate::generate::{Case, Input, Tier};
 
-/// Element operations of the execution of a case as it is, a large multiple of what any case needs.
+/// The most element operations of an execution of a case, a large multiple of the need of any case.
 const FUEL: u64 = 1 << 28;
 /// Bytes held by one execution.
 const MEMORY: u64 = 1 << 30;
@@ -31,9 +31,9 @@ pub struct Expected {
     pub tier: Tier,
     /// The results, with bounds in the bounded tier.
     pub results: Vec<Tensor>,
-    /// The same with samples, in the bounded tier.
+    /// Expected results with samples, in the bounded tier.
     sharp: RefCell<fuser_interp::Expected>,
-    /// The case that they are of, from which samples are drawn.
+    /// The case of these results, from which samples are drawn.
     origin: Origin,
     /// The results judged so far.
     judged: Cell<Judged>,
@@ -83,7 +83,8 @@ pub fn expected(case: &Case) -> Result<Expected, InterpError> {
     expected_of(case, false)
 }
 
-/// The same for code that is `contracted`: products may be a part of sums there, and results are within bounds.
+/// The expected results for code that is `contracted`: such code may fuse products into sums, and results are within
+/// bounds.
 pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpError> {
     let inputs = tensors(&case.inputs);
     let tier = if contracted { Tier::Bounded } else { case.tier };
@@ -106,7 +107,8 @@ pub fn expected_of(case: &Case, contracted: bool) -> Result<Expected, InterpErro
     })
 }
 
-/// Executes some later form of a case exactly as its ops are defined, if `fuel` is enough; with `races`, kernels in which barriers are placed.
+/// Executes a later form of a case exactly as its ops are defined, if `fuel` suffices. With `races`, kernels have their
+/// barriers, and races are reported.
 pub fn exact(
     ir: &Ir,
     program: Op,
@@ -122,7 +124,7 @@ pub fn exact(
     Ok(outputs.values)
 }
 
-/// The inputs as the interpreter takes them; what does not fit becomes an empty tensor, which it refuses.
+/// The inputs for the interpreter; an input that does not fit becomes an empty tensor, which it refuses.
 pub fn tensors(inputs: &[Input]) -> Vec<Tensor> {
     let empty = || Tensor::index(0);
     inputs
@@ -170,7 +172,7 @@ impl Expected {
             stats.add("elements judged", kind, n);
         }
     }
-    /// The comparison of each result: with what is expected, or in the bounded tier by bounds and samples.
+    /// The comparison of each result with the expected one, or in the bounded tier by bounds and samples.
     pub fn reports(&self, results: &[Tensor]) -> Vec<Report> {
         if self.tier == Tier::Bounded {
             let sharp = &mut *self.sharp.borrow_mut();

@@ -1,10 +1,10 @@
-//! Nothing panics, whatever the input: a panic is caught and becomes a finding.
+//! Nothing panics for any input: a panic is caught and becomes a finding.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::Finding;
 
-/// Runs `body`; what it gave, or the panic as a finding.
+/// Runs `body`; returns its result, or a panic as a finding.
 pub fn run<T>(stage: &str, body: impl FnOnce() -> T) -> Result<T, Finding> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|payload| {
         let text = match (

@@ -7,7 +7,7 @@ use fuser_ir::diag::Place;
 use super::{Finding, guard, text};
 use crate::Stats;
 
-/// Parses `source`, and takes what is valid through every form.
+/// Parses `source`, and round-trips a valid program through every form.
 pub fn check(source: &str, stats: &mut Stats) -> Vec<Finding> {
     match guard::run("parse", || parsed(source, stats)) {
         Ok(findings) => findings,

@@ -30,7 +30,7 @@ pub struct Partner {
     keeps: Keeps,
 }
 
-/// Changes a copy of the case, by `first` and then by others; nothing where none applies.
+/// Changes a copy of the case by `first`, and then by other mutators; `None` if none applies.
 pub fn make(
     case: &Case,
     first: &Mutator,
@@ -126,7 +126,7 @@ fn other_bytes(original: &Case, partner: &Case, stage: &str) -> Option<Finding> 
     }
 }
 
-/// The total bytes of the segmented program, or why there are none.
+/// The total bytes of the segmented program, or the reason that there is no total.
 fn total_bytes(case: &Case) -> Result<Vec<String>, String> {
     const KEY: &str = "\"total_bytes\":";
     let lengths = case.extents.iter().map(|(name, n)| format!("{name}={n}"));
@@ -141,7 +141,7 @@ fn total_bytes(case: &Case) -> Result<Vec<String>, String> {
     let mut ir = case.ir.clone();
     let report = Manager::new(fuser_ir::verify).run(&mut ir, case.module, &parsed.pipeline);
     if !report.ok() {
-        // Names stand in messages: only the codes are the same.
+        // Messages contain names, so only the codes are compared.
         let codes: Vec<&str> = report.diagnostics.items.iter().map(|d| d.code).collect();
         return Err(match codes.is_empty() {
             true => summary(&report.diagnostics),

@@ -1,7 +1,7 @@
 //! The oracle that NVIDIA's assembler accepts the PTX of a case compiled for a GPU.
 //!
-//! Nothing runs: this machine may have no GPU. The assembler finds registers that do not exist, types that clash, alignments
-//! that cannot be, and instructions that the architecture lacks.
+//! Nothing runs: this machine may have no GPU. The assembler finds registers that do not exist, types that clash,
+//! alignments that cannot be, and instructions that the architecture lacks.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -95,7 +95,7 @@ fn assemble(text: &str, architecture: &str, assembler: &Path) -> Option<String> 
         .args(["-arch", architecture, "-o", "/dev/null"])
         .arg(&path)
         .output();
-    // A file that stays behind does no harm.
+    // A leftover file does no harm.
     let _ = std::fs::remove_file(&path);
     match output {
         Ok(output) if output.status.success() => None,

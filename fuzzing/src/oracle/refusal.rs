@@ -1,7 +1,7 @@
 //! The refusals that keep the promise that a program which verifies compiles.
 //!
-//! Every refusal of the compiler is a finding, but for the ones in [`STATED`]: limits that the documentation names and
-//! that a user can act on.
+//! Every refusal of the compiler is a finding, except for those in [`STATED`]: documented limits on which a user can
+//! act.
 
 use fuser_ir::Diagnostics;
 
@@ -26,7 +26,7 @@ struct Limit {
     text: &'static str,
 }
 
-/// The limits: kernels for a GPU whose author asks for what it does not have.
+/// The limits: GPU kernels whose author exceeds the resources of the GPU.
 static STATED: &[Limit] = &[
     Limit {
         of: Written::Kernels,
@@ -40,7 +40,7 @@ static STATED: &[Limit] = &[
     },
 ];
 
-/// The refusal as text where all of it is stated, else as a finding.
+/// The refusal as text if every error is a stated limit; otherwise a finding.
 pub fn judge(
     stage: impl Into<String>,
     diagnostics: &Diagnostics,

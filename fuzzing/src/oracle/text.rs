@@ -1,7 +1,7 @@
 //! The oracle that a printed program parses to the same program, names and places included, in every form.
 //!
-//! Forms: custom, with locations, without result types, and generic. Printing twice gives the same text; parsing into fresh
-//! tables gives a program whose canonical text is that of the first.
+//! Forms: custom, with locations, without result types, and generic. Printing twice gives the same text; parsing into
+//! fresh tables gives a program whose canonical text is that of the first.
 
 use fuser_ir::equal::first_difference;
 use fuser_ir::print::{PrintOptions, print};
@@ -54,7 +54,7 @@ fn fault(ir: &Ir, module: Op, options: &PrintOptions) -> Option<String> {
     if found.has_errors() {
         return Some(format!("does not verify: {}", summary(&found)));
     }
-    // Without locations in the text, those of the parsed program are places in it: they are not compared.
+    // Without locations in the text, the parsed program has positions in the text as locations, which are not compared.
     let canonical = PrintOptions {
         generic: true,
         ..*options

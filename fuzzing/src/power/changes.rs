@@ -1,8 +1,8 @@
 //! Changes that a miscompile could make: one op, operand, constant, axis or index of a program becomes another.
 //!
-//! Each change is a row of [`CHANGES`]. It works on a copy of the case, at an op on which a result hangs, and says in a
-//! few words what it did. A changed program that the verifier refuses is given up and another one drawn. Inputs,
-//! results and their types stay what they are, so that the changed program runs on the same inputs.
+//! Each change is a row of [`CHANGES`]. It works on a copy of the case, at an op that affects a result, and describes
+//! itself in a few words. If the verifier refuses the changed program, another change is drawn. Inputs, results and
+//! their types are unchanged, so that the changed program runs on the same inputs.
 //!
 //! Unlike the mutators of `mutate/`, which keep the meaning, these are meant to break it; many do not, and
 //! [`effect`](super::effect) says which.
@@ -100,11 +100,11 @@ pub struct Changed {
     pub case: Case,
     /// The name of its [`Change`].
     pub kind: &'static str,
-    /// The op and what became of it.
+    /// The op and its change.
     pub what: String,
 }
 
-/// Changes a copy of `case` once, at random; none where nothing can be changed.
+/// Changes a copy of `case` once, at random; `None` if nothing can be changed.
 pub fn draw(case: &Case, source: &mut Source) -> Option<Changed> {
     let live = live(case);
     for _ in 0..DRAWS {
@@ -129,7 +129,7 @@ pub fn draw(case: &Case, source: &mut Source) -> Option<Changed> {
     None
 }
 
-/// The ops on which a result hangs, those inside of their regions too.
+/// The ops that affect a result, including those inside regions.
 pub fn live(case: &Case) -> Vec<Op> {
     let ir = &case.ir;
     let returned = terminator(case).map(|op| ir.operands(op).collect());
@@ -148,7 +148,7 @@ pub fn live(case: &Case) -> Vec<Op> {
     live
 }
 
-/// The op by its name and that of its result, or its number among all.
+/// The op by its name and its result's, or by its number among all.
 fn told(ir: &Ir, op: Op, all: &[Op]) -> String {
     let result = ir.results(op).first().and_then(|v| ir.value_name(*v));
     let number = all.iter().position(|other| *other == op).unwrap_or(0);
@@ -175,7 +175,7 @@ impl Site<'_> {
     fn operands(&self) -> Vec<Value> {
         self.case.ir.operands(self.op).collect()
     }
-    /// A clause of which `wanted` says that it may change, and its value.
+    /// A clause that `wanted` allows to change, and its value.
     fn clause(&mut self, wanted: impl Fn(&ClauseDef) -> bool) -> Option<(&'static str, AttrKind)> {
         let clauses: Vec<&ClauseDef> = self.def()?.clauses.iter().filter(|c| wanted(c)).collect();
         let name = self.source.pick(&clauses)?.name;
@@ -185,7 +185,7 @@ impl Site<'_> {
         let attr = self.case.ir.attr(kind);
         self.case.ir.set_attr(self.op, name, attr);
     }
-    /// Makes `value` by new ops behind it, and gives their result all other uses; none where the types differ.
+    /// Makes `value` by new ops after it, and redirects all other uses to their result; `None` if the types differ.
     fn replace(
         &mut self,
         value: Value,
@@ -391,7 +391,7 @@ fn other_index(site: &mut Site<'_>) -> Option<String> {
         .find(|(def, _)| site.case.ir.is(site.op, def));
     if let Some((_, first)) = indexed {
         let of_data = site.operands().len().checked_sub(*first)?;
-        // Scatters have their updates behind the indices.
+        // The updates of a scatter follow the indices.
         let data = site.ir().def(site.op)?.class == OpClass::Scatter;
         let index = first + if data { 0 } else { site.source.index(of_data) };
         let old = *site.operands().get(index)?;
@@ -548,8 +548,7 @@ fn less_terms(site: &mut Site<'_>) -> Option<String> {
     Some(format!("without the {which} of its terms"))
 }
 
-/// The axes along which an op puts elements together in any order; for each of them the operands that have it, with its
-/// number there.
+/// The axes that an op reduces in any order. For each of them: the operands that have it, with its number in each.
 pub fn summed(ir: &Ir, op: Op) -> Vec<Vec<(usize, usize)>> {
     let rank = |index: usize| {
         let operand = ir.operands(op).nth(index)?;

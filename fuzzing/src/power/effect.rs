@@ -1,22 +1,22 @@
 //! The effect of a change, beyond the noise of the unchanged program.
 //!
-//! The judgement is independent of the check that is measured: it knows none of its bounds and spreads. For each element of
-//! each result:
+//! The judgement is independent of the check that is measured: it knows none of its bounds and spreads. For each
+//! element of each result:
 //!
 //! - `r` is its value by the interpreter with floats of f64;
-//! - the **noise** `n` is the greatest distance from `r` in the program's own types: by the interpreter as the ops are
-//!   defined, once as it is and [`SAMPLES`] times with a random unit in the last place added to or taken from what each
-//!   arithmetic op gives, element by element, and the terms of sums in another order ([`disturbed`]); and no less than one
-//!   rounding to the result's type;
+//! - the **noise** `n` is the greatest distance from `r` in the program's own types. It is taken over the interpreter's
+//!   results by the ops' definitions, once unchanged and [`SAMPLES`] times disturbed ([`disturbed`]): a random unit in
+//!   the last place is added to or taken from each arithmetic result, element by element, and sums are reordered. It is
+//!   at least one rounding to the result's type;
 //! - `a` is its value by the changed program, compiled and run.
 //!
-//! The effect of a change is the greatest `|a - r| / n`. A change **alters** a result where its effect is at least
-//! [`ALTERS`]; an element without noise (an integer, a value that only moves) is altered by any difference. Elements that
-//! the samples leave open, as one is infinite or another integer where `r` is not, are left out. Zeros of different sign are
-//! equal.
+//! The effect of a change is the greatest `|a - r| / n`. A change **alters** a result if its effect is at least
+//! [`ALTERS`]; an element without noise (an integer, a moved value) is altered by any difference. Elements that the
+//! samples leave undetermined, because a sample is infinite or another integer where `r` is not, are left out. Zeros of
+//! different sign are equal.
 //!
-//! Never perturbs what is known to the bit (a bound of 0 by the interpreter's analysis), nor ops that only move, choose or
-//! compare: these make no roundings.
+//! Never disturbs values known to the bit (a bound of 0 by the interpreter's analysis), nor ops that only move, select
+//! or compare: these do not round.
 
 use fuser_dialects::fusion;
 use fuser_interp::{InterpError, Options, Tensor, interpret};
@@ -32,7 +32,7 @@ use crate::reduce::sign;
 
 /// Executions with disturbed roundings.
 pub const SAMPLES: u64 = 6;
-/// Times the noise from which on a result counts as altered.
+/// The smallest effect of an altered result, in multiples of the noise.
 pub const ALTERS: f64 = 10.0;
 /// Element operations and bytes of one execution, a large multiple of what any program needs.
 const FUEL: u64 = 1 << 34;
@@ -142,7 +142,7 @@ fn times(a: f64, r: f64, noise: f64) -> f64 {
     }
 }
 
-/// The distance of two values: 0 of equal ones, all NaN being equal; infinite beside an infinity or NaN.
+/// The distance of two values: 0 for equal ones, with all NaN equal; infinite if exactly one is an infinity or NaN.
 fn distance(a: f64, b: f64) -> f64 {
     if a == b || (a.is_nan() && b.is_nan()) {
         return 0.0;
@@ -166,7 +166,7 @@ fn quiet(precise: &Tensor, samples: &[&Tensor]) -> Quiet {
     }
     let dtype = precise.dtype();
     if dtype.is_int() {
-        // Of an integer there is one value, or any.
+        // An integer is either determined, or may have any value.
         let open = |n: f64| if n > 0.0 { f64::INFINITY } else { 0.0 };
         noise.iter_mut().for_each(|n| *n = open(*n));
     } else if noise.iter().any(|n| *n > 0.0) {
@@ -196,7 +196,7 @@ fn numbers(tensor: &Tensor) -> Vec<f64> {
     places.map(|place| tensor.data().float(place)).collect()
 }
 
-/// Elementwise ops whose result is an operand, but for its sign, or a whole number: they round nothing.
+/// Elementwise ops that never round: the result is an operand, perhaps with another sign, or a whole number.
 static EXACT: [&OpDef; 21] = [
     &fusion::NEG,
     &fusion::ABS,
@@ -281,8 +281,8 @@ fn returning(case: &Case, values: &[Value]) -> Case {
     case
 }
 
-/// The case with as many more inputs as there are `values`: each is multiplied by one of them where it is made. The terms of
-/// sums come in another order.
+/// The case with one more input for each of `values`: its factor, applied right after the value is made. Sums have
+/// their terms in another order.
 fn disturbed(case: &Case, values: &[Value], source: &mut Source) -> Option<Case> {
     let mut case = case.clone();
     let body = body(&case)?;
@@ -303,7 +303,7 @@ fn disturbed(case: &Case, values: &[Value], source: &mut Source) -> Option<Case>
     Some(case)
 }
 
-/// Lets the terms of a sum begin at another one, the ones before it coming last.
+/// Rotates the terms of a sum: it begins at another term, and the terms before that come last.
 fn reorder(ir: &mut Ir, op: Op, source: &mut Source) {
     for axes in summed(ir, op) {
         let shift = source.below(1 << 16) as i64;

@@ -1,4 +1,4 @@
-//! The check whose power is measured: that of `fuser-run --check`, on the results of another execution.
+//! The check whose power is measured: that of `fuser-run --check`, applied to the results of another execution.
 
 use fuser::compile::{CompileOptions, Loader, compile};
 use fuser::session::promised_ulps;
@@ -9,7 +9,7 @@ use fuser_runtime::{CpuProgram, HostTensor};
 use crate::generate::Case;
 use crate::oracle::{compiled, execute, summary};
 
-/// The results that a program is to give, ready to be compared with those of many executions.
+/// The expected results of a program, prepared for comparison with those of many executions.
 pub struct Judge<'a> {
     case: &'a Case,
     inputs: Vec<Tensor>,
@@ -22,7 +22,7 @@ pub struct Judge<'a> {
 pub struct Verdict {
     /// A result is wrong.
     pub found: bool,
-    /// Results of which too little could be compared.
+    /// Results with too few elements compared.
     pub not_checked: u64,
     /// Elements compared.
     pub compared: u64,

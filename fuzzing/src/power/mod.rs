@@ -1,14 +1,14 @@
-//! The power of the check: the share of wrong programs that it finds wrong.
+//! The power of the check: the share of wrong programs that it detects.
 //!
-//! A program is changed at random ([`changes`]), as a miscompile might change it; the changed program is compiled and run,
-//! and its results are checked against the reference of the program as it was. A change counts where it alters a result
-//! beyond the noise of the program's own roundings, which [`effect`] measures without the check. Of these
+//! A program is changed at random ([`changes`]), as a miscompile might change it; the changed program is compiled and
+//! run, and its results are checked against the reference of the program as it was. A change counts where it alters a
+//! result beyond the noise of the program's own roundings, which [`effect`] measures without the check. Of these
 //!
 //! ```text
 //! power = found / altering
 //! ```
 //!
-//! The unchanged program goes through the same, and must not be found wrong.
+//! The unchanged program is checked in the same way, and must pass.
 //!
 //! | module | what |
 //! |---|---|
@@ -45,15 +45,15 @@ pub use options::{Options, USAGE};
 use programs::{Class, Program};
 use table::Row;
 
-/// Changes that are drawn for one that was not tried before.
+/// Draws per change, in search of one that was not tried before.
 const DRAWS: usize = 8;
 
-/// A change and what became of it.
+/// A change and its outcome.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// The name of its kind.
     pub kind: &'static str,
-    /// The op and what became of it.
+    /// The op and its change.
     pub what: String,
     /// The element that it alters most.
     pub effect: Effect,
@@ -66,7 +66,7 @@ impl Trial {
     pub fn alters(&self) -> bool {
         self.effect.times >= ALTERS
     }
-    /// True if a result is altered and the check did not say so.
+    /// True if a result is altered and the check did not find it.
     pub fn is_missed(&self) -> bool {
         self.alters() && !self.verdict.found
     }
@@ -77,11 +77,11 @@ impl Trial {
 pub struct Measured {
     /// The name of the program.
     pub name: String,
-    /// The answer of the check to the program as it is; none where it could not be run.
+    /// The answer of the check to the unchanged program; `None` if it could not be run.
     pub unchanged: Option<Verdict>,
     /// Its changes.
     pub trials: Vec<Trial>,
-    /// Changed programs that were not run, with the reason; and the reason that none was.
+    /// Changed programs that were not run, each with the reason; or the reason that no change was tried.
     pub skipped: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The programs whose results are checked: those of files, and random ones.
+//! The programs whose results are checked: programs from files, and random ones.
 
 use std::path::{Path, PathBuf};
 
@@ -96,7 +96,7 @@ fn file(path: &Path) -> Result<Program, String> {
     program(&name, &SHORT.iter().chain(more).fold(text, short))
 }
 
-/// A program of a text, with the inputs that `fuser-run` makes.
+/// The program of a text, with the inputs that `fuser-run` makes.
 pub fn program(name: &str, text: &str) -> Result<Program, String> {
     let told = |what: String| format!("{name}: {what}");
     let session = Session::new(Default::default()).map_err(|e| told(format!("{e:?}")))?;

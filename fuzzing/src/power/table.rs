@@ -1,4 +1,4 @@
-//! The figures of a class of programs, and the misses with theirs.
+//! The figures of a class of programs, and the missed changes with theirs.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,15 +12,15 @@ pub struct Row {
     pub name: String,
     /// Programs that were measured.
     pub programs: u64,
-    /// Their results of which the check compares nothing.
+    /// Results of these programs of which the check compares nothing.
     pub not_checked: u64,
-    /// Programs that are found wrong as they are.
+    /// Programs reported wrong without a change.
     pub false_alarms: u64,
     /// Changed programs that were run.
     pub changes: u64,
-    /// Those that alter a result beyond its noise.
+    /// Changes that alter a result beyond its noise.
     pub altering: u64,
-    /// Those of them that the check found.
+    /// Changes among `altering` that the check found.
     pub found: u64,
     /// Changes that were found though they alter nothing beyond the noise.
     pub below_noise: u64,

@@ -1,4 +1,5 @@
-//! Cases as files, for another system to run: a program with numbers for its extents, its inputs, its results, and what these may differ by.
+//! Cases as files, for another system to run: a program with fixed extents, its inputs, its results, and the allowed
+//! differences.
 //!
 //! A case is a folder, named by its kind and seed:
 //!
@@ -9,8 +10,10 @@
 //! | `in0`, `in1`, ... | the stored elements of an input, little-endian |
 //! | `out0`, `out1`, ... | two words of 8 bytes for each stored element of a result: the value, and the greatest distance from it that is allowed |
 //!
-//! Values of floats are f64, those of integers 64 bits. A distance of 0 allows these bits only, all NaN being equal; an infinite one says that
-//! nothing is known. No input holds a subnormal number of f64, f32 or bf16. Of complex numbers all real parts come before all imaginary ones. Products may be a part of sums, rounded once with them.
+//! Values of floats are stored as f64, integers as 64 bits. A distance of 0 allows exactly these bits, with all NaN
+//! equal; an infinite distance means that the value is unknown. No input contains a subnormal number of f64, f32 or
+//! bf16. For complex numbers, all real parts come before all imaginary ones. Products may be fused into sums with a
+//! single rounding.
 
 use std::fs;
 use std::io;
@@ -144,7 +147,7 @@ fn elements(result: &Tensor) -> Vec<u8> {
     bytes
 }
 
-/// Counts what became of a case.
+/// Counts the outcome of a case.
 pub fn count(written: &Written, stats: &mut Stats) {
     match written {
         Written::Whole => stats.count("written", "whole"),

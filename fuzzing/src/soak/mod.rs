@@ -1,9 +1,9 @@
 //! The soak: generators and oracles for a given time, on several threads.
 //!
-//! Case number `n` of a soak with seed `s` is a function of `s + n` alone, so a failure is repeated by its seed, whatever
-//! the number of threads. A case is one of each of the [`KINDS`].
+//! Case number `n` of a soak with seed `s` is a function of `s + n` alone, so a failure is reproduced by its seed, with
+//! any number of threads. Each case draws one of each of the [`KINDS`].
 //!
-//! Every minute a line says how far it is; at the end, signals included, come the statistics and what was found.
+//! A line every minute shows the progress; at the end, also after signals, come the statistics and the findings.
 
 mod files;
 mod options;
@@ -102,7 +102,7 @@ struct Shared {
     working: AtomicU64,
     done: AtomicU64,
     stats: Mutex<Stats>,
-    /// By what went wrong, without numbers: how often, and the first seed.
+    /// Findings by their message without numbers: their count, and the first seed.
     findings: Mutex<BTreeMap<String, (u64, u64, String)>>,
 }
 
@@ -334,7 +334,7 @@ fn shown(case: Option<Case>, findings: Vec<Finding>) -> Found {
     }
 }
 
-/// A program as people write them, compared with what NumPy says.
+/// A program as people write them, compared with NumPy's results.
 fn models(options: &Options, seed: u64, stats: &mut Stats) -> Found {
     let again = Again {
         findings: |options, case, _| check::again(case, options.bench(), &mut Stats::default()),
@@ -392,7 +392,7 @@ fn text_of(
     }
 }
 
-/// A smaller case that goes wrong in the same way; at the end of the soak's time, the smallest so far.
+/// A smaller case that fails in the same way; after the soak's time, the smallest so far.
 fn reduced(
     options: &Options,
     progress: &Progress,

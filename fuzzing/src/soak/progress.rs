@@ -1,4 +1,4 @@
-//! Progress and cost of a soak, and its end: at its time, or at Ctrl-C and the signal that asks to end.
+//! Progress, cost and end of a soak: it ends when its time is over, at Ctrl-C, or at SIGTERM.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Progress {
     pub fn is_over(&self) -> bool {
         Instant::now() >= self.end || self.stop.load(Ordering::Relaxed)
     }
-    /// Wall-clock seconds, and processor seconds of all threads where the system tells them.
+    /// Wall-clock seconds, and processor seconds of all threads if the system reports them.
     pub fn cost(&self) -> String {
         let wall = self.start.elapsed().as_secs();
         match cpu_seconds(Path::new("/proc/self/stat")) {

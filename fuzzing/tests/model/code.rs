@@ -1,7 +1,8 @@
-//! The ops of a kernel that its indices and memory depend on, numbered so that they run fast; what is done to data is left out.
+//! The ops of a kernel that affect its indices and memory, numbered so that they run fast; ops on data are left out.
 //!
-//! An index that is data stands for its place: an element that is loaded is its own number, and what is computed from it is the same.
-//! So indices are all different, as far as the axis goes: where a kernel takes the lesser of such an index and the last, they go round.
+//! An index that is data is represented by its position: a loaded element is its own number, and values computed from
+//! it keep that number. So indices are all different, as far as the axis permits: if a kernel clamps such an index to
+//! the last one, the numbers wrap around.
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::{Block, DType, Ir, Op, TypeKind, Value};
@@ -22,7 +23,7 @@ pub enum Binary {
     Or,
 }
 
-/// An op that indices or memory depend on. Numbers are registers, `to` that of the result.
+/// An op that affects indices or memory. Numbers are registers; `to` is the register of the result.
 pub enum Code {
     Constant {
         to: usize,
@@ -38,13 +39,14 @@ pub enum Code {
         how: String,
         of: [usize; 2],
     },
-    /// `to` is an index that is data, brought into an axis whose last index is `last`: others for neighbours, as far as that goes.
+    /// `to` is an index that is data, wrapped into an axis whose last index is `last`: neighbours differ, as far as the
+    /// axis permits.
     Wrap {
         to: usize,
         of: usize,
         last: usize,
     },
-    /// `to` stands for what `of` stands for.
+    /// `to` represents the value that `of` represents.
     Copy {
         to: usize,
         of: usize,
@@ -53,7 +55,8 @@ pub enum Code {
         to: usize,
         of: [usize; 3],
     },
-    /// Touches `lanes` elements from `at` on, or those of them from lane `within.0`, or the first one, to before lane `within.1`.
+    /// Touches `lanes` elements from `at` on; with `within`, only those from lane `within.0` (or the first) to before
+    /// lane `within.1`.
     Touch {
         memory: usize,
         stores: bool,
@@ -63,7 +66,7 @@ pub enum Code {
         within: Option<(Option<usize>, usize)>,
         /// The number of a load whose place is data.
         gather: Option<usize>,
-        /// The stand-in for the element, where an index is made of it.
+        /// The number that represents the element, if an index is computed from it.
         to: Option<usize>,
     },
     For {
@@ -84,7 +87,7 @@ pub struct Decoder<'a> {
     pub registers: HashMap<Value, usize>,
     /// The number of each buffer.
     pub memories: HashMap<Value, usize>,
-    /// Data of which indices are made.
+    /// Data from which indices are computed.
     pub data: HashSet<Value>,
     /// Registers that hang on it.
     pub gathered: HashSet<usize>,
@@ -94,7 +97,7 @@ pub struct Decoder<'a> {
     pub loops: Vec<usize>,
 }
 
-/// The data of which a kernel makes indices.
+/// The data from which a kernel computes indices.
 pub fn indices(ir: &Ir, func: Op) -> HashSet<Value> {
     // Indices of the walk and conditions are known anyway.
     let is_data = |v: &Value| match ir.value_kind(*v) {
@@ -172,7 +175,8 @@ impl Decoder<'_> {
         }
         Ok(self.arithmetic(op))
     }
-    /// The results of a loop of which indices are made: each stands for the place of the loop in the one around it.
+    /// The results of a loop from which indices are computed: each is represented by the loop's position in the
+    /// enclosing one.
     fn combined(&mut self, op: Op) -> Vec<Code> {
         let ir = self.ir;
         let results = ir.results(op).iter().copied();

@@ -1,9 +1,10 @@
-//! The elements of its buffers that one launch of a kernel loads and stores, found by running the index arithmetic of its body
-//! and nothing else.
+//! The elements of its buffers that one launch of a kernel loads and stores, found by running the index arithmetic of
+//! its body and nothing else.
 //!
-//! Data is not looked at: an index that is data stands for its place (`code.rs`). A loop without loops inside is walked as one
-//! where all its indices are lines, `at + step * k` in the iteration `k`, and else in parts, halves or interleaved ones, so that quotients,
-//! remainders, minima and comparisons fall apart into few. Shares no code with lowering, code generation or the interpreter.
+//! Data is not looked at: an index that is data is represented by its position (`code.rs`). An innermost loop is
+//! evaluated at once if all its indices are lines, `at + step * k` in iteration `k`. Otherwise it is split into parts,
+//! halves or interleaved ones, so that quotients, remainders, minima and comparisons take few cases. Shares no code
+//! with lowering, code generation or the interpreter.
 
 use std::collections::{HashMap, HashSet};
 
@@ -11,7 +12,7 @@ use fuser_ir::{Ir, Op};
 
 use super::code::{Binary, Code, Decoder, indices};
 
-/// Elements of a line: what lies between two elements of one line moves with them.
+/// Elements of a cache line: elements between two touched ones of a line move with them.
 const LINE: u64 = 16;
 
 /// Instructions that are run for a launch at most.
@@ -39,7 +40,8 @@ impl Elements {
     pub fn count(&self) -> u64 {
         self.words.iter().map(|w| u64::from(w.count_ones())).sum()
     }
-    /// Their number with those between them that lie in the same lines: fewer than [`LINE`] from one to the next.
+    /// The number of elements including those between that are in the same lines: fewer than [`LINE`] from one to the
+    /// next.
     pub fn in_lines(&self) -> u64 {
         let elements =
             (0..self.length).filter(|i| self.words[(i / 64) as usize] >> (i % 64) & 1 == 1);
@@ -94,7 +96,7 @@ pub struct Touched {
     pub stored: Vec<Elements>,
     /// The loads whose places are data.
     gathered: Vec<Gather>,
-    /// Indices of all innermost loops that are run: iterations, times those that one iteration covers.
+    /// Indices of all executed innermost loops: iterations, times the indices of one iteration.
     pub steps: u64,
 }
 
@@ -102,7 +104,7 @@ pub struct Touched {
 #[derive(Clone, Default)]
 struct Gather {
     buffer: usize,
-    /// The elements that it touches, whatever the data: other data may take it to those between them too.
+    /// The elements that it touches for any data: other data may also touch elements between.
     elements: Elements,
     /// The number of times that it loads one.
     times: u64,
@@ -168,7 +170,7 @@ pub fn touched(ir: &Ir, func: Op, lengths: &[u64], extents: &[i64]) -> Result<To
 enum Way {
     /// The place modulo the length of the axis.
     Around,
-    /// The same, one further for each time that the place has gone around the axis.
+    /// The place modulo the length, plus one for each time that the place has wrapped around the axis.
     Turning,
     /// The place modulo the length, from the end of the axis.
     FromTheEnd,
@@ -226,7 +228,8 @@ impl Line {
 }
 
 enum Stop {
-    /// Something is no line in this interval; with a divisor, each of so many interleaved parts of the interval may have one.
+    /// Something is no line in this interval; with a divisor, each of so many interleaved parts of the interval may
+    /// have one.
     Varies(i64),
     Fault(String),
 }
@@ -362,7 +365,7 @@ impl Run {
         }
         Ok(())
     }
-    /// Walks iterations of a loop as one, or those of each part.
+    /// Evaluates iterations of a loop at once, or part by part.
     fn interval(
         &mut self,
         body: &[Code],
@@ -438,7 +441,7 @@ fn binary(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
     }
 }
 
-/// The same of a quotient or remainder, or how the interval falls apart.
+/// A quotient or remainder of lines as a line, or the split of the interval that makes it one.
 fn divided(how: Binary, a: Line, by: Line, count: i64) -> Result<Line, Stop> {
     binary(how, a, by, count).ok_or(Stop::Varies(parts(how, a, by)))
 }
@@ -473,7 +476,7 @@ fn divide(how: Binary, a: Line, b: Line, count: i64) -> Option<Line> {
     (whole || one).then_some(line)
 }
 
-/// Interleaved parts of an interval in each of which a quotient or remainder is a line.
+/// The number of interleaved parts of an interval in each of which a quotient or remainder is a line.
 fn parts(how: Binary, a: Line, b: Line) -> i64 {
     let divides = matches!(how, Binary::Div | Binary::Rem | Binary::Mod) && b.step == 0;
     match divides && (2..=MOST_PARTS).contains(&b.at) && a.step % b.at != 0 {
@@ -498,7 +501,7 @@ fn compare(how: &str, a: Line, b: Line, count: i64) -> Option<bool> {
     (holds[0] == holds[1] && !crosses).then_some(holds[0])
 }
 
-/// Adds what an access touches; whether all of it lies in the buffer.
+/// Adds the elements of an access; returns true if all of them are in the buffer.
 fn touch(
     buffer: &mut Elements,
     at: Line,

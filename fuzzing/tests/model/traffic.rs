@@ -1,5 +1,5 @@
-//! The bytes that each segment of a lowered program moves, as its launches and copies execute, beside those that the model counts,
-//! and its launches.
+//! The bytes that each segment of a lowered program moves when its launches and copies execute, and its launches, for
+//! comparison with those that the model counts.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -22,13 +22,13 @@ const STAGGER: u64 = 192;
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Bytes {
     pub read: u64,
-    /// The same with what lies between touched elements in the same lines.
+    /// The bytes read, including elements between touched ones in the same lines.
     pub lines: u64,
     pub written: u64,
     pub workspace: u64,
-    /// The same with what lies between touched elements in the same lines.
+    /// The bytes of workspace read, including elements between touched ones in the same lines.
     pub workspace_lines: u64,
-    /// Elements that stay in fast memory, as bytes: those of the most demanding sweep, or kernel.
+    /// Bytes of elements kept in fast memory: of the most demanding sweep, or kernel.
     pub resident: u64,
     pub launches: u64,
     /// Indices that innermost loops run through; no plan counts them.
@@ -36,14 +36,15 @@ pub struct Bytes {
 }
 
 impl Bytes {
-    /// True if this is what `moved` says: what is read between the elements and the lines that are touched, all else exactly.
+    /// True if these counts agree with `moved`: bytes read are between the touched elements and their lines, all else
+    /// is equal.
     pub fn counts(&self, moved: &Bytes) -> bool {
         let exact = |bytes: &Bytes| (bytes.written, bytes.launches);
         exact(self) == exact(moved)
             && (moved.read..=moved.lines).contains(&self.read)
             && (moved.workspace..=moved.workspace_lines).contains(&self.workspace)
     }
-    /// The same, of the report of a run, which does not tell the workspace.
+    /// Like [`Bytes::counts`], for the report of a run, which does not give the workspace.
     pub fn tells(&self, moved: &Bytes) -> bool {
         let told = Bytes {
             workspace: moved.workspace,
@@ -86,7 +87,7 @@ pub fn counted(ir: &Ir, program: Op, model: &Model) -> Segments {
     list
 }
 
-/// The bytes that the report of a run tells of each segment.
+/// The bytes that the report of a run gives for each segment.
 fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
     let mut list = Segments::new();
     for info in &artifact.segments {
@@ -98,7 +99,7 @@ fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
     list
 }
 
-/// The bytes that each segment moves, or the reason that they cannot be told.
+/// The bytes that each segment moves, or the reason why they cannot be determined.
 pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result<Segments, String> {
     let artifact = &lowered.artifact;
     let mut launches = ir.walk(program).into_iter();
@@ -294,7 +295,7 @@ pub fn options(ir: &Ir, program: Op, model: &Model) -> CompileOptions {
     }
 }
 
-/// A segment: what the plan counts, what the report of a run tells, and what is moved.
+/// A segment: the counts of the plan, those of the report of a run, and the bytes moved.
 pub struct Row {
     pub name: String,
     /// None where no plan has it: a copy, or a part of a segment that was cut.
@@ -373,8 +374,8 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
     Compared::Segments(names.into_iter().map(row).collect())
 }
 
-/// The elements of operands and results of the ops of each segment, as often as they stand in a sweep of it, those of results as often as
-/// workers have parts of them; and a tile for each sweep.
+/// The elements of operands and results of the ops of each segment, counted once per sweep that has them, and results
+/// once per worker with partial results; and a tile for each sweep.
 fn of_ops(ir: &Ir, program: Op, model: &Model) -> BTreeMap<String, u64> {
     let elements = |value: Value| {
         let dims = ir.value_kind(value).as_tensor().into_iter();
@@ -388,10 +389,10 @@ fn of_ops(ir: &Ir, program: Op, model: &Model) -> BTreeMap<String, u64> {
         let sum: &mut u64 = list.entry(name).or_default();
         for sweep in ir.children(segment) {
             let partials = ir.int_of(sweep, "partials").unwrap_or(1).max(1) as u64;
-            // What a scan hands on from tile to tile starts as a whole tile.
+            // The value that a scan carries from tile to tile starts as a whole tile.
             *sum += model.target.tile;
             for op in ir.walk(sweep) {
-                // Sweeps and phases pass on what ops make.
+                // Sweeps and phases pass on results of ops.
                 if !ir.name(op).starts_with("task.") {
                     *sum += ir.operands(op).map(elements).sum::<u64>();
                     let results = ir.results(op).iter();
@@ -422,8 +423,8 @@ fn kept_through_loops(remarks: &[Remark], segment: &str) -> u64 {
 /// The memory of groups that share the rows of a block (`share-rows`).
 const OF_GROUPS: [&str; 2] = ["own", "parts"];
 
-/// The bytes of all elements that a kernel keeps, wherever, in a launch with these extents: what it asks for, less what staggers it, and
-/// less what groups of threads hand each other, as those of warps are no allocations.
+/// The bytes of all elements that a kernel keeps, in any memory, in a launch with these extents: its allocations,
+/// without padding, and without memory for exchanges between groups of threads, as warps need none.
 fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
     let body = ir.body(func, 0)?;
     let scalar = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::Scalar(_));

@@ -61,7 +61,7 @@ pub fn lines_of(def: &'static OpDef, dtype: DType) -> Vec<Line> {
     }
 }
 
-/// Ops of two operands in chains with a number that the compiler knows: what is known of one must not harm the other.
+/// Chains of binary ops with a known number: the compiler's knowledge of one op must not harm the other.
 pub fn chains(dtype: DType) -> Vec<Line> {
     let names = ["fmax", "fmin", "maximum", "minimum"];
     let line = |text: String| Line {
@@ -85,7 +85,7 @@ pub fn chains(dtype: DType) -> Vec<Line> {
     all
 }
 
-/// Choices between a zero and a conversion of what was compared with it.
+/// Selections between a zero and a conversion of the value compared with it.
 pub fn choices(dtype: DType) -> Vec<Line> {
     let mut all = Vec::new();
     for to in dtypes().filter(|to| to.is_float()) {
@@ -115,7 +115,7 @@ pub fn choices(dtype: DType) -> Vec<Line> {
     all
 }
 
-/// The lines that stand before the choices.
+/// The lines before the choices.
 pub fn conversions(dtype: DType) -> String {
     let ty = dtype.name();
     let mut text = format!("  %zero = fusion.constant value 0.0 : {ty}\n");
@@ -131,7 +131,7 @@ pub fn conversions(dtype: DType) -> String {
     text
 }
 
-/// The lines that stand before the chains.
+/// The lines before the chains.
 pub fn beginnings(dtype: DType) -> String {
     let ty = dtype.name();
     let mut text = String::new();
@@ -159,7 +159,8 @@ pub fn beginnings(dtype: DType) -> String {
     text
 }
 
-/// The element types that kernels know. Of the others, floats of 4 bits, callers see two in a byte, which these lengths do not allow.
+/// The element types that kernels know. Of the others, floats of 4 bits, callers see two in a byte, which these lengths
+/// do not allow.
 pub fn dtypes() -> impl Iterator<Item = DType> {
     let known = |dtype: &DType| DTypes::KERNEL.contains(*dtype);
     DType::REAL.into_iter().filter(known)

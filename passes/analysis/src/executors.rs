@@ -1,15 +1,16 @@
-//! Executors: what runs an op as a whole in place of a kernel.
+//! Executors: means other than a fused kernel to run an op as a whole.
 //!
 //! ```text
 //! %y = fusion.matmul %a, %b        gemm takes it:   a segment of kind "library", one call of a library
-//!                                  mma takes it:    such a segment, a kernel of a GPU that computes nothing else
-//!                                  cublaslt does:   the same kernel, and a call of a library where the program runs and finds it
-//!                                  nobody does:     broadcast, mul and sum, which share kernels with what stands around them
+//!                                  mma takes it:    such a segment, one GPU kernel for this op alone
+//!                                  cublaslt does:   that kernel, or a library call if the library is found at run time
+//!                                  none does:       broadcast, mul and sum, which are fused with the ops around them
 //! %z = fusion.scatter %c, %i, %u   scatter takes it: such a segment, a call of a routine that the runtime holds
 //! ```
 //!
-//! An executor is a row of a table: a name, what it takes on a target, and what of an op's end it computes as well. `decompose` asks here and takes apart what nobody takes;
-//! an op that is still whole afterwards is a call. Never looks at data, and never at an op's name.
+//! An executor is a row of a table: its name, the ops that it takes on a target, and the parts of an epilogue that it
+//! computes too. `decompose` asks the executors in order and decomposes each op that none takes. An op that is still
+//! whole afterwards is a call. Never looks at data, and never at an op's name.
 
 use fuser_dialects::kernel::product::Tile;
 use fuser_ir::{DType, Ir, Op};
@@ -25,9 +26,9 @@ pub struct Executor {
     pub name: &'static str,
     /// A sentence for help.
     pub doc: &'static str,
-    /// True if it adds the bias of a product, which elsewhere a kernel behind the call does.
+    /// True if the executor adds the bias of a product itself. Otherwise a kernel after the call adds it.
     pub bias: bool,
-    /// `None` for an op of a kind that it knows nothing of.
+    /// The decision of the executor about a call; `None` for an op of a kind that it does not know.
     takes: fn(&Target, &Call) -> Option<Result<(), Refusal>>,
 }
 
@@ -66,7 +67,8 @@ static GEMM: Executor = Executor {
 /// The name of [`LIBRARY`].
 pub const CUBLASLT: &str = "cublaslt";
 
-/// NVIDIA's library, where it is found when a program runs, else the kernel of [`MMA`]: what is compiled has the kernel and names the product.
+/// NVIDIA's library if it is found when a program runs, else the kernel of [`MMA`]: the compiled program contains the
+/// kernel and names the product.
 static LIBRARY: Executor = Executor {
     name: CUBLASLT,
     doc: "products of matrices on a GPU, of the types and layouts of mma: by NVIDIA's cuBLASLt where that is found when the program runs, else as mma",
@@ -74,7 +76,7 @@ static LIBRARY: Executor = Executor {
     takes: |target, call| (MMA.takes)(target, call),
 };
 
-/// A kernel of a GPU of our own making, which no other op shares.
+/// A generated GPU kernel that computes one product and shares no loops with other ops.
 static MMA: Executor = Executor {
     name: "mma",
     doc: "products of matrices on a GPU, of bf16 and f16 (on tensor cores), f32 and f64, and any layout",
@@ -91,7 +93,7 @@ static MMA: Executor = Executor {
     },
 };
 
-/// The runtime's own walk over keys and values, which holds one tile of the scores.
+/// The runtime's attention loop over keys and values, which holds one tile of the scores.
 static SDPA: Executor = Executor {
     name: "sdpa",
     doc: "attention on the CPU, of f32, bf16 and f16 and any layout",
@@ -108,7 +110,7 @@ static SDPA: Executor = Executor {
     },
 };
 
-/// The runtime's own walk over the updates.
+/// The runtime's loop over the updates.
 static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters on the CPU, of any type and any layout",
@@ -120,7 +122,7 @@ static SCATTER: Executor = Executor {
         else {
             return None;
         };
-        // A kernel compares each place with one index, and shares the tensor with what stands around it.
+        // A kernel compares each element with the only index, and is fused with the ops around it.
         let worth = match single && !overwrites {
             true => Err(Refusal::OneUpdate),
             false => Ok(()),
@@ -169,7 +171,7 @@ fn on_a_gpu(target: &Target) -> Result<(), Refusal> {
     on_the_cpu(target).map_or(Ok(()), |()| Err(Refusal::OtherTarget))
 }
 
-/// Refuses products that memory bounds.
+/// Refuses products that are bound by memory.
 fn is_wide(product: &Product) -> Result<(), Refusal> {
     let shortest = product.rows.min(product.columns).min(product.terms);
     match shortest < LEAST {
@@ -181,32 +183,32 @@ fn is_wide(product: &Product) -> Result<(), Refusal> {
     }
 }
 
-/// Rows, columns and terms from which on a product is worth a call. Below, each element that it reads is used fewer than so many times:
-/// memory bounds it, and a kernel that shares it with what stands around it moves fewer bytes.
+/// Least number of rows, columns and terms of a product that is worth a call. Below it, each loaded element is used
+/// fewer than 8 times: the product is bound by memory, and a kernel fused with the neighbouring ops moves fewer bytes.
 const LEAST: u64 = 8;
 
-/// Axes of space that the runtime reads windows along.
+/// The most spatial axes along which the runtime reads windows.
 const MOST_DIMENSIONS: usize = 4;
 
-/// A reason that an executor does not take an op.
+/// A reason why an executor does not take an op.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// `--executors=` does not name it.
     Off,
-    /// It is for other machines than the target.
+    /// The executor is for other machines than the target.
     OtherTarget,
     /// A scatter has one update for each line.
     OneUpdate,
-    /// It does not compute in this type.
+    /// The executor does not compute in this type.
     OtherType(DType),
-    /// A convolution has more axes of space than the runtime reads windows along.
+    /// A convolution has more spatial axes than the runtime supports.
     TooManyDimensions {
-        /// Its axes of space.
+        /// The spatial axes of the convolution.
         dims: usize,
-        /// The most.
+        /// The most that the runtime supports.
         most: usize,
     },
-    /// A side of the product is so short that memory bounds it.
+    /// A dimension of the product is so short that memory bounds the product.
     TooThin {
         /// The product.
         shape: Product,
@@ -237,16 +239,17 @@ impl Refusal {
 /// The choice of the executor that runs an op as a whole.
 #[derive(Clone, Debug)]
 pub struct Decision {
-    /// Its extents.
+    /// The op's kind and extents.
     pub call: Call,
-    /// The executor that takes it; `None` where it is taken apart.
+    /// The executor that takes the op; `None` if the op is decomposed.
     pub by: Option<&'static Executor>,
-    /// The executors that were asked before and did not take it.
+    /// The executors asked before that did not take the op, each with its reason.
     pub refused: Vec<(&'static str, Refusal)>,
 }
 
 impl Decision {
-    /// The decision about `op` on `target`, with the executors that `allowed` names; `None` where no executor is for such ops.
+    /// The decision about `op` on `target` among the executors that `allowed` names; `None` if no executor is made for
+    /// such ops.
     pub fn of(
         ir: &Ir,
         op: Op,
@@ -288,7 +291,7 @@ impl Decision {
     }
 }
 
-/// The option that says which executors there are. Tools fill it in.
+/// The option that selects the executors. Tools fill it in.
 pub const OPTION: OptionDef = OptionDef {
     name: "executors",
     kind: OptionKind::Checked {

@@ -1,5 +1,6 @@
-//! The facts that passes decide for: the options `target`, the machine, and `shape`, the lengths of named extents.
-//! Every pass that prices, plans or lowers has them, and they are the same ones. Those that make kernels have `multiples`, what divides the extents.
+//! Pass options with the facts to decide for: `target`, the machine, and `shape`, the lengths of named extents. Every
+//! pass that evaluates costs, plans or lowers has these two options. Passes that make kernels also have `multiples`,
+//! divisors of the extents.
 
 use crate::cost::{Bindings, Model};
 use fuser_ir::diag::CodeDef;
@@ -14,7 +15,7 @@ use fuser_target::{GENERIC, Target, table};
 /// The codes of these options.
 pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
 
-/// A value of an option that means nothing.
+/// An option value that cannot be understood.
 pub const UNKNOWN_OPTION: CodeDef = CodeDef {
     code: "FIR0713",
     title: "a value of an option is not understood",
@@ -26,7 +27,7 @@ pub const UNKNOWN_OPTION: CodeDef = CodeDef {
               }",
 };
 
-/// The option that names the target. Tools that know it fill it in where the text of a pipeline leaves it out.
+/// The option that names the target. Tools that know the target fill it in where the text of a pipeline omits it.
 pub const TARGET: OptionDef = OptionDef {
     name: "target",
     kind: OptionKind::Checked {
@@ -37,7 +38,7 @@ pub const TARGET: OptionDef = OptionDef {
     doc: "the target: a name such as h100, or a description, 'name=...; base=...'; left out: --target's, or generic",
 };
 
-/// The option that gives lengths to named extents. Likewise filled in by tools.
+/// The option that gives lengths to named extents. Tools fill it in too.
 pub const SHAPE: OptionDef = OptionDef {
     name: "shape",
     kind: OptionKind::List,
@@ -45,7 +46,7 @@ pub const SHAPE: OptionDef = OptionDef {
     doc: "lengths of named extents, for decisions: B=64,S=128; others count as 1024, or *=N as N; N=912..1024 says that no other comes",
 };
 
-/// The option that says which extents are multiples, and of what.
+/// The option that lists named extents with the power of two that divides each.
 pub const MULTIPLES: OptionDef = OptionDef {
     name: "multiples",
     kind: OptionKind::List,
@@ -53,16 +54,16 @@ pub const MULTIPLES: OptionDef = OptionDef {
     doc: "named extents that are multiples of a power of two: N=16,S=16",
 };
 
-/// Stands in `shape` for all names that it does not list.
+/// The name in `shape` that stands for all names not listed.
 pub const OTHERS: &str = "*";
 
-/// The target that the options of a pass name.
+/// The target that a pass's options name.
 pub fn of(ctx: &PassContext<'_>) -> Target {
-    // Checked when the pipeline was read.
+    // The value was checked when the pipeline was read.
     read(ctx.options.text(TARGET.name)).unwrap_or(GENERIC)
 }
 
-/// The named extents that the options of a pass give as multiples of a power of two, and that power.
+/// Named extents that a pass's options declare as multiples of a power of two, each with that power.
 pub fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnostics> {
     let mut known = FxHashMap::default();
     for item in ctx.options.list(MULTIPLES.name) {
@@ -80,7 +81,7 @@ pub fn multiples(ctx: &PassContext<'_>) -> Result<FxHashMap<Sym, i64>, Diagnosti
     Ok(known)
 }
 
-/// The model that the options of a pass describe, with the usual limits and the usual objective.
+/// The cost model that a pass's options describe, with the default limits and the default objective.
 pub fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
     Ok(Model {
         target: of(ctx),
@@ -89,7 +90,7 @@ pub fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
     })
 }
 
-/// The lengths that the options of a pass give. A name that the program does not have binds nothing.
+/// The lengths that a pass's options give. A name that the program does not use binds nothing.
 pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
     let mut bindings = Bindings::default();
     for item in ctx.options.list(SHAPE.name) {
@@ -98,7 +99,7 @@ pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
             let (_, most) = lengths(range.unwrap_or((length, length)))?;
             Some((name.trim(), most, range.is_some()))
         });
-        // No name is longest for all.
+        // `*` stands for all names, so it has no range.
         let parsed = parsed.filter(|(name, _, longest)| *name != OTHERS || !longest);
         let Some((name, length, longest)) = parsed else {
             let message =
@@ -118,7 +119,7 @@ pub fn bindings(ctx: &PassContext<'_>) -> Result<Bindings, Diagnostics> {
     Ok(bindings)
 }
 
-/// The least and the greatest length that a text gives.
+/// The least and the greatest length of a range; `None` if the text is no range.
 pub fn lengths((least, most): (&str, &str)) -> Option<(u64, u64)> {
     let (least, most) = (least.trim().parse().ok()?, most.trim().parse().ok()?);
     (least <= most).then_some((least, most))
@@ -133,13 +134,13 @@ fn read(value: &str) -> Result<Target, String> {
     }
 }
 
-/// A mistake in one line, with what comes near.
+/// One line for a mistake, with a similar name if there is one.
 fn told(fault: &Fault) -> String {
     let hint = hint(fault).map_or(String::new(), |hint| format!("; {hint}"));
     format!("{fault}{hint}")
 }
 
-/// Advice on what to write instead of a word that is not known.
+/// A suggestion for an unknown word.
 pub fn hint(fault: &Fault) -> Option<String> {
     let near = match &fault.what {
         Wrong::Key(key) => nearest(key, text::keys())?,
@@ -166,7 +167,7 @@ pub fn hint(fault: &Fault) -> Option<String> {
     Some(format!("did you mean '{near}'?"))
 }
 
-/// The target that is meant by `name`: one of its compute capability, a GPU, or one of nearly that name.
+/// The target that the user probably meant by `name`: by compute capability, a word for GPUs, or a similar name.
 fn meant(name: &str) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     let digits: String = lower.chars().filter(char::is_ascii_digit).collect();

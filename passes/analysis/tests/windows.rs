@@ -1,10 +1,10 @@
 //! Windows: the elements of slices, flips, pads, cats and gathers.
 //!
-//! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, against an evaluation of
-//! the ops on arrays written here; and each refusal and question by itself.
+//! Random chains of windows, permutations, reshapes and arithmetic over one tensor, in both layouts, are compared with
+//! an evaluation of the ops on arrays in this file. Each refusal and query has a test of its own.
 //!
-//! The chains are of shapes that follow from op to op, and each op stands beside its evaluation: programs of squares would need an
-//! evaluator of their text, which no crate below the interpreter has.
+//! The chains fix their shapes op by op, and evaluate each op as they add it. Random programs of squares would need an
+//! evaluator of program text, and no crate below the interpreter has one.
 
 use fuser_analysis::axes::window::{
     Form, Guard, MAX_NODES, MAX_PIECES, Node, Source, Variable, Window, WindowRefusal,
@@ -15,7 +15,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
 use fuser_testing::{Random, parsed};
 
-/// The value in a border, where the tensor holds 0, 1, 2, ...
+/// The value in a border; the elements of the tensor are 0, 1, 2, ...
 const FILL: i64 = -1;
 
 /// The indices of gathers, some of them beyond the axis.
@@ -56,7 +56,7 @@ impl Array {
     }
 }
 
-/// A chain of ops as text, and what it gives.
+/// A chain of ops as text, and its result.
 struct Chain {
     random: Random,
     lines: Vec<String>,
@@ -126,7 +126,7 @@ impl Chain {
         });
         self.emit(&format!("cat @, @ dim {dim}"), value);
     }
-    /// Two dimensions become one, or one becomes two.
+    /// Merges two dimensions, or splits one.
     fn regroup(&mut self) {
         let old = self.value.clone();
         let at = self.random.below(old.dims.len());
@@ -181,7 +181,7 @@ impl Chain {
         });
         self.emit(&format!("take @, %n dim {dim}"), value);
     }
-    /// The greatest along the last axis: a value of the walk.
+    /// The maximum along the last axis: a value that the loop nest computes.
     fn greatest(&mut self) {
         let old = self.value.clone();
         let Some((&last, dims)) = old.dims.split_last() else {
@@ -214,7 +214,7 @@ fn program(ty: &str, body: &str, result: &str) -> (Ir, Vec<Op>) {
     (ir, ops)
 }
 
-/// The window of the last op before the end, with the axes of all.
+/// The window of the last op before the terminator, with the axes of all ops.
 fn last(ir: &Ir, ops: &[Op]) -> Result<(Axes, Window), AxisRefusal> {
     let inside = &ops[..ops.len() - 1];
     let axes = Axes::build(ir, inside)?;
@@ -227,7 +227,7 @@ fn number(expr: &ExtentExpr) -> i64 {
     expr.as_constant().expect("a number")
 }
 
-/// The walk at an index of `result`: the index of each axis.
+/// The current point of the iteration space for an index of `result`: the index of each axis.
 fn walk(axes: &Axes, result: Value, index: &[usize]) -> Vec<(AxisId, i64)> {
     let mut point = Vec::new();
     for (dim, &at) in axes.value(result).iter().zip(index) {
@@ -241,7 +241,7 @@ fn walk(axes: &Axes, result: Value, index: &[usize]) -> Vec<(AxisId, i64)> {
     point
 }
 
-/// The values of forms at a point of the walk, where some nodes are known.
+/// The values of forms at a point of the iteration space, given the values of some nodes.
 struct Here<'a> {
     axes: &'a Axes,
     point: &'a [(AxisId, i64)],
@@ -273,7 +273,8 @@ impl Here<'_> {
     }
 }
 
-/// The element of `kept`, the result of a reduction, that a node reads: at the index of the walk where it says no other.
+/// The element of `kept`, the result of a reduction, that a node reads. Without an index of its own it reads at the
+/// current point.
 fn kept_element(
     here: &Here<'_>,
     value: Value,
@@ -301,7 +302,7 @@ fn kept_element(
     array.at(&index)
 }
 
-/// The value of one element by the nodes, where each element of the `size` in memory holds its place.
+/// The value of one element, computed by the nodes. Each of the `size` elements in memory holds its own position.
 fn element(
     ir: &Ir,
     axes: &Axes,
@@ -331,7 +332,7 @@ fn element(
             Node::Resident { value, at, guards } if guards.iter().all(|g| here.holds(g)) => {
                 kept_element(&here, *value, at, kept)
             }
-            // Nobody may use it.
+            // A garbage value: no node may use it.
             Node::Load { .. } | Node::Resident { .. } => i64::MIN / 3,
             Node::Here(value) if kept.is_some_and(|(own, _)| own == value) => {
                 kept_element(&here, *value, &[], kept)
@@ -372,7 +373,7 @@ fn nodes_give_every_element_of_random_chains() {
             true => (0..dims.len()).rev().collect(),
             false => (0..dims.len()).collect(),
         };
-        // Each element holds its place in memory.
+        // Each element holds its own position in memory.
         let mut strides = vec![0; dims.len()];
         let mut stride = 1;
         for &axis in order.iter().rev() {
@@ -391,7 +392,7 @@ fn nodes_give_every_element_of_random_chains() {
             lines: Vec::new(),
             value: Array::of(&dims, |index| place(index) as i64),
         };
-        // Some begin with a value that the walk computes.
+        // Some chains begin with a value that the loop nest computes.
         let mut kept = None;
         if dims.len() > 1 && chain.random.below(3) == 0 {
             chain.greatest();
@@ -419,7 +420,7 @@ fn nodes_give_every_element_of_random_chains() {
         let (ir, ops) = program(&ty, &body, &result);
         let (axes, window) = match last(&ir, &ops) {
             Ok(found) => found,
-            // Reshapes may mix what windows took apart.
+            // Reshapes may merge axes that windows distinguish.
             Err(AxisRefusal::Window(
                 WindowRefusal::TooManyPieces { .. } | WindowRefusal::Computed { .. },
             )) => continue,
@@ -464,13 +465,13 @@ fn what_a_reduction_makes_is_read_where_it_is_kept() {
     assert_eq!(form.along(walked[0]), Some(ExtentExpr::constant(1)));
     assert_eq!(form.offset, ExtentExpr::constant(1));
     assert!(window.here().next().is_none() && window.loads().next().is_none());
-    // Along that axis nothing is walked as one with another; neighbours are read as vectors.
+    // That axis is merged with no other one. Neighbours along it are read as vectors.
     assert!(!window.joins(own[0], walked[0], &ExtentExpr::constant(4)));
     assert!(window.is_contiguous(&axes, walked[0]));
-    // In memory it is read where it lies.
+    // A value in memory is read in place.
     let axes = Axes::build(&ir, &ops[1..2]).expect("resolves");
     assert!(axes.window(ops[1]).is_some_and(Window::is_plain));
-    // An axis of the same length is the same one, read from its end.
+    // An axis of equal length is the same axis, read from its end.
     let body = "  %e = fusion.sum %v0 dims [1]\n  \
                 %s = fusion.flip %e dims [0]\n  task.return %s";
     let (ir, turned) = program("tensor<8x3xf32>", body, "tensor<8xf32>");
@@ -478,7 +479,7 @@ fn what_a_reduction_makes_is_read_where_it_is_kept() {
     let both = [0, 1].map(|op| axes.logical(ir.result(turned[op], 0)).collect::<Vec<_>>());
     assert_eq!(both[0], both[1]);
     assert!(!window.is_contiguous(&axes, both[0][0]));
-    // Where that would make two axes one, they stay two.
+    // If the window would merge two axes, they stay apart.
     let body = "  %e = fusion.sum %v0 dims [2]\n  \
                 %t = fusion.permute %e dims [1, 0]\n  \
                 %s = fusion.cat %e, %t dim 0\n  task.return %s";
@@ -512,7 +513,7 @@ fn a_tensor_is_its_own_index() {
         let [outer, inner] = [[0, 1], [1, 2]][dim].map(|place| ids[place]);
         assert_eq!(index.along(outer), Some(ExtentExpr::constant(4)));
         assert_eq!(index.along(inner), Some(ExtentExpr::constant(1)));
-        // The axis that is not gathered is an axis of its own.
+        // The axis that is not gathered stays an axis of its own.
         let own = ids[[2, 0][dim]];
         let step = [1, 4][dim];
         assert_eq!(at.along(own), Some(ExtentExpr::constant(step)));
@@ -565,16 +566,16 @@ fn what_is_touched_counts_once() {
     };
     let plain = "  %s = fusion.slice %v0 starts [3, 1] shape [5, 7]";
     assert_eq!(count(plain, "tensor<5x7xf32>"), 35);
-    // A short step touches what lies between, and goes on in the next row.
+    // A small step touches the bytes in between, and continues in the next row.
     let stepped = "  %s = fusion.slice %v0 starts [0, 0] shape [5, 8] strides [1, 4]";
     assert_eq!(count(stepped, "tensor<5x8xf32>"), 39 * 4 + 1);
-    // Rows that are far apart share no cache line.
+    // Distant rows share no cache line.
     let rows = "  %s = fusion.slice %v0 starts [0, 0] shape [8, 32] strides [8, 1]";
     assert_eq!(count(rows, "tensor<8x32xf32>"), 8 * 32);
     // A border is not read.
     let padded = "  %s = fusion.pad %v0, %fill low [0, 2] high [0, 2]";
     assert_eq!(count(padded, "tensor<64x36xf32>"), 64 * 32);
-    // Halves that change places are the whole; what both of two slices read is read once.
+    // Swapped halves read the whole tensor. Elements in two overlapping slices are read once.
     let halves = "  %a = fusion.slice %v0 starts [0, 16] shape [64, 16]\n  \
                   %b = fusion.slice %v0 starts [0, 0] shape [64, 16]\n  \
                   %s = fusion.cat %a, %b dim 1";
@@ -583,7 +584,7 @@ fn what_is_touched_counts_once() {
                 %b = fusion.slice %v0 starts [0, 4] shape [64, 16]\n  \
                 %s = fusion.add %a, %b";
     assert_eq!(count(both, "tensor<64x16xf32>"), 64 * 19);
-    // A gather: a row for each index, and no more than there are.
+    // A gather reads one row for each index, and no more than the rows of the tensor.
     let rows = "  %s = fusion.take %v0, %n dim 0";
     assert_eq!(count(rows, "tensor<5x32xf32>"), 5 * 32);
     let twice = "  %t = fusion.take %v0, %n dim 0\n  %u = fusion.cat %t, %t dim 0\n  \
@@ -618,13 +619,13 @@ fn neighbours_in_memory_are_those_of_the_layout() {
     assert_eq!(known, (false, [true, false]));
     assert!(columns.joins(ids[1], ids[0], &lengths[0]));
     assert!(!columns.joins(ids[0], ids[1], &lengths[1]));
-    // Whole rows lie behind each other.
+    // Whole rows are contiguous.
     let whole = "  %s = fusion.slice %v0 starts [1, 0] shape [3, 4]\n  task.return %s";
     let (ir, ops) = program("tensor<8x4xf32>", whole, "tensor<3x4xf32>");
     let (axes, window) = last(&ir, &ops).expect("resolves");
     let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
     assert!(window.joins(ids[0], ids[1], axes.extent(ids[1]).expect("known")));
-    // A part of the elements of a reshape, whatever the layout of what it reshapes.
+    // A part of a reshape's elements, in any layout of its operand.
     let body = "  %r = fusion.reshape %v0 shape [32]\n  \
                 %s = fusion.slice %r starts [1] shape [4]\n  task.return %s";
     for ty in ["tensor<8x4xf32>", "tensor<8x4xf32, [1, 0]>"] {

@@ -1,8 +1,8 @@
-//! Puts boundaries behind patterns: a `fusion.segment_set` at each result that the program goes on to use.
+//! Puts boundaries after patterns: a `fusion.segment_set` at each result that ops outside the pattern use.
 //!
-//! The end of a kernel is sometimes known from the kind of the ops: behind a layer norm, say, whatever the cost model's
-//! result is. This pass draws such boundaries for patterns of given names, as the frontend drew them or as labels of their
-//! ops (`label-patterns`). Segmentation then begins with what such boundaries leave together.
+//! The kind of the ops sometimes decides where a kernel ends, for instance after a layer norm, regardless of the cost
+//! model. This pass draws such boundaries after patterns of given names: patterns drawn by the frontend, or labels of
+//! ops (`label-patterns`). Segmentation then starts from the groups that such boundaries leave.
 //!
 //! ```text
 //! // names=norm
@@ -11,9 +11,9 @@
 //!                                                    %y = fusion.exp %0
 //! ```
 //!
-//! Not in the default pipeline: a boundary is kept, whatever it costs. Uses of the results inside the pattern, and
-//! results of the program, stay as they are: no boundary is needed there. A name that no pattern has is a warning.
-//! Idempotent. Never changes what a program computes. Linear.
+//! Not in the default pipeline: a boundary is kept at any cost. Uses of the results inside the pattern, and results of
+//! the program, are unchanged: no boundary is needed there. A name that no pattern has is a warning. Idempotent. Never
+//! changes the results of a program. Linear.
 
 use std::collections::BTreeSet;
 
@@ -88,7 +88,7 @@ fn run(ctx: &mut PassContext<'_>) {
     ctx.count("boundaries", boundaries);
 }
 
-/// Says that no pattern is called `name`, where the program has patterns at all.
+/// Warns that no pattern is called `name`, if the program has patterns at all.
 fn warn(ctx: &mut PassContext<'_>, name: &str, known: &BTreeSet<String>) {
     if known.is_empty() {
         return;
@@ -102,7 +102,7 @@ fn warn(ctx: &mut PassContext<'_>, name: &str, known: &BTreeSet<String>) {
     });
 }
 
-/// Puts a boundary at each value that `ops`, in program order, give to others; gives their number.
+/// Puts a boundary at each value of `ops`, in program order, that other ops use; returns their number.
 fn end(ir: &mut Ir, ops: &[Op]) -> u64 {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     let mut boundaries = 0;
@@ -113,7 +113,7 @@ fn end(ir: &mut Ir, ops: &[Op]) -> u64 {
 }
 
 fn boundary(ir: &mut Ir, value: Value, inside: &FxHashSet<Op>, ops: &[Op]) -> bool {
-    // Who returns it or ends a kernel anyway needs none.
+    // Terminators and boundaries need no boundary before them.
     let crosses = |ir: &Ir, user: Op| {
         !inside.contains(&user)
             && !ir.has(user, Traits::TERMINATOR)
@@ -126,7 +126,7 @@ fn boundary(ir: &mut Ir, value: Value, inside: &FxHashSet<Op>, ops: &[Op]) -> bo
     if users.is_empty() {
         return false;
     }
-    // Behind the whole pattern, unless something reads the value before that.
+    // The boundary goes after the whole pattern, unless an earlier op uses the value.
     let early = users.iter().any(|&user| ir.is_before(user, last));
     let Some(anchor) = ir.next_op(if early { producer } else { last }) else {
         return false;

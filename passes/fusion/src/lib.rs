@@ -1,11 +1,11 @@
-//! Fusion: which ops become one kernel, and what kernels hand to each other.
+//! Fusion: decides which ops form one kernel, and which values cross between kernels.
 //!
-//! Reading order: `planner` (the cost of a group, known by its structure), `budget` (what searches may look at), `segment` (groups of
-//! ops), `remat` (what is written and what is computed again), `report` (the bytes that result), `boundary_patterns` (boundaries that a
-//! user asks for by name).
+//! Reading order: `planner` (the cost of a group, cached by its structure), `budget` (bounds on searches), `segment`
+//! (groups of ops), `remat` (values written and values recomputed), `report` (the resulting bytes), `boundary_patterns`
+//! (boundaries requested by pattern name).
 //!
-//! `segment` asks `remat` by one interface, [`remat`]'s own; nothing goes the other way. Decides which ops share a kernel and not how
-//! it runs: knows nothing of schedules or loops.
+//! `segment` uses `remat` through one interface, [`remat`]'s own; `remat` does not use `segment`. Decides which ops
+//! share a kernel, and not how the kernel runs: knows nothing of schedules or loops.
 #![forbid(unsafe_code)]
 
 pub mod boundary_patterns;
@@ -15,21 +15,23 @@ pub mod remat;
 pub mod report;
 pub mod segment;
 
-/// The kind of file that has an explanation as a list of [`ExplainEntry`], in JSON; the first is about all of it.
+/// The kind of file with an explanation as a list of [`ExplainEntry`], in JSON; the first entry is about the whole
+/// program.
 pub const EXPLAIN_ENTRIES: &str = "explain-entries";
 
-/// A part of an explanation that can be left out by itself.
+/// An entry of an explanation that can be omitted by itself.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ExplainEntry {
-    /// Bytes that are moved and need not be.
+    /// Bytes moved that need not move.
     pub lost: u64,
     /// One or two lines.
     pub text: String,
 }
 
-/// The kind of file in which a pass tells what it changed of segments that were explained before it.
+/// The kind of file in which a pass reports its changes to segments that were explained before it.
 pub const EXPLAIN_LATER: &str = "explain-later";
-/// The same as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation leaves empty.
+/// The kind of file with these changes as data: an object of the list [`EXPLAIN_LATER_LIST`], which the explanation
+/// leaves empty.
 pub const EXPLAIN_LATER_JSON: &str = "explain-later-json";
-/// That list, the last field of an explanation as data.
+/// The empty list, which is the last field of an explanation as data.
 pub const EXPLAIN_LATER_LIST: &str = "\"later\": []";

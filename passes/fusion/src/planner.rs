@@ -1,8 +1,8 @@
-//! The planner: the cost model behind a cache, so that groups of one structure are planned once.
+//! The planner: the cost model with a cache, so that groups of one structure are planned once.
 //!
-//! Two groups have one structure if op by op the name, the clauses, the result types, the origin of the operands and
-//! what is used outside are the same: a model of a hundred equal layers pays for one. A refusal names values and ops;
-//! it is remembered by their positions in the structure, and told of the ops in those positions of the group asked about.
+//! Two groups have one structure if they agree op by op in name, clauses, result types, sources of the operands and
+//! which results are used outside: a model of a hundred equal layers plans one. A refusal names values and ops; the
+//! cache stores it with positions in the structure, and translates it to the ops of the group queried.
 
 use std::rc::Rc;
 
@@ -16,66 +16,66 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::budget::Budget;
 use crate::remat::Solutions;
 
-/// A cost result: what an accepted group is and what it costs.
+/// The cost result of an accepted group: how it runs, and its cost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CostResult {
-    /// Kernel, view.
+    /// Kernel, view or call.
     pub kind: Kind,
-    /// The price.
+    /// The cost.
     pub cost: Cost,
-    /// Walks over slow memory.
+    /// Loop nests over slow memory.
     pub sweeps: usize,
     /// Bytes of each input once and of each output once.
     pub least_bytes: u64,
-    /// True if no input is read and no output written more than once, by sweeps that do not wait for each other.
+    /// True if each input is read once and each output written once, by independent sweeps.
     pub tight: bool,
-    /// Tiles that would have been better and do not fit.
+    /// Refusals of tiles that would have been better but do not fit.
     pub rejected: Rc<[Refusal]>,
 }
 
-/// The answer of the cost model about a group.
+/// The cost model's answer about a group.
 pub type Answer = Result<CostResult, Refusal>;
 
-/// The identity of an op but for its operands: name, attributes, number of operands, result types, and whether it permutes an argument, which a walk
-/// may read through a window wherever boundaries are drawn.
+/// The identity of an op except its operands: name, attributes, number of operands and result types. The flag tells if
+/// it permutes an argument, which a kernel may read through a window for any choice of boundaries.
 type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>, bool);
 
-/// The cost model and the cost result of each structure that it evaluated. It belongs to one program and its copies.
+/// The cost model, and a cache of its answers by structure. It belongs to one program and its copies.
 #[derive(Debug)]
 pub struct Planner {
     /// The model.
     pub model: Model,
-    /// Work that may still be done.
+    /// The work left.
     pub budget: Budget,
-    /// The part of it for other orders of equal gains and for optima of few ops.
+    /// The share for merging in other orders of equal gain, and for optima of few ops.
     pub restarts: Budget,
-    /// The part of it for moves and copies.
+    /// The share for moves and copies.
     pub refining: Budget,
-    /// Questions asked, remembered ones included.
+    /// Queries, including those answered from the cache.
     pub questions: u64,
-    /// Ops in the groups asked about: each is looked at, to know whether an equal group was.
+    /// Ops in the groups queried: each is read to look the group up in the cache.
     pub asked_ops: u64,
     /// Plans made.
     pub plans: u64,
     /// Ops in those plans: the measure of the work done.
     pub planned_ops: u64,
-    /// Questions whether two groups have one iteration space.
+    /// Tests whether two groups have one iteration space.
     pub axis_questions: u64,
-    /// Work done for them and for merging: ops added to classes of axes, nodes followed.
+    /// Work for these tests and for merging: ops added to axis classes, and nodes followed.
     pub axis_steps: u64,
-    /// Changes at cuts that were looked at.
+    /// Changes at cuts that were tried.
     pub refinements: u64,
-    /// Ops in the groups that were asked about for them.
+    /// Ops in the groups queried for these changes.
     pub refined_ops: u64,
-    /// Rematerializations that were solved.
+    /// Rematerialization problems already solved.
     pub(crate) solutions: Solutions,
-    /// The answer for each structure; values and ops of refusals are positions in it.
+    /// The answer for each structure; values and ops in refusals are positions in the structure.
     known: FxHashMap<Vec<u32>, Answer>,
     sorts: FxHashMap<Sort, u32>,
 }
 
 impl Planner {
-    /// A planner that has seen nothing, and may be asked without end.
+    /// A planner with an empty cache and unbounded budgets.
     pub fn new(model: Model) -> Self {
         Self {
             model,
@@ -96,12 +96,12 @@ impl Planner {
         }
     }
 
-    /// The work done: an op in each plan, and each question.
+    /// The work done: one for each op in a plan, and one for each query.
     pub fn work(&self) -> u64 {
         self.planned_ops + self.questions
     }
 
-    /// The answer about `ops`, given in program order, as one group.
+    /// The cost model's answer about `ops`, given in program order, as one group.
     pub(crate) fn answer(&mut self, ir: &Ir, ops: &[Op], copies: &Copies) -> Answer {
         let structure = self.structure(ir, ops, copies);
         if let Some(known) = self.known(&structure, ops) {
@@ -121,14 +121,14 @@ impl Planner {
         }
         answer
     }
-    /// The answer about `structure`, if it is known; a refusal names `ops`, which have it.
+    /// The cached answer about `structure`; a refusal names `ops`, a group of that structure.
     fn known(&self, structure: &Structure, ops: &[Op]) -> Option<Answer> {
         match self.known.get(&structure.key)? {
             Ok(cost_result) => Some(Ok(cost_result.clone())),
             Err(refusal) => structure.here(refusal, ops).map(Err),
         }
     }
-    /// The answer about `structure`, if it is known; of a refusal without the reason.
+    /// The cached answer about `structure`; `Some(None)` for a refusal.
     pub(crate) fn accepted(&self, structure: &Structure) -> Option<Option<&CostResult>> {
         self.known
             .get(&structure.key)
@@ -152,7 +152,7 @@ impl Planner {
         }
         structure
     }
-    /// The number of what an op is, whatever it reads.
+    /// The number of an op's identity, which does not depend on its operands.
     pub(crate) fn sort(&mut self, ir: &Ir, op: Op) -> u32 {
         let results = ir.results(op).iter().map(|&v| ir.value_type(v));
         let sort: Sort = (
@@ -193,7 +193,8 @@ pub(crate) struct Structure {
 }
 
 impl Structure {
-    /// Adds an op of this sort; `reads` are its operands with their types, `makes` its results, and whether each leaves the group.
+    /// Adds an op of this sort. `reads` has its operands with their types, `makes` its results, each with true if ops
+    /// outside the group use it.
     pub fn add(
         &mut self,
         sort: u32,
@@ -215,7 +216,7 @@ impl Structure {
             self.key.push(u32::from(leaves));
         }
     }
-    /// A refusal about this group as one about its structure.
+    /// Translates a refusal of this group into one of its structure.
     fn anywhere(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
         let value = |v: Value| {
             Some(Value::from_index(
@@ -225,7 +226,7 @@ impl Structure {
         let op = |o: Op| ops.iter().position(|&own| own == o).map(Op::from_index);
         refusal.map(&value, &op)
     }
-    /// A refusal about the structure as one about this group.
+    /// Translates a refusal of the structure into one of this group.
     fn here(&self, refusal: &Refusal, ops: &[Op]) -> Option<Refusal> {
         let value = |v: Value| {
             let mut all = self.positions.iter();

@@ -1,6 +1,6 @@
 //! A target is a description of the machine that a program is compiled for: what its memory holds and moves, what its
-//! arithmetic and its launches cost, what a kernel may ask for at most, and which code it runs. One [`Target`] goes through
-//! the whole compiler; no pass has figures of its own.
+//! arithmetic and its launches cost, what a kernel may ask for at most, and which code it runs. One [`Target`] goes
+//! through the whole compiler; no pass has figures of its own.
 //!
 //! ```
 //! use fuser_target::{Target, text};
@@ -13,11 +13,11 @@
 //! assert_eq!(Target::by_name("cuda:sm_103").unwrap().capability, 100);
 //! ```
 //!
-//! Reading order: this file (what a target is), `table` (the targets known by name), `processors` (levels of x86-64), `text`
-//! (targets as text and back).
+//! Reading order: this file (the description), `table` (the targets known by name), `processors` (levels of x86-64),
+//! `text` (targets as text and back).
 //!
-//! Plain data: knows neither IR nor LLVM nor devices nor files. Figures are public ones (data sheets, programming guides); they
-//! rank plans and bound kernels, they do not predict times to the per cent.
+//! Plain data: knows neither IR nor LLVM nor devices nor files. The figures are public (data sheets, programming
+//! guides). They rank plans and bound kernels; they do not predict times to the per cent.
 
 #![forbid(unsafe_code)]
 
@@ -29,7 +29,7 @@ pub mod text;
 pub use name::Name;
 pub use table::{A100, GENERIC, H100, TINY, TINY_GPU, UnknownTarget};
 
-/// The kind of machine that a target is.
+/// The kind of a target machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A CPU: a worker is a thread, and a worker's fast memory its share of the caches.
@@ -50,7 +50,7 @@ impl Kind {
     }
 }
 
-/// The unit that a figure is counted in.
+/// The unit of a figure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Unit {
     /// A plain number.
@@ -67,7 +67,7 @@ pub enum Unit {
     Flag,
 }
 
-/// A figure of a target, as text has it.
+/// A figure of a target, as it appears in text.
 pub struct Figure {
     /// The key.
     pub key: &'static str,
@@ -75,7 +75,7 @@ pub struct Figure {
     pub doc: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// The kind of target that has it; both where it is left out.
+    /// The kind of target that has it; `None` for both kinds.
     pub of: Option<Kind>,
     /// Least and greatest value.
     pub range: (u64, u64),
@@ -92,7 +92,7 @@ impl Figure {
     }
 }
 
-/// Declares the figures once: as fields, and as rows that text is read and printed by.
+/// Declares the figures once: as fields, and as rows for reading and printing text.
 macro_rules! figures {
     ($($key:literal $field:ident $unit:ident $of:expr, $low:literal $(..= $high:expr)?, $doc:literal;)*) => {
         /// A machine.
@@ -102,7 +102,7 @@ macro_rules! figures {
             pub name: Name,
             /// CPU or GPU.
             pub kind: Kind,
-            /// For which processor a CPU's code is: one of [`processors::names`].
+            /// The processor for which CPU code is made: one of [`processors::names`].
             pub processor: &'static str,
             $(#[doc = $doc] pub $field: u64,)*
         }
@@ -122,16 +122,16 @@ macro_rules! figures {
     (@high) => { MOST };
 }
 
-/// More than any figure: sums and products of a few stay inside 64 bits.
+/// An upper bound of all figures: sums and products of a few stay within 64 bits.
 const MOST: u64 = 1 << 50;
 
-/// Longest tile and most partial results: such counts are also lengths of axes in the IR.
+/// The longest tile and the most partial results. These counts become lengths of axes in the IR.
 const COUNTS: u64 = 1 << 30;
 
-/// Most threads of a block, whatever the GPU.
+/// The most threads of a block on any GPU.
 const THREADS: u64 = 1024;
 
-/// Most blocks of a cluster on every GPU that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
+/// The most blocks of a cluster on every GPU that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
 const CLUSTER: u64 = 8;
 
 const CPU: Option<Kind> = Some(Kind::Cpu);
@@ -180,10 +180,10 @@ impl Default for Target {
     }
 }
 
-/// Operations that a core makes in a microsecond of elements at shifted indices, with vectors of 64 bytes: 20,000 (a stencil of seven points) to
-/// 54,000 (exponentials of differences) on one of Ice Lake.
+/// Operations that a core executes in a microsecond on elements at shifted indices, with vectors of 64 bytes: from
+/// 20,000 (a stencil of seven points) to 54,000 (exponentials of differences) on an Ice Lake core.
 const CORE_FLOPS_PER_US: u64 = 50_000;
-/// Bytes that a core moves in a microsecond: 8,000 to 20,000 there.
+/// Bytes that a core moves in a microsecond: from 8,000 to 20,000 on the Ice Lake core.
 const CORE_BYTES_PER_US: u64 = 20_000;
 
 impl Target {
@@ -191,29 +191,30 @@ impl Target {
     pub fn is_gpu(&self) -> bool {
         self.kind == Kind::Cuda
     }
-    /// The same target with code for `processor`; `None` for a GPU and for a name that is not known.
+    /// This target with code for `processor`; `None` for a GPU and for an unknown name.
     pub fn for_processor(mut self, processor: &str) -> Option<Target> {
         self.processor = processors::known(processor).filter(|_| !self.is_gpu())?;
         Some(self)
     }
-    /// Fast memory that a kernel may ask for in all, its resident tile included; a CPU's is only a matter of speed.
+    /// Total fast memory that a kernel may use, its resident tile included; `None` for a CPU, where it only affects
+    /// speed.
     pub fn scratch_limit(&self) -> Option<u64> {
         self.is_gpu().then_some(self.shared_per_block_optin)
     }
-    /// Nanoseconds that moving `bytes` and computing `flops` take when they overlap.
+    /// Nanoseconds to move `bytes` and compute `flops`, if the two overlap.
     pub fn time_ns(&self, bytes: u64, flops: u64) -> u64 {
         let per_us = |amount: u64, rate: u64| {
             u64::try_from(u128::from(amount) * 1000 / u128::from(rate.max(1))).unwrap_or(u64::MAX)
         };
         per_us(bytes, self.bytes_per_us).max(per_us(flops, self.flops_per_us))
     }
-    /// The cost of recomputing in bytes: those that memory moves while `flops` are computed.
+    /// The cost of recomputation in bytes: the bytes that memory moves while `flops` are computed.
     pub fn flops_as_bytes(&self, flops: u64) -> u64 {
         let bytes = u128::from(flops) * u128::from(self.bytes_per_us);
         u64::try_from(bytes / u128::from(self.flops_per_us.max(1))).unwrap_or(u64::MAX)
     }
-    /// Bytes that could be moved while windows repeat so much arithmetic. A core of a CPU makes at most [`CORE_FLOPS_PER_US`] operations
-    /// on elements at shifted indices, and moves at most [`CORE_BYTES_PER_US`] bytes.
+    /// The bytes that could be moved while windows recompute `flops` operations. A core of a CPU executes at most
+    /// [`CORE_FLOPS_PER_US`] operations on elements at shifted indices, and moves at most [`CORE_BYTES_PER_US`] bytes.
     pub fn repeated_as_bytes(&self, flops: u64) -> u64 {
         if self.is_gpu() {
             return self.flops_as_bytes(flops);
@@ -226,7 +227,7 @@ impl Target {
         };
         cores.flops_as_bytes(flops)
     }
-    /// The contradiction between the figures that makes code for this target impossible, if there is one.
+    /// The contradiction between figures that makes code for this target impossible, if there is one.
     pub fn contradiction(&self) -> Option<String> {
         let out_of_range = FIGURES.iter().filter(|f| f.is_of(self.kind)).find(|f| {
             let value = (f.get)(self);

@@ -1,4 +1,4 @@
-//! The name of a target: a short word, kept in place so that a target is plain data.
+//! The name of a target: a short word, stored inline so that a target is plain data.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// `text` as a name; `None` where it is none.
+    /// `text` as a name; `None` if it is not valid.
     pub const fn new(text: &str) -> Option<Name> {
         let from = text.as_bytes();
         if from.is_empty() || from.len() > MOST {
@@ -34,7 +34,7 @@ impl Name {
     }
     /// The text.
     pub fn as_str(&self) -> &str {
-        // Only ASCII gets in.
+        // Names contain only ASCII.
         std::str::from_utf8(&self.bytes[..usize::from(self.length)]).unwrap_or_default()
     }
 }

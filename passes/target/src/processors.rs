@@ -1,9 +1,10 @@
-//! The processors that code for a CPU is made for: the one that compiles, and the levels of x86-64.
+//! The processors for which CPU code is made: the compiling machine's own, and the levels of x86-64.
 
-/// The processor that code is generated on.
+/// The processor of the compiling machine.
 pub const NATIVE: &str = "native";
 
-/// The levels of x86-64, lowest first, each with what it adds to the one before, by LLVM's names (from the x86-64 psABI).
+/// The levels of x86-64, lowest first, each with the features that it adds to the level before, by LLVM's names (from
+/// the x86-64 psABI).
 pub const X86_LEVELS: [(&str, &[&str]); 4] = [
     ("x86-64", &["sse2"]),
     (
@@ -29,7 +30,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     std::iter::once(NATIVE).chain(X86_LEVELS.iter().map(|(name, _)| *name))
 }
 
-/// The name in the table that is equal to `name`.
+/// The table's own copy of `name`; `None` if it is unknown.
 pub fn known(name: &str) -> Option<&'static str> {
     names().find(|known| *known == name)
 }

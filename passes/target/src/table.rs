@@ -1,4 +1,4 @@
-//! The targets that have names.
+//! The targets known by name.
 //!
 //! Sources. Per compute capability (shared memory, registers, threads, blocks): the table of technical specifications
 //! in NVIDIA's CUDA C++ Programming Guide; PTX: the version that LLVM 22 gives each architecture. Multiprocessors,
@@ -16,7 +16,7 @@ const GIB: u64 = 1 << 30;
 
 /// A row of the table.
 pub struct Row {
-    /// Its names, the first the one that messages use.
+    /// Its names; messages use the first.
     pub names: &'static [&'static str],
     /// A few words on the machine.
     pub doc: &'static str,
@@ -24,8 +24,8 @@ pub struct Row {
     pub target: Target,
 }
 
-/// A CPU of no particular make, on which everything that must not depend on the machine is decided. Memory moves 40 GB/s
-/// into eight cores with 2 MiB of second-level cache each, and 32 MiB that all share.
+/// A CPU of no particular make, used for decisions that must not depend on the machine. Its memory moves 40 GB/s into
+/// eight cores with 2 MiB of second-level cache each and 32 MiB shared by all.
 pub const GENERIC: Target = Target {
     name: named("generic"),
     kind: Kind::Cpu,
@@ -40,7 +40,7 @@ pub const GENERIC: Target = Target {
     flops_per_us: 400_000,
     launch_ns: 5_000,
     jump_ns: 30,
-    // Half of the second-level cache: the other half holds what streams past.
+    // Half of the second-level cache; the other half is for streamed data.
     tile_bytes: MIB,
     capability: 0,
     ptx: 0,
@@ -51,16 +51,17 @@ pub const GENERIC: Target = Target {
     block_threads: 0,
     cluster_blocks: 0,
     grid_blocks: 0,
-    // Sixteen f32 lanes are one AVX-512 register, two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level cache.
-    // Rounding to bf16 is six integer operations and a choice. A load takes as long as two operations, and a store in each
-    // of many steps is saved or not: from four on it pays.
+    // Sixteen f32 lanes are one AVX-512 register, or two of AVX2. A tile of 4096 f32 is 16 KiB, half of a first-level
+    // cache. Rounding to bf16 takes six integer operations and a select. A load takes as long as two operations, and a
+    // store in each of many steps may be saved: hoisting pays from four operations on.
     vector_bytes: 64,
     lanes_by_memory: 0,
     masks: 0,
     threads: 1,
     tile: 4096,
     narrow_tile: 64,
-    // Two operands, two results and what they share leave no way of a cache's sets too few; prefetchers follow one stream in a page.
+    // Two operands, two results and the shared elements fit the ways of a cache set; prefetchers follow one stream in a
+    // page.
     shared_rows: 4,
     row_distance: 4 * KIB,
     whole_axis: 1 << 16,
@@ -71,7 +72,7 @@ pub const GENERIC: Target = Target {
     hoist_above: 3,
 };
 
-/// The A100 (SXM, 80 GB), base of the other rows: it also has the figures that all NVIDIA GPUs share.
+/// The A100 (SXM, 80 GB), base of the other rows: it also has the figures common to all NVIDIA GPUs.
 pub const A100: Target = Target {
     name: named("a100"),
     kind: Kind::Cuda,
@@ -86,7 +87,7 @@ pub const A100: Target = Target {
     flops_per_us: 19_500_000,
     launch_ns: 4_000,
     jump_ns: 0,
-    // Three KiB below what a block may have: reductions across threads take some.
+    // Three KiB below the limit of a block: reductions across threads use some.
     tile_bytes: 160 * KIB,
     capability: 80,
     ptx: 70,
@@ -97,8 +98,8 @@ pub const A100: Target = Target {
     block_threads: 1024,
     cluster_blocks: 1,
     grid_blocks: (1 << 31) - 1,
-    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is one
-    // instruction. Shared memory takes as long to read as some eight operations, and blocks compete for it.
+    // Sixteen bytes per thread is the widest load; 128 threads hide its latency and fit any block limit. Rounding is
+    // one instruction. A read of shared memory takes as long as some eight operations, and blocks compete for it.
     vector_bytes: 16,
     lanes_by_memory: 1,
     masks: 0,
@@ -132,7 +133,7 @@ pub const H100: Target = Target {
     ..A100
 };
 
-/// The A10, base of the rows of capabilities 8.6, 8.9 and 12.0: it also has the figures that they share.
+/// The A10, base of the rows of capabilities 8.6, 8.9 and 12.0: it also has their common figures.
 const A10: Target = Target {
     name: named("a10"),
     workers: 72,
@@ -149,7 +150,7 @@ const A10: Target = Target {
     ..A100
 };
 
-/// For tests: so little fast memory that small tensors are walked as huge ones are on a real machine.
+/// For tests: with so little fast memory, small tensors are treated like huge ones on a real machine.
 pub const TINY: Target = Target {
     name: named("tiny"),
     workers: 3,
@@ -167,7 +168,7 @@ pub const TINY: Target = Target {
     ..GENERIC
 };
 
-/// The same as a GPU.
+/// For tests: a GPU with equally little fast memory.
 pub const TINY_GPU: Target = Target {
     name: named("tiny-gpu"),
     workers: 3,
@@ -179,7 +180,7 @@ pub const TINY_GPU: Target = Target {
     ..A100
 };
 
-/// The targets, those that are no GPUs first; GPUs in the order of their capabilities.
+/// The targets: CPUs first, then GPUs in the order of their capabilities.
 pub static TARGETS: &[Row] = &[
     Row {
         names: &["generic"],
@@ -284,7 +285,7 @@ pub static TARGETS: &[Row] = &[
     },
 ];
 
-/// Invariant: names in this file are names; else it does not compile.
+/// Invariant: names in this file are valid; otherwise it does not compile.
 const fn named(text: &str) -> Name {
     match Name::new(text) {
         Some(name) => name,
@@ -311,8 +312,8 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 }
 
 impl Target {
-    /// The target called `name`. `cuda:sm_N` also names GPUs that are not in the table: code for the newest of the table that
-    /// is not newer runs on them, and letters behind the number say what such code does not need.
+    /// The target called `name`. `cuda:sm_N` also names GPUs that are not in the table: they run the newest code of the
+    /// table that is not newer than they are. Letters after the number name features that such code does not need.
     pub fn by_name(name: &str) -> Result<Target, UnknownTarget> {
         let named = TARGETS.iter().find(|row| row.names.contains(&name));
         let found = named
@@ -320,12 +321,13 @@ impl Target {
             .or_else(|| Target::of_capability(capability(name)?));
         found.ok_or_else(|| UnknownTarget { name: name.into() })
     }
-    /// The GPU of the table whose code runs on a device of this compute capability (times ten) and is newest; none from 20.0 on,
-    /// which in a name is a slip of the pen.
+    /// The GPU of the table with the newest code that runs on a device of this compute capability (times ten); `None`
+    /// from 20.0 on, which in a name is a typing error.
     pub fn of_capability(capability: u64) -> Option<Target> {
         Target::for_device(capability).filter(|_| capability < 200)
     }
-    /// The same for a device that is there, however new: the driver compiles PTX of older GPUs for it.
+    /// Like [`Target::of_capability`], for an existing device of any capability: the driver compiles PTX of older GPUs
+    /// for it.
     pub fn for_device(capability: u64) -> Option<Target> {
         let gpus = TARGETS
             .iter()

@@ -7,11 +7,11 @@
 //! bandwidth = "2 TB/s"       # a figure with a unit is a string
 //! ```
 //!
-//! Keys are those of [`FIGURES`], and `name`, `kind`, `processor`, `base`. Without `base` each key is needed. A `;` may
-//! stand where a line ends, so that a target can be the value of an option ([`option`]). Text made by [`print`] reads
+//! Keys are those of [`FIGURES`], and `name`, `kind`, `processor`, `base`. Without `base` every key is required. A `;`
+//! may replace a line end, so that a target can be the value of an option ([`option`]). The output of [`print`] reads
 //! back as the same target.
 //!
-//! Every mistake of a text is found, with its place. Never guesses a unit, never ignores a key.
+//! Every mistake in a text is reported with its position. Never guesses a unit, never ignores a key.
 
 use std::fmt;
 use std::ops::Range;
@@ -21,7 +21,7 @@ use crate::{FIGURES, Figure, Kind, Name, Target, Unit, processors};
 /// A mistake in the text of a target.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Fault {
-    /// Bytes of the text that are wrong; empty where something is missing.
+    /// The wrong bytes of the text; an empty range if something is missing.
     pub at: Range<usize>,
     /// The mistake.
     pub what: Wrong,
@@ -30,19 +30,19 @@ pub struct Fault {
 /// The kinds of mistakes, each with its numbers and names.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wrong {
-    /// No `key = value`.
+    /// A line without `key = value`.
     Line,
-    /// No such key.
+    /// An unknown key.
     Key(String),
-    /// A key for the second time.
+    /// A duplicate key.
     Twice(String),
     /// A figure that this kind of target does not have.
     NotOf(&'static str, Kind),
-    /// A value that is not of the key's unit.
+    /// A value that does not have the unit of the key.
     Value(String, String),
-    /// A target or processor that is not known, and what was looked for.
+    /// An unknown target or processor: its name and which of the two it is.
     Name(String, &'static str),
-    /// Keys that are not there.
+    /// Missing keys.
     Missing(Vec<&'static str>),
     /// Figures that contradict each other.
     Contradiction(String),
@@ -67,7 +67,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Keys that are no figures.
+/// Keys that are not figures.
 const WORDS: [&str; 4] = ["name", "base", "kind", "processor"];
 
 /// Every key.
@@ -75,7 +75,7 @@ pub fn keys() -> impl Iterator<Item = &'static str> {
     WORDS.into_iter().chain(FIGURES.iter().map(|f| f.key))
 }
 
-/// Units with what one of them is, the smallest first.
+/// The units of a kind with their factors, the smallest first.
 fn units(unit: Unit) -> &'static [(&'static str, u64)] {
     match unit {
         Unit::Count | Unit::Flag => &[],
@@ -91,7 +91,7 @@ fn units(unit: Unit) -> &'static [(&'static str, u64)] {
     }
 }
 
-/// The values that `figure` takes, for messages.
+/// The values that `figure` accepts, for messages.
 fn wanted(figure: &Figure) -> String {
     match figure.unit {
         Unit::Count => "a whole number".into(),
@@ -107,7 +107,7 @@ fn wanted(figure: &Figure) -> String {
     }
 }
 
-/// A value of `figure` as text has it.
+/// A value of `figure` as text.
 pub fn value(figure: &Figure, value: u64) -> String {
     match figure.unit {
         Unit::Flag => (value != 0).to_string(),
@@ -123,7 +123,7 @@ pub fn value(figure: &Figure, value: u64) -> String {
     }
 }
 
-/// The target as text, a line for each key, with what it is.
+/// The target as text: a line for each key, with its description.
 pub fn print(target: &Target) -> String {
     let lines = pairs(target)
         .into_iter()
@@ -131,7 +131,7 @@ pub fn print(target: &Target) -> String {
     lines.collect()
 }
 
-/// The target as the value of an option: its name where that says all.
+/// The target as the value of an option: its name, if the name determines it.
 pub fn option(target: &Target) -> String {
     if Target::by_name(target.name.as_str()) == Ok(*target) {
         return target.name.to_string();
@@ -142,7 +142,7 @@ pub fn option(target: &Target) -> String {
     pairs.collect::<Vec<_>>().join("; ")
 }
 
-/// The target that the value of an option means: a name, or a text.
+/// The target given by an option value: a name, or a text.
 pub fn read_option(text: &str) -> Result<Target, Vec<Fault>> {
     match text.contains('=') {
         true => read(text),
@@ -179,19 +179,19 @@ fn pairs(target: &Target) -> Vec<(&'static str, String, &'static str)> {
 /// A `key = value` of a text.
 struct Pair<'a> {
     key: &'a str,
-    /// Without its quotes.
+    /// The value without quotes.
     value: &'a str,
     quoted: bool,
     at: Range<usize>,
     value_at: Range<usize>,
 }
 
-/// Reads the text of a target, or says everything that is wrong with it.
+/// Reads the text of a target, or reports everything that is wrong with it.
 pub fn read(text: &str) -> Result<Target, Vec<Fault>> {
     read_beside(text, None)
 }
 
-/// The same where `own` is a base like those of the table.
+/// Like [`read`], with `own` as a possible base in addition to those of the table.
 pub fn read_beside(text: &str, own: Option<&Target>) -> Result<Target, Vec<Fault>> {
     let mut faults = Vec::new();
     let mut found: Vec<Pair<'_>> = Vec::new();
@@ -231,8 +231,8 @@ pub fn read_beside(text: &str, own: Option<&Target>) -> Result<Target, Vec<Fault
     }
 }
 
-/// The lines of `text`, which end at line ends and at `;`, with their offsets, without comments and the white space
-/// around them; empty ones are left out.
+/// The lines of `text` with their offsets, without comments and surrounding white space. Lines end at line ends and at
+/// `;`; empty lines are left out.
 fn lines(text: &str) -> Vec<(usize, &str)> {
     let mut lines = Vec::new();
     let (mut start, mut quote, mut comment) = (0, None, None);
@@ -327,7 +327,7 @@ impl Reader<'_> {
             let Some(pair) = self.found.iter().find(|p| p.key == figure.key) else {
                 match (based, kind) {
                     (false, Some(kind)) if figure.is_of(kind) => missing.push(figure.key),
-                    // The default figures are those of a CPU; a figure that the kind does not have is zero.
+                    // The default figures are those of a CPU; a figure of the other kind is zero.
                     (false, _) => (figure.set)(&mut target, 0),
                     _ => {}
                 }
@@ -357,7 +357,8 @@ impl Reader<'_> {
         }
         Some(target)
     }
-    /// The value of a key that is no figure. The error of `read` says what a name is of; empty: `wanted` says it.
+    /// The value of a key that is no figure. The error of `read` says which kind of name is unknown; if it is empty,
+    /// the message is `wanted`.
     fn word<T>(
         &mut self,
         key: &str,
@@ -373,7 +374,7 @@ impl Reader<'_> {
         self.fault(key, what);
         None
     }
-    /// A mistake in the value of `key`, or in the whole where the text does not have it.
+    /// Reports a mistake in the value of `key`, or at the end of the text without that key.
     fn fault(&mut self, key: &str, what: Wrong) {
         let pair = self.found.iter().find(|p| p.key == key);
         let at = pair.map_or(self.end..self.end, |p| p.value_at.clone());

@@ -1,7 +1,8 @@
-//! The structures of XLA's foreign function interface, as far as the handler reads and writes them.
+//! The structures of XLA's foreign function interface, limited to the fields that the handler reads and writes.
 //!
-//! Source: `xla/ffi/api/c_api.h` of jaxlib 0.10.2 (`jax.ffi.include_dir()`), interface 0.3. XLA keeps an interface for at least 12 months, and
-//! tells its own by `XLA_FFI_Api::api_version`. [`layout`] lists every offset; a test compares them with the header that is installed.
+//! Source: `xla/ffi/api/c_api.h` of jaxlib 0.10.2 (`jax.ffi.include_dir()`), interface 0.3. XLA keeps an interface for
+//! at least 12 months, and tells its own by `XLA_FFI_Api::api_version`. [`layout`] lists every offset; a test compares
+//! them with the header that is installed.
 
 #![allow(non_snake_case)] // the header's names
 

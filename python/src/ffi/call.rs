@@ -85,7 +85,7 @@ pub unsafe extern "C" fn delete(state: *mut c_void) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(state)));
 }
 
-/// Answers what XLA asks of a handler, if that is why it calls.
+/// Answers a query for the handler's metadata, if that is the purpose of the call.
 fn asks_for_metadata(frame: &mut CallFrame) -> bool {
     let mut extension = frame.extension_start;
     let mut asked = false;
@@ -231,7 +231,7 @@ impl Buffer {
         })
     }
 
-    /// The bytes of its elements, if they are as many as the program takes or gives.
+    /// The bytes of its elements, if their number is the one that the program expects.
     fn bytes(&self, expected: usize, what: &str) -> Result<usize, Failure> {
         let count = self
             .axes()
@@ -270,7 +270,8 @@ fn run(ready: &Ready, arguments: &[&Buffer], results: &[&Buffer]) -> Result<(), 
         let length = buffer.bytes(expected, "an argument")?;
         read.push(match length {
             0 => &[],
-            // SAFETY: XLA's memory of a tensor, which nobody writes during the call but through a result that overwrites it.
+            // SAFETY: XLA's memory of a tensor, which nobody writes during the call but through a result that
+            // overwrites it.
             _ => unsafe { std::slice::from_raw_parts(buffer.data.cast(), length) },
         });
     }

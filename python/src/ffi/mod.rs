@@ -1,11 +1,11 @@
 //! Programs that XLA calls: one handler for all, by XLA's foreign function interface, which is plain C.
 //!
-//! A call carries its program as text in the attribute `program`, so that it means the same in every process: one that reads an exported module or
-//! XLA's cache of executables compiles it there. XLA asks for the state of a call once, when it makes an executable; the state is the
-//! compiled program and lives as long as the executable. A run reads XLA's arguments where they lie and writes into XLA's results: nothing is
-//! copied, and Python is not called.
+//! A call carries its program as text in the attribute `program`, so it means the same in every process. A process that
+//! reads an exported module, or XLA's cache of executables, compiles the program there. XLA asks for the state of a
+//! call once, when it makes an executable. The state is the compiled program and lives as long as the executable. A run
+//! reads XLA's arguments in place and writes into XLA's results: nothing is copied, and Python is not called.
 //!
-//! [`XlaProgram`] is the same from Python's side: what it compiled is found again when XLA asks, as long as the object lives.
+//! [`XlaProgram`] is the Python side: XLA finds its compiled program again, as long as the object lives.
 //!
 //! No panic leaves the handler, and no error but through `XLA_FFI_Error_Create`.
 
@@ -102,7 +102,8 @@ pub struct XlaProgram {
 
 #[pymethods]
 impl XlaProgram {
-    /// Reads StableHLO and compiles it. Result `i` overwrites argument `aliases[i]`, where that is given; results are row-major.
+    /// Reads StableHLO and compiles it. Result `i` overwrites argument `aliases[i]`, where that is given; results are
+    /// row-major.
     #[new]
     fn new(py: Python<'_>, stablehlo: &str, aliases: Vec<Option<usize>>) -> PyResult<Self> {
         let made = py.detach(|| {

@@ -7,13 +7,14 @@ use crate::hex;
 use crate::mesh::Mesh;
 use crate::size::SizeExpr;
 
-/// The newest version of the format, and the one that is written. A reader takes every version up to its own.
+/// The newest version of the format, which is the version written. A reader accepts every version up to its own.
 ///
-/// 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have versions. 5: products. 6: scatters and
-/// sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of these. 9: products of launches. 10: bounds of grids.
-/// 11: code for tensors at any address. 12: kernels of a CPU that store whole lines of the cache.
-/// 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of attention. 16: routines. 18: meshes, collectives.
-/// 19: buffers that are parts of others.
+/// Changes by version. 2: tensors have an order of axes in memory. 3: the text has a checksum. 4: a program may have
+/// versions. 5: products. 6: scatters and sorts, counts of blocks. 7: multiples of extents, attention. 8: ranges of
+/// these. 9: products of launches. 10: bounds of grids. 11: code for tensors at any address. 12: kernels of a CPU that
+/// store whole cache lines. 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of
+/// attention. 16: routines. 18: meshes, collectives. 19: buffers
+/// that are parts of others.
 pub const VERSION: u32 = 19;
 
 /// A compiled program.
@@ -23,7 +24,7 @@ pub struct Artifact {
     pub target: Target,
     /// The program's symbol.
     pub program: String,
-    /// The names of the extents that sizes refer to. Their values come with a run's inputs.
+    /// The names of the extents in sizes. Their values come with the inputs of a run.
     pub extents: Vec<String>,
     pub inputs: Vec<TensorSpec>,
     pub outputs: Vec<TensorSpec>,
@@ -41,16 +42,16 @@ pub struct Artifact {
     /// Further conditions: extents that are multiples of a number.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub multiples: Vec<Multiple>,
-    /// The devices that the program runs on, once on each, where those are several.
+    /// The devices that each run the program once; `None` for a single device.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mesh: Option<Mesh>,
-    /// The version that runs where it does not hold: the same program with kernels, buffers and steps of its own.
+    /// The version that runs if a requirement does not hold: the same program with its own kernels, buffers and steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub otherwise: Option<Box<Artifact>>,
 }
 
-/// The amount that a kernel asks for, and the most that it may: bytes of shared memory, or blocks, of a GPU, beyond which it cannot run, or bytes of
-/// a CPU's caches, beyond which it is slow.
+/// The amount of a resource that a kernel needs, and its limit. On a GPU: bytes of shared memory, or blocks; beyond the
+/// limit the kernel cannot run. On a CPU: bytes of the caches; beyond the limit it is slow.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bound {
     pub kernel: u32,
@@ -61,14 +62,14 @@ pub struct Bound {
 }
 
 impl Bound {
-    /// True if the kernel gets what it asks for under these extents.
+    /// True if these extents satisfy the requirement of the kernel.
     pub fn holds(&self, extents: &[i64]) -> bool {
         let amount = self.amount.evaluate_size(extents);
         amount.is_ok_and(|amount| amount as u64 <= self.at_most)
     }
 }
 
-/// An extent, by its number, that is a multiple of a positive number, and may lie in a range.
+/// An extent, by its number, with the requirement that it is a multiple of a positive number, and perhaps in a range.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Multiple {
     pub extent: u32,
@@ -113,12 +114,12 @@ impl Artifact {
         }
     }
 
-    /// The versions of the program, in the order in which they are asked whether they run.
+    /// The versions of the program, in the order in which their requirements are tested.
     pub fn versions(&self) -> impl Iterator<Item = &Artifact> {
         std::iter::successors(Some(self), |version| version.otherwise.as_deref())
     }
 
-    /// The number of the version that runs under these extents: the first of which all holds that it requires, or the last.
+    /// The number of the version that runs with these extents: the first whose requirements all hold, or the last.
     pub fn version(&self, extents: &[i64]) -> usize {
         let mut last = 0;
         for (number, version) in self.versions().enumerate() {
@@ -144,8 +145,8 @@ impl Artifact {
         (self.version(extents) + 1, self.versions().count())
     }
 
-    /// True if a run writes to the memory of an input (an in-place update). An output that lives in the buffer of
-    /// another input is a view of that.
+    /// True if a run writes to the memory of an input (an in-place update). An output in the buffer of any other input
+    /// is a view of that input.
     pub fn updates_buffer(&self, buffer: u32) -> bool {
         let inputs = self
             .updates
@@ -170,8 +171,8 @@ pub enum Target {
 
 /// An input or output of the program.
 ///
-/// The layout is dense over the stored axes, those that are not `broadcast`, row-major unless `order` says otherwise. A scalar
-/// has no axes.
+/// The layout is dense over the stored axes, which are those without `broadcast`, row-major unless `order` says
+/// otherwise. A scalar has no axes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TensorSpec {
     pub name: String,
@@ -180,7 +181,7 @@ pub struct TensorSpec {
     /// The axes from the outermost to the innermost in memory; empty for row-major.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<u32>,
-    /// The buffer that holds it. An input has a buffer of its own; outputs may share one, also one of an input.
+    /// The buffer that holds the tensor. An input has a buffer of its own; outputs may share one, even an input's.
     pub buffer: u32,
 }
 
@@ -196,7 +197,7 @@ impl TensorSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DimSpec {
     pub extent: SizeExpr,
-    /// Stored once, whatever the extent (stride 0).
+    /// True if the axis is stored once for any extent (stride 0).
     #[serde(default)]
     pub broadcast: bool,
 }
@@ -244,17 +245,18 @@ impl BufferSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BufferKind {
-    /// The program's input of that number. Steps write to it only where the artifact lists it among `updates`.
+    /// The program's input of that number. Steps write to it only if the artifact lists it in `updates`.
     Input(u32),
     /// The program's output of that number.
     Output(u32),
-    /// Memory that is live from the step `first` to the step `last`, both included; its contents before and after are
-    /// nobody's, and other temporaries may share it then.
+    /// Memory that is live from step `first` to step `last`, both included. Its contents before and after are
+    /// undefined, and other temporaries may share the memory then.
     Temp { first: u32, last: u32 },
     /// Part of the buffer `of`, a temporary or an output, from its element `at` on. It lives as long as that buffer, and
     /// no step uses both with one of them written.
     Part { of: u32, at: u64 },
-    /// Counts of a launch on a GPU: 0 before the first run, and left as 0 by each launch. No two launches use them at the same time.
+    /// Counters of GPU launches: 0 before the first run, and reset to 0 by each launch. No two launches use them at the
+    /// same time.
     Counts,
 }
 
@@ -266,15 +268,16 @@ pub struct KernelCode {
     /// Its entry in the code.
     pub symbol: String,
     pub code: Code,
-    /// Shared memory of a block that the code itself has, besides what its launches give it.
+    /// Static shared memory of a block, in addition to the memory given by launches.
     #[serde(default)]
     pub shared_bytes: u64,
-    /// The same kernel of a GPU for tensors that begin at multiples of their elements' size, where that is asked for. `code` is for
+    /// The GPU kernel for tensors that begin at multiples of their elements' size, if requested. `code` is for
     /// multiples of [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub any_address: Option<Code>,
-    /// False for a kernel of a CPU that stores to any address that elements may have. The others store whole lines of the cache past it:
-    /// what they write begins at a multiple of [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN).
+    /// True if a CPU kernel stores whole cache lines past the cache: its outputs must begin at a multiple of
+    /// [`BUFFER_ALIGN`](crate::limits::BUFFER_ALIGN). False if its outputs may have any address aligned to their
+    /// elements.
     #[serde(default = "stores_lines", skip_serializing_if = "Clone::clone")]
     pub lines: bool,
 }
@@ -285,7 +288,7 @@ fn stores_lines() -> bool {
 }
 
 impl KernelCode {
-    /// True if it multiplies on tensor cores, which cut sums off where other arithmetic rounds them to nearest.
+    /// True if the kernel multiplies on tensor cores, which truncate sums that other arithmetic rounds to nearest.
     pub fn uses_tensor_cores(&self) -> bool {
         match &self.code {
             Code::Object(_) => false,
@@ -328,8 +331,8 @@ pub enum Step {
         scratch_bytes: SizeExpr,
         /// Threads of a block; 1 on the CPU.
         block: u32,
-        /// The product of matrices that the kernel computes, and nothing else, where a library of the GPU that is found when the program runs
-        /// may compute it in its place. On a GPU only.
+        /// The matrix product that the kernel computes, if it computes nothing else and a GPU library found at run time
+        /// may compute it instead. On a GPU only.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         product: Option<Box<GpuProduct>>,
     },
@@ -347,37 +350,41 @@ pub enum Step {
         elements: SizeExpr,
         bits: u64,
     },
-    /// For each index of the result the sum of the products of the factors along the axes that it has not, in the type in which
-    /// the factors' type accumulates. On the CPU only.
+    /// A product: for each index of the result, the sum of the products of the factors along the axes that the result
+    /// does not have, accumulated in the accumulator type of the factors. On the CPU only.
     Product {
         segment: u32,
         /// The two factors, and the result.
         tensors: Box<[Factor; 3]>,
-        /// The axes of the first factor that are read through windows, each with a loop that ends: a convolution has them.
+        /// The axes of the first factor that are read through windows, each with a loop that ends: a convolution has
+        /// them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         windows: Vec<Window>,
     },
-    /// For each index of the result the sum along the keys of the values times the softmax of the scores, in f32. On the CPU only.
+    /// Attention: for each index of the result, the sum along the keys of the values times the softmax of the scores,
+    /// in f32. On the CPU only.
     Attention {
         segment: u32,
-        /// The bits of the factor of the scores, an f32; none for one over the root of the number of terms of a score.
+        /// The scale of the scores, as the bits of an f32. `None` for the default, one over the root of the number of
+        /// terms.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         scale: Option<u32>,
-        /// True where no query sees a key behind it.
+        /// True if no query sees a later key.
         causal: bool,
-        /// Queries, keys, values, a bias or none, and the result: loops `0..rank` are its axes, loop `rank` is that of the keys,
-        /// loop `rank + 1` that of the terms of a score.
+        /// Queries, keys, values, an optional bias, and the result. Loops `0..rank` are the result's axes, loop `rank`
+        /// is the axis of the keys, loop `rank + 1` the axis of the terms of a score.
         tensors: Vec<Factor>,
-        /// A second result, f32: the logarithm of the sum of the exponentials of each query's scores. It has the loops of the other but the last.
+        /// A second result, f32: the logarithm of the sum of the exponentials of each query's scores. It has all loops
+        /// of the first result except the last.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         sums: Option<Box<Factor>>,
     },
-    /// Makes a tensor of another with elements put into it at indices along an axis, in the order of the indices; those out of range put
-    /// nothing anywhere. On the CPU only.
+    /// A scatter: copies a tensor and writes elements into the copy at indices along an axis, in the order of the
+    /// indices. Indices out of range are ignored. On the CPU only.
     Scatter {
         segment: u32,
         combine: Combine,
-        /// The other tensor, the indices, the elements, which have loop `rank` in place of that of the axis, and the result.
+        /// The copied tensor, the indices, the elements (with loop `rank` instead of that of the axis), and the result.
         tensors: Box<[Factor; 4]>,
     },
     /// Sorts lines, stably, a NaN as the greatest. On the CPU only.
@@ -386,17 +393,18 @@ pub enum Step {
         descending: bool,
         /// True where the result has the elements, not their indices.
         values: bool,
-        /// The operand, which has loop `rank` in place of that of the axis, and the result.
+        /// The operand (with loop `rank` instead of that of the axis), and the result.
         tensors: Box<[Factor; 2]>,
     },
-    /// Makes of each matrix or line of the operands those of the results. On the CPU only.
+    /// A routine: computes the results' matrices or lines from those of the operands. On the CPU only.
     Routine {
         segment: u32,
         routine: Routine,
-        /// Operands, then results. Loops of the batch come first; those behind are the axes of a matrix, rows first, or of a line.
+        /// Operands, then results. Batch loops come first. The other loops are the axes of a matrix (rows first) or of
+        /// a line.
         tensors: Vec<Factor>,
     },
-    /// A communication of the devices of a group: those that differ along the axes of `over` only. On the CPU only.
+    /// A communication among the devices of a group, which differ only along the axes of `over`. On the CPU only.
     Collective {
         segment: u32,
         op: Collective,
@@ -407,9 +415,9 @@ pub enum Step {
         from: Option<Box<TensorSpec>>,
         to: Box<TensorSpec>,
     },
-    /// Begins a turn of a loop, whose steps follow, or goes on with the step `end` where there is none. There are `turns` turns from the
-    /// first time on, and from each time on after there was none; or there is a turn where the first element of the buffer `condition`, of
-    /// truth values, is not 0.
+    /// Begins a turn of a loop, whose steps follow, or continues with the step `end` after the last turn. With `turns`,
+    /// the loop makes that many turns each time it is entered. With `condition`, a turn begins if the first element of
+    /// that buffer, a truth value, is not 0.
     Turn {
         segment: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -418,7 +426,7 @@ pub enum Step {
         condition: Option<u32>,
         end: u32,
     },
-    /// Ends a turn: goes on with the step `to` before this one, which begins the next turn or computes its condition.
+    /// Ends a turn: continues with the earlier step `to`, which begins the next turn or computes its condition.
     Again { segment: u32, to: u32 },
 }
 
@@ -448,7 +456,8 @@ pub enum Routine {
 }
 
 impl Routine {
-    /// The number of axes that a matrix, a vector or a line has of each operand, and of each result.
+    /// For each operand and each result: 2 for a matrix, 1 for a vector or a line. These axes come after the batch
+    /// axes.
     pub fn axes(self) -> (&'static [usize], &'static [usize]) {
         match self {
             Routine::Cholesky { .. } => (&[2], &[2]),
@@ -466,29 +475,30 @@ impl Routine {
     }
 }
 
-/// A communication. Indices are those in the group.
+/// A communication. Indices are those of devices in the group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Collective {
     /// The device's own index, an i32 without axes.
     AxisIndex,
-    /// Element by element the operands of all, from the first on.
+    /// Combines the operands of all devices element by element, from the first device on.
     AllReduce(Combine),
-    /// The operands of all, one behind the other along an axis.
+    /// Concatenates the operands of all devices along an axis.
     AllGather { dim: u32 },
-    /// The part with the device's index of what [`AllReduce`](Self::AllReduce) gives, cut along an axis.
+    /// Splits the result of [`AllReduce`](Self::AllReduce) along an axis, and gives each device the part with its
+    /// index.
     ReduceScatter { combine: Combine, dim: u32 },
-    /// The operand is cut along `split`, and part `j` goes to device `j`; parts that arrive lie one behind the other along `concat`, in the
-    /// order of those who sent them.
+    /// Splits the operand along `split`, and sends part `j` to device `j`. Received parts are concatenated along
+    /// `concat`, in the order of their senders.
     AllToAll { split: u32, concat: u32 },
-    /// The second device of each pair gets the operand of the first one; a device that gets none has zeros.
+    /// Sends the operand of the first device of each pair to the second one; a device that receives none has zeros.
     Permute { pairs: Vec<[u32; 2]> },
     /// The operand of one device.
     Broadcast { root: u32 },
 }
 
 impl Collective {
-    /// The name that messages and reports use: that of the op.
+    /// The name for messages and reports: the op's name.
     pub fn name(&self) -> &'static str {
         match self {
             Collective::AxisIndex => "axis_index",
@@ -502,7 +512,7 @@ impl Collective {
     }
 }
 
-/// The way in which an element and what is put there become one.
+/// The function that combines an element with the value written to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Combine {
@@ -517,12 +527,13 @@ pub enum Combine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub tensor: TensorSpec,
-    /// The loop of which each axis is the index: loops `0..rank` are the result's axes, loop `rank` is one that ends.
+    /// For each axis, the loop that gives its index: loops `0..rank` are the result's axes, loop `rank` is reduced.
     pub loops: Vec<u32>,
 }
 
-/// An axis of a factor that is read through windows: at index `r` of the axis' loop and `k` of the loop `place` that is element
-/// `(r * stride + k * dilation - low) / base_dilation`, and 0 where that is no whole number or outside of the axis.
+/// An axis of a factor that is read through windows. At index `r` of the axis' loop and `k` of the loop `place`, it
+/// reads element `(r * stride + k * dilation - low) / base_dilation`, or 0 if that is not a whole number or outside of
+/// the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     pub axis: u32,
@@ -604,7 +615,7 @@ impl Step {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SegmentInfo {
     pub name: String,
-    /// The ops that say the most of what it computes, and the number of its name; empty where nobody told.
+    /// The most characteristic ops of the kernel, and the number of its name; empty if unknown.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub label: String,
     pub kind: SegmentKind,

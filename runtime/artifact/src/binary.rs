@@ -1,14 +1,14 @@
-//! An artifact as bytes, for caches: the plan as JSON, and behind it the code of its kernels as it is.
+//! An artifact as bytes, for caches: the plan as JSON, followed by the code of its kernels.
 //!
-//! The bytes belong to one version and one build of Fuser, and no other version is read. They hold no checksum: their keeper
-//! checks that they are whole.
+//! The bytes belong to one version and one build of Fuser, and no other version is read. They hold no checksum: their
+//! keeper checks that they are whole.
 
 use crate::artifact::{Artifact, Code, KernelCode};
 use crate::error::ArtifactError;
 use crate::json::{check_version, refuse};
 
 impl Artifact {
-    /// The artifact as bytes, without the versions behind it.
+    /// The artifact as bytes, without its further versions.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ArtifactError> {
         let mut plan = self.clone();
         plan.otherwise = None;
@@ -25,7 +25,7 @@ impl Artifact {
         Ok([&length[..], &plan, &code].concat())
     }
 
-    /// Reads what [`to_bytes`](Self::to_bytes) wrote, and validates.
+    /// Reads the output of [`to_bytes`](Self::to_bytes), and validates it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Artifact, ArtifactError> {
         let (plan, mut code) = counted(bytes)?;
         let mut artifact: Artifact = serde_json::from_slice(plan).map_err(refuse)?;
@@ -61,7 +61,7 @@ fn take(code: &mut Code) -> Vec<u8> {
     }
 }
 
-/// As many bytes as the number in front of them says, and the rest.
+/// The bytes counted by the number before them, and the rest.
 fn counted(bytes: &[u8]) -> Result<(&[u8], &[u8]), ArtifactError> {
     let split = || {
         let (length, rest) = bytes.split_first_chunk()?;

@@ -10,8 +10,9 @@ macro_rules! dtypes {
     ($($variant:ident $name:literal $bytes:literal $kind:ident)*) => {
         /// The type of a tensor's elements.
         ///
-        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian. Two neighbours of `F4E2M1FN`
-        /// share a byte, the first in its low bits: only inputs and outputs have that type, no buffer and no kernel.
+        /// `I1` is stored as one byte, 0 or 1. `Index` is a signed 64-bit integer. All are little-endian. Two
+        /// neighbours of `F4E2M1FN` share a byte, the first in its low bits: only inputs and outputs have that type, no
+        /// buffer and no kernel.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub enum DType {
             $(#[serde(rename = $name)] $variant,)*
@@ -21,7 +22,7 @@ macro_rules! dtypes {
             /// Every type, in declaration order.
             pub const ALL: [DType; [$($bytes),*].len()] = [$(DType::$variant,)*];
 
-            /// Bytes of one element, a whole one where several share it.
+            /// Bytes of one element; 1 if several elements share a byte.
             pub fn bytes(self) -> usize {
                 match self {
                     $(DType::$variant => $bytes,)*
@@ -97,7 +98,8 @@ impl DType {
         }
     }
 
-    /// The type that the buffer of an input or output has: of complex numbers that of their parts, of elements that share bytes bytes.
+    /// The element type of the buffer of an input or output: the type of the parts for complex numbers, bytes for
+    /// elements that share bytes.
     pub fn in_buffer(self) -> DType {
         match self.per_byte() {
             1 => self.part(),
@@ -105,7 +107,7 @@ impl DType {
         }
     }
 
-    /// Bytes of so many elements in memory, one after the other; `None` where they are too many.
+    /// Bytes of `elements` contiguous elements; `None` if the number overflows.
     pub fn size_of(self, elements: usize) -> Option<usize> {
         elements.div_ceil(self.per_byte()).checked_mul(self.bytes())
     }

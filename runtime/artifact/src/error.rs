@@ -12,7 +12,7 @@ pub enum ArtifactError {
     Json { message: String },
     /// The artifact is of a format that this version does not know.
     Version { found: u32, supported: u32 },
-    /// The data are not those that the checksum was made of.
+    /// The data do not match the checksum.
     Damaged,
     /// The data contradict themselves.
     Invalid { entry: Entry, problem: Problem },
@@ -67,7 +67,7 @@ pub enum Problem {
     NotItsBuffer {
         buffer: u32,
     },
-    /// A buffer says that it is the memory of a tensor that lives elsewhere.
+    /// A buffer claims to be the memory of a tensor that has another buffer.
     NotItsTensor {
         tensor: u32,
     },
@@ -96,7 +96,7 @@ pub enum Problem {
         first: u32,
         last: u32,
     },
-    /// A step of a loop that goes on where no turn begins or ends, or one without a way to end.
+    /// A step of a loop that jumps to no begin or end of a turn, or a loop without an exit.
     Jump {
         to: u32,
     },
@@ -108,11 +108,11 @@ pub enum Problem {
     WritesInput {
         buffer: u32,
     },
-    /// The axes of a product's tensors are not those of its loops.
+    /// The axes of a product's tensors do not match its loops.
     Loops,
-    /// A call with a type that it is not for, or on a GPU, or with a result that is an operand.
+    /// A call with a type that it does not support, or on a GPU, or with a result that is an operand.
     NoCall,
-    /// A version that takes, gives or overwrites something else than the first one, or is for another target.
+    /// A version with inputs, outputs or updates that differ from those of the first version, or with another target.
     OtherProgram,
     /// More versions than there may be.
     TooManyVersions,

@@ -1,8 +1,8 @@
 //! An artifact as JSON.
 //!
-//! The version is looked at before anything else: a newer artifact is refused as such, and never misread. From version 3 on
-//! the text begins with a checksum of all that follows it, whatever the spacing: what was damaged, or changed by hand, is
-//! refused. It protects from accidents only; who writes a checksum of his own is believed, as is the machine code.
+//! The version is tested before anything else: a newer artifact is refused as such, and never misread. From version 3
+//! on the text begins with a checksum of the rest, ignoring spacing: a damaged or edited text is refused. It protects
+//! from accidents only; an artifact with a recomputed checksum is trusted, and so is its machine code.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,12 +1,13 @@
 //! Limits on the content of an artifact, each with its reason. Exceeding one is an error, never a crash.
 
-/// Most tokens in one size expression. Sizes are products of a few extents; a kernel's byte count adds some dozens of them.
+/// Most tokens in one size expression. Sizes are products of a few extents; a kernel's byte count adds some dozens of
+/// them.
 pub const MAX_SIZE_OPS: usize = 4096;
 
-/// Most axes of a tensor, the same as in the IR.
+/// The most axes of a tensor, as in the IR.
 pub const MAX_RANK: usize = 32;
 
-/// Most axes of a product's factor that are read through windows: a convolution of more is taken apart.
+/// Most axes of a product's factor that are read through windows: a convolution with more axes is decomposed.
 pub const MAX_WINDOWS: usize = 4;
 
 /// Most threads of a block that any NVIDIA GPU takes.

@@ -1,16 +1,16 @@
 //! The devices that a program runs on, and the arithmetic of their ranks.
 //!
-//! A device has an index along each axis of its mesh. Its rank is the row-major number of these, the last axis fastest. A group of
-//! devices along some axes holds all that differ along no other axis; the index of a device in it is the row-major number of its indices
-//! along these axes, in the order in which they are listed.
+//! A device has an index along each axis of its mesh. Its rank is the row-major number of these indices, the last axis
+//! fastest. A group along some axes is a set of devices that differ along no other axis. The index of a device in its
+//! group is the row-major number of its indices along these axes, in the order in which they are listed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::artifact::{DimSpec, TensorSpec};
 use crate::size::SizeExpr;
 
-/// The devices of a program that runs once on each, and the way in which its tensors lie on them. The program's own inputs and outputs
-/// are the parts of one device.
+/// The devices that each run a program once, and the distribution of its tensors over them. The program's own inputs
+/// and outputs are the parts of one device.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Mesh {
     pub axes: Vec<MeshAxis>,
@@ -25,10 +25,10 @@ pub struct MeshAxis {
     pub size: u32,
 }
 
-/// The mesh axes that cut a tensor into equal parts. Devices that differ along other axes alone hold copies.
+/// The mesh axes that split a tensor into equal parts. Devices that differ only along other axes hold copies.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sharding {
-    /// For each axis of the tensor the mesh axes that cut it, major first.
+    /// For each axis of the tensor, the mesh axes that split it, major first.
     pub dims: Vec<Vec<u32>>,
 }
 
@@ -43,14 +43,14 @@ impl Mesh {
         over.iter().map(|&axis| self.size(axis)).product()
     }
 
-    /// The index of a device in its group along these axes.
+    /// The index of device `rank` in its group along the axes `over`.
     pub fn index(&self, rank: usize, over: &[u32]) -> usize {
         over.iter().fold(0, |index, &axis| {
             index * self.size(axis) + self.along(rank, axis)
         })
     }
 
-    /// The rank of the device with this index in the group of `rank` along these axes.
+    /// The rank of the device with index `index` in the group of `rank` along these axes.
     pub fn member(&self, rank: usize, over: &[u32], index: usize) -> usize {
         let (mut rest, mut member) = (index, rank);
         for &axis in over.iter().rev() {
@@ -78,7 +78,7 @@ impl Mesh {
             .map_or(1, |axis| axis.size as usize)
     }
 
-    /// The number of parts into which the axis `dim` of a tensor is cut.
+    /// The number of parts into which the axis `dim` of a tensor is split.
     pub fn parts(&self, sharding: &Sharding, dim: usize) -> usize {
         self.group_size(sharding.axes(dim))
     }
@@ -95,7 +95,7 @@ impl Mesh {
         others.all(|axis| self.along(rank, axis) == 0)
     }
 
-    /// A tensor of all devices, given that of one.
+    /// The tensor of all devices, given the part of one device.
     pub fn whole(&self, sharding: &Sharding, part: &TensorSpec) -> TensorSpec {
         let dims = part.dims.iter().enumerate().map(|(at, dim)| DimSpec {
             extent: match self.parts(sharding, at) {
@@ -110,7 +110,7 @@ impl Mesh {
         }
     }
 
-    /// The inputs of all devices, given those of one.
+    /// The inputs of all devices, given those of one device.
     pub fn whole_inputs(&self, inputs: &[TensorSpec]) -> Vec<TensorSpec> {
         let pairs = self.inputs.iter().zip(inputs);
         pairs.map(|(own, part)| self.whole(own, part)).collect()

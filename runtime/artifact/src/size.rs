@@ -1,8 +1,8 @@
 //! Sizes as arithmetic on the named extents of a program.
 //!
-//! A [`SizeExpr`] is a flat postfix program, so that nothing recurses on its depth. Its text is that program, `$0` being
-//! the first named extent: `$0 1024 * 2 ceildiv`. Arithmetic is on `i64` and checked: an overflow, a divisor that is not
-//! positive or a malformed program is a [`SizeError`] that names the expression; nothing here panics.
+//! A [`SizeExpr`] is a flat postfix program, so that nothing recurses on its depth. Its text is that program, `$0`
+//! being the first named extent: `$0 1024 * 2 ceildiv`. Arithmetic is on `i64` and checked: an overflow, a divisor that
+//! is not positive or a malformed program is a [`SizeError`] that names the expression; nothing here panics.
 
 use std::fmt;
 use std::str::FromStr;
@@ -44,7 +44,7 @@ impl SizeExpr {
         SizeExpr::from_ops(vec![SizeOp::Extent(index)])
     }
 
-    /// Takes a program as it is; [`SizeExpr::check`] says whether it is well formed.
+    /// Wraps a program without checks; [`SizeExpr::check`] tells if it is well formed.
     pub fn from_ops(ops: Vec<SizeOp>) -> SizeExpr {
         SizeExpr { ops }
     }
@@ -89,7 +89,7 @@ impl SizeExpr {
         }
     }
 
-    /// The number of the extent, where the expression is one extent and nothing else.
+    /// The number of the extent, if the expression is a single extent.
     pub fn as_extent(&self) -> Option<u32> {
         match self.ops[..] {
             [SizeOp::Extent(index)] => Some(index),
@@ -169,7 +169,7 @@ impl SizeExpr {
         stack.pop().map_or_else(String::new, |infix| infix.text)
     }
 
-    /// Puts two expressions together, at once where both are constants and where one is neutral.
+    /// Combines two expressions. Folds the operation if both are constant or one is neutral.
     fn binary(mut self, other: SizeExpr, op: SizeOp) -> SizeExpr {
         match (op, self.as_constant(), other.as_constant()) {
             (_, Some(a), Some(b)) if apply(op, a, b).is_ok() => {

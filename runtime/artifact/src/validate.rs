@@ -1,12 +1,14 @@
 //! Checks an artifact, so that a runtime may follow every number in it.
 //!
-//! Checked are: the version; that names are there and unique; that every position lies in its list and every size is well
-//! formed; that an input and its buffer name each other; that tensors and buffers agree in their element type; that code
-//! suits the target; that the axes of a call fit its loops; that a mesh has devices and cuts the tensors that are there; that a communication
-//! fits it; that versions are versions of one program; that a temporary is used only while it lives; that an output lives where an input is overwritten.
+//! Checked are: the version; that names are there and unique; that every position lies in its list and every size is
+//! well formed; that an input and its buffer name each other; that tensors and buffers agree in their element type;
+//! that code suits the target; that the axes of a call fit its loops; that a mesh has devices and cuts the tensors that
+//! are there; that a communication fits it; that versions are versions of one program; that a temporary is used only
+//! while it lives; that an output lives where an input is overwritten.
 //!
-//! Not checked, as it depends on the extents' values: that sizes are not negative and fit, that a tensor fits its buffer, that a copy or fill stays
-//! inside its buffers (a runtime checks these when it plans a run). Not checked, as nobody can: what machine code does.
+//! Not checked here, since it depends on the extents' values: that sizes are not negative and fit, that a tensor fits
+//! its buffer, that a copy or fill stays inside its buffers (a runtime checks these when it plans a run). Not
+//! checkable: the effects of machine code.
 
 use std::collections::BTreeSet;
 
@@ -260,7 +262,7 @@ impl Artifact {
         }
     }
 
-    /// A loop ends with a step that comes back to its beginning, and has one way to end.
+    /// Checks that a loop ends with a step that jumps back to its beginning, and that it has one exit.
     fn check_turn(
         &self,
         index: usize,
@@ -283,7 +285,7 @@ impl Artifact {
         same_dtype(DType::I1.name(), self.buffer(condition)?.dtype.name())
     }
 
-    /// A product that a launch computes: its tensors are those of the kernel.
+    /// Checks a product that a launch computes: its tensors are those of the kernel.
     fn check_launched(&self, product: &GpuProduct, buffers: &[u32]) -> Result<(), Problem> {
         let here = matches!(self.target, Target::Cuda { .. });
         let own: BTreeSet<u32> = product.tensors().map(|f| f.tensor.buffer).collect();
@@ -351,7 +353,7 @@ impl Artifact {
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
-    /// The tensors of a call are there, and the last one, the result, is written and no other.
+    /// Checks that the tensors of a call exist, and that exactly the last one, the result, is written.
     fn check_call(&self, tensors: &[Factor]) -> Result<(), Problem> {
         for factor in tensors {
             self.check_tensor(&factor.tensor)?;
@@ -467,7 +469,8 @@ impl Artifact {
         turned.then_some(()).ok_or(Problem::Loops)
     }
 
-    /// Operands are of one type, f32 or f64, results are written, to buffers of their own, and all have the loops of one batch.
+    /// Operands are of one type, f32 or f64, results are written, to buffers of their own, and all have the loops of
+    /// one batch.
     fn check_routine(&self, routine: Routine, tensors: &[Factor]) -> Result<(), Problem> {
         let (taken, made) = routine.axes();
         let here = matches!(self.target, Target::Cpu { .. });
@@ -531,7 +534,8 @@ impl Artifact {
         fits.then_some(()).ok_or(Problem::Sharding)
     }
 
-    /// A communication of a group of the mesh. Operand and result are of one type and one rank, in buffers of their own.
+    /// Checks a communication of a group of the mesh. Operand and result have one type and one rank, in separate
+    /// buffers.
     fn check_collective(
         &self,
         op: &Collective,

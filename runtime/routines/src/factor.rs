@@ -9,8 +9,9 @@ use faer::{MatMut, MatRef, Par, Spec};
 use crate::{Real, fits};
 use faer::dyn_stack::MemStack;
 
-/// Makes of a symmetric matrix, of which the lower triangle is read, the lower triangular matrix whose product with its transpose it is. False,
-/// and all elements NaN, where a pivot is no number above zero.
+/// Replaces a symmetric matrix, of which only the lower triangle is read, by its Cholesky factor: the lower triangular
+/// matrix whose product with its transpose is the matrix. Returns false, with all elements NaN, if a pivot is not a
+/// number above zero.
 pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     if !fits(a, [n, n]) {
         return false;
@@ -38,7 +39,8 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     true
 }
 
-/// The same column by column as the op is defined, for matrices with infinities: products of blocks make NaN of them.
+/// The Cholesky factor column by column, in the order of the op's definition, for matrices with infinities: block
+/// products would give NaN for them.
 fn by_columns<T: Real>(n: usize, a: &mut [T]) -> bool {
     let less = |a: &[T], [row, other]: [usize; 2]| {
         let known = (0..other).map(|k| a[k * n + row] * a[k * n + other]);
@@ -77,7 +79,7 @@ pub fn triangular_solve<T: Real>(n: usize, [upper, unit]: [bool; 2], a: &[T], b:
     }
 }
 
-/// The same, one unknown after the other as the op is defined.
+/// Solves a triangular system one unknown after the other, in the order of the op's definition.
 pub fn substitute<T: Real>(n: usize, [upper, unit]: [bool; 2], a: &[T], b: &mut [T]) {
     if !fits(a, [n, n]) || n == 0 {
         return;
@@ -92,8 +94,8 @@ pub fn substitute<T: Real>(n: usize, [upper, unit]: [bool; 2], a: &[T], b: &mut 
     }
 }
 
-/// Makes of a matrix its factors, a unit lower triangular one below the diagonal and an upper triangular one, and gives for each step the row that
-/// was exchanged with that of its number.
+/// Replaces a matrix by its LU factors, a unit lower triangular one below the diagonal and an upper triangular one.
+/// `pivots` gets for each step the row that was exchanged with the row of the step's number.
 pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32]) {
     let steps = rows.min(columns);
     if !fits(a, [rows, columns]) || pivots.len() != steps {
@@ -117,7 +119,7 @@ pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32])
         a.copy_from_slice(&given);
         return eliminate([rows, columns], a, pivots);
     }
-    // The exchanges that bring each row to its place: `held[at]` is the row that stands there, `place` the inverse.
+    // The exchanges that bring each row to its position: `held[at]` is the row now at `at`, `place` the inverse.
     let (mut held, mut place): (Vec<usize>, Vec<usize>) =
         ((0..rows).collect(), (0..rows).collect());
     for (step, pivot) in pivots.iter_mut().enumerate() {
@@ -129,7 +131,7 @@ pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32])
     }
 }
 
-/// The same, one column after the other as the op is defined.
+/// The LU factors one column after the other, in the order of the op's definition.
 fn eliminate<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32]) {
     for (step, pivot) in pivots.iter_mut().enumerate() {
         let mut from = step;

@@ -1,10 +1,11 @@
-//! Functions of one matrix or one line: what the runtime calls for the ops that no kernel computes. By `faer` and `rustfft`.
+//! Functions of one matrix or one line, called by the runtime for ops that no kernel computes. Based on `faer` and
+//! `rustfft`.
 //!
-//! A matrix is a slice, column by column. Results are those that the ops define (docs/dialects/fusion.md), signs and pivots included: where a
-//! crate follows another convention it is converted here. A crate of its own, as the code that these crates make is large: it is compiled once,
-//! and not with each change of the runtime.
+//! A matrix is a slice in column-major order. Results are those defined by the ops (docs/dialects/fusion.md), signs and
+//! pivots included; results of crates with other conventions are converted here. It is a crate of its own because the
+//! code of these crates is large: it is compiled once, and not with each change of the runtime.
 //!
-//! Knows neither artifacts nor threads, and never panics: lengths that disagree leave results as they are.
+//! Knows neither artifacts nor threads, and never panics: if lengths disagree, results are not written.
 
 #![forbid(unsafe_code)]
 

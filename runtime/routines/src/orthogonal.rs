@@ -1,4 +1,4 @@
-//! Factors of reflections: `H = 1 - tau v v'`, where `v` is one at its diagonal and stands below it.
+//! QR factors as Householder reflections, `H = 1 - tau v v'`. The vector `v` is 1 at the diagonal and stored below it.
 
 use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::householder;
@@ -7,7 +7,8 @@ use faer::{Conj, MatMut, MatRef, Par, Spec};
 
 use crate::{Real, fits};
 
-/// Makes of a matrix an upper triangular one and below it the reflections that give the matrix from that, with their factors.
+/// Replaces a matrix by its QR factors: R in the upper triangle, the vectors of the reflections below it. `taus` gets
+/// the factors of the reflections.
 pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     let steps = rows.min(columns);
     if !fits(a, [rows, columns]) || taus.len() != steps || steps == 0 {
@@ -36,7 +37,8 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         // The crate divides by its factor.
         *tau = T::one() / factors[step * block + step % block];
     }
-    // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are nearly so.
+    // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are
+    // nearly so.
     if found.rank < steps || !(0..steps).all(|step| reflects(rows, step, a, taus[step])) {
         a.copy_from_slice(&given);
         reflected([rows, columns], a, taus);
@@ -51,7 +53,7 @@ fn reflects<T: Real>(rows: usize, step: usize, a: &[T], tau: T) -> bool {
     tau == T::zero() || off <= T::of(8 * rows) * T::EPSILON
 }
 
-/// The same, one column after the other.
+/// The reflections, computed one column after the other.
 fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     for (step, tau) in taus.iter_mut().enumerate() {
         let (own, rest) = a[step * rows..].split_at_mut(rows);
@@ -95,7 +97,7 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
     }
 }
 
-/// The first columns of the product of the reflections in the columns of `v`, as many as there are columns.
+/// The first columns of the product of the reflections in the columns of `v`; `q` has the number of columns.
 pub fn householder_product<T: Real>([rows, columns]: [usize; 2], v: &[T], taus: &[T], q: &mut [T]) {
     let count = taus.len();
     if !fits(v, [rows, columns]) || !fits(q, [rows, columns]) || count > columns || columns > rows {
@@ -105,7 +107,7 @@ pub fn householder_product<T: Real>([rows, columns]: [usize; 2], v: &[T], taus: 
     for column in 0..columns {
         q[column * rows + column] = T::one();
     }
-    // A reflection of the last row alone is a factor of it. The crate leaves it out.
+    // A reflection of only the last row is a scalar factor, which the crate omits.
     let count = match count == rows {
         true => {
             if let (Some(last), Some(tau)) = (q.last_mut(), taus.last()) {

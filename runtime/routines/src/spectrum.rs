@@ -1,7 +1,8 @@
 //! Eigenvectors of symmetric matrices and singular vectors, with the sign that the ops define.
 //!
-//! Computed in double precision, of a matrix whose greatest element is near one: in single precision the crate loses values of graded matrices,
-//! and in any it squares elements. Elements that vanish beside the greatest one are zero, which is less than a rounding.
+//! Computed in double precision, on a matrix scaled so that its greatest element is near one: in single precision the
+//! crate loses values of graded matrices, and in any precision it squares elements. Elements negligible beside the
+//! greatest one become zero, which is less than a rounding error.
 
 use faer::diag::DiagMut;
 use faer::dyn_stack::{MemBuffer, MemStack};
@@ -11,8 +12,8 @@ use faer::{MatMut, MatRef, Par, Spec};
 
 use crate::{Real, fits};
 
-/// The eigenvectors of a symmetric matrix, of which the lower triangle is read, one in each column, and the eigenvalues, ascending. NaN where an
-/// element is no number or infinite.
+/// The eigenvectors of a symmetric matrix, one in each column, and the eigenvalues, ascending. Only the lower triangle
+/// is read. NaN if an element is NaN or infinite.
 pub fn eigh<T: Real>(n: usize, a: &[T], vectors: &mut [T], values: &mut [T]) {
     if !fits(a, [n, n]) || !fits(vectors, [n, n]) || values.len() != n || n == 0 {
         return;
@@ -55,8 +56,9 @@ pub fn eigh<T: Real>(n: usize, a: &[T], vectors: &mut [T], values: &mut [T]) {
     }
 }
 
-/// The left singular vectors, one in each column, the singular values, descending, and the right singular vectors, one in each row of `vt`. There are as
-/// many as rows or columns, or with longer results a basis. NaN where an element is no number or infinite.
+/// The singular value decomposition: left singular vectors in the columns of `u`, singular values in descending order,
+/// right singular vectors in the rows of `vt`. There are `min(rows, columns)` vectors, or full bases if `u` and `vt`
+/// are square. All results are NaN if an element is infinite or NaN.
 pub fn svd<T: Real>(
     [rows, columns]: [usize; 2],
     a: &[T],
@@ -127,7 +129,7 @@ pub fn svd<T: Real>(
         let other = v
             .get_mut(at * columns..(at + 1) * columns)
             .filter(|_| at < right);
-        // A pair has the sign of its left vector; what is beyond the pairs has its own.
+        // A pair has the sign of its left vector; vectors beyond the pairs have their own sign.
         let turned = own.as_deref().or(other.as_deref()).is_some_and(is_turned);
         let alone = at >= count;
         match (own, other) {
@@ -150,7 +152,8 @@ pub fn svd<T: Real>(
     }
 }
 
-/// The matrix in double precision divided by a power of two, and that; `None` where an element that counts is no number or infinite.
+/// The matrix in double precision, divided by a power of two, and that power. `None` if an element for which `counts`
+/// is true is infinite or NaN.
 fn scaled<T: Real>(a: &[T], counts: impl Fn(usize) -> bool) -> Option<(Vec<f64>, f64)> {
     let counted = |(place, x): (usize, &T)| counts(place).then(|| x.wide());
     let counting = a.iter().enumerate().filter_map(counted);
@@ -175,7 +178,7 @@ fn scaled<T: Real>(a: &[T], counts: impl Fn(usize) -> bool) -> Option<(Vec<f64>,
     Some((a.iter().map(of).collect(), scale))
 }
 
-/// The places of values in this order; of equal ones the first comes first.
+/// The positions of the values in sorted order; equal values stay in their order.
 fn sorted(values: &[f64], order: impl Fn(&f64, &f64) -> std::cmp::Ordering) -> Vec<usize> {
     let mut places: Vec<usize> = (0..values.len()).collect();
     places.sort_by(|&a, &b| order(&values[a], &values[b]));
@@ -187,7 +190,8 @@ fn narrowed<T: Real>(from: &[f64], to: &mut [T]) {
     pairs.for_each(|(from, to)| *to = T::narrow(*from));
 }
 
-/// True if the element that decides the sign is negative: the first one whose magnitude is more than half of the greatest.
+/// True if the element that decides the sign is negative: the first one whose magnitude is more than half of the
+/// greatest.
 fn is_turned<T: Real>(vector: &[T]) -> bool {
     let most = vector
         .iter()

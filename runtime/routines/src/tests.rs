@@ -1,4 +1,5 @@
-//! Residuals of results: each within a multiple of `n u |A|`, the backward error of these algorithms (Higham 2002, chapters 8 to 10 and 19).
+//! Residuals of results: each within a multiple of `n u |A|`, the backward error of these algorithms (Higham 2002,
+//! chapters 8 to 10 and 19).
 
 use crate::{
     Lines, Real, cholesky, eigh, fourier, householder_product, lu, qr, svd, triangular_solve,

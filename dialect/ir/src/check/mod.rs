@@ -1,7 +1,7 @@
 //! An op against its table: operands, clauses, regions, result types. Shared by parser, builder and verifier.
 //!
-//! Works on an op before it exists ([`OpParts`]), collects every mistake, and runs an op's own inference only on parts that
-//! fit its table, so that inference may rely on what the table says. Never makes ops.
+//! Works on an op before it exists ([`OpParts`]), collects every mistake, and runs an op's own inference only on parts
+//! that fit its table, so that inference may rely on the table. Never makes ops.
 
 pub mod codes;
 mod place;
@@ -35,7 +35,7 @@ pub fn against_table(ir: &Ir, def: &OpDef, parts: OpParts<'_>) -> Vec<OpError> {
     errors
 }
 
-/// The result types of an op, inferred, or as stated where the table has no inference. Everything wrong is reported.
+/// The result types of an op: inferred, or as stated if the table has no inference. Reports every mistake.
 pub fn result_types(
     ir: &mut Ir,
     def: &OpDef,
@@ -48,7 +48,7 @@ pub fn result_types(
     inferred(ir, def, parts)
 }
 
-/// As [`result_types`], for parts that are known to fit the table.
+/// Like [`result_types`], for parts that are known to fit the table.
 pub fn inferred(ir: &mut Ir, def: &OpDef, parts: OpParts<'_>) -> Result<ResultTypes, Vec<OpError>> {
     let types = match (def.infer, parts.stated) {
         (Some(infer), _) => infer(ir, parts).map_err(|e| vec![e])?,
@@ -108,7 +108,7 @@ fn layouts(ir: &Ir, stated: &[TypeId], errors: &mut Vec<OpError>) {
     }
 }
 
-/// The stated types where they are the inferred ones up to what `same` lets differ.
+/// The stated types, if they equal the inferred ones except in the respects that `same` allows.
 fn reconcile(
     ir: &Ir,
     stated: &[TypeId],
@@ -199,7 +199,7 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
     }
 }
 
-/// The way out for an operand of this type, where its element type is not taken.
+/// Advice for an operand whose element type the op does not take.
 fn instead(ir: &Ir, def: &OpDef, ty: TypeId, taken: DTypes, text: &str) -> Option<String> {
     let integral = ir
         .ty(ty)
@@ -337,7 +337,7 @@ fn clause_kind(ir: &Ir, clause: &ClauseDef, attr: AttrId, errors: &mut Vec<OpErr
     }
 }
 
-/// Checks that an attribute can be the value of a clause of this kind; the error is the text of what the clause takes.
+/// Checks that an attribute can be the value of a clause of this kind; the error says which values the clause takes.
 pub fn clause_fits(ir: &Ir, kind: ClauseKind, attr: AttrId) -> Result<(), String> {
     let value = ir.attr_kind(attr);
     let is_string = |a: &AttrId| matches!(ir.attr_kind(*a), AttrKind::String(_));

@@ -8,7 +8,7 @@ use crate::span::{OpSpans, Span};
 
 use super::codes::OP_RULE;
 
-/// An op's mistake as a diagnostic, at the operand, clause or result at fault where its place is known.
+/// Makes a diagnostic of an op's mistake, at the operand, clause or result at fault if its place is known.
 pub fn diagnostic(
     ir: &Ir,
     op_name: &str,

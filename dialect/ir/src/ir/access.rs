@@ -39,7 +39,7 @@ impl Ir {
     pub fn computes(&self, op: Op) -> Option<Computes> {
         self.def(op)?.computes
     }
-    /// True if `op` must be taken apart before a kernel can contain it.
+    /// True if `op` must be decomposed before a kernel can contain it.
     pub fn is_composite(&self, op: Op) -> bool {
         self.computes(op) == Some(Computes::Composite)
     }
@@ -53,7 +53,7 @@ impl Ir {
         let op = self.made_as(value, Computes::Constant)?;
         self.attr_of(op, "value")?.as_int()
     }
-    /// True if two ops have the same name, inherent attributes and result types, whatever they read.
+    /// True if two ops have the same name, inherent attributes and result types, ignoring operands.
     pub fn is_alike(&self, a: Op, b: Op) -> bool {
         let types = |op: Op| self.results(op).iter().map(|&r| self.value_type(r));
         self.name_id(a) == self.name_id(b)
@@ -91,14 +91,14 @@ impl Ir {
     pub fn attrs(&self, op: Op) -> &[(Sym, AttrId)] {
         self.attr_lists.get(self.ops[op].attrs)
     }
-    /// The attributes that say what the op is: all but the discardable ones.
+    /// The inherent attributes: all but the discardable ones.
     pub fn inherent_attrs(&self, op: Op) -> impl Iterator<Item = (Sym, AttrId)> + '_ {
         let attrs = self.attrs(op).iter().copied();
         attrs.filter(|(key, _)| !self.registry.is_discardable(self.str(*key)))
     }
     /// The attribute `name`.
     pub fn get_attr(&self, op: Op, name: &str) -> Option<AttrId> {
-        // Lists are short: comparing texts, mostly of other lengths, is less than hashing one.
+        // Lists are short. Comparing texts, mostly of different lengths, is cheaper than hashing the name.
         let attrs = self.attrs(op).iter();
         let mut found = attrs.filter(|(key, _)| self.str(*key) == name);
         found.next().map(|(_, a)| *a)
@@ -213,7 +213,7 @@ impl Ir {
     pub fn next_op(&self, op: Op) -> Option<Op> {
         self.ops[op].next
     }
-    /// True if a result of an erased op has the name `name`.
+    /// True if a result of an erased op had the name `name`.
     pub fn was_removed(&self, name: &str) -> bool {
         let Some(sym) = self.strings.lookup(name) else {
             return false;
@@ -285,7 +285,7 @@ impl Ir {
         let name = self.value_name(value);
         name.is_some_and(|name| name.starts_with(|c: char| c.is_ascii_digit()))
     }
-    /// The number from which on values without a name in the isolated `op` get theirs, as far as it was set: those below were names once.
+    /// The first number for unnamed values in the isolated `op`, if it was set: smaller numbers were names before.
     pub fn first_free_number(&self, op: Op) -> Option<u32> {
         self.free_numbers.get(&op).copied()
     }
@@ -391,7 +391,7 @@ impl Ir {
             self.insert_before(anchor, op);
         }
     }
-    /// True if `a` stands before `b` in their common block. Amortized constant time.
+    /// True if `a` is before `b` in their common block. Amortized constant time.
     pub fn is_before(&mut self, a: Op, b: Op) -> bool {
         if let Some(block) = self.ops[a].parent
             && !self.blocks[block].order_valid

@@ -38,7 +38,7 @@ impl Ir {
             encoding: None,
         }))
     }
-    /// The same tensor or scalar type with other elements, layout and all; other types as they are.
+    /// A tensor or scalar type with other elements and the same layout; other types are returned unchanged.
     pub fn with_dtype(&mut self, ty: TypeId, dtype: DType) -> TypeId {
         let kind = match self.ty(ty).clone() {
             TypeKind::Tensor(tensor) => TypeKind::Tensor(TensorType { dtype, ..tensor }),
@@ -58,7 +58,7 @@ impl Ir {
     pub fn function_type(&mut self, inputs: Vec<TypeId>, results: Vec<TypeId>) -> TypeId {
         self.type_id(TypeKind::Function { inputs, results })
     }
-    /// The extent that `expr` denotes: static where it is a constant, `None` where that is negative.
+    /// The extent that `expr` denotes: static if it is constant. `None` for a negative constant.
     pub fn extent(&mut self, expr: ExtentExpr) -> Option<Extent> {
         match expr.as_constant() {
             Some(value) => u64::try_from(value).ok().map(Extent::Static),
@@ -121,8 +121,8 @@ impl Ir {
         });
         plain.collect()
     }
-    /// The attribute of which `amounts` gives these entries: an `array<i64: ...>` where all are numbers; `None` where one is negative beside
-    /// a named one.
+    /// The attribute whose amounts are these entries: an `array<i64: ...>` if all are numbers; `None` if one is
+    /// negative and another has names.
     pub fn amounts_attr(&mut self, list: &[ExtentExpr]) -> Option<AttrId> {
         let numbers: Option<Vec<i64>> = list.iter().map(ExtentExpr::as_constant).collect();
         if let Some(numbers) = numbers {

@@ -1,12 +1,13 @@
 //! The storage of a program: operations, values, blocks, regions, and exact use lists.
 //!
 //! One [`Ir`] owns everything that a program is made of. Handles (`Op`, `Value`, ...) are small copies; all access goes
-//! through `Ir`. The edits here keep the structure whole: use lists are exact after each call, lists of ops and blocks are
-//! linked both ways. They do not check meaning; the verifier does.
+//! through `Ir`. The edits here keep the structure whole: use lists are exact after each call, lists of ops and blocks
+//! are linked both ways. They do not check meaning; the verifier does.
 //!
-//! [`interned`] has types, attributes, names and places; [`edit`] makes, links and erases; [`uses`] keeps the use lists;
-//! [`access`] reads. A record holds indices, and lists stand behind each other: an op of two operands and one result takes
-//! about 200 bytes with its values, uses and places, in arenas in the order of the text, so a walk reads memory forwards.
+//! [`interned`] has types, attributes, names and places; [`edit`] makes, links and erases; [`uses`] keeps the use
+//! lists; [`access`] reads. A record holds indices, and lists are stored consecutively: an op of two operands and one
+//! result takes about 200 bytes with its values, uses and places. Arenas are in the order of the text, so a walk reads
+//! memory forwards.
 //!
 //! Never recurses: erasing or dropping a tree of any depth uses explicit stacks.
 
@@ -54,14 +55,15 @@ pub enum Def {
     Arg(Block, u32),
 }
 
-/// A [`Def`] in two words: the number of the op or block, and which of its values with a bit that tells the two apart.
+/// A [`Def`] in two words: the number of the op or block, and the number of the value, with a bit that distinguishes
+/// the two.
 #[derive(Clone, Copy, Debug)]
 struct PackedDef {
     owner: u32,
     place: u32,
 }
 
-/// Of [`PackedDef::place`]: the owner is a block. No op and no block has half as many values.
+/// Flag of [`PackedDef::place`]: the owner is a block. No op and no block has half as many values.
 const ARGUMENT: u32 = 1 << 31;
 
 impl From<Def> for PackedDef {
@@ -196,7 +198,8 @@ pub struct Ir {
     blocks: PrimaryMap<Block, BlockData>,
     regions: PrimaryMap<Region, RegionData>,
     free_uses: Vec<Use>,
-    /// Of isolated ops, the least number that is no name of a value in it and was none: see [`Ir::first_free_number`].
+    /// For isolated ops, the least number that is not and was not the name of a value in it: see
+    /// [`Ir::first_free_number`].
     free_numbers: rustc_hash::FxHashMap<Op, u32>,
     edits: u64,
 }
@@ -230,8 +233,8 @@ impl Ir {
         ir.locs.intern(LocKind::Unknown);
         ir
     }
-    /// The number of edits so far: of ops, operands, attributes, types of values, blocks and regions. While it stays, all that the
-    /// verifier looks at stays too; names, locations and what is interned do not count.
+    /// The number of edits so far: of ops, operands, attributes, types of values, blocks and regions. While it is
+    /// unchanged, everything that the verifier checks is unchanged; names, locations and interned items do not count.
     pub fn edits(&self) -> u64 {
         self.edits
     }

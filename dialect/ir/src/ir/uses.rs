@@ -51,8 +51,8 @@ impl Ir {
         self.uses[slot].value = value;
         self.link_use(slot);
     }
-    /// Points every use of `from` at `to`. The name of `from` goes to `to` where `to` has none; where `to` has a number and `from` a
-    /// word, they change names.
+    /// Replaces every use of `from` by `to`. If `to` has no name, it takes the name of `from`. If `to` has a number and
+    /// `from` a word, they swap names.
     pub fn replace_all_uses(&mut self, from: Value, to: Value) {
         if from == to {
             return;
@@ -69,7 +69,7 @@ impl Ir {
             _ => {}
         }
     }
-    /// Points those uses of `from` at `to` for which `wanted` says so.
+    /// Replaces those uses of `from` by `to` for which `wanted` returns true.
     pub fn replace_uses_if(
         &mut self,
         from: Value,

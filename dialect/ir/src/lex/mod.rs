@@ -1,8 +1,8 @@
-//! The lexer: source text to tokens, one after the other. [`token`] has the kinds, [`scan`] the tokens with an inside of
-//! their own.
+//! The lexer: source text to tokens, one after the other. [`token`] has the kinds, [`scan`] the tokens with an inside
+//! of their own.
 //!
-//! Never fails: what no rule takes is a [`Tok::Error`] token, reported by the parser. A token never spans more than it
-//! must: after an unclosed string or bracket the next token begins behind its opening.
+//! Never fails: text that matches no rule is a [`Tok::Error`] token, reported by the parser. A token spans no more than
+//! necessary: after an unclosed string or bracket the next token begins after the opening.
 
 pub mod scan;
 pub mod token;

@@ -1,22 +1,23 @@
 //! Finds the end of bracketed text that the lexer takes as one token: bodies of dialect attributes, shapes, dense data.
 //!
-//! Brackets are matched with a stack on the heap, strings are skipped whole, `->` is no bracket. Never looks further than
-//! the end of the text, and never twice at what has no end: linear in the text, whatever is left open.
+//! Brackets are matched with a stack on the heap, strings are skipped whole, and `->` is no bracket. Never looks beyond
+//! the end of the text, and scans an unclosed part only once: linear in the text, even with unclosed brackets.
 
-/// Results of scans ahead in a text. A scan that finds no end would be repeated in vain at the next bracket: so it is kept how far it
-/// went, and what closes in between. Places must ascend, as those of tokens do.
+/// Cached results of scans ahead in a text. A scan that finds no end would be repeated at the next bracket, so its
+/// range is cached with the brackets that close in it. Positions must ascend, like those of tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Scanned {
     /// Up to here brackets are known.
     brackets: usize,
-    /// Those of them that close, and where they end; in order.
+    /// The brackets among them that close, with their ends; in order.
     closed: Vec<(u32, u32)>,
     /// Up to here no `{-#` has an end.
     resources: usize,
 }
 
 impl Scanned {
-    /// The length of the bracketed text at byte `start`, closing bracket included; `None` where it never closes.
+    /// The length of the bracketed text at byte `start`, closing bracket included; `None` if the bracket is never
+    /// closed.
     pub fn balanced(&mut self, text: &str, start: usize) -> Option<usize> {
         if start >= self.brackets {
             self.closed.clear();
@@ -31,7 +32,8 @@ impl Scanned {
         let at = self.closed.binary_search_by_key(&start, |c| c.0 as usize);
         at.ok().map(|at| self.closed[at].1 as usize - start)
     }
-    /// Notes what closes from `start` on, up to the end of the bracket there or what stands in its way; how far that is.
+    /// Records the brackets that close from `start` on, up to the end of the bracket there or an obstacle; returns the
+    /// end of the scan.
     fn scan(&mut self, text: &str, start: usize) -> usize {
         let bytes = text.as_bytes();
         let mut open: Vec<(u8, usize)> = Vec::new();
@@ -63,7 +65,7 @@ impl Scanned {
         }
         at
     }
-    /// The length of what stands behind `{-#` up to `#-}`, which is included; `start` is the byte behind it.
+    /// The length of the text after `{-#` up to and including `#-}`; `start` is the byte after `{-#`.
     pub fn resources(&mut self, text: &str, start: usize) -> Option<usize> {
         if start < self.resources {
             return None;
@@ -114,7 +116,7 @@ pub fn string(text: &str) -> Option<usize> {
     }
 }
 
-/// The length of the plain start of a shape: everything that dims and an element type are made of, with `also` besides.
+/// The length of the longest start of `text` that consists of the characters of dims and element types, and `also`.
 pub fn shape(text: &str, also: u8) -> usize {
     let plain = |b: &u8| {
         b.is_ascii_alphanumeric()
@@ -125,7 +127,7 @@ pub fn shape(text: &str, also: u8) -> usize {
     let start = text.as_bytes().iter().take_while(|b| plain(b)).count();
     let rest = &text[start..];
     match text[..start].ends_with("complex") && rest.starts_with('<') {
-        // `complex<f32>`, with what may stand behind an element type.
+        // `complex<f32>`, and the characters that may follow an element type.
         true => rest.find('>').map_or(start, |end| {
             let behind = rest[end + 1..].bytes();
             start + end + 1 + behind.take_while(u8::is_ascii_whitespace).count()

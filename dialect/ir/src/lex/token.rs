@@ -1,7 +1,7 @@
 //! The tokens of `.fir` text.
 //!
-//! A token is a kind and a range of bytes; its text is looked up in the source where it is needed. Shapes, dense data and
-//! bodies of dialect attributes are one token each: their inside follows other rules than the rest of the language
+//! A token is a kind and a range of bytes; its text is looked up in the source where it is needed. Shapes, dense data
+//! and bodies of dialect attributes are one token each: their inside follows other rules than the rest of the language
 //! (`4x8xf32` is no number). The kinds after [`Tok::Error`] are not lexed: the outline pass turns lexed kinds into them
 //! by position.
 
@@ -137,8 +137,8 @@ pub enum Tok {
     StartType,
 }
 
-/// Takes letters of other scripts, which stand in no name, with the name: the parser reports the whole. False where a
-/// sign follows.
+/// Takes letters of other scripts, which no name contains, together with the name: the parser reports all of it. False
+/// if a sign follows.
 fn letters(lexer: &mut Lexer<'_, Tok>) -> bool {
     let part = |c: &char| c.is_alphanumeric() || matches!(c, '_' | '$' | '.' | '-');
     let other = |c: char| !c.is_ascii() && c.is_alphanumeric();
@@ -159,7 +159,7 @@ fn string(lexer: &mut Lexer<'_, Tok>) -> bool {
     true
 }
 
-/// Takes `<...>` after what was lexed, if it stands there: `Some(true)` if it closes.
+/// Takes a following `<...>` into the token: `Some(true)` if it closes, `None` without `<`.
 fn body(lexer: &mut Lexer<'_, Tok>) -> Option<bool> {
     if !lexer.remainder().starts_with('<') {
         return None;
@@ -189,7 +189,7 @@ fn dialect_type(lexer: &mut Lexer<'_, Tok>) -> Tok {
     }
 }
 
-/// A word, or what it begins where a bracket follows at once.
+/// A word, or the token that it begins if a bracket follows at once.
 fn word(lexer: &mut Lexer<'_, Tok>) -> Tok {
     match lexer.remainder().as_bytes().first() {
         Some(b'<') => angle_word(lexer),
@@ -277,7 +277,7 @@ fn resources(lexer: &mut Lexer<'_, Tok>) -> bool {
     length.is_some()
 }
 
-/// The length of the bracketed text that stands next.
+/// The length of the following bracketed text.
 fn balanced(lexer: &mut Lexer<'_, Tok>) -> Option<usize> {
     let (text, start) = (lexer.source(), lexer.span().end);
     lexer.extras.balanced(text, start)

@@ -1,7 +1,7 @@
-//! The parser's state, and the actions that note the parts of a statement as the grammar finds them.
+//! The parser's state, and the actions that record the parts of a statement as the grammar finds them.
 //!
-//! A statement's parts go to one scratch [`Statement`]; nothing is made of them before its end (`ops.rs`) or the `{` of its
-//! first region (`regions.rs`). Types and attributes are interned at once (`types.rs`, `attrs.rs`).
+//! A statement's parts go to one scratch [`Statement`]; nothing is made of them before its end (`ops.rs`) or the `{` of
+//! its first region (`regions.rs`). Types and attributes are interned at once (`types.rs`, `attrs.rs`).
 
 use std::cell::{Cell, RefCell};
 
@@ -35,7 +35,7 @@ pub struct Named {
     pub span: Span,
 }
 
-/// The value after a word of a clause; what it means depends on the word.
+/// The value after a word of a clause; its meaning depends on the word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ItemValue {
     /// A number, to be read with the type that the clause gives it.
@@ -68,7 +68,7 @@ pub struct KnownName {
     pub name: OpName,
     /// Its table.
     pub def: Option<&'static OpDef>,
-    /// True if the op may stand here: its name has a table, or is the module.
+    /// True if the op has a table, or is the module.
     pub known: bool,
 }
 
@@ -190,7 +190,7 @@ pub struct Parser<'i> {
     pub(super) placeholder: OpName,
     pub(super) resources: Option<Sym>,
     pub(super) answer: Option<Answer>,
-    /// The `{` of the region that, as what follows shows, was meant to end before.
+    /// The `{` of a region that was probably meant to end earlier, as the following text shows.
     pub(super) unclosed: Option<Span>,
 }
 
@@ -233,7 +233,7 @@ impl<'i> Parser<'i> {
         parser.enter_file();
         parser
     }
-    /// Runs the grammar; what it finds is in the parser.
+    /// Runs the grammar; the results are in the parser.
     pub fn run(&mut self, feed: Feed<'_, '_>) {
         if let Err(error) = StartParser::new().parse(self, feed) {
             self.failed_run(error);

@@ -1,8 +1,8 @@
-//! Aliases (`#a = ...`, `!t = ...`), and the size that attributes and types have with aliases written out.
+//! Aliases (`#a = ...`, `!t = ...`), and the size of attributes and types with their aliases expanded.
 //!
-//! Definitions are read before the rest of the file, each after those it uses, so that aliases may be used before they are
-//! defined. The order is found with an explicit stack. Because a chain of aliases can double the size of a type at each
-//! step, depth and size of everything composite are kept and limited.
+//! Definitions are read before the rest of the file, each after the definitions that it uses, so that aliases may be
+//! used before they are defined. The order is found with an explicit stack. Because a chain of aliases can double the
+//! size of a type at each step, depth and size of everything composite are recorded and limited.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ enum Visit {
 }
 
 impl<'i> Parser<'i> {
-    /// Reads the alias definitions at `ranges` of `tokens`, each after those it uses.
+    /// Reads the alias definitions at `ranges` of `tokens`, each after the definitions that it uses.
     pub fn aliases(&mut self, tokens: &[Token], ranges: &[Range<usize>]) {
         let mut definitions: FxHashMap<&'i str, usize> = FxHashMap::default();
         for (index, range) in ranges.iter().enumerate() {
@@ -177,7 +177,7 @@ impl<'i> Parser<'i> {
         found
     }
 
-    /// Notes how deep and large `whole` is, made of `parts`, and reports what is beyond the limits.
+    /// Records the depth and size of `whole`, made of `parts`, and reports values beyond the limits.
     pub fn weigh(&mut self, whole: impl Into<Part>, parts: &[Part], span: Span) {
         let mut weight = Weight { depth: 1, parts: 1 };
         for part in parts {

@@ -203,7 +203,7 @@ impl Parser<'_> {
         self.weigh(attr, &parts, span);
         attr
     }
-    /// Reports names that stand twice.
+    /// Reports duplicate names.
     pub fn check_duplicates(&mut self, entries: &[Named]) {
         if entries.len() < 2 {
             return;

@@ -1,6 +1,6 @@
-//! Characters that begin no token: what each is, and what is meant.
+//! Characters that begin no token: their names, and the characters probably meant.
 
-/// Characters that look like one of ours, and that one.
+/// Characters that resemble one of ours, with that character.
 const LOOKALIKES: [(char, &str); 24] = [
     ('\u{2212}', "-"),
     ('\u{2010}', "-"),
@@ -28,7 +28,7 @@ const LOOKALIKES: [(char, &str); 24] = [
     ('\u{FF0A}', "*"),
 ];
 
-/// Characters that are not seen, and what they are.
+/// Invisible characters, with descriptions.
 const UNSEEN: [(char, &str); 10] = [
     ('\u{A0}', "a space that does not break: write a plain one"),
     ('\u{202F}', "a space that does not break: write a plain one"),
@@ -45,7 +45,7 @@ const UNSEEN: [(char, &str); 10] = [
     ),
 ];
 
-/// The message, and what to do, for the character `c`, at which `rest` begins.
+/// The message and advice for the character `c`, at which `rest` begins.
 pub fn wrong(c: char, rest: &str) -> (String, Option<String>) {
     let number = format!("U+{:04X}", u32::from(c));
     if let Some((_, what)) = UNSEEN.iter().find(|(unseen, _)| *unseen == c) {

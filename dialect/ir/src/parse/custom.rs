@@ -1,7 +1,7 @@
 //! The custom form by the op's table: the meaning of words and values after the operands.
 //!
-//! The grammar gives a flat list of words and values; an [`OpDef`] says which words are clauses and what each takes. A clause
-//! becomes the attribute of its name.
+//! The grammar gives a flat list of words and values. An [`OpDef`] says which words are clauses and which values each
+//! takes. A clause becomes the attribute of its name.
 
 use smallvec::SmallVec;
 
@@ -22,10 +22,10 @@ use crate::span::Span;
 use crate::suggest;
 use crate::types::{DType, TypeId, TypeKind};
 
-/// Attributes of an operation in the making.
+/// Attributes of an operation under construction.
 pub type Attrs = SmallVec<[(Sym, AttrId); 4]>;
 
-/// Names of attributes, and where their values stand.
+/// Names of attributes, with the source ranges of their values.
 pub type ClauseSpans = SmallVec<[(Sym, Span); 4]>;
 
 /// The operands and stated types that a number's type is inferred from.
@@ -131,7 +131,7 @@ impl Parser<'_> {
                 }
                 return self.unknown_clause(def, item.word);
             };
-            // A word as value stands as an item of its own.
+            // A word as a value is an item of its own.
             let next = items.peek().copied().filter(|n| n.value.is_none());
             let takes_word = item.value.is_none() && clause.kind != ClauseKind::Unit;
             let value = match next.filter(|_| takes_word) {
@@ -199,7 +199,7 @@ impl Parser<'_> {
             },
         }
     }
-    /// The attribute of one clause; `None` where an error was reported.
+    /// The attribute of one clause; `None` if an error was reported.
     fn clause(
         &mut self,
         clause: &ClauseDef,
@@ -258,7 +258,7 @@ impl Parser<'_> {
     }
     fn wrong_kind(&mut self, clause: &ClauseDef, given: Given, span: Span) -> Option<AttrId> {
         let unit = self.ir.attr(AttrKind::Unit);
-        // An attribute of no kind: what the clause takes, in words.
+        // An attribute of another kind: the values that the clause takes, in words.
         let wanted = match clause.kind {
             ClauseKind::Unit => "no value".to_owned(),
             kind => check::clause_fits(self.ir, kind, unit)
@@ -331,7 +331,7 @@ impl Parser<'_> {
         }
         Some(self.ir.attr(AttrKind::I64Array(values)))
     }
-    /// A list of integers, or, where a list stands in it, of extents that are known.
+    /// A list of integers; or a list of known extents, if it contains a list.
     fn amounts_list(&mut self, clause: &ClauseDef, span: Span) -> Option<AttrId> {
         if !self.text(span)[1..].contains('[') {
             return self.i64_list(span);
@@ -364,7 +364,7 @@ impl Parser<'_> {
             }
         }
     }
-    /// A list of any attributes: the one place where the grammar runs on a part of a statement.
+    /// A list of any attributes. Only here the grammar runs on a part of a statement.
     fn any_list(&mut self, span: Span) -> Option<AttrId> {
         let mut tokens = lex::lex(self.text(span));
         for token in &mut tokens {
@@ -384,7 +384,7 @@ impl Parser<'_> {
             _ => None,
         }
     }
-    /// The type of a number: that of the stated result, else that of the first operand, else that of the literal.
+    /// The type of a number: that of the stated result, else of the first operand, else of the literal.
     fn number_type(&mut self, span: Span, context: &Context<'_>) -> TypeId {
         let stated = context.types.first().and_then(|t| self.ir.ty(*t).dtype());
         let first = context.operands.first();

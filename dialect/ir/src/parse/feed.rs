@@ -39,7 +39,7 @@ impl<'a, 's> Feed<'a, 's> {
         feed.file = Some(tokens);
         feed
     }
-    /// Feeds `tokens`, which stand alone, after the marker `start`.
+    /// Feeds the standalone text `tokens`, after the marker `start`.
     pub fn part(start: Tok, tokens: &[Token], stop: &'a Cell<bool>) -> Self {
         Self {
             file: None,

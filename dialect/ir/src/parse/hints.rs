@@ -1,7 +1,7 @@
 //! Hints on syntax errors: mistakes that the tokens around the unexpected one betray.
 //!
-//! [`HINTS`] is a list of rules; the first that knows the mistake is told. A rule sees the tokens around and the table of
-//! the operation that is read, and says what to write.
+//! [`HINTS`] is a list of rules; the first that recognizes the mistake gives the hint. A rule sees the surrounding
+//! tokens and the table of the current operation, and says what to write.
 
 use super::actions::Parser;
 use super::feed::FeedToken;
@@ -48,12 +48,12 @@ static HINTS: &[Hint] = &[
     region_types,
 ];
 
-/// The unexpected token with those around it, tokens inside lists left out.
+/// The unexpected token with the tokens around it, without tokens inside lists.
 struct Around<'a> {
     /// The tokens before it, the nearest first.
     before: Vec<Token>,
     token: FeedToken,
-    /// The tokens behind it.
+    /// The tokens after it.
     behind: Vec<Token>,
     source: &'a str,
     /// The table of the operation that is read.
@@ -94,7 +94,7 @@ impl Around<'_> {
     fn is_number(&self) -> bool {
         is_number(self.token.kind)
     }
-    /// True if an unclosed `(` of a signature stands before: of all brackets of this statement it is the last that is open.
+    /// True if the last open bracket of this statement is an unclosed `(` of a signature.
     fn in_signature(&self) -> bool {
         let mut closed = 0;
         let mut open = self
@@ -317,7 +317,7 @@ fn open_body(a: &Around<'_>) -> Option<String> {
 
 // --- operands
 
-/// `z = fusion.exp %x`, of which the brace before was taken for one of a dictionary.
+/// `z = fusion.exp %x` after a brace that was mistaken for that of a dictionary.
 fn value_without_sign(a: &Around<'_>) -> Option<String> {
     let name = a.text_before(2);
     let op = matches!(a.token.kind, Tok::OpName | Tok::Dotted);

@@ -1,13 +1,14 @@
 //! Lines and columns of places in a text.
 //!
-//! Nothing is counted before a place is asked for, and places that ascend, as those of statements do, cost what stands between
-//! them. A place before the last one costs a block at most: line and column are kept for the start of each block of bytes.
-//! So neither a long line nor a file of many lines makes a place dear, and a text takes two words for each block.
+//! Nothing is counted before a position is asked for. Ascending positions, as those of statements, cost the text
+//! between them. A position before the last one costs at most a block, since line and column are stored for the start
+//! of each block of bytes. So neither a long line nor a file of many lines makes a position expensive, and a text takes
+//! two words for each block.
 
 /// Bytes between two kept positions.
 const BLOCK: usize = 4096;
 
-/// A place, counted from the start of the text. Both from 0; columns count characters.
+/// A position, counted from the start of the text. Lines and columns count from 0; columns count characters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct Position {
     at: usize,
@@ -19,7 +20,7 @@ struct Position {
 pub struct Lines<'i> {
     source: &'i str,
     first: u32,
-    /// The start of each block up to the furthest place that was asked for.
+    /// The start of each block up to the furthest position asked for.
     blocks: Vec<(u32, u32)>,
     last: Position,
 }

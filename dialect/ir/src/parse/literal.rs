@@ -69,7 +69,7 @@ pub fn is_float(text: &str) -> bool {
     !is_hex(text) && (text.contains(['.', 'e', 'E']) || is_special(text))
 }
 
-/// True for `inf` and `nan`, with or without `-`, whatever the case of their letters.
+/// True for `inf` and `nan`, with or without `-`, ignoring case.
 pub fn is_special(text: &str) -> bool {
     let word = text.strip_prefix('-').unwrap_or(text).trim_start();
     ["inf", "infinity", "nan"]
@@ -146,7 +146,7 @@ fn integer_bits(dtype: DType, text: &str) -> Result<u64, Wrong> {
 /// The data of `dense<...>`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DenseData {
-    /// True if one element stands for all.
+    /// True if there is one element for all positions.
     pub splat: bool,
     /// Little-endian elements.
     pub bytes: Vec<u8>,

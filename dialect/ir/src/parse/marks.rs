@@ -1,11 +1,11 @@
 //! Marks of an [`Outline`]: the role of each token in its statement.
 //!
-//! Marks the first token of each statement, tells `{` of a region from `{` of a dictionary, `%x` before `=` from `%x` as an
-//! operand, the name of an operation from other words, and takes `[...]` of a clause as one token. Looks two tokens ahead at
-//! most, and never changes what stands before the boundary that was passed last.
+//! Marks the first token of each statement; distinguishes `{` of a region from `{` of a dictionary, `%x` before `=`
+//! from `%x` as an operand, and the name of an operation from other words; and takes `[...]` of a clause as one token.
+//! Looks at most two tokens ahead, and never changes a mark before the last boundary passed.
 //!
-//! Brackets are matched on a stack on the heap. A definition (`%x =`) and the `}` of a region end whatever a statement left
-//! open, so an unclosed bracket costs one statement, not the rest of the file.
+//! Brackets are matched on a stack on the heap. A definition (`%x =`) and the `}` of a region close all brackets that a
+//! statement left open, so an unclosed bracket affects one statement, not the rest of the file.
 
 use super::outline::{Bracket, Fault, Open, Outline, Statement};
 use crate::elements;
@@ -16,7 +16,7 @@ impl Outline<'_> {
     fn get(&self, at: usize) -> Option<&Token> {
         self.tokens.get(at.checked_sub(self.base)?)
     }
-    /// Token `at`, which is kept: it stands behind the last boundary.
+    /// Token `at`, which is still stored: it is after the last boundary.
     fn get_mut(&mut self, at: usize) -> &mut Token {
         &mut self.tokens[at - self.base]
     }
@@ -115,7 +115,7 @@ impl Outline<'_> {
         let generic = statement == Statement::Generic;
         self.set(at, if generic { Tok::OpString } else { Tok::OpName });
     }
-    /// `torch.float32` behind the word of a clause: no operation begins there.
+    /// `torch.float32` after the word of a clause: no operation begins there.
     fn is_element_type(&self, at: usize) -> bool {
         let name = self.text(at).rsplit_once('.');
         let module =
@@ -128,7 +128,7 @@ impl Outline<'_> {
         let next = self.kind(at + 1);
         self.text(at) == "module" && matches!(next, Some(Tok::LBrace | Tok::SymbolId))
     }
-    /// `return` on a line of its own: an op whose dialect was left out. The name of a clause is none, wherever it stands.
+    /// `return` on a line of its own: an op without its dialect. The name of a clause is never one.
     fn is_bare_op(&self, at: usize) -> bool {
         let goes_on = matches!(
             self.before(at, 1),
@@ -144,7 +144,7 @@ impl Outline<'_> {
         !clause && self.registry.ops().any(|def| short(def.name))
     }
 
-    /// `=`: what stands before it is a definition, or the name of an alias.
+    /// `=`: the tokens before it are a definition, or the name of an alias.
     fn equal(&mut self, at: usize) {
         match self.before(at, 1) {
             Some(Tok::HashId | Tok::BangId) if self.depth == 0 => {
@@ -155,10 +155,10 @@ impl Outline<'_> {
             _ => {}
         }
     }
-    /// Marks `%a, %b:2` before `=`, and ends whatever the statement before left open.
+    /// Marks `%a, %b:2` before `=`, and closes the brackets that the statement before left open.
     fn definition(&mut self, equal: usize) {
         let mut first = None;
-        // The first name behind a comma that ends its line: the list may be one of operands up to there.
+        // The first name after a comma that ends its line: up to there the list may be one of operands.
         let mut in_line = None;
         let mut at = equal;
         while let Some(name) = self.defined_before(at) {
@@ -213,9 +213,9 @@ impl Outline<'_> {
             outer,
         });
     }
-    /// The number of brackets from the innermost `bracket` of this statement to the top of the stack, the ones left
-    /// open inside it included. Looks no further than brackets may nest, so that wrong closers cost no more than right
-    /// ones.
+    /// The number of brackets from the innermost `bracket` of this statement to the top of the stack, including
+    /// brackets left open inside it. Looks no deeper than brackets may nest, so that wrong closing brackets cost no
+    /// more than right ones.
     fn innermost(&self, bracket: Bracket) -> Option<usize> {
         let inner = self.open.iter().rev().take(self.depth);
         let mut inner = inner.take(self.limits.nesting.saturating_add(1));
@@ -223,7 +223,8 @@ impl Outline<'_> {
             .position(|open| open.bracket == bracket)
             .map(|n| n + 1)
     }
-    /// Closes the innermost `bracket` of this statement and what was left open inside it; nothing if there is none.
+    /// Closes the innermost `bracket` of this statement and all brackets left open inside it; does nothing if there is
+    /// none.
     fn pop(&mut self, bracket: Bracket) {
         let Some(closed) = self.innermost(bracket) else {
             return;
@@ -244,7 +245,7 @@ impl Outline<'_> {
         if self.statement != Statement::Custom || successors || layout {
             return;
         }
-        // The statement's name stands between a boundary and the list, so all of it is kept.
+        // The statement's name is between a boundary and the list, so all of it is still stored.
         let Some(list) = self.tokens.get_mut(start.saturating_sub(self.base)..) else {
             return;
         };
@@ -277,7 +278,7 @@ impl Outline<'_> {
         }
         self.end_alias(at);
         if self.statement == Statement::Custom {
-            // In custom form no region stands in brackets: what is open was forgotten.
+            // In custom form no region is inside brackets: open ones were forgotten by the user.
             self.open.truncate(self.open.len() - self.depth);
             self.depth = 0;
         }
@@ -336,7 +337,7 @@ impl Outline<'_> {
             },
         }
     }
-    /// `{` of a body behind a signature whose `)` is missing: on the line behind it begins an operation, or a result.
+    /// `{` of a body after a signature whose `)` is missing: the next line begins with an operation, or a result.
     fn ends_signature(&self, at: usize) -> bool {
         let op = self.registry.op(self.text_at(self.name));
         let signature = op.is_some_and(|def| def.syntax.signature && !def.regions.is_empty());
@@ -352,7 +353,7 @@ impl Outline<'_> {
             && !attribute
             && self.breaks_line(at)
     }
-    /// `{` after the header of an op in custom form, told by what follows it.
+    /// `{` after the header of an op in custom form, recognized by the following tokens.
     fn looks_like_region(&self, at: usize) -> bool {
         match (self.kind(at + 1), self.kind(at + 2)) {
             (Some(Tok::RBrace), _) => self.op_has_regions(),
@@ -382,7 +383,7 @@ impl Outline<'_> {
             .is_some_and(|d| !d.regions.is_empty())
     }
 
-    /// At the end of the file: what is open is reported once and closed.
+    /// At the end of the file, reports open brackets once and closes them.
     pub(super) fn finish(&mut self) {
         self.ended = true;
         if self.cut {

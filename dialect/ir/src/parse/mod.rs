@@ -7,9 +7,9 @@
 //! actions    build the IR: names, types, attributes; custom form by the op's table
 //! ```
 //!
-//! Reports many mistakes in one run, each once: what depends on something that failed is passed over in silence. Never
-//! panics, never recurses on the input, allocates a fixed multiple of the input's size. Knows no files: the caller gives
-//! name and text.
+//! Reports many mistakes in one run, each once: errors that follow from an earlier one are suppressed. Never panics,
+//! never recurses on the input, allocates a fixed multiple of the input's size. Knows no files: the caller gives name
+//! and text.
 
 mod actions;
 mod aliases;
@@ -106,8 +106,8 @@ pub fn parse(ir: &mut Ir, file_id: u32, source: &str, options: &ParseOptions) ->
     parser.finish()
 }
 
-/// The tokens of a text as the grammar sees them: the beginnings of statements and regions, the roles of names. Editors
-/// use them, whose texts are often broken: whatever the text, there are tokens.
+/// The tokens of a text as the grammar sees them: beginnings of statements and regions, roles of names. Editors use
+/// them; their texts are often broken, and tokens exist for any text.
 pub fn outline(source: &str, registry: &Registry, limits: &Limits) -> Vec<Token> {
     if source.len() > limits.source_bytes {
         return Vec::new();
@@ -122,7 +122,7 @@ pub fn parse_str(ir: &mut Ir, source: &str) -> ParseResult {
     parse(ir, 0, source, &ParseOptions::default())
 }
 
-/// Parses a type that stands alone.
+/// Parses a type by itself.
 pub fn parse_type(ir: &mut Ir, source: &str) -> Result<TypeId, Diagnostics> {
     match alone(ir, source, Tok::StartType) {
         (Some(Answer::Type(ty)), found) if !found.has_errors() => Ok(ty),
@@ -130,7 +130,7 @@ pub fn parse_type(ir: &mut Ir, source: &str) -> Result<TypeId, Diagnostics> {
     }
 }
 
-/// Parses an attribute that stands alone.
+/// Parses an attribute by itself.
 pub fn parse_attr(ir: &mut Ir, source: &str) -> Result<AttrId, Diagnostics> {
     match alone(ir, source, Tok::StartAttr) {
         (Some(Answer::Attr(attr)), found) if !found.has_errors() => Ok(attr),

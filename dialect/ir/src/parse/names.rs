@@ -1,10 +1,10 @@
 //! Value names while parsing: scopes, forward references, poison.
 //!
-//! A region sees the names around it unless it is isolated. A name that is used before it is defined gets a placeholder;
-//! the definition in the same region, or in one around it once the inner one is closed, takes its place. Names of failed
-//! definitions are poison: what uses them is not reported again.
+//! A region sees the names around it unless it is isolated. A name used before its definition gets a placeholder. The
+//! definition replaces it, in the same region, or, once the inner region is closed, in an enclosing one. Names of
+//! failed definitions are poison: their users are not reported again.
 //!
-//! Leaving a scope costs what was bound in it. Nothing here depends on the depth of nesting.
+//! Leaving a scope costs as much as the bindings in it. Nothing here depends on the depth of nesting.
 
 use rustc_hash::FxHashMap;
 
@@ -16,7 +16,7 @@ use crate::span::Span;
 pub struct EarlyUse {
     /// The result number, `1` in `%r#1`.
     pub number: Option<u32>,
-    /// The stand-in for the value until its definition is read.
+    /// The placeholder of the value until its definition is read.
     pub placeholder: Value,
     /// Source range of the use.
     pub span: Span,
@@ -31,7 +31,7 @@ pub struct Forward {
     pub untyped: Vec<Span>,
 }
 
-/// The binding of a name: its values, or why it has none.
+/// The binding of a name: its values, or the reason that it has none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Bound {
     /// Results that were defined together; mostly one.
@@ -129,7 +129,7 @@ impl<'i> Names<'i> {
             blind,
         });
     }
-    /// From here on unknown names are not reported in this scope: what defines them could not be read.
+    /// From here on unknown names are not reported in this scope: their definitions could not be read.
     pub fn blind(&mut self) {
         if let Some(scope) = self.scopes.last_mut() {
             scope.blind = true;
@@ -221,7 +221,8 @@ impl<'i> Names<'i> {
         }
     }
 
-    /// Names used in the innermost scope that nothing in it defines, if nothing around it can: it is isolated, or the last.
+    /// Names that the innermost scope uses and does not define. Empty if an outer scope can still define them; none can
+    /// if the innermost scope is isolated or the last.
     pub fn undefined(&mut self) -> Vec<(u32, Box<Forward>)> {
         let Some(scope) = self.scopes.last() else {
             return Vec::new();
@@ -264,7 +265,7 @@ impl<'i> Names<'i> {
                 _ => {}
             }
         }
-        // Nothing refers to the values that were bound in it any more.
+        // Nothing refers any more to the values that the scope bound.
         self.values.truncate(scope.values);
         for (id, forward) in waiting.into_iter().rev() {
             self.pending -= 1;

@@ -1,4 +1,4 @@
-//! Operations: from the parts of a statement to an op in the IR, and the names of its results.
+//! Operations: builds an op in the IR, and the names of its results, from the parts of a statement.
 
 use smallvec::SmallVec;
 
@@ -61,7 +61,7 @@ impl<'i> Parser<'i> {
         }
     }
 
-    /// Name and operands, looked up where the header stands.
+    /// Name and operands, looked up at the position of the header.
     pub fn header(&mut self, statement: &Statement) -> Header {
         if statement.failed {
             return Header::default();
@@ -127,7 +127,7 @@ impl<'i> Parser<'i> {
             _ => self.ir.op_name(text),
         }
     }
-    /// Reports an operation that no dialect has, with what may be meant.
+    /// Reports an operation that no dialect has, with similar names.
     pub fn unknown_op(&mut self, span: Span, text: &str) {
         let registry = self.ir.registry.clone();
         // In a kernel an op of kernels is meant, in a program one of programs.
@@ -156,7 +156,7 @@ impl<'i> Parser<'i> {
         self.error_with_help(&codes::UNKNOWN_OP, span, message, help);
     }
 
-    /// The dialect of the operation around the one that is read.
+    /// The dialect of the enclosing operation.
     fn dialect_around(&self) -> &'static str {
         let around = self.frames.last().and_then(|frame| frame.op.as_ref());
         let name = around
@@ -264,7 +264,8 @@ impl<'i> Parser<'i> {
     }
 }
 
-/// The op of a name like `text`: of the same dialect, if there is one, as else the dialect's name makes all names alike.
+/// The op with a name like `text`, preferably of the same dialect: otherwise the dialect's name would make all names
+/// similar.
 fn nearest_op(text: &str, registry: &Registry) -> Option<&'static str> {
     let names = || registry.ops().map(|op| op.name);
     let split = |name: &'static str| name.split_once('.');

@@ -1,12 +1,12 @@
 //! The outline of a file: the beginning of each operation, label and alias, and the braces that are regions.
 //!
-//! One pass over the tokens, before the grammar sees them, marks them (`marks.rs`). With the marks the grammar is flat: regions
-//! are no part of it, so nothing nests with them, and a mistake in one statement leaves the others whole. Linear in the number
-//! of tokens.
+//! One pass over the tokens, before the grammar sees them, marks them (`marks.rs`). With the marks the grammar is flat:
+//! regions are no part of it, so nothing nests with them, and a mistake in one statement leaves the others whole.
+//! Linear in the number of tokens.
 //!
-//! Tokens are lexed and marked as the grammar asks for them and forgotten behind it: what is kept is a batch, and the
-//! statements it does not hold whole. A mark never reaches behind the boundary (a statement's first token, a brace of a region)
-//! that was passed last, so what stands before it is done.
+//! Tokens are lexed and marked as the grammar asks for them, and dropped after it: only a batch is stored, and the
+//! statements only partly in it. A mark never changes before the last boundary passed (a statement's first token, a
+//! brace of a region), so the tokens before it are final.
 
 use std::ops::Range;
 
@@ -60,14 +60,14 @@ pub(super) struct Open {
     pub(super) bracket: Bracket,
     /// The token that opened it.
     pub(super) by: Tok,
-    /// Its number, and where it stands.
+    /// Its number, and its source range.
     pub(super) at: usize,
     pub(super) span: Span,
-    /// Of a region: the brackets of the statement around it.
+    /// For a region: the brackets of the enclosing statement.
     pub(super) outer: usize,
 }
 
-/// The marked tokens of a text. Tokens are numbered from 0; those before `ready` are marked for good.
+/// The marked tokens of a text. Tokens are numbered from 0; marks before `ready` are final.
 pub struct Outline<'a> {
     lexer: Lexer<'a>,
     pub(super) source: &'a str,
@@ -99,7 +99,7 @@ pub struct Outline<'a> {
     pub(super) aliases: Vec<Range<usize>>,
     /// Mistakes that were not reported yet, in order.
     pub faults: Vec<Fault>,
-    /// Regions nest too deep: what follows is not read.
+    /// True if regions nest too deeply: the rest is not read.
     pub cut: bool,
 }
 
@@ -130,8 +130,8 @@ impl<'a> Outline<'a> {
             cut: false,
         }
     }
-    /// Puts the tokens that come next into `batch`, marked for good, and forgets what stands more than two boundaries before
-    /// them. `false` at the end of the text.
+    /// Puts the next tokens with final marks into `batch`, and drops tokens more than two boundaries before them.
+    /// `false` at the end of the text.
     pub fn next_batch(&mut self, batch: &mut Vec<Token>) -> bool {
         while self.fed >= self.ready && !self.ended {
             self.forget(self.fed);
@@ -187,7 +187,7 @@ impl<'a> Outline<'a> {
             self.finish();
         }
     }
-    /// Forgets all but the last statements before token `at`: a mistake is reported when the token behind it is known.
+    /// Drops all but the last statements before token `at`: a mistake is reported only when the next token is known.
     fn forget(&mut self, at: usize) {
         if std::mem::replace(&mut self.forgotten, self.ready) == self.ready {
             return;
@@ -207,7 +207,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// Makes brackets beyond the limit error tokens, in the tokens of a list that the outline took as one.
+/// Turns brackets beyond the limit into error tokens, in the tokens of a list that the outline took as one.
 pub fn limit_nesting(tokens: &mut [Token], limits: &Limits) {
     let mut depth: usize = 0;
     for token in tokens {

@@ -82,7 +82,7 @@ impl Parser<'_> {
             .filter(|t| t.kind == Tok::DefId)
             .map(|t| t.span())
             .collect();
-        // A character that is no token stands between the name and its `=`.
+        // An invalid character is between the name and its `=`.
         let mut first = tokens.map(|t| (t.kind, t.span()));
         if let (Some((Tok::ValueId, name)), Some((Tok::Error, _))) = (first.next(), first.next()) {
             names.push(name);
@@ -108,7 +108,7 @@ fn error_place(error: &SyntaxError) -> u32 {
     match error {
         SyntaxError::UnrecognizedToken { token, .. } | SyntaxError::ExtraToken { token } => {
             match token.1.kind {
-                // The end stands behind the last token.
+                // The end is after the last token.
                 Tok::End => token.0.saturating_sub(1),
                 _ => token.0,
             }

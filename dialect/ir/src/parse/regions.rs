@@ -1,7 +1,7 @@
 //! Regions and blocks: the actions at `{`, at `}`, at a label, and after a statement that does not parse.
 //!
-//! Open regions are a stack on the heap. An operation with regions is made after its last region is closed, so that its
-//! types can be inferred from what they hold.
+//! Open regions are a stack on the heap. An operation with regions is built after its last region is closed, so that
+//! its types can be inferred from the contents of the regions.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -24,7 +24,7 @@ const MOST_AROUND: usize = 64;
 /// An operation whose regions are being read.
 #[derive(Clone, Debug, Default)]
 pub struct OpenOp {
-    /// The statement, as far as it was read.
+    /// The statement, as far as it has been read.
     pub(super) statement: Box<Statement>,
     header: Header,
     regions: SmallVec<[Region; 1]>,
@@ -108,9 +108,9 @@ impl<'i> Parser<'i> {
         };
         self.start_region(Box::new(open), brace);
     }
-    /// Looks if an op of this table stands where a `}` before it is missing: behind the terminator of its block, or in a
-    /// region to which it cannot belong while one around it is open to which it can. The first such region is told where
-    /// one is never closed.
+    /// Checks if an op of this table shows that a `}` before it is missing. It may come after the terminator of its
+    /// block, or be in a region where it is not allowed while an enclosing open region allows it. If a region is never
+    /// closed, the first suspect is reported.
     pub(super) fn suspect(&mut self, def: Option<&'static OpDef>) {
         if self.unclosed.is_some() {
             return;
@@ -163,7 +163,7 @@ impl<'i> Parser<'i> {
         }
         self.block();
     }
-    /// In a statement that failed, an argument without a type is one whose type was reported: what uses it is not.
+    /// In a failed statement, an argument without a type had its type reported: its users are not reported.
     fn argument(&mut self, name: Span, ty: TypeId, failed: bool) {
         let block = self.block();
         let hint = self.name_hint(name);
@@ -263,7 +263,7 @@ impl<'i> Parser<'i> {
     }
     /// Leaves the innermost region and adds it to its operation.
     pub(super) fn end_region(&mut self, close: Span) -> Option<Box<OpenOp>> {
-        // Mistakes of the region are not those of the statement that follows it.
+        // Mistakes in the region do not make the statement after it fail.
         let failed = std::mem::take(&mut self.statement.failed);
         if self.frames.len() > 1 {
             self.implicit_terminator(close);
@@ -287,7 +287,7 @@ impl<'i> Parser<'i> {
             self.undefined(id, &forward);
         }
     }
-    /// Adds the terminator that may be left out, and the block that `{}` stands for.
+    /// Adds an omitted terminator, and the block that `{}` implies.
     fn implicit_terminator(&mut self, close: Span) {
         let Some(frame) = self.frames.last() else {
             return;
@@ -334,7 +334,7 @@ impl<'i> Parser<'i> {
         }
     }
 
-    /// The end of the file: the one module that it is, or a module around all of it.
+    /// The end of the file: returns its only module, or a new module around everything.
     pub fn leave_file(&mut self) -> Option<Op> {
         self.statement.clear();
         while self.frames.len() > 1 {
@@ -384,7 +384,7 @@ fn name_of(frame: &Frame<'_>) -> &'static str {
     })
 }
 
-/// The hint of a block's name: `^bb0` and numbers are given anew when printing.
+/// The hint of a block's name: `^bb0` and numbers are not kept, since printing assigns them.
 fn label_hint(text: &str) -> Option<&str> {
     let name = text.strip_prefix('^')?;
     let number = name.strip_prefix("bb").unwrap_or(name);

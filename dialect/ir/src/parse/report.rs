@@ -52,7 +52,7 @@ impl Parser<'_> {
     pub fn error(&mut self, code: &'static CodeDef, span: Span, message: impl Into<String>) {
         self.report(Diagnostic::error(code, self.place(span), message));
     }
-    /// An error with what to do about it.
+    /// Reports an error with advice.
     pub fn error_with_help(
         &mut self,
         code: &'static CodeDef,
@@ -93,7 +93,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports what the outline found since it was asked last; the statement is not lost by it.
+    /// Reports new mistakes found by the outline; the statement is not lost by them.
     fn faults(&mut self) {
         let failed = self.statement.failed;
         let faults = std::mem::take(&mut self.tokens.borrow_mut().faults);
@@ -149,7 +149,7 @@ impl Parser<'_> {
             ParseError::InvalidToken { .. } | ParseError::User { .. } => {}
         }
     }
-    /// The grammar gave up; what it had reported stands.
+    /// Handles the end of a failed run of the grammar; earlier reports are kept.
     pub fn failed_run(&mut self, error: SyntaxError) {
         self.faults();
         if self.errors == 0 || !matches!(error, ParseError::User { .. }) {
@@ -187,7 +187,7 @@ impl Parser<'_> {
         };
         self.report(diagnostic);
     }
-    /// The name of the operation whose operands and words stand right before `token`, where no dialect has it.
+    /// The name of the operation right before `token`, operands and words included, if no dialect has it.
     fn unknown_before(&self, token: FeedToken) -> Option<Span> {
         let outline = self.tokens.borrow();
         let tokens = outline.kept();
@@ -202,7 +202,7 @@ impl Parser<'_> {
         let unknown = name.kind == Tok::OpName && self.ir.registry.op(self.text(span)).is_none();
         unknown.then_some(span)
     }
-    /// The end of a statement is shown at the end of its last token.
+    /// The source range to show for a token; the end of a statement is shown at the end of its last token.
     fn shown(&self, token: FeedToken) -> Span {
         match token.kind {
             Tok::End => Span::new(token.span.start.saturating_sub(1), token.span.start),
@@ -234,7 +234,7 @@ impl Parser<'_> {
             _ => Some(format!("{} or {last}", rest.join(", "))),
         }
     }
-    /// A character that begins no token, right behind `token` on its line: it is what is wrong.
+    /// An invalid character right after `token` on its line, which is the mistake.
     fn wrong_behind(&self, token: FeedToken) -> Option<Span> {
         let outline = self.tokens.borrow();
         let tokens = outline.kept();

@@ -67,8 +67,8 @@ impl<'a> Reader<'a> {
         self.close()?;
         Ok(kind.map(|kind| self.ir.type_id(kind)))
     }
-    /// The mistake in the extents of a `tensor<...>` that the lexer did not take for one of ours; none in types of MLIR that
-    /// are carried as text.
+    /// The mistake in the extents of a `tensor<...>` that the lexer did not recognize as one of ours; `None` for types
+    /// of MLIR that are carried as text.
     pub fn foreign(&mut self) -> Option<ShapeError> {
         let body = self.text.strip_prefix("tensor<")?;
         let odd = body.find(['/', '%', '(', '^', '&', '|', '<', '!', '#', '"', '@', '{'])?;
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         let dims = dims.iter().map(|d| d.extent).collect();
         Ok(space.map(|space| TypeKind::MemRef { dims, dtype, space }))
     }
-    /// A memory space; `None` for what MLIR allows besides.
+    /// A memory space; `None` for other spaces of MLIR.
     fn space(&mut self) -> Result<Option<MemSpace>> {
         self.blank();
         let start = self.at;
@@ -222,7 +222,7 @@ impl<'a> Reader<'a> {
         }
         Ok(dims)
     }
-    /// One extent if one stands here; the `b` of `bf16` is none.
+    /// One extent, if there is one here; the `b` of `bf16` is none.
     fn dim(&mut self) -> Result<Option<Dim>> {
         self.blank();
         let bytes = self.text.as_bytes();
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
             .extent(sum)
             .ok_or_else(|| ShapeError::new(start, self.at, negative))
     }
-    /// Advice on a part of an extent that there is not, which stands next.
+    /// Advice on the invalid part of an extent that comes next.
     fn extent_help(&self, start: usize) -> Option<String> {
         let before = self
             .text
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
             None => Err(self.unknown_dtype(start, word)),
         }
     }
-    /// `<f32>` behind `complex`; `None` for parts that are not ours, which are carried.
+    /// `<f32>` after `complex`. `None` for parts that are not computed with: such a type is only carried.
     fn complex(&mut self) -> Option<DType> {
         self.eat(b'<');
         self.blank();
@@ -491,8 +491,8 @@ impl ShapeError {
     }
 }
 
-/// The type that `text`, which begins with one whose extents have commas between them, should be: `tensor<4, 8, f32>` is
-/// `tensor<4x8xf32>`. Nothing where it is another mistake.
+/// The correct form of `text`, if it begins with a type that has commas between its extents: `tensor<4x8xf32>` for
+/// `tensor<4, 8, f32>`. `None` for any other mistake.
 pub fn separated(text: &str) -> Option<String> {
     let inside = text.strip_prefix("tensor<")?;
     let general =
@@ -508,7 +508,7 @@ pub fn separated(text: &str) -> Option<String> {
         .filter(|part| !part.is_empty());
     let (mut extents, mut dtype) = (Vec::new(), None);
     for part in parts {
-        // `8xf32` behind a comma.
+        // `8xf32` after a comma.
         let (extent, element) = match part.rsplit_once('x') {
             Some((extent, element)) if elements::ours(element).is_some() => (extent, Some(element)),
             _ if elements::ours(part).is_some() => ("", Some(part)),

@@ -1,6 +1,6 @@
 //! Assignment of each part of a text to its symbol, from the tokens alone: it works on text that does not parse.
 //!
-//! Diagnostics for programs name the function of a mistake by it. Linear in the length of the text.
+//! Diagnostics for tools name the function of a mistake with it. Linear in the length of the text.
 
 use super::outline::Outline;
 use crate::def::Registry;
@@ -8,7 +8,7 @@ use crate::lex::{Tok, Token};
 use crate::limits::Limits;
 use crate::span::Span;
 
-/// An op that declares a symbol, and where it stands with its regions.
+/// An op that declares a symbol, and the range of it and its regions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SymbolSpan {
     /// Name of the op: `task.program`.
@@ -27,7 +27,7 @@ struct Header {
     name: Option<String>,
 }
 
-/// All ops with a symbol and a region, each before those around it.
+/// All ops with a symbol and a region, inner ones before outer ones.
 pub fn symbols(source: &str, registry: &Registry, limits: &Limits) -> Vec<SymbolSpan> {
     if source.len() > limits.source_bytes {
         return Vec::new();
@@ -72,7 +72,7 @@ fn plain(text: &str) -> String {
     text.trim_matches('"').to_owned()
 }
 
-/// `sym_name = "f"` in the dictionary behind a region in generic form.
+/// `sym_name = "f"` in the dictionary after a region in generic form.
 fn stated(rest: &[Token], source: &str) -> Option<String> {
     let ends = |t: &&Token| t.first || matches!(t.kind, Tok::RegionOpen | Tok::RegionClose);
     let length = rest.iter().position(|t| ends(&t)).unwrap_or(rest.len());

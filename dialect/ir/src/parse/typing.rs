@@ -42,7 +42,8 @@ impl Parser<'_> {
             }
         }
     }
-    /// An operand is not defined yet, so nothing can be inferred or checked; the verifier does that later.
+    /// The result types of an op with an undefined operand. Nothing can be inferred or checked yet; the verifier does
+    /// it later.
     fn types_without_inference(
         &mut self,
         statement: &Statement,
@@ -119,7 +120,7 @@ impl Parser<'_> {
         let found = self.with_definition(found, Some(value));
         self.report(found);
     }
-    /// Adds where `value` is defined and what it is.
+    /// Adds a note on the definition and the type of `value`.
     fn with_definition(&self, found: Diagnostic, value: Option<Value>) -> Diagnostic {
         let Some((value, span)) = value.and_then(|v| Some((v, self.definition(v)?))) else {
             return found;

@@ -58,7 +58,7 @@ impl Parser<'_> {
         let op = self.ir.def_op(value);
         op.is_some_and(|op| self.ir.name_id(op) == self.placeholder)
     }
-    /// The types of the results with their names; an error where the numbers differ.
+    /// Pairs the result types with the results' names; an error if the numbers differ.
     pub(super) fn named_results(
         &mut self,
         statement: &Statement,
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }
         Some(results)
     }
-    /// Advice where the op called `name` has another number of results than it is given names.
+    /// Advice if the statement names another number of results than the op `name` has.
     fn about_results(&self, name: &str, count: usize) -> Option<String> {
         let def = self.ir.registry.op(name)?;
         let terminator = def

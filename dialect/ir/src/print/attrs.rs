@@ -12,7 +12,7 @@ use crate::types::{DType, Extent, TypeId, TypeKind};
 const MOST_LISTED: usize = 100;
 
 impl Writer<'_> {
-    /// Writes an attribute without what nests in it, which goes on the stack.
+    /// Writes an attribute without nested ones, which go on the stack.
     pub fn attr_piece(&mut self, attr: AttrId) {
         let ir = self.ir;
         match ir.attr_kind(attr) {

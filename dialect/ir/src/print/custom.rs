@@ -42,7 +42,7 @@ impl<'a> Printer<'a> {
                 .iter()
                 .all(|(key, _)| ir.str(*key).contains('.'))
     }
-    /// A region needs a block, and a last one that ends, or the parser would add what is missing.
+    /// A region needs a block, and a terminator in its last one; otherwise the parser would add them.
     fn region_fits(&self, region: Region, def: &OpDef) -> bool {
         let Some(last) = self.ir.region_blocks(region).last() else {
             return false;
@@ -138,7 +138,7 @@ impl<'a> Printer<'a> {
             false => self.dict(op, |key| !written.contains(&key)),
         }
     }
-    /// The dictionary of a module follows the word that MLIR has there.
+    /// The dictionary of a module follows the word that MLIR uses there.
     fn module_dict(&mut self, op: Op, written: &[&str]) {
         let ir = self.ir;
         let shown = |key: &str| key != crate::RESOURCES && !written.contains(&key);
@@ -191,7 +191,8 @@ impl<'a> Printer<'a> {
             self.writer.attr(dict);
         }
     }
-    /// Writes a clause; `false` if its value cannot be written as one, or may have an alias, and belongs in the dictionary.
+    /// Writes a clause; `false` if its value cannot be written as one, or may have an alias, and belongs in the
+    /// dictionary.
     fn clause(&mut self, op: Op, clause: &ClauseDef, attr: AttrId) -> bool {
         let Some(value) = self.clause_text(op, clause.kind, attr) else {
             return false;

@@ -9,7 +9,7 @@ use crate::loc::{LocId, LocKind};
 use crate::part::Part;
 
 impl Writer<'_> {
-    /// Writes a location without `loc(`; what nests in it goes on the stack.
+    /// Writes a location without `loc(`; nested ones go on the stack.
     pub fn loc_piece(&mut self, loc: LocId) {
         let ir = self.ir;
         match ir.loc_kind(loc) {
@@ -75,7 +75,7 @@ impl Printer<'_> {
             false => self.writer.bare_loc(loc),
         }
     }
-    /// The definitions of aliases; parts that have aliases too are defined behind them.
+    /// Writes the definitions of aliases; parts that have aliases too are defined after them.
     pub(super) fn aliases(&mut self) -> fmt::Result {
         let mut index = 0;
         while let Some(part) = self.writer.aliased(index) {

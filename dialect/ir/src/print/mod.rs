@@ -1,13 +1,13 @@
 //! IR to text.
 //!
 //! The custom form follows the op's table, as the parser does; an op that it cannot express (unknown, or against its
-//! table) is printed in generic form, so everything prints. Two passes: [`names`] gives every value a name that is
-//! unique where it is seen, [`ops`] writes. Both walk with explicit stacks; time is near-linear in the size of the
-//! text. Long parts that stand in many places get an alias ([`shared`]), so that the text is in proportion to the
-//! program.
+//! table) is printed in generic form, so everything prints. There are two passes: [`names`] gives every value a name
+//! that is unique where it is visible, and [`ops`] writes. Both walk with explicit stacks; time is near-linear in the
+//! size of the text. Long parts that occur in many places get an alias ([`shared`]), so that the length of the text is
+//! in proportion to the program.
 //!
-//! Guarantees: the same IR gives the same text; `parse(print(m))` is `m`, names included, and locations with `debuginfo`.
-//! Never fails, never changes the IR.
+//! Guarantees: the same IR gives the same text; `parse(print(m))` is `m`, names included, and locations with
+//! `debuginfo`. Never fails, never changes the IR.
 
 mod attrs;
 mod custom;
@@ -36,13 +36,14 @@ pub struct PrintOptions {
     pub generic: bool,
     /// Print locations.
     pub debuginfo: bool,
-    /// Write result types; without, they are left out where the parser infers the same.
+    /// Write all result types; otherwise only those that the parser would not infer.
     pub types: bool,
     /// Number all values instead of printing their names.
     pub anonymous: bool,
     /// Leave out the elements of dense attributes that have more than so many. Such text is for reading.
     pub elide: Option<usize>,
-    /// Write nested locations in place instead of as aliases at the end, unless they are long and stand in many places.
+    /// Writes nested locations in place instead of as aliases at the end, unless they are long and occur in many
+    /// places.
     pub local_scope: bool,
 }
 
@@ -90,7 +91,7 @@ pub fn print_type(ir: &Ir, ty: TypeId) -> String {
     writer.out
 }
 
-/// The text of a type, or what comes first of a longer one: at least `most` bytes.
+/// The text of a type, or a prefix of a longer one: at least `most` bytes.
 pub fn print_type_start(ir: &Ir, ty: TypeId, most: usize) -> String {
     let mut writer = text::Writer::new(ir, None);
     writer.most = most;
@@ -112,7 +113,8 @@ pub fn print_loc(ir: &Ir, loc: LocId) -> String {
     writer.out
 }
 
-/// The name of a value as it prints in the whole program: `%x`, `%3#1`. Names the isolated region around it; for messages.
+/// The name of a value as it prints in the whole program: `%x`, `%3#1`. Names the isolated region around it; for
+/// messages.
 pub fn print_value(ir: &Ir, value: Value) -> String {
     let block = ir.def_block(value);
     let mut root = block.and_then(|b| ir.block_parent_op(b));

@@ -1,10 +1,10 @@
-//! Names for printing: every value gets one that nothing else has where it is seen.
+//! Names for printing: every value gets a name that is unique where the value is visible.
 //!
-//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. A number is a name as well; where it is taken, `%_0_1` follows
-//! `%0`. Values without a name get numbers that no name of their isolated op has or had. A region sees the names around it;
-//! the results of an op are named after its regions, which thus do
-//! not see them. A value that is used before its definition has its name reserved from the first use on, so that
-//! nothing in between can take it. The parser therefore makes the same program of the text.
+//! A value keeps its name; where that is taken, `_1`, `_2`... follow it. A number is a name as well; where it is taken,
+//! `%_0_1` follows `%0`. Values without a name get numbers that no name of their isolated op has or had. A region sees
+//! the names around it; the results of an op are named after its regions, which thus do not see them. A value that is
+//! used before its definition has its name reserved from the first use on, so that nothing in between can take it. The
+//! parser therefore makes the same program of the text.
 //!
 //! Values in an isolated op are named when the printer comes to it ([`Names::enter`]): nothing outside depends on it,
 //! and it is still in the cache when its text is written.
@@ -25,7 +25,7 @@ enum Name {
     Number(u32),
     /// A text of the table.
     Text(u32),
-    /// `%r#1`: a result of an op whose result of this number has the name.
+    /// `%r#1`: a further result of an op; the result with this number carries the name.
     Element(u32),
 }
 
@@ -55,11 +55,11 @@ impl From<PackedName> for Name {
     }
 }
 
-/// Names of values whose numbers lie near each other. Takes the room between the least and the greatest: what is printed was
-/// mostly made together, and a part of a large program costs what the part holds.
+/// Names of values whose numbers are close together. Takes memory for the range from the least number to the greatest.
+/// Printed values were mostly created together, so a part of a large program costs as much as its own values.
 #[derive(Default)]
 struct Window {
-    /// Number of the value that the first name belongs to.
+    /// Number of the value of the first name.
     first: usize,
     names: Vec<PackedName>,
 }
@@ -76,7 +76,7 @@ impl Window {
             self.first = index;
         }
         if index < self.first {
-            // As much again as there is, so that names that descend are not moved each time.
+            // Doubles the window, so that descending numbers do not move the names each time.
             let more = (self.first - index).max(self.names.len()).min(self.first);
             self.names
                 .splice(0..0, std::iter::repeat_n(PackedName::default(), more));
@@ -91,13 +91,13 @@ impl Window {
 }
 
 struct Scope {
-    /// Texts taken here, with what they were before.
+    /// Texts taken here, with their previous entries.
     taken: Vec<(u32, u32)>,
     epoch: u32,
     number: u32,
 }
 
-/// The names of the values of a program, as far as they were given.
+/// The names of the values of a program given so far.
 pub struct Names<'a> {
     ir: &'a Ir,
     anonymous: bool,
@@ -116,7 +116,7 @@ pub struct Names<'a> {
     base: Option<Op>,
     /// The number of its first value without a name, once there is one.
     first_number: Option<u32>,
-    /// The number behind all that were given.
+    /// The number after all given ones.
     next_free: Option<u32>,
     /// Values that were used and are not defined yet.
     waiting: FxHashSet<Value>,
@@ -149,11 +149,11 @@ impl<'a> Names<'a> {
             tasks: Vec::new(),
         }
     }
-    /// Gives names to `root` and what stands in it, but for what stands in isolated ops.
+    /// Names the values of `root` and of ops in it, but not those inside isolated ops.
     pub fn outside(&mut self, root: Op) {
         self.begin(root, Task::Op(root));
     }
-    /// Gives names to what stands in the isolated op `op`, but for what stands in isolated ops inside it.
+    /// Names the values inside the isolated op `op`, but not those in nested isolated ops.
     pub fn enter(&mut self, op: Op) {
         self.begin(op, Task::Regions(op));
     }
@@ -182,7 +182,7 @@ impl<'a> Names<'a> {
         });
         changed.collect()
     }
-    /// A name that is not that of an element, without `%`.
+    /// A name that is not an element of a pack, without `%`.
     fn plain(&self, name: Name) -> Option<String> {
         match name {
             Name::Number(number) => Some(number.to_string()),
@@ -209,7 +209,7 @@ impl<'a> Names<'a> {
                 out.push('%');
                 out.push_str(&self.texts[id as usize]);
             }
-            // A value that no one defined in what is printed.
+            // A value that is not defined in the printed part.
             _ => {
                 let _ = write!(out, "%_{}", first.index());
             }
@@ -218,7 +218,7 @@ impl<'a> Names<'a> {
             let _ = write!(out, "#{index}");
         }
     }
-    /// The name of a value as text; one that is not part of any program goes by its hint.
+    /// The name of a value as text. A value outside any program is printed with its hint.
     pub fn text(&self, value: Value) -> String {
         let mut text = String::new();
         match (self.get(value), self.ir.value_name(value)) {
@@ -237,7 +237,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// A step of the walk that is yet to be done.
+/// A pending step of the walk.
 enum Task {
     Regions(Op),
     Results(Op),
@@ -335,7 +335,7 @@ impl Names<'_> {
         for (text, before) in scope.taken.into_iter().rev() {
             self.used[text as usize] = before;
         }
-        // Numbers go on behind an inner region, so that none stands for two values nearby.
+        // Numbers continue after an inner region, so that two values nearby never share one.
         if let Some(outer) = self.scopes.last_mut().filter(|o| o.epoch == scope.epoch) {
             outer.number = scope.number;
         }
@@ -447,7 +447,7 @@ impl Names<'_> {
         self.hints.insert(hint, id);
         id
     }
-    /// The text `id` if it is free here, else the first free one made of it.
+    /// The text `id` if it is free here, else the first free name derived from it.
     fn free(&mut self, id: u32) -> u32 {
         let epoch = self.epoch();
         if self.used[id as usize] != epoch {
@@ -469,7 +469,7 @@ impl Names<'_> {
         let mut blocks = ir.region_blocks(region);
         let first = blocks.next();
         if blocks.next().is_none() && first.is_none_or(|b| ir.block_name(b).is_none()) {
-            // It goes by the name of those that have none.
+            // An only block without a name keeps the default name, `bb0`.
             return;
         }
         let mut taken = FxHashSet::default();
@@ -491,8 +491,8 @@ impl Names<'_> {
     }
 }
 
-/// The number of results of `op` from `first` on that print under one name, as `%r:3`: those called as elements of the first, `r#1`.
-/// Where no result but that of the op's first has a name, it stands for all.
+/// The number of results of `op` from `first` on that print under one name, as `%r:3`: results named as elements of the
+/// first, `r#1`. If only the op's first result has a name, it stands for all.
 pub fn pack_size(ir: &Ir, op: Op, first: usize, anonymous: bool) -> usize {
     let results = &ir.results(op)[first..];
     if first == 0 && is_one_pack(ir, op, anonymous) {
@@ -523,7 +523,7 @@ fn pack_of(ir: &Ir, op: Op, index: usize, anonymous: bool) -> usize {
     first.filter(is_pack).unwrap_or(index)
 }
 
-/// True if one name stands for all results of `op`, as none but the first has one.
+/// True if one name stands for all results of `op`, because only the first has one.
 fn is_one_pack(ir: &Ir, op: Op, anonymous: bool) -> bool {
     let unnamed = |v: &Value| anonymous || ir.value_name_sym(*v).is_none();
     let others = ir.results(op).get(1..).unwrap_or_default();
@@ -560,9 +560,10 @@ fn first_number(ir: &Ir, base: Op) -> u32 {
     first
 }
 
-/// Gives each value in `root` that has no name the number that it prints under, so that it keeps it whatever becomes of others; numbers that
-/// were given once are not given again. Where no regions lie inside each other, those of several values that have one name get the suffixes
-/// that they print with as well. Elsewhere values of one name are mostly copies of one, which reports and explanations call as that.
+/// Gives each unnamed value in `root` the number under which it prints, so that it keeps that number when others are
+/// removed; a number is never used twice. If regions do not nest, values that share a name also get the suffixes with
+/// which they print. Otherwise values of one name are mostly copies, to which reports and explanations refer by that
+/// name.
 pub fn name_values(ir: &mut Ir, root: Op) {
     let ops: Vec<Op> = ir
         .walk(root)
@@ -611,14 +612,14 @@ fn is_flat(ir: &Ir, op: Op) -> bool {
     ops.all(|op| ir.op_regions(op).is_empty() || is_isolated(ir, op))
 }
 
-/// The number that a name is, or that its pack is. Greater ones than there are values are texts.
+/// The number that is the name, or the name of its pack. Numbers above [`GREATEST_NUMBER`] count as text.
 fn number_of(name: &str) -> Option<u32> {
     let name = name.split_once('#').map_or(name, |(pack, _)| pack);
     let number = name.parse().ok().filter(|n| *n <= GREATEST_NUMBER);
     number.filter(|_| name.as_bytes()[0].is_ascii_digit())
 }
 
-/// Numbers in names that those without a name go behind.
+/// The greatest number in a name that numbers of unnamed values follow.
 const GREATEST_NUMBER: u32 = 1 << 28;
 
 /// True if the regions of an op see no value from outside.
@@ -626,7 +627,8 @@ pub fn is_isolated(ir: &Ir, op: Op) -> bool {
     ir.has(op, Traits::ISOLATED) || (ir.def(op).is_none() && ir.name(op) == "builtin.module")
 }
 
-/// A name as text can have it: a number as it is; else other characters become `_`, and so begins what would begin with a digit.
+/// A valid name for a hint: a number is unchanged; otherwise invalid characters become `_`, and `_` precedes a leading
+/// digit.
 pub fn clean(hint: &str) -> String {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "_$.-".contains(c);
     let mut text: String = hint
@@ -640,12 +642,12 @@ pub fn clean(hint: &str) -> String {
     text
 }
 
-/// The name `base` with a suffix, where others have the name: `x_1`, `_0_1`.
+/// The name `base` with a suffix, to distinguish it from other values of that name: `x_1`, `_0_1`.
 pub fn distinct(base: &str, suffix: u32) -> String {
     clean(&format!("{base}_{suffix}"))
 }
 
-/// `bb3`: what a block without a name is called.
+/// `bb3`: the form of names of unnamed blocks.
 fn is_numbered(name: &str) -> bool {
     let digits = name.strip_prefix("bb").unwrap_or(name);
     !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())

@@ -15,11 +15,11 @@ use crate::intern::Sym;
 use crate::ir::{Block, Ir, Op, Value};
 use crate::types::TypeId;
 
-/// Bytes kept before they are handed on.
+/// Bytes buffered before they are flushed.
 const CHUNK: usize = 1 << 16;
 
-/// Regions inside each other that are indented. Deeper ones stand below each other: nobody sees the difference, and the text of
-/// deep programs stays in proportion to them.
+/// The most nested regions that are indented. Deeper regions are not indented further, so that the text of deep
+/// programs stays in proportion to them.
 const MOST_INDENTED: usize = 64;
 
 /// A region that is being printed.
@@ -39,7 +39,7 @@ pub struct Printer<'a> {
     pub(super) options: PrintOptions,
     pub(super) names: Names<'a>,
     frames: Vec<Frame>,
-    /// A copy in which types are inferred again; only where types are left out.
+    /// A copy for repeated type inference; absent if all types are printed.
     pub(super) scratch: Option<RefCell<Ir>>,
 }
 
@@ -75,7 +75,7 @@ impl<'a> Printer<'a> {
         }
         self.flush()
     }
-    /// Hands on what was written, if it is much.
+    /// Flushes the buffer if it is large.
     pub(super) fn flush_chunk(&mut self) -> fmt::Result {
         if self.writer.out.len() > CHUNK {
             self.flush()?;
@@ -173,7 +173,7 @@ impl<'a> Printer<'a> {
         }
         self.begin_region(op, next, frame.generic);
     }
-    /// True if `op` may be left out of the text because the parser adds it.
+    /// True if `op` may be omitted from the text because the parser adds it.
     fn is_implied(&self, owner: Op, op: Op) -> bool {
         let terminator = self.ir.def(owner).and_then(|d| d.syntax.terminator);
         let block = self.ir.parent_block(op);
@@ -312,7 +312,7 @@ impl<'a> Printer<'a> {
             }
         }
     }
-    /// Writes ` {k = v}` of the attributes that `wanted` takes.
+    /// Writes ` {k = v}`, the attributes whose names satisfy `wanted`.
     pub(super) fn dict(&mut self, op: Op, wanted: impl Fn(&str) -> bool) {
         let ir = self.ir;
         let entries: SmallVec<[(Sym, AttrId); 4]> = ir

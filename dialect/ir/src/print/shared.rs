@@ -1,11 +1,11 @@
-//! Aliases for types, attributes and locations that are long and stand in many places, so that the text stays in
+//! Aliases for types, attributes and locations that are long and occur in many places, so that the text stays in
 //! proportion to the program.
 //!
-//! A part that stands in many places is kept once, and text can name it once: `#a = [#b, #b]`. Written out everywhere a
-//! few lines become megabytes. Parts that are [`LONG`] and stand in several places are counted; if writing them out
-//! each time would add more than [`MOST_REPEATED`] bytes, all of them get aliases, behind the program like those of
-//! locations. The output is then in proportion to the input, and the parser, which counts parts with aliases
-//! written out, takes what it took before. Other programs print without aliases.
+//! A part that occurs in many places is stored once, and text can name it once: `#a = [#b, #b]`. Expanded everywhere, a
+//! few lines become megabytes. Parts that are [`LONG`] and occur in several places are counted. If expanding them each
+//! time would add more than [`MOST_REPEATED`] bytes, all of them get aliases after the program, like those of
+//! locations. The output is then in proportion to the input, and the parser, which counts parts with aliases expanded,
+//! accepts it as before. Other programs print without aliases.
 
 use rustc_hash::FxHashMap;
 
@@ -18,10 +18,10 @@ use crate::types::{Extent, TypeKind};
 
 /// Bytes from which on a part may get an alias. Types of real programs are shorter.
 const LONG: usize = 256;
-/// Bytes that may be spent on writing again what was written before.
+/// Bytes that may be spent on repeating text.
 const MOST_REPEATED: usize = 1 << 20;
 
-/// The long parts of a program, and which of them stand in several places; empty where none needs an alias.
+/// The long parts of a program, each with true if it occurs in several places; empty if no alias is needed.
 #[derive(Default)]
 pub struct Shared(FxHashMap<Part, bool>);
 
@@ -57,12 +57,12 @@ impl Shared {
 struct Counter<'a> {
     ir: &'a Ir,
     options: &'a PrintOptions,
-    /// Bytes of parts, written out.
+    /// The printed bytes of each part, fully expanded.
     sizes: FxHashMap<Part, usize>,
-    /// Long parts that stand in the program, and whether in several places.
+    /// Long parts in the program, each with true if it occurs in several places.
     seen: FxHashMap<Part, bool>,
     repeated: usize,
-    /// Parts of what was seen, and whether they are locations that have an alias in any case.
+    /// Parts of visited parts, each with true if it is a location that has an alias in any case.
     next: Vec<(Part, bool)>,
 }
 
@@ -91,7 +91,7 @@ impl Counter<'_> {
             self.count(ir.op_loc(op).into());
         }
     }
-    /// Counts a part of an op, and where it is seen first what is inside.
+    /// Counts a part of an op, and at its first occurrence the parts inside it.
     fn count(&mut self, part: Part) {
         if self.is_short(part) {
             return;
@@ -150,7 +150,7 @@ impl Counter<'_> {
             },
         }
     }
-    /// Bytes of `part` with all inside written out.
+    /// The printed bytes of `part`, fully expanded.
     fn size(&mut self, part: Part) -> usize {
         if let Some(&size) = self.sizes.get(&part) {
             return size;

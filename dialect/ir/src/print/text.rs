@@ -48,15 +48,15 @@ pub struct Writer<'a> {
     pub ir: &'a Ir,
     /// The text written so far.
     pub out: String,
-    /// Elements from which dense data is left out.
+    /// The most elements of dense data that are printed; longer data is elided.
     pub elide: Option<usize>,
-    /// Bytes after which nothing more is written; what was written then is cut by the caller.
+    /// Bytes after which writing stops; the caller cuts the rest.
     pub most: usize,
     /// The parts that print as aliases.
     pub shared: Shared,
     /// Aliases in the order of their first use.
     aliases: Vec<Part>,
-    /// The number of each among those of its sign.
+    /// The number of each among those with its sign.
     numbers: FxHashMap<Part, u32>,
     /// The next number of types, attributes and locations.
     next: [u32; 3],
@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
         }
         has
     }
-    /// Writes the name of an alias, which is defined behind the program.
+    /// Writes the name of an alias, which is defined after the program.
     pub fn alias(&mut self, part: Part) {
         let (name, sign) = match part {
             Part::Type(_) => ("!type", 0),

@@ -8,7 +8,7 @@ use crate::ir::Ir;
 use crate::types::{DType, Dim, Extent, ExtentExpr, MemSpace, TypeId, TypeKind};
 
 impl Writer<'_> {
-    /// Writes a type without what nests in it, which goes on the stack.
+    /// Writes a type without nested ones, which go on the stack.
     pub fn type_piece(&mut self, ty: TypeId) {
         let ir = self.ir;
         match ir.ty(ty) {

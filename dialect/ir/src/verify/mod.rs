@@ -3,30 +3,31 @@
 //!
 //! It checks, in this order:
 //!
-//! 1. **Structure** (`structure.rs`, FIR0220): lists of ops and blocks are linked both ways and end; parents are what they
-//!    say; results and arguments know their place; use lists hold exactly the operands that use the value; nothing erased is
-//!    in the tree or used by it. A mistake here is a bug of ours; later checks are left out, as they rely on it.
+//! 1. **Structure** (`structure.rs`, FIR0220): lists of ops and blocks are linked both ways and end; parents are what
+//!    they say; results and arguments know their place; use lists hold exactly the operands that use the value; nothing
+//!    erased is in the tree or used by it. A mistake here is a bug of ours; later checks are left out, as they rely on
+//!    it.
 //! 2. **Names of ops** (FIR0232): an op of a known dialect is in its table. Ops of unknown dialects pass, as do their
 //!    regions, attributes and types: nothing is known of them.
-//! 3. **Tables** (`check.rs`, FIR0210 to FIR0219): operand count and types; clauses present, of the right kind, none unknown;
-//!    number of regions; number and types of results, which are those that inference gives.
-//! 4. **Regions** (`regions.rs`): a region has a block, and not several where the table says so (FIR0221); a block ends in a
-//!    terminator, the one that the table names (FIR0222, FIR0224), and has none before its end (FIR0223); successors are
-//!    blocks of the same region, not the entry, and get what their arguments say (FIR0225); an op with a signature has
-//!    block arguments of its types, and as many entries in `arg_attrs` and `res_attrs` (FIR0233).
+//! 3. **Tables** (`check.rs`, FIR0210 to FIR0219): operand count and types; clauses present, of the right kind, none
+//!    unknown; number of regions; number and types of results, which are those that inference gives.
+//! 4. **Regions** (`regions.rs`): a region has a block, and not several where the table says so (FIR0221); a block ends
+//!    in a terminator, the one that the table names (FIR0222, FIR0224), and has none before its end (FIR0223);
+//!    successors are blocks of the same region, not the entry, and get what their arguments say (FIR0225); an op with a
+//!    signature has block arguments of its types, and as many entries in `arg_attrs` and `res_attrs` (FIR0233).
 //! 5. **Nesting** (FIR0231): an op stands where its table allows.
-//! 6. **Dominance** (`scope.rs`): an operand is defined before its use, through nested regions (FIR0226), and not outside of
-//!    an isolated region (FIR0227). In graph regions order does not count.
-//! 7. **Symbols** (FIR0229, FIR0230, FIR0234): an op that declares a symbol has one; within a symbol table each stands once; a
-//!    clause that takes a symbol names one of an enclosing table.
-//! 8. **Rules of the op** (FIR0215 or the dialect's own codes): the `verify` function of the table, if all checks of this op
-//!    passed.
+//! 6. **Dominance** (`scope.rs`): an operand is defined before its use, through nested regions (FIR0226), and not
+//!    outside of an isolated region (FIR0227). In graph regions order does not count.
+//! 7. **Symbols** (FIR0229, FIR0230, FIR0234): an op that declares a symbol has one; within a symbol table each stands
+//!    once; a clause that takes a symbol names one of an enclosing table.
+//! 8. **Rules of the op** (FIR0215 or the dialect's own codes): the `verify` function of the table, if all checks of
+//!    this op passed.
 //!
-//! It does not check: symbols in other attributes than clauses; discardable attributes; locations; that a program terminates or
-//! stays in memory.
+//! It does not check: symbols in other attributes than clauses; discardable attributes; locations; that a program
+//! terminates or stays in memory.
 //!
-//! Never recurses; takes time near linear in the number of ops and operands; changes nothing but the numbering of ops in
-//! blocks and interned types.
+//! Never recurses; takes time near linear in the number of ops and operands; changes nothing but the numbering of ops
+//! in blocks and interned types.
 
 pub mod codes;
 mod regions;
@@ -50,7 +51,7 @@ use crate::types::TypeId;
 use codes::*;
 use scope::Scope;
 
-/// Mistakes beyond this number are counted by nobody: who sees so many mends the first and asks again.
+/// Mistakes beyond this number are not counted: a user mends the first ones and verifies again.
 pub const MAX_DIAGNOSTICS: usize = 1000;
 
 /// Verifies `root` and everything in it.
@@ -62,7 +63,7 @@ pub fn verify(ir: &mut Ir, root: Op) -> Diagnostics {
     diagnostics
 }
 
-/// A step of the walk that is yet to be done; the innermost is last.
+/// A pending step of the walk; the innermost is last.
 enum Step {
     Op(Op),
     Enter(Region),
@@ -73,12 +74,12 @@ enum Step {
 struct Verifier<'a> {
     ir: &'a mut Ir,
     scope: Scope,
-    /// The symbols of the tables around the walk, innermost last.
+    /// The symbols of the enclosing tables, innermost last.
     tables: Vec<(Option<Region>, FxHashMap<Sym, Op>)>,
     diagnostics: Diagnostics,
-    /// Ops that were found to fit their table: names, types of operands and results, attributes that say what an op is.
+    /// Ops already found to fit their table, as keys: names, types of operands and results, inherent attributes.
     sound: FxHashSet<Box<[u32]>>,
-    /// That of the op at hand.
+    /// The key of the current op.
     key: Vec<u32>,
 }
 
@@ -159,8 +160,8 @@ impl<'a> Verifier<'a> {
         self.symbol_clauses(op, def);
     }
 
-    /// The table's checks, and inference if the regions that it may read are sound. What they say of an op without regions they say of each that is
-    /// the same but for its operands.
+    /// The table's checks, and inference if the regions that it may read are sound. For an op without regions, the
+    /// result holds for every op that is equal except for its operands.
     fn table(
         &mut self,
         op: Op,
@@ -192,7 +193,8 @@ impl<'a> Verifier<'a> {
         }
         inferred.err().unwrap_or_default()
     }
-    /// True if an op was sound that the table's checks cannot tell from this one, which has no regions. Leaves all that they ask as numbers.
+    /// True if a sound op was checked that the table's checks cannot distinguish from this one, which has no regions.
+    /// Leaves its key in `self.key`.
     fn is_known(&mut self, op: Op, parts: OpParts<'_>) -> bool {
         let (ir, key) = (&*self.ir, &mut self.key);
         key.clear();
@@ -250,7 +252,7 @@ impl<'a> Verifier<'a> {
             .and_then(|block| self.ir.last_op(block))
             == Some(op);
         if last && own.is_some() && def.traits.contains(Traits::TERMINATOR) {
-            // It was told that the block ends in another.
+            // It was reported that the block ends in another terminator.
             return;
         }
         let allowed = def.parents.join("`, `");
@@ -401,7 +403,7 @@ fn tables_around(ir: &Ir, root: Op) -> Vec<(Option<Region>, FxHashMap<Sym, Op>)>
     tables
 }
 
-/// The place of an op for diagnostics: its name in the source, or its location.
+/// The place of an op for diagnostics: the range of its name in the source, or its location.
 pub fn op_place(ir: &Ir, op: Op) -> Place {
     match ir.spans.get(op) {
         Some(spans) => Place::Span {
@@ -432,7 +434,7 @@ pub fn value_place(ir: &Ir, value: Value) -> Place {
     }
 }
 
-/// `%name`, or what the value is where it has no name.
+/// `%name`, or a description of a value without a name.
 pub fn value_text(ir: &Ir, value: Value) -> String {
     match (ir.value_name(value), ir.value_def(value)) {
         (Some(name), _) => format!("`%{name}`"),

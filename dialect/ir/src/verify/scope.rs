@@ -39,7 +39,7 @@ pub(super) enum Fault {
 }
 
 impl Scope {
-    /// The scope in which `root` stands.
+    /// The scope around `root`.
     pub fn around(ir: &mut Ir, root: Op) -> Self {
         let mut scope = Self::default();
         let mut ancestors: Vec<Op> =

@@ -1,6 +1,7 @@
 //! Integrity of the storage: links, parents, positions of values, use lists. A failure here is a bug of ours.
 //!
-//! The use lists of values in an isolated op are looked at when all of that op was walked: it is still in the cache then.
+//! The use lists of the values in an isolated op are checked right after the walk of that op, while it is still in the
+//! cache.
 
 use crate::def::Traits;
 use crate::diag::{Diagnostic, Diagnostics};
@@ -18,7 +19,7 @@ pub(super) fn check(ir: &Ir, root: Op) -> Diagnostics {
     checker.errors
 }
 
-/// A step of the walk that is yet to be done; the innermost is last.
+/// A pending step of the walk; the innermost is last.
 enum Step {
     Op(Op),
     /// All of an isolated op was walked; its values begin there.
@@ -122,8 +123,8 @@ impl Structure {
         }
     }
 
-    /// Each list holds exactly the slots that use the value: entries are slots of it, and as many as there are. Of all
-    /// values from `from` on, in order; of none where something else is wrong.
+    /// Checks that each use list holds exactly the slots that use its value: every entry is such a slot, and the
+    /// numbers agree. Checks the values from `from` on, in order, and only if no mistake was found before.
     fn use_lists(&mut self, ir: &Ir, from: usize) {
         if !self.errors.items.is_empty() {
             return;

@@ -136,7 +136,7 @@ fn known(args: &Args<'_>, at: usize, name: &str) -> Made<Option<f64>> {
     }
 }
 
-/// The probability with which parts are left out, if some are.
+/// The probability of dropout; `None` without dropout.
 fn dropout(probability: Option<f64>) -> Made<Option<f64>> {
     match probability {
         None | Some(0.0) => Ok(None),
@@ -157,7 +157,7 @@ fn with_dropout(
     value: Value,
     dropout: Dropout,
 ) -> Made {
-    // A query that no key is left for has parts of 0.
+    // A query with no key left has only zeros in its softmax.
     let wide = r.draft.dtype(scores);
     let scalar = r.draft.ir.scalar(wide);
     let [least, zero] = [f64::NEG_INFINITY, 0.0].map(|n| r.draft.number(n, scalar));
@@ -303,7 +303,7 @@ fn scores(r: &mut Reader<'_>, [query, key]: [Value; 2], scale: Option<f64>, caus
     r.draft.make(&fusion::WHERE, &[kept, scores, least])
 }
 
-/// Scores and what a bias adds, or a mask leaves.
+/// Scores after adding a bias, or after applying a mask.
 fn added_to(r: &mut Reader<'_>, scores: Value, added: Value) -> Made {
     let extents = r.extents(scores);
     let rank = r.draft.dims(added).len();
@@ -327,7 +327,7 @@ fn log_sum_exp(r: &mut Reader<'_>, x: Value) -> Made {
     let mut b = r.draft.builder();
     let clauses = [b.ints("dims", &[last]), b.flag("keepdim")];
     let greatest = b.value(&fusion::MAX, &[x], &clauses)?;
-    // What is subtracted is a number, also where every element is -inf.
+    // The subtracted number is finite, even if every element is -inf.
     let dtype = r.draft.dtype(x);
     let scalar = r.draft.ir.scalar(dtype);
     let least = r.draft.number(f64::NEG_INFINITY, scalar)?;

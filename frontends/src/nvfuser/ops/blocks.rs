@@ -119,7 +119,7 @@ fn scales_of_columns(r: &mut Reader<'_>, scale: Value, shape: [Extent; 3]) -> Ma
         dims.push(Dim::new(r.unify(own, Extent::Static(lengths[axis]))?));
     }
     r.settle(scale, dims);
-    // Tiles are of whole rows of a group, so that those of all groups lie behind each other.
+    // Tiles consist of whole rows of a group, so tiles of all groups are consecutive.
     let rows = lengths[0].checked_mul(lengths[1]);
     let rows = rows.ok_or_else(|| Fault::form("has too great an extent"))?;
     let flat = r
@@ -133,13 +133,13 @@ fn scales_of_columns(r: &mut Reader<'_>, scale: Value, shape: [Extent; 3]) -> Ma
     Ok(b.value(&fusion::SLICE, &[whole], &clauses)?)
 }
 
-/// The scales of rows in tiles; those of each group start at a new tile.
+/// The scales of rows in tiles; the tiles of each group start at a new tile.
 pub fn grouped_scales<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["input"])?;
     super::one(laid_out(r, x, args))
 }
 
-/// Elements quantized in blocks, and their scales as those of groups.
+/// Elements quantized in blocks, with their scales in the layout of groups.
 pub fn grouped_block_quantize<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let wanted = Quantization::read(r, args, [3, usize::MAX, 4, 5])?;
     let [x, scales] = narrow::quantized(r, &wanted)?;

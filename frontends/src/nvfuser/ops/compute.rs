@@ -181,7 +181,7 @@ pub fn is_finite<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     tested(r, args, &fusion::ISFINITE, "eq")
 }
 
-/// A test of floats, and of others what they are to themselves.
+/// Ops like isfinite: `test` for floats; for other types the comparison of a value with itself, which is constant.
 fn tested<'s>(
     r: &mut Reader<'s>,
     args: &Args<'s>,
@@ -234,7 +234,7 @@ pub fn real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
 }
 
-/// True where there is no imaginary part: everywhere in real numbers.
+/// True if the imaginary part is 0; always true for real numbers.
 pub fn is_real<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     if r.draft.dtype(x).is_complex() {

@@ -18,7 +18,7 @@ struct Rule {
     floats: fn(f64, f64) -> f64,
 }
 
-/// The ops of two numbers; of one number the second is 1.
+/// The ops on two numbers; for ops on one number, the second is 1.
 const RULES: &[Rule] = &[
     rule(
         "abs",
@@ -83,7 +83,7 @@ const TESTS: &[Test] = &[
     ("ne", |order| order != Some(Ordering::Equal)),
 ];
 
-/// The ops of truth values; of one the second is the same.
+/// The ops on booleans; for ops on one boolean, the second is the same.
 const TRUTHS: &[Truth] = &[
     ("logical_and", |a, b| a && b),
     ("logical_not", |a, _| !a),

@@ -233,7 +233,7 @@ pub fn scatter<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     one(Ok(b.value(&fusion::SCATTER, &operands, &clauses)?))
 }
 
-/// The tensor with so many elements more behind each axis, which are `number`.
+/// The tensor padded with `number` by `more` elements at the end of each axis.
 fn behind(r: &mut Reader<'_>, x: Value, more: &[i64], number: f64) -> Made {
     let scalar = r.draft.ir.scalar(r.draft.dtype(x));
     let number = r.draft.number(number, scalar)?;
@@ -242,7 +242,7 @@ fn behind(r: &mut Reader<'_>, x: Value, more: &[i64], number: f64) -> Made {
     Ok(b.value(&fusion::PAD, &[x, number], &clauses)?)
 }
 
-/// The sums of rows and of all that are put on them.
+/// Adds rows to the rows of a tensor at given indices; rows with equal indices are all added.
 pub fn index_put_accumulate<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let (x, mut index) = (args.tensor(0, &["acc"])?, args.tensor(1, &["index"])?);
     let dtype = r.draft.dtype(x);
@@ -284,7 +284,7 @@ pub fn argsort<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
 }
 
-/// Always in order: what asks for none takes any.
+/// The result is always sorted: a call that does not request an order accepts any.
 pub fn topk<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let rank = r.draft.dims(x).len();

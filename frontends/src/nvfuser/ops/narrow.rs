@@ -92,7 +92,7 @@ fn scale(draft: &mut Draft, exponent: Value) -> Made {
     bitcast(draft, byte, DType::F8E8M0FNU)
 }
 
-/// The reciprocal of the scale of a biased exponent; 1 for the least.
+/// The reciprocal of the scale with a biased exponent; 1 for the least exponent.
 fn reciprocal(draft: &mut Draft, exponent: Value) -> Made {
     let [most, fraction, zero] =
         [GREATEST_EXPONENT, 23.0, 0.0].map(|number| beside(draft, exponent, number));

@@ -32,7 +32,7 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The same with its value and its scale changed.
+    /// The operand with its value and its scale changed.
     fn map(self, mut change: impl FnMut(Value) -> Made) -> Made<Self> {
         Ok(Self {
             value: change(self.value)?,
@@ -133,7 +133,7 @@ pub fn scaled_mm<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> 
     let b = factor(r, args, (1, "mat2"), (3, "scale2"))?;
     let like = a.value;
     agree(r, (a.value, 1), (b.value, 0))?;
-    // Blocks lie along the terms: along rows of the first factor, and columns of the second one.
+    // Blocks are along the terms: along rows of the first factor, and columns of the second one.
     let factors = [a.scaled_of(r, false)?, b.scaled_of(r, true)?];
     let product = r.draft.make(&fusion::MATMUL, &factors)?;
     finished(r, args, 4, like, product)
@@ -196,7 +196,7 @@ fn sum(r: &mut Reader<'_>, x: Value, dims: &[i64]) -> Made {
     Ok(b.value(&fusion::SUM, &[x], &dims)?)
 }
 
-/// The elements of a tensor, or its slices along the first axis, at indices.
+/// The elements of a tensor, or its slices along the first axis, at `indices`.
 pub fn at(r: &mut Reader<'_>, x: Value, indices: Value) -> Made {
     let mut b = r.draft.builder();
     let dim = [b.int("dim", 0)];

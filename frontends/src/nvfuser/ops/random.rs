@@ -27,7 +27,8 @@ pub fn uniform<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     if dtype == dtype.compute() {
         return one(Ok(x));
     }
-    // Rounding reaches the end, which no draw is: nvFuser's kernels give the beginning there (runtime/random_numbers.cu).
+    // Rounding may give the end of the range, which is excluded. nvFuser's kernels return the beginning then
+    // (runtime/random_numbers.cu).
     let [low, high] = [r.draft.cast(low, dtype)?, r.draft.cast(high, dtype)?];
     let end = r.draft.builder().compare("eq", x, high)?;
     one(Ok(r.draft.builder().choose(end, low, x)?))

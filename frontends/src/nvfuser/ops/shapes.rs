@@ -133,7 +133,7 @@ pub fn reshape<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let whole = product(r, &own);
     let given: Vec<Extent> = shape.iter().flatten().copied().collect();
     let part = product(r, &given);
-    // The one that is left out is the quotient.
+    // The open extent is the quotient.
     let rest = whole
         .zip(part)
         .and_then(|(whole, part)| whole.div_exact(&part));
@@ -252,7 +252,7 @@ fn without(r: &mut Reader<'_>, x: Value, low: &[i64], high: &[i64]) -> Made {
     Ok(b.value(&fusion::SLICE, &[x], &clauses)?)
 }
 
-/// Ends are brought into the axis, as those of Python.
+/// Ends are clamped to the axis, as in Python.
 pub fn slice<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let starts = args.ints(1, &["start_indices"])?;

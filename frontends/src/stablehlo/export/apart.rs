@@ -67,7 +67,7 @@ const MOVES: &[&OpDef] = &[
 /// The facts about the values so far.
 #[derive(Default)]
 pub struct Known {
-    /// Those that no parameter decides.
+    /// The values that no parameter decides.
     fixed: HashSet<Value>,
     /// Tensors with repeated elements, whose reciprocals are therefore cheaper to compute.
     spread: HashSet<Value>,
@@ -151,7 +151,7 @@ fn is_of_truth(ir: &Ir, op: Op) -> bool {
     ir.is(op, &fusion::CAST) && of == Some(DType::I1)
 }
 
-/// The op that computes a value, behind the ops that move its elements.
+/// The op that computes a value, before the ops that only move its elements.
 pub fn maker(ir: &Ir, mut value: Value) -> Option<Op> {
     loop {
         let op = ir.def_op(value)?;

@@ -137,7 +137,7 @@ pub fn isnan(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     Ok(w.test("NE", &x, &x))
 }
 
-/// Of complex numbers where both parts are finite.
+/// For complex numbers: true if both parts are finite.
 pub fn isfinite(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     let x = w.operand(op, 0)?;
     if !x.dtype.is_complex() {

@@ -40,7 +40,7 @@ use crate::program::{Fault, Made};
 use apart::Known;
 pub use ops::needs_parts;
 
-/// The mark of a name that is given at the end.
+/// The mark of a name that is assigned at the end.
 const OPEN: &str = "%~";
 
 /// The text of the only program of a module; or the errors of ops that StableHLO cannot express.
@@ -76,7 +76,7 @@ struct Writer<'a> {
     made: HashMap<Value, Tensor>,
     /// Names that are given at the end.
     count: usize,
-    /// Those of them that are results of ops, and the names of these.
+    /// The names among them that are results of ops, with the printed names.
     shown: HashMap<String, String>,
     used: HashSet<String>,
     known: Known,
@@ -251,12 +251,12 @@ impl Writer<'_> {
         let shape = shape.to_vec();
         Tensor { name, shape, dtype }
     }
-    /// The name that stands for a value.
+    /// The name of a value.
     fn tensor(&mut self, value: Value) -> Made<Tensor> {
         if let Some(tensor) = self.made.get(&value) {
             return Ok(tensor.clone());
         }
-        // Its op failed, and the text is thrown away.
+        // The op that makes the value failed, and the text will be discarded.
         let Form { shape, dtype } = self.form(value)?;
         Ok(self.inner(&shape, dtype))
     }
@@ -366,7 +366,7 @@ impl Writer<'_> {
         self.emit(&made, &name, operands, "");
         made
     }
-    /// The same, of elements as the last operand has them.
+    /// Writes an op whose result has the elements' type of the last operand.
     fn same(&mut self, name: &str, operands: &[&Tensor]) -> Tensor {
         let dtype = operands.last().map_or(DType::I1, |o| o.dtype);
         self.call(name, operands, dtype)
@@ -416,7 +416,7 @@ impl Writer<'_> {
             to => self.call("convert", &[x], to),
         }
     }
-    /// The tensor as it is, which nothing beyond it is simplified with.
+    /// The tensor behind an optimization barrier, across which XLA simplifies nothing.
     fn kept(&mut self, x: &Tensor) -> Tensor {
         let made = self.inner(&x.shape, x.dtype);
         let line = format!("stablehlo.optimization_barrier {} : {}", x.name, x.ty());

@@ -242,7 +242,7 @@ fn is_foreign(ir: &Ir, op: Op) -> bool {
     fusion && !COMPLEX.iter().any(|def| ir.is(op, def)) && own.into_iter().any(complex)
 }
 
-/// Writes an op: what stands for its results.
+/// Writes an op; returns the tensors of its results.
 pub fn write(w: &mut Writer<'_>, op: Op, results: &[Form]) -> Made<Vec<Tensor>> {
     if w.ir.def(op).is_none() {
         return refuse("is not known");

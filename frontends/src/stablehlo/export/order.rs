@@ -23,7 +23,7 @@ pub fn arg(w: &mut Writer<'_>, op: Op, to: &Form, predicate: &str) -> Made<Tenso
     };
     let indices = w.iota(dim, &x.shape, DType::I64);
     let init = w.filled(&[], &neutral_text(extreme, x.dtype), x.dtype);
-    // An element that is no greater than what the reduction starts from comes before it.
+    // An element that does not exceed the initial value of the reduction comes before it.
     let last = w.filled(&[], &neutral_text("minimum", DType::I64), DType::I64);
     let mut shape = x.shape.clone();
     shape.remove(dim);
@@ -78,7 +78,7 @@ fn block(w: &mut Writer<'_>, outer: String, args: &[&Tensor], results: &[&Tensor
     )
 }
 
-/// The operand in order, and with `indexed` where its elements stood.
+/// The operand sorted, and with `indexed` also the original indices of its elements.
 fn sorted(w: &mut Writer<'_>, op: Op, x: &Tensor, indexed: bool, descending: bool) -> Vec<Tensor> {
     let dim = w.axis(op);
     let outer = std::mem::take(&mut w.text);
@@ -140,7 +140,7 @@ fn first(w: &mut Writer<'_>, x: &Tensor, to: &Form) -> Tensor {
     w.convert(&cut, to.dtype)
 }
 
-/// True if a flag of an op stands.
+/// True if a flag of an op is set.
 fn flag(w: &Writer<'_>, op: Op, name: &str) -> bool {
     w.ir.attr_of(op, name).is_some()
 }

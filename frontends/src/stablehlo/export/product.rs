@@ -19,7 +19,7 @@ pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
         let product = contracted(w, [&a, &b], &batch, terms, &to.shape);
         return Ok(w.convert(&product, to.dtype));
     }
-    // The rows of the left operand stand before the batch axes of the right one.
+    // The rows of the left operand come before the batch axes of the right one.
     let rows = to.shape.len() - 2;
     let order: Vec<usize> = (1..=rows).chain([0, rows + 1]).collect();
     let mut shape = to.shape.clone();
@@ -50,7 +50,7 @@ fn contracted(
     );
     w.line(&product, &line);
     match a.shape.get(terms.0) {
-        // XLA makes a product of one term, which may be `-0`, of a sum of it.
+        // XLA replaces a sum of one product by the product, which may be `-0`.
         Some(1) => without_negative_zero(w, &product),
         _ => product,
     }
@@ -113,7 +113,7 @@ pub fn convolution(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     );
     w.line(&sum, &line);
     let sum = match kernel.shape[1..].iter().product::<u64>() {
-        // As for a product of one term.
+        // As for a product with one term.
         1 => without_negative_zero(w, &sum),
         _ => sum,
     };

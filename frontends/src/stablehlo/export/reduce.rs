@@ -42,7 +42,7 @@ fn reduced(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], to: &Form, body: &str) 
     w.reshaped(&sum, &to.shape)
 }
 
-/// The rest of a tensor, without the axes `dims`.
+/// The reduction of a tensor over the axes `dims`.
 fn over(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], body: &str) -> Tensor {
     let kept = x.shape.iter().enumerate();
     let kept = kept.filter(|(axis, _)| !dims.contains(&(*axis as i64)));
@@ -58,7 +58,7 @@ fn over(w: &mut Writer<'_>, x: &Tensor, dims: &[i64], body: &str) -> Tensor {
     w.line(&made, &line);
     let terms: u64 = dims.iter().map(|dim| lengths[*dim as usize]).product();
     match (body, terms) {
-        // XLA drops a sum of one term, which `-0` would leave as it is.
+        // XLA removes a sum of one term, so a `-0` would stay.
         ("add", 1) => without_negative_zero(w, &made),
         _ => made,
     }
@@ -74,7 +74,7 @@ pub fn without_negative_zero(w: &mut Writer<'_>, x: &Tensor) -> Tensor {
     w.choice(&none, &zero, x)
 }
 
-/// The extreme of what is not NaN.
+/// The extreme of the elements that are not NaN.
 pub fn of_numbers(w: &mut Writer<'_>, op: Op, to: &Form, body: &str) -> Made<Tensor> {
     let (x, dims) = (w.operand(op, 0)?, w.ints(op, "dims"));
     if dims.is_empty() {
@@ -112,7 +112,7 @@ pub fn mean(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     Ok(w.reshaped(&mean, &to.shape))
 }
 
-/// Variance and mean: two walks over the operand, both from the unrounded mean.
+/// Variance and mean in two passes over the operand; both use the unrounded mean.
 pub fn var_mean(w: &mut Writer<'_>, op: Op, to: &[Form]) -> Made<Vec<Tensor>> {
     let (x, dims) = (w.operand(op, 0)?, w.ints(op, "dims"));
     let [variance_form, mean_form] = to else {

@@ -201,7 +201,7 @@ pub fn roll(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     Ok(w.joined(&parts, dim, &shape))
 }
 
-/// True at an index that is that of the new axis.
+/// True where the operand's element is the index along the new axis.
 pub fn one_hot(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let (indices, dim) = (w.operand(op, 0)?, w.axis(op));
     let dims: Vec<usize> = (0..to.shape.len()).filter(|axis| *axis != dim).collect();

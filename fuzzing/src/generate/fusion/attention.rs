@@ -10,10 +10,10 @@ use super::ops::tensor;
 use super::products::{WORK, like};
 use super::shapes::{self, Axis};
 
-/// The most queries, and terms of a score, where no tensor has such.
+/// The most queries, and the most terms of a score, of a new operand.
 const SMALL: u64 = 9;
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let mut q = tensor(maker, def, true)?;
     if maker.slots[q].axes.len() < 2 {

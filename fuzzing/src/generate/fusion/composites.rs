@@ -9,7 +9,7 @@ use super::maker::Maker;
 use super::ops::tensor;
 use super::shapes;
 
-/// Puts a roll at the end of the program; nothing where it cannot be.
+/// Appends a roll to the program, if it can.
 pub fn roll(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, true)?;
     let source = maker.slots[slot].clone();
@@ -25,7 +25,7 @@ pub fn roll(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     maker.emit(def, &[slot], &clauses, Some(source.axes), source.fact)
 }
 
-/// Puts a `one_hot` at the end of the program; nothing where it cannot be.
+/// Appends a `one_hot` to the program, if it can.
 pub fn one_hot(maker: &mut Maker<'_>) -> Option<usize> {
     let slot = tensor(maker, &fusion::ONE_HOT, true)?;
     let mut axes = maker.slots[slot].axes.clone();

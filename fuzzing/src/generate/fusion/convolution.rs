@@ -22,7 +22,7 @@ fn fixed(length: u64) -> Axis {
     }
 }
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let mut x = tensor(maker, def, true)?;
     let groups = maker.source.chance(1, 4);

@@ -1,14 +1,14 @@
 //! Facts that keep results independent of the order of sums: every summed float is a small integer.
 //!
-//! A fact says of a value that all its elements are integers of at most some magnitude. It follows the ops: `add` adds the
-//! magnitudes, `sum` multiplies by the count. In the exact tier a sum or product of floats is generated only where the
-//! result stays within what the accumulator holds exactly; any order gives the same bits then. All other ops that the exact
-//! tier admits are correctly rounded by definition, on whatever values.
+//! A fact about a value says that all its elements are integers of at most some magnitude. Facts follow the ops: `add`
+//! adds the magnitudes, `sum` multiplies by the count. In the exact tier a sum or product of floats is generated only
+//! if the accumulator holds the result exactly; then any order gives the same bits. All other ops of the exact tier are
+//! correctly rounded by definition, for any values.
 //!
-//! Of a complex number a fact speaks of each part.
+//! A fact about a complex number holds for each part.
 //!
-//! `None` means that nothing is known; it may be NaN. A float that is no known integer is never summed, nor are its bits
-//! read by `bitcast`, in the exact tier.
+//! `None` means that nothing is known; it may be NaN. A float that is no known integer is never summed, nor are its
+//! bits read by `bitcast`, in the exact tier.
 
 use fuser_ir::DType;
 use fuser_ir::def::{OpDef, Traits};
@@ -39,10 +39,10 @@ fn exact_up_to(dtype: DType) -> u64 {
 /// The fact of a value of type `dtype` computed to be an integer of at most `magnitude`.
 pub fn rounded(dtype: DType, magnitude: u64) -> Fact {
     let limit = match dtype.part() {
-        // Zero and what is below are NaN.
+        // Zero and negative numbers are NaN.
         DType::F8E8M0FNU => return None,
         DType::F8E4M3FN => return Some(coarse(magnitude).min(448)),
-        // Of integers 5 alone is none, and rounds down.
+        // Among the integers up to 6 only 5 is not representable, and rounds down.
         DType::F4E2M1FN => return Some(magnitude.min(6)),
         DType::F8E5M2 => return Some(coarse(magnitude)).filter(|m| *m <= 57344),
         DType::F64 | DType::F32 | DType::BF16 => 1 << 62,
@@ -90,7 +90,7 @@ pub fn elementwise(def: &OpDef, from: DType, to: DType, facts: &[Fact]) -> Fact 
     let greatest = m.iter().copied().max().unwrap_or(0);
     let magnitude = match local(def.name) {
         "compare" | "isnan" | "isfinite" | "sign" => 1,
-        // Below zero an unsigned type is at its other end.
+        // A negative number becomes a large one in an unsigned type.
         "neg" | "sub" if is_unsigned(to) => return any,
         "cast" if is_unsigned(to) && from.is_int() && from.is_signed() => return any,
         "abs" if from.is_complex() => return None,
@@ -186,7 +186,7 @@ mod tests {
             reduction(&fusion::PROD, DType::F32, Some(2), 25),
             Err(OrderMatters)
         );
-        // So are those of a scan, which threads put together in groups.
+        // The products of a scan are bounded too, since threads combine them in groups.
         assert_eq!(
             reduction(&fusion::CUMPROD, DType::F32, None, 2),
             Err(OrderMatters)

@@ -18,7 +18,7 @@ fn fixed(length: u64) -> Axis {
     }
 }
 
-/// Numbers in order or an input, of one axis; now and then put together of two of half the length.
+/// Ascending numbers or an input, of one axis; sometimes a concatenation of two of half the length.
 fn line(maker: &mut Maker<'_>, length: u64, dtype: DType) -> Option<usize> {
     if length.is_multiple_of(2) && maker.source.chance(1, 3) {
         let first = numbers(maker, length / 2, dtype)?;

@@ -13,7 +13,7 @@ use super::shapes::{self, Axis};
 /// The most axes of a result.
 const MAX_AXES: usize = 5;
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let along = std::ptr::eq(def, &fusion::TAKE_ALONG);
     let slot = tensor(maker, def, along)?;
@@ -41,7 +41,7 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     maker.emit(def, &[slot, indices], &[dim], Some(axes), source.fact)
 }
 
-/// Puts a part of a tensor that begins at data, or an update of one, at the end of the program; nothing where it cannot be.
+/// Appends a part of a tensor that begins at data, or an update of one, to the program; `None` if that is not possible.
 pub fn draw_part(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let source = maker.slots[slot].clone();

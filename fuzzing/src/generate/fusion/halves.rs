@@ -1,4 +1,4 @@
-//! Templates that take a tensor apart along an axis and put it together again.
+//! Templates that split a tensor along an axis and concatenate the parts again.
 
 use fuser_dialects::fusion::{self, ADD, MUL};
 use fuser_ir::types::{Dim, Extent};
@@ -62,7 +62,8 @@ pub fn joined(maker: &mut Maker<'_>, parts: &[usize], at: usize) -> Option<usize
     maker.emit(&fusion::CAT, parts, &[dim], None, fact)
 }
 
-/// Twice beside itself; or taken apart and put together again, in order or not, with something done to a part or not.
+/// Repeats a value beside itself; or splits it and concatenates the parts again, in order or not, sometimes after a
+/// change of one part.
 pub fn parts(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, at) = divisible(maker)?;
     if maker.source.chance(1, 3) {

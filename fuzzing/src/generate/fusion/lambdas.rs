@@ -25,7 +25,7 @@ struct Lambda {
     values: Vec<(Value, DType)>,
 }
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     if def.regions.is_empty() {
         return last(maker, def);
@@ -119,8 +119,8 @@ fn number(maker: &mut Maker<'_>, dtype: DType) -> AttrId {
     attribute(&mut maker.ir, number, ty)
 }
 
-/// Puts an elementwise op at the end of a lambda, or a constant; nothing where it has no operands for it, or makes a complex number: lambdas
-/// compute with reals.
+/// Appends an elementwise op or a constant to a lambda. Does nothing if no operands fit the op, or if it makes a
+/// complex number: lambdas compute with reals.
 fn add_op(maker: &mut Maker<'_>, lambda: &mut Lambda, def: &'static OpDef) {
     if !def.traits.contains(Traits::ELEMENTWISE) {
         return;
@@ -171,7 +171,7 @@ fn operand_of(maker: &mut Maker<'_>, lambda: &Lambda, dtype: DType) -> Option<Va
         .ok()
 }
 
-/// The next value of an accumulator: mostly the last value of its type, else the last one of all, converted.
+/// The next value of an accumulator: mostly the last value of its type, otherwise the last value of all, converted.
 fn yielded(maker: &mut Maker<'_>, lambda: &Lambda, dtype: DType) -> Option<Value> {
     let own = lambda.values.iter().rev().find(|(_, own)| *own == dtype);
     if let Some((value, _)) = own.filter(|_| !maker.source.chance(1, 6)) {

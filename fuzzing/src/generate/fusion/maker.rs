@@ -1,7 +1,7 @@
 //! The program while it is being made: its values, the facts about them, and the addition of an op at its end.
 //!
-//! Every value stands as a [`Slot`]. An op goes in through [`Maker::emit`], which lets inference decide; what inference
-//! refuses, or what would be too large, leaves no trace.
+//! Every value is a [`Slot`]. An op is added by [`Maker::emit`], which relies on inference; an op that inference
+//! refuses, or that would be too large, leaves no trace.
 
 use fuser_dialects::task::packed;
 use fuser_dialects::{builtin, fusion, task};
@@ -23,7 +23,7 @@ use crate::generate::inputs::{self, InputRecipe};
 /// The most results of a program.
 const MAX_RESULTS: u64 = 5;
 
-/// A value and what is known of it.
+/// A value and known facts about it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Slot {
     /// The value.
@@ -92,7 +92,7 @@ impl<'s> Maker<'s> {
     pub fn is_exact(&self) -> bool {
         self.config.tier == Tier::Exact
     }
-    /// The fact of a reduction over `count` elements; `None` where the exact tier must not have that reduction.
+    /// The fact of a reduction over `count` elements; `None` if the exact tier excludes that reduction.
     pub fn reduced(&self, def: &OpDef, dtype: DType, fact: Fact, count: u64) -> Option<Fact> {
         match facts::reduction(def, dtype, fact, count) {
             Err(OrderMatters) if self.is_exact() => None,
@@ -160,7 +160,7 @@ impl<'s> Maker<'s> {
             axis.length % 2 == 0 && expr.is_none_or(even)
         })
     }
-    /// The type with its axes in a random order in memory; of row-major order, sometimes, it is said too.
+    /// The type with its axes in a random order in memory. A row-major order is sometimes stated too.
     fn draw_layout(&mut self, ty: TypeId) -> TypeId {
         let rank = self.ir.ty(ty).as_tensor().map_or(0, |t| t.dims.len());
         let mut order: Vec<usize> = (0..rank).collect();
@@ -182,8 +182,8 @@ impl<'s> Maker<'s> {
         self.input(axes, dtype, scalar)
     }
 
-    /// Puts an op at the end; the slot of its first result. The axes of its results follow from their types, where no extent
-    /// is `?`; else they are `axes`.
+    /// Appends an op and returns the slot of its first result. The axes of its results follow from their types if no
+    /// extent is `?`; otherwise they are `axes`.
     pub fn emit(
         &mut self,
         def: &'static OpDef,
@@ -194,7 +194,7 @@ impl<'s> Maker<'s> {
     ) -> Option<usize> {
         self.emit_typed(def, operands, clauses, axes, fact, None)
     }
-    /// The same, where inference needs the result's type.
+    /// Like [`Maker::emit`], if inference needs the result's type.
     pub fn emit_typed(
         &mut self,
         def: &'static OpDef,
@@ -212,7 +212,7 @@ impl<'s> Maker<'s> {
         let op = built.ok()?;
         self.keep(op, axes, fact)
     }
-    /// The same of an op with a lambda.
+    /// Like [`Maker::emit`], for an op with a lambda.
     pub fn emit_lambda(
         &mut self,
         def: &'static OpDef,
@@ -224,7 +224,7 @@ impl<'s> Maker<'s> {
         let built = self.build().build(def, &values, clauses, &[lambda], None);
         self.keep(built.ok()?, None, None)
     }
-    /// The slot of the first result of an op, which goes where one of them would be too large.
+    /// Keeps an op and returns the slot of its first result. Erases the op if one of its results is too large.
     fn keep(&mut self, op: Op, axes: Option<Vec<Axis>>, fact: Fact) -> Option<usize> {
         let Some(slots) = self.results(op, axes, fact) else {
             self.ir.erase(op);
@@ -267,7 +267,7 @@ impl<'s> Maker<'s> {
             (_, false) => Some(count - 1 - self.source.index(count.min(4))),
         }
     }
-    /// One of the values of which `fits` holds.
+    /// A random slot for which `fits` holds.
     pub fn slot_where(&mut self, fits: impl Fn(&Slot) -> bool) -> Option<usize> {
         let all: Vec<usize> = (0..self.slots.len())
             .filter(|i| fits(&self.slots[*i]))
@@ -279,7 +279,7 @@ impl<'s> Maker<'s> {
         }
     }
 
-    /// Ends the program: draws what it returns, binds what no input binds, makes the data.
+    /// Completes the program: draws the returned values, binds names that no input binds, makes the data.
     pub fn finish(mut self) -> Case {
         if self.slots.is_empty() {
             self.fresh(DType::F32);
@@ -325,7 +325,7 @@ impl<'s> Maker<'s> {
             }
         }
     }
-    /// The value, or one of a wider type where callers would see half a byte.
+    /// The value, or its cast to a wider type if callers would otherwise see half a byte.
     fn in_whole_bytes(&mut self, slot: usize) -> usize {
         let ty = self.ir.value_type(self.slots[slot].value);
         let whole = self.has_whole_bytes(ty, &self.slots[slot].axes);
@@ -334,7 +334,7 @@ impl<'s> Maker<'s> {
             false => slot,
         }
     }
-    /// The last value, and others; sometimes one twice, sometimes an input, mostly what nothing uses.
+    /// The last value, and others; sometimes one twice, sometimes an input, mostly unused values.
     fn draw_results(&mut self) -> Vec<usize> {
         let returnable = |maker: &Self, i: usize| !maker.slots[i].scalar;
         let mut results: Vec<usize> = (0..self.slots.len())
@@ -372,7 +372,7 @@ impl<'s> Maker<'s> {
         }
         set_aliases(&mut self.ir, self.program, &aliases);
     }
-    /// Every name must stand alone in the type of some input.
+    /// Makes every name an extent by itself in the type of some input.
     fn bind_names(&mut self) {
         let names: Vec<(String, u64)> = self.names.values.clone().into_iter().collect();
         for (name, length) in names {

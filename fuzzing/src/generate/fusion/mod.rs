@@ -1,14 +1,14 @@
 //! Random fusions: a program of 1 to 64 tensor ops, with inputs.
 //!
 //! The op tables drive it. An op is drawn from the table of the `fusion` dialect; operands that fit its constraints are
-//! picked among the values that are there or made to fit (cast, broadcast, new inputs), clauses are drawn by their kind,
-//! and type inference has the last word. Between single ops whole templates of real models are put in.
+//! picked among the values that are there or made to fit (cast, broadcast, new inputs), clauses are drawn by their
+//! kind, and type inference has the last word. Between single ops whole templates of real models are put in.
 //!
-//! Reading order: [`shapes`] (extents), [`maker`] (the program so far), [`facts`] (what keeps a result independent of the
-//! order of sums), [`operands`], [`ops`] (one op by its axis rule), [`templates`].
+//! Reading order: [`shapes`] (extents), [`maker`] (the program so far), [`facts`] (what keeps a result independent of
+//! the order of sums), [`operands`], [`ops`] (one op by its axis rule), [`templates`].
 //!
-//! In the exact tier only what is exact is generated. Never makes a program that the verifier refuses: that would be a
-//! mistake here or in the tables, and the tests say so.
+//! In the exact tier only exact ops are generated. Never makes a program that the verifier refuses: that would be a
+//! mistake here or in the tables, and the tests report it.
 
 mod attention;
 mod composites;
@@ -40,7 +40,7 @@ use maker::Maker;
 pub struct Config {
     /// Exact or bounded.
     pub tier: Tier,
-    /// The most ops drawn; templates count once, and what makes operands fit comes on top.
+    /// The most ops drawn; a template counts once, and ops that make operands fit are not counted.
     pub ops: u64,
     /// The most elements of one value.
     pub elements: u64,
@@ -58,7 +58,7 @@ pub struct Config {
     pub narrow: bool,
     /// Draws floats of 4 bits often, and even lengths, along which callers see two of them in a byte.
     pub packed: bool,
-    /// Lengths of new axes beside 0; none for all of [`shapes::EXTENTS`].
+    /// Lengths of new axes other than 0; empty for all of [`shapes::EXTENTS`].
     pub lengths: &'static [u64],
 }
 
@@ -104,7 +104,8 @@ impl Config {
 }
 
 impl Config {
-    /// The same for the case of a seed: two seeds in [`COMPLEX`] have complex numbers, two in [`PACKED`] floats of 4 bits.
+    /// The configuration for the case of a seed: two seeds in [`COMPLEX`] have complex numbers, two in [`PACKED`] have
+    /// f4.
     pub fn seeded(self, seed: u64) -> Self {
         let named = |def: &&OpDef| self.allowed.contains(&def.name);
         let complex = fusion::COMPLEX_OPS.iter().any(named) || seed % COMPLEX < 2;
@@ -117,14 +118,14 @@ impl Config {
             ..self
         }
     }
-    /// The same, of few ops that work element by element on one shape.
+    /// The configuration restricted to few ops that work element by element on one shape.
     pub fn pointwise(&self) -> Self {
         Self {
             ops: self.ops.min(4),
             ..self.only(|def| def.traits.contains(Traits::ELEMENTWISE))
         }
     }
-    /// The same, of ops that reduce axes.
+    /// The configuration restricted to ops that reduce axes.
     pub fn reducing(&self) -> Self {
         self.only(|def| def.class == OpClass::Reduction)
     }
@@ -138,9 +139,10 @@ impl Config {
     }
 }
 
-/// The ops of the `fusion` dialect, those of complex numbers alone among them or not; no routines, as a random matrix has no factor of most kinds
-/// and what follows from one that is nearly singular says nothing: `lit-tests/run/routines.fir` and `runtime/routines` have tests of theirs. Convolutions are
-/// drawn where [`Config::allowed`] names them: `tests/convolutions.rs` does.
+/// The ops of the `fusion` dialect, with `complex` including those for complex numbers alone. Routines are left out, as
+/// a random matrix has no factor of most kinds, and results of a nearly singular one are meaningless:
+/// `lit-tests/run/routines.fir` and `runtime/routines` test them. Convolutions are drawn only if [`Config::allowed`]
+/// names them, as `tests/convolutions.rs` does.
 pub fn ops(complex: bool) -> impl Iterator<Item = &'static OpDef> {
     let alone = fusion::COMPLEX_OPS.iter().copied().filter(move |_| complex);
     let real = fusion::real_ops().filter(|def| def.class != OpClass::Routine);

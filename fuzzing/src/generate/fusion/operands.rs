@@ -41,7 +41,7 @@ impl Maker<'_> {
         (name, self.ir.attr(AttrKind::Unit))
     }
 
-    /// An elementwise op; nothing where the exact tier must not have it.
+    /// An elementwise op; `None` if the exact tier excludes it.
     pub fn pointwise(
         &mut self,
         def: &'static OpDef,
@@ -57,7 +57,7 @@ impl Maker<'_> {
         slot.fact = facts::elementwise(def, from, slot.dtype, &known);
         Some(made)
     }
-    /// Element type of the last operand, axes of the one that has most, facts of all.
+    /// The element type of the last operand, the axes of the operand with the most axes, and the facts of all operands.
     fn joined(&self, operands: &[usize]) -> (DType, Option<Vec<Axis>>, Vec<facts::Fact>) {
         let slots: Vec<_> = operands.iter().map(|i| &self.slots[*i]).collect();
         let from = slots.last().map_or(DType::F32, |s| s.dtype);
@@ -114,7 +114,7 @@ impl Maker<'_> {
         )
     }
 
-    /// An element type that all operands of the table which are no conditions can have.
+    /// An element type that all operands of the table can have, conditions excepted.
     pub fn common_dtype(&mut self, def: &OpDef) -> Option<DType> {
         let data = def.operands.iter().filter(|o| o.ty.dtypes != DTypes::BOOL);
         let sets: Vec<DTypes> = data.map(|o| o.ty.dtypes).collect();
@@ -162,7 +162,7 @@ impl Maker<'_> {
             }
         }
     }
-    /// A further operand of element type `dtype` beside one of `axes`.
+    /// A further operand of element type `dtype` for a value with axes `axes`.
     pub fn beside(&mut self, axes: &[Axis], dtype: DType) -> Option<usize> {
         if !shapes::is_known(axes) {
             return self.constant(dtype, None);

@@ -29,7 +29,7 @@ const GUARDS: (u64, u64) = (3, 4);
 
 const FLOATS: [DType; 4] = [DType::F64, DType::F32, DType::F16, DType::BF16];
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     match def.maps?.name {
         "pointwise" if def.traits.contains(Traits::ELEMENTWISE) => elementwise(maker, def),
@@ -125,8 +125,8 @@ fn target(maker: &mut Maker<'_>, def: &'static OpDef, dtype: DType) -> Option<DT
     Some(maker.dtype())
 }
 
-/// Operands of logarithms, roots and divisions are mostly made positive, and those of exponentials and inverse functions small:
-/// results that are NaN or infinite everywhere test little.
+/// Operands of logarithms, roots and divisions are mostly made positive, and operands of exponentials and inverse
+/// functions small: results that are NaN or infinite everywhere test little.
 fn guarded(maker: &mut Maker<'_>, def: &'static OpDef, index: usize, slot: usize) -> usize {
     if !maker.slots[slot].dtype.is_computed_float() || !maker.source.chance(GUARDS.0, GUARDS.1) {
         return slot;
@@ -239,7 +239,7 @@ fn reduce(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     reduce_axes(maker, def, slot, &reduced)
 }
 
-/// A reduction of `slot` along `reduced`; nothing where the exact tier must not have it.
+/// A reduction of `slot` along `reduced`; `None` if the exact tier excludes it.
 pub fn reduce_axes(
     maker: &mut Maker<'_>,
     def: &'static OpDef,
@@ -299,8 +299,8 @@ fn arg(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     maker.emit(def, &[slot], &clauses, Some(axes), Some(fact))
 }
 
-/// A scan along some axis; nothing where the exact tier must not have it, as a GPU puts groups of elements together. A partial result is
-/// of no more elements than the last.
+/// A scan along some axis; `None` if the exact tier excludes it, since a GPU combines groups of elements first. No
+/// partial result has more elements than the last one.
 fn scan(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let source = maker.slots[slot].clone();

@@ -14,7 +14,7 @@ const MAX_AXES: usize = 4;
 /// Multiplications of a product at most, for each element that a tensor may have.
 pub const WORK: u64 = 64;
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let left = tensor(maker, def, true)?;
     let source = maker.slots[left].clone();

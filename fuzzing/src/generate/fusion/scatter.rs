@@ -11,7 +11,7 @@ use super::ops::tensor;
 use super::products::{WORK, like};
 use super::shapes;
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let whole = std::ptr::eq(def, &fusion::INDEX_PUT);
     let dest = tensor(maker, def, true)?;

@@ -25,7 +25,8 @@ pub struct Axis {
     pub length: u64,
 }
 
-/// The number of elements, an empty axis counted as one: where a broadcast axis is empty, the others are stored all the same.
+/// The number of elements, with an empty axis counted as one: if a broadcast axis is empty, the other axes are stored
+/// nevertheless.
 pub fn elements(axes: &[Axis]) -> u64 {
     axes.iter()
         .fold(1, |n, a| n.saturating_mul(a.length.max(1)))

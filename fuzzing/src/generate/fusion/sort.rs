@@ -12,7 +12,7 @@ use super::ops::tensor;
 use super::products::WORK;
 use super::shapes::{self, Axis};
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     let slot = tensor(maker, def, false)?;
     let source = maker.slots[slot].clone();

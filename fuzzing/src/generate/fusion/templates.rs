@@ -1,7 +1,7 @@
-//! Pieces of real models, put in whole: the programs that segmentation, scheduling and the cost model were made for.
+//! Fragments of real models, inserted whole: the programs that segmentation, scheduling and the cost model target.
 //!
-//! Each takes values that are there or new inputs and leaves one or more results among the values. In the exact tier a
-//! template ends where its first inexact op would stand.
+//! Each template takes existing values or new inputs and adds one or more results to the values. In the exact tier a
+//! template ends before its first inexact op.
 
 use fuser_dialects::fusion::{
     self, ADD, DIV, ERF, EXP, MAX, MAXIMUM, MUL, RSQRT, SIGMOID, SUB, SUM, TANH, VAR_MEAN,
@@ -98,7 +98,7 @@ fn reduced(maker: &mut Maker<'_>, def: &'static OpDef, x: usize, axis: usize) ->
     spread_reduction(maker, reduction, &axes, axis)
 }
 
-/// A reduction, with its axis kept or not, over all axes again.
+/// A reduction, with or without `keepdim`, broadcast back to all axes.
 pub fn spread_reduction(
     maker: &mut Maker<'_>,
     reduction: usize,
@@ -240,7 +240,7 @@ fn transposes(maker: &mut Maker<'_>) -> Option<usize> {
     Some(x)
 }
 
-/// A reduction, spread again, with the operand and with what was done to it.
+/// A reduction, broadcast again, with the operand and with the result of a further op.
 fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, _) = activation(maker)?;
     let axis = maker.source.index(maker.slots[x].axes.len());
@@ -254,7 +254,7 @@ fn reduce_broadcast(maker: &mut Maker<'_>) -> Option<usize> {
     Some(y)
 }
 
-/// Sums over several sets of axes of related tensors, beside an elementwise result.
+/// Sums over several sets of axes of related tensors, together with an elementwise result.
 fn column_sums(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let other = maker.beside(&maker.slots[x].axes.clone(), maker.slots[x].dtype)?;
@@ -320,7 +320,8 @@ fn unit() -> Axis {
     }
 }
 
-/// Broadcasts one after another, and axes of extent 1 that come and go, as frontends emit them for weights and means.
+/// Consecutive broadcasts, and axes of extent 1 that are added and removed, as frontends emit them for weights and
+/// means.
 fn broadcast_chain(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = activation(maker)?;
     let axes = maker.slots[x].axes.clone();
@@ -351,7 +352,7 @@ fn broadcast_chain(maker: &mut Maker<'_>) -> Option<usize> {
     binary(maker, &ADD, x, wide)
 }
 
-/// Statistics over all axes but one, which is in the middle where there are three.
+/// Statistics over all axes but one; of three axes, the middle one is kept.
 fn batch_norm(maker: &mut Maker<'_>) -> Option<usize> {
     let (x, last) = computed(maker)?;
     let axes = maker.slots[x].axes.clone();
@@ -423,7 +424,8 @@ fn attention(maker: &mut Maker<'_>) -> Option<usize> {
     plain_reduce(maker, &SUM, weighted, &[1])
 }
 
-/// A residual block's backward pass: dropout, layer norm and several sums over the outer axes beside a sum over the last one.
+/// A residual block's backward pass: dropout, layer norm, several sums over the outer axes, and a sum over the last
+/// one.
 fn residual_backward(maker: &mut Maker<'_>) -> Option<usize> {
     let mut axis = |most| shapes::axis(maker.source, &mut maker.ir, &mut maker.names, most);
     let axes = vec![axis(4), axis(8), axis(64)];

@@ -17,7 +17,7 @@ const MAX_NAMED_PAD: u64 = 33;
 /// The most operands of a concatenation.
 const MAX_PARTS: u64 = 4;
 
-/// Puts an op of the table at the end of the program; nothing where it cannot be.
+/// Appends an op of the table to the program; `None` if that is not possible.
 pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
     match def.name {
         "fusion.slice" => slice(maker),
@@ -47,7 +47,7 @@ fn slice(maker: &mut Maker<'_>) -> Option<usize> {
     maker.emit(&fusion::SLICE, &[slot], &clauses, Some(axes), source.fact)
 }
 
-/// Start, step and what is taken of an axis.
+/// Start, step and the resulting part of an axis.
 fn part(maker: &mut Maker<'_>, axis: Axis) -> (ExtentExpr, i64, Axis) {
     let all = (ExtentExpr::constant(0), 1, axis);
     if maker.source.chance(1, 3) {
@@ -72,7 +72,8 @@ fn part(maker: &mut Maker<'_>, axis: Axis) -> (ExtentExpr, i64, Axis) {
     (start, step as i64, Axis { dim, length })
 }
 
-/// Start and what is taken of an axis that names make up: of each term of its length as many before the part as `start` says, and some in it.
+/// Start and the resulting part of an axis whose length has names: for each term of the length, a random multiple is
+/// before the part, and another in it.
 fn named_part(maker: &mut Maker<'_>, axis: Axis) -> Option<(ExtentExpr, Axis)> {
     let whole = maker.ir.extent_as_expr(axis.dim.extent)?;
     let (mut start, mut taken) = (ExtentExpr::constant(0), ExtentExpr::constant(0));
@@ -96,7 +97,7 @@ fn named_part(maker: &mut Maker<'_>, axis: Axis) -> Option<(ExtentExpr, Axis)> {
     Some((start, Axis { dim, length }))
 }
 
-/// The length of an axis that has a name and at most `most` elements; nothing where no axis has.
+/// The length of a named axis with at most `most` elements; `None` if there is no such axis.
 fn named_amount(maker: &mut Maker<'_>, most: u64) -> Option<ExtentExpr> {
     let axes = maker.slots.iter().flat_map(|slot| &slot.axes);
     let short = axes.filter(|axis| axis.length <= most);

@@ -57,7 +57,7 @@ impl Scope<'_, '_> {
         self.keep(value);
         Ok(())
     }
-    /// The lanes of a vector, anywhere about a buffer, that lie in it.
+    /// Loads a vector at a position in or around a buffer, only the lanes that lie in the buffer.
     pub fn load_within(&mut self, block: Block) -> Built<()> {
         let lanes = self.source.one(LANES);
         let form = match self.source.chance(1, 4) {
@@ -72,7 +72,7 @@ impl Scope<'_, '_> {
         let start = self.source.range(-lanes - 1, length + 1);
         let index = self.index(block, start)?;
         let fill = self.get(block, form, buffer.dtype)?;
-        // Lanes below -start lie before the buffer, lanes from length - start on behind it.
+        // Lanes below -start are before the buffer; lanes from length - start on are after it.
         let first = self.source.range((-start).max(-1), lanes.max(-start) + 1);
         let end = self.source.range(-1, lanes + 1).min(length - start);
         let (first, end) = (self.index(block, first)?, self.index(block, end)?);
@@ -166,7 +166,7 @@ impl Scope<'_, '_> {
         self.keep(elements);
         Ok(())
     }
-    /// Asks for an element of a scratch buffer, or for one beside it.
+    /// Prefetches an element of a scratch buffer, or one next to it.
     pub fn prefetch(&mut self, block: Block) -> Built<()> {
         let all = self.scratch.clone();
         if let Some(buffer) = self.source.pick(&all).copied() {
@@ -176,7 +176,8 @@ impl Scope<'_, '_> {
         }
         Ok(())
     }
-    /// The form of what is stored to one of `room` elements, the distance of its lanes, and how many elements it reaches over.
+    /// The form of a vector stored into a buffer with `room` elements, the stride of its lanes, and its extent in
+    /// elements.
     fn stored(&mut self, room: u64) -> (Form, Vec<(&'static str, AttrId)>, u64) {
         let lanes = self.source.one(LANES);
         if self.source.chance(1, 2) && lanes <= room {
@@ -227,7 +228,7 @@ impl Scope<'_, '_> {
         let operands = [value, memory, index];
         self.store_lanes(block, &operands, form, &clauses)
     }
-    /// Of vectors without a stride, some store only some of their lanes.
+    /// Makes some vectors without a stride store only some of their lanes.
     fn store_lanes(
         &mut self,
         block: Block,

@@ -4,9 +4,9 @@
 //! scratch memory that is filled before it is read, tables, loops of all mappings and branches, nested. The range of
 //! every index is known while the kernel is made ([`scope`]), so no access leaves its buffer.
 //!
-//! The iterations of a grid loop store into a row of their own, those of a thread loop into an element of their own, and what a
-//! thread loop combines does not depend on an order: every schedule of a kernel gives the same bits. Only ops that are exact
-//! occur, so results are compared bit for bit, whatever values come in.
+//! Each iteration of a grid loop stores into its own row, each iteration of a thread loop into its own element, and
+//! results that a thread loop combines do not depend on an order: every schedule of a kernel gives the same bits. Only
+//! exact ops occur, so results are compared bit for bit, for any inputs.
 //!
 //! | module | what |
 //! |---|---|
@@ -31,7 +31,7 @@ use super::inputs::{self, InputRecipe};
 use crate::Source;
 use scope::{Buffer, Scope};
 
-/// Rows of an output: what a grid loop walks.
+/// Rows of an output: the indices of a grid loop.
 const ROWS: [u64; 5] = [3, 1, 2, 7, 0];
 /// Columns of an output.
 const COLUMNS: [u64; 5] = [5, 1, 8, 17, 4];
@@ -63,7 +63,7 @@ struct Maker<'s> {
     body: Block,
     given: Vec<Given>,
     inputs: Vec<Input>,
-    /// Rows of all outputs, and the extent that says so.
+    /// Rows of all outputs, and the extent with this length.
     rows: u64,
     extent: Extent,
 }

@@ -1,6 +1,7 @@
-//! The values that can be used at a place of a kernel, and the facts about them.
+//! The values that can be used at a position in a kernel, and facts about them.
 //!
-//! Entering a region remembers how many there are, leaving it forgets the new ones. Constants are made where they are needed.
+//! Entering a region remembers the number of values; leaving it forgets the newer ones. Constants are made at their
+//! uses.
 
 use std::collections::BTreeMap;
 
@@ -34,14 +35,14 @@ pub enum Form {
     Vector(u64),
 }
 
-/// The loops that stand around a place.
+/// The loops around a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Walk {
     /// One worker walks its row.
     Row,
-    /// The threads of a block share a loop; each may only write what is its own.
+    /// The threads of a block share a loop; each may write only its own elements.
     Threads,
-    /// A branch or loop of the row: what it does must not need all threads.
+    /// A branch or loop of the row: its contents must not need all threads.
     Inner,
 }
 
@@ -96,7 +97,7 @@ impl<'a, 's> Scope<'a, 's> {
         self.values.push(value);
         value
     }
-    /// An index and what it may be.
+    /// Adds an index with its bounds.
     pub fn know(&mut self, value: Value, bounds: (i64, i64)) {
         self.values.push(value);
         self.bounds.insert(value, bounds);

@@ -1,4 +1,4 @@
-//! One statement after another: arithmetic, vectors, loops, branches; memory stands in `memory`.
+//! Statements: arithmetic, vectors, loops, branches; memory accesses are in `memory`.
 
 use fuser_dialects::fusion::{self, build::FusionBuilder};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop};
@@ -389,7 +389,7 @@ impl Scope<'_, '_> {
         self.values.extend(results);
         Ok(())
     }
-    /// `sum` and `value`, put together as a word says.
+    /// `sum` and `value`, combined by the combiner `how`.
     fn combined(&mut self, block: Block, how: &str, sum: Value, value: Value) -> Built<Value> {
         if how == SCANNED {
             let combine = self.source.one(COMBINERS);

@@ -155,7 +155,7 @@ fn rotary(w: &mut Writer, n: impl Fn(u64) -> u64) -> (V, V, V) {
     (x, cos, sin)
 }
 
-/// A table along all of a tensor with the same last two axes.
+/// Broadcasts a table to a tensor with the same last two axes.
 fn fit(w: &mut Writer, table: V, like: V) -> V {
     let dims = w.dims(like);
     match dims.len() {

@@ -173,7 +173,7 @@ fn masks(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// Places in a flat order, taken apart again.
+/// Row-major positions computed from indices, their quotients by a constant, and a mask of the multiples.
 fn indices(w: &mut Writer) -> Option<()> {
     let of = w.source.one(&[DType::I64, DType::I32, DType::Index]);
     let dims = w.shape(2);

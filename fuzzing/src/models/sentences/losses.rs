@@ -163,7 +163,7 @@ fn divergence(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// With logits: `max(x, 0) - x t + log1p(e^-|x|)`.
+/// Binary cross-entropy with logits: `max(x, 0) - x t + log1p(e^-|x|)`.
 fn binary(w: &mut Writer) -> Option<()> {
     let x = w.pick_wide(1);
     let x = w.tame(x, 30.0);

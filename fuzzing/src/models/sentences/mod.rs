@@ -1,7 +1,7 @@
 //! Sentences: pieces of programs as people write them, each a few ops on values that are there.
 //!
-//! A sentence is a row of [`SENTENCES`]. It takes what it needs from the pool of values or as new inputs, and offers what it
-//! made to the sentences after it. `None`: there is nothing that it fits.
+//! A sentence is a row of [`SENTENCES`]. It takes operands from the pool of values or as new inputs, and offers its
+//! results to the sentences after it. `None`: no operands fit.
 
 mod activations;
 mod attention;
@@ -143,7 +143,7 @@ impl Writer<'_> {
             false => found[self.source.index(found.len())],
         }
     }
-    /// As `pick`, in the type that the sentence computes in: half of the time wider than 16 bits.
+    /// Like `pick`, but in the type in which the sentence computes: half of the time wider than 16 bits.
     pub fn pick_wide(&mut self, least: usize) -> V {
         let x = self.pick(least);
         match self.dtype_of(x) {
@@ -151,7 +151,7 @@ impl Writer<'_> {
             _ => x,
         }
     }
-    /// The element type of the program for what was computed wider, here and there.
+    /// Sometimes converts a value that was computed in a wider type back to the element type of the program.
     pub fn back(&mut self, x: V) -> V {
         let dtype = self.dtype;
         match self.dtype_of(x).is_float() && self.source.chance(1, 2) {
@@ -188,7 +188,7 @@ impl Writer<'_> {
             Data::Reals(low, high),
         );
         if self.maybe(4) && dims.len() > 1 {
-            // As a frontend does it: ones first, then `expand`.
+            // Like a frontend: first a value of ones, then `expand`.
             let mut ones = vec![Dim::fixed(1); dims.len()];
             ones[axis] = dims[axis].plain();
             let shaped = self.reshape(v, &ones);
@@ -248,7 +248,7 @@ impl Writer<'_> {
             }
         }
     }
-    /// A reduction and the same again along what it reduced.
+    /// A reduction, broadcast back along the reduced axes.
     pub fn reduced(&mut self, name: &'static str, x: V, dims: &[usize]) -> V {
         let keepdim = self.maybe(2);
         let r = self.reduce(name, x, dims, keepdim);
@@ -263,7 +263,7 @@ impl Writer<'_> {
         let mean = self.bin("div", sum, n);
         self.expect(mean, range.0, range.1)
     }
-    /// True if an axis has a number for an extent, at least so large.
+    /// True if an axis has a constant extent of at least `least`.
     pub fn is_fixed(&self, x: V, axis: usize, least: u64) -> bool {
         let dim = self.ty(x).dims.get(axis);
         dim.is_some_and(|d| d.extent.number().is_some_and(|n| n >= least) && !d.broadcast)
@@ -297,7 +297,7 @@ impl Writer<'_> {
         let v = self.reals("x", dims, -2.0, 2.0);
         self.stored(v)
     }
-    /// A tensor with an axis that nobody named.
+    /// A tensor with an axis of unknown extent.
     pub fn vague(&mut self) -> V {
         let dims = 1 + self.source.index(3);
         let mut dims = self.shape(dims);

@@ -157,7 +157,7 @@ fn roll(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// An axis from its end, alone or beside itself.
+/// A reversed axis, by itself or subtracted from the original.
 fn from_the_end(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let axis = w.source.index(w.ty(x).rank());
@@ -190,7 +190,7 @@ fn joined(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// Integers from just before an axis of `length` to just behind it.
+/// Integers from just before the start of an axis of `length` to just after its end.
 pub(super) fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
     let of = w.source.one(&[DType::I64, DType::I32]);
     let indices = w.input(
@@ -205,7 +205,7 @@ pub(super) fn indices(w: &mut Writer, dims: &[Dim], length: u64) -> V {
     }
 }
 
-/// A part that begins at data, and what is made of it in its place.
+/// A part that begins at data, and an update of that part.
 fn from_a_start(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let axis = w.source.index(w.ty(x).rank());
@@ -223,7 +223,7 @@ fn from_a_start(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// An embedding, in the shape of what it is added to.
+/// An embedding, in the shape of the value to which it is added.
 fn rows_of_a_table(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let dims = plain(&w.dims(x));
@@ -244,7 +244,7 @@ fn rows_of_a_table(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// Elements at indices along an axis, as a loss picks those of its labels.
+/// Elements at indices along an axis, as a loss selects those of its labels.
 fn picked(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let axis = w.source.index(w.ty(x).rank());

@@ -23,7 +23,7 @@ pub const ALL: &[Sentence] = &[
 
 const EPS: [f64; 4] = [1e-5, 1e-3, 1e-6, 0.1];
 
-/// `(x - mean) / sqrt(var + eps)` from what was reduced along `dims`.
+/// `(x - mean) / sqrt(var + eps)` from reductions along `dims`.
 fn normalized(w: &mut Writer, x: V, var: V, mean: V, dims: &[usize]) -> (V, V) {
     let eps = w.source.one(&EPS);
     let eps = w.scalar(eps, w.dtype_of(x));
@@ -72,7 +72,7 @@ fn layer_norm(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// With the mean of squares less the square of the mean.
+/// A norm whose variance is the mean of squares minus the square of the mean.
 fn by_sums(w: &mut Writer) -> Option<()> {
     let x = w.pick_wide(1);
     let x = w.tame(x, 16.0);

@@ -1,4 +1,4 @@
-//! Lines in another order, and elements that are put where data says.
+//! Reordered lines, and elements written at computed indices.
 
 use fuser_ir::DType;
 
@@ -16,7 +16,7 @@ pub const ALL: &[Sentence] = &[
     row("put at indices", 3, put),
 ];
 
-/// A tensor of whole numbers, so that it is known which of two is the lesser.
+/// A tensor of whole numbers, so that comparisons are exact.
 fn whole(w: &mut Writer) -> crate::models::program::V {
     let (dims, dtype) = (w.shape(2), w.dtype);
     w.input("keys", dtype, dims, Data::Whole(-5, 5))

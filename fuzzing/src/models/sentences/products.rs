@@ -16,14 +16,14 @@ pub const ALL: &[Sentence] = &[
 /// Multiplications of a product at most.
 const WORK: u64 = 1 << 16;
 
-/// A float tensor of at least this rank, with elements that sums do not make large, and its axes.
+/// A float tensor of rank at least `least` with elements small enough for sums, and its axes.
 fn factor(w: &mut Writer, least: usize) -> (V, Vec<Dim>) {
     let x = w.pick(least);
     let x = w.tame(x, 8.0);
     (x, w.dims(x))
 }
 
-/// Columns of a result beside these axes; `None` where there is no room.
+/// A number of columns for a result with these axes; `None` if the result would be too large.
 fn columns(w: &mut Writer, dims: &[Dim]) -> Option<Dim> {
     let new = Dim::fixed(w.source.one(&[1, 2, 5, 9, 16, 33]));
     let (_, before) = dims.split_last()?;
@@ -41,7 +41,7 @@ fn element(w: &mut Writer, x: V) -> DType {
     }
 }
 
-/// The same axis of two tensors as one of a result.
+/// The axis of a result for equal axes of two tensors.
 fn both(a: &Dim, b: &Dim) -> Dim {
     Dim {
         broadcast: a.broadcast && b.broadcast,
@@ -82,7 +82,7 @@ fn layer(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// By a matrix, by one for each index of the axes before, turned or not, or by a vector.
+/// Products with a matrix, with a batch of matrices, transposed or not, or with a vector.
 fn matrices(w: &mut Writer) -> Option<()> {
     let (a, dims) = factor(w, 2);
     let (dtype, rank) = (w.dtype_of(a), dims.len());

@@ -30,7 +30,7 @@ fn plain(w: &Writer, x: V) -> Vec<Dim> {
     w.dims(x).iter().map(Dim::plain).collect()
 }
 
-/// Forward and backward, of one mask or of the same numbers made twice.
+/// Dropout forward and backward, with one mask or with random numbers drawn twice.
 fn dropout(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let (dims, dtype) = (plain(w, x), w.dtype_of(x));

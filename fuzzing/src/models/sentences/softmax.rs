@@ -75,7 +75,7 @@ fn softmax(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// With a mask of truth values, or one of numbers that is added.
+/// With a boolean mask, or an additive one.
 fn masked(w: &mut Writer) -> Option<()> {
     let x = logits(w);
     let last = w.last(x);

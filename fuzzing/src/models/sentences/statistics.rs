@@ -188,7 +188,7 @@ fn first_greatest(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// As an op, of whole numbers, among which there are equal ones, or of any.
+/// An argmax or argmin, on whole numbers with ties, or on any numbers.
 fn extreme_index(w: &mut Writer) -> Option<()> {
     let x = match w.maybe(2) {
         true => w.pick(1),
@@ -251,7 +251,7 @@ fn running(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// The results so far along an axis, beside the value.
+/// A scan along an axis, together with the value.
 fn scans(w: &mut Writer) -> Option<()> {
     let x = w.pick_wide(1);
     let dim = w.source.index(w.ty(x).rank());
@@ -279,10 +279,10 @@ fn scans(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// A lambda of one or two accumulators: the ops before its yield, what it yields, the initial numbers.
+/// A lambda of one or two accumulators: the ops before its yield, the yielded values, the initial numbers.
 type Lambda = (&'static str, &'static str, &'static [&'static str]);
 
-/// The greatest element, and the sum of what the exponential makes of the distances to it.
+/// An online softmax: the greatest element, and the sum of the exponentials of the differences to it.
 const SOFTMAX: Lambda = (
     "    %n = fusion.maximum %a0, %e\n    %d = fusion.sub %a0, %n\n    %s = fusion.exp %d\n    %l = fusion.mul %a1, %s\n    %f = fusion.sub %e, %n\n    %g = fusion.exp %f\n    %m = fusion.add %l, %g\n",
     "%n, %m",

@@ -150,7 +150,7 @@ fn constants(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// A small table beside a tensor.
+/// A tensor with a small table.
 fn tables(w: &mut Writer) -> Option<()> {
     let n = w.source.one(&[1, 2, 3, 5, 8]);
     let mut dims = w.shape(2);

@@ -11,7 +11,7 @@ pub const ALL: &[Sentence] = &[
     row("a scalar for all", 2, scalar),
 ];
 
-/// An input of which an extent has no name: every value that depends on it has one of its own.
+/// An input with an unknown extent: every value that depends on it has an unknown extent, too.
 fn vague(w: &mut Writer) -> Option<()> {
     let x = w.vague();
     if w.maybe(4) {
@@ -64,7 +64,7 @@ fn chain(w: &mut Writer) -> Option<()> {
     Some(())
 }
 
-/// Everything in one number, and that number beside everything.
+/// Reduces everything to one number, and combines that number with everything.
 fn scalar(w: &mut Writer) -> Option<()> {
     let x = w.pick(1);
     let x = w.tame(x, 20.0);

@@ -1,17 +1,17 @@
-//! Axes of groups of ops that merge: a test of two groups for one iteration space, at the price of the smaller.
+//! Axes of groups of ops that merge: tests whether two groups have one iteration space, at the cost of the smaller
+//! group.
 //!
-//! Each group keeps its classes of axes. Asked about two, the ops of the smaller are added to the classes of the larger and
-//! taken back; when they merge they stay. So putting n ops together, one after the other or pair by pair, costs near n log n,
-//! and adding one op to a group costs the same whatever the group's size.
+//! Each group keeps its axis classes. To test two groups, the ops of the smaller are added to the classes of the larger
+//! and rolled back; a merge keeps them. Merging n ops, one after the other or pair by pair, therefore costs about n log
+//! n, and adding one op to a group costs the same for any group size.
 //!
 //! ```text
 //! a: { %p = reshape %x : [24] -> [6, 4] }     ask(a, b): incompatible-factoring { known: [6, 4], wanted: [4, 6] }
 //! b: { %q = reshape %x : [24] -> [4, 6] }     (a is as it was)
 //! ```
-//!
-//! Guarantees: `Axes::build` refuses the ops of two groups that are refused here. Facts that depend on the whole group
-//! are not decided here but reported as open: values that slices, pads and cats read, an argument beside its own
-//! transpose, and unknown lengths. Never edits the IR.
+//! Guarantees: if this test refuses two groups, `Axes::build` refuses the ops of both together. Facts that depend on
+//! the whole group are reported as open instead of decided: values that slices, pads and cats read, an argument that
+//! meets its own transpose, and unknown lengths. Never edits the IR.
 
 use fuser_ir::{Ir, Op};
 
@@ -22,24 +22,24 @@ use super::{is_permute, window};
 /// The result of testing two groups as one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Common {
-    /// They have one iteration space.
+    /// The groups have one iteration space.
     One,
-    /// They have none.
+    /// The groups have no common iteration space.
     None(AxisRefusal),
-    /// It does not follow from what the groups are alone.
+    /// The axes of the two groups alone do not decide it.
     Open(Open),
 }
 
-/// The reason that a question is not decided by the groups' own axes.
+/// The reason why the axes of two groups alone do not decide a test.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Open {
-    /// Slices, pads and cats: which values they alone read depends on the whole group.
+    /// Slices, pads and cats: the set of values that only they read depends on the whole group.
     Windows,
-    /// An extent `?`: whether it has factors depends on what else is known of it.
+    /// An extent is `?`: its factors depend on other facts about it.
     UnknownExtent,
-    /// An argument beside its own transpose: it may be read through a window.
+    /// An argument meets its own transpose: it may be read through a window.
     Permuted,
-    /// One of the groups has no iteration space itself.
+    /// One of the groups has no iteration space even alone.
     Broken,
 }
 
@@ -48,13 +48,13 @@ pub enum Open {
 struct Member {
     ops: Vec<Op>,
     windows: bool,
-    /// True if it permutes the axes of an argument.
+    /// True if an op of the group permutes the axes of an argument.
     permutes: bool,
-    /// Made when somebody first asks; `None` inside: the group has no iteration space.
+    /// Built on first use; `Some(None)` if the group has no iteration space.
     classes: Option<Option<AxisUnion>>,
 }
 
-/// Groups by number, and the work done for them.
+/// Groups by number, and counters of the work done for them.
 #[derive(Clone, Debug, Default)]
 pub struct AxisGroups {
     members: Vec<Member>,
@@ -64,7 +64,7 @@ pub struct AxisGroups {
 }
 
 impl AxisGroups {
-    /// Adds a group of `ops`; gives its number.
+    /// Adds a group of `ops` and returns its number.
     pub fn push(&mut self, ir: &Ir, ops: Vec<Op>) -> usize {
         self.members.push(Member {
             windows: ops.iter().any(|&op| window::is_window(ir, op)),
@@ -74,20 +74,20 @@ impl AxisGroups {
         });
         self.members.len() - 1
     }
-    /// Work done: ops added, nodes followed, users looked at, undone work included.
+    /// Work done: ops added, nodes followed and users visited, including work that was rolled back.
     pub const fn steps(&self) -> u64 {
         self.steps
     }
-    /// Questions asked.
+    /// Number of tests so far.
     pub const fn questions(&self) -> u64 {
         self.questions
     }
-    /// Ops added to classes, on trial or for good.
+    /// Ops added to classes, including ops that were rolled back.
     pub const fn added(&self) -> u64 {
         self.added
     }
 
-    /// The answer on one iteration space for groups `a` and `b`: one, none, or open. Changes neither group.
+    /// Tests whether groups `a` and `b` have one iteration space. Changes neither group.
     pub fn common(&mut self, ir: &Ir, a: usize, b: usize) -> Common {
         self.questions += 1;
         let (large, small) = self.by_size(a, b);
@@ -112,11 +112,12 @@ impl AxisGroups {
         }
     }
 
-    /// Moves the ops of `from` into `into`; `from` is empty after it.
+    /// Moves the ops of `from` into `into`; leaves `from` empty.
     pub fn merge(&mut self, ir: &Ir, into: usize, from: usize) {
         let (large, small) = self.by_size(into, from);
         let windows = self.members[large].windows || self.members[small].windows;
-        // Classes that nobody asked for yet are made when somebody does; those of a group that doubles are as well made anew.
+        // Classes not built yet stay unbuilt. They are also rebuilt on the next use if the group grows to more than 1.5
+        // times its size.
         let known = self.members[large].classes.take();
         let grows = self.members[small].ops.len() * 2 <= self.members[large].ops.len();
         let classes = match known.filter(|known| !windows && (grows || known.is_none())) {
@@ -138,14 +139,14 @@ impl AxisGroups {
         self.members[into] = member;
     }
 
-    /// The larger first.
+    /// Both groups, the larger first.
     fn by_size(&self, a: usize, b: usize) -> (usize, usize) {
         match self.members[a].ops.len() >= self.members[b].ops.len() {
             true => (a, b),
             false => (b, a),
         }
     }
-    /// The classes of a group, to be given back; `None` where it has no iteration space.
+    /// Takes the classes out of a group, for the caller to return; `None` if the group has no iteration space.
     fn take(&mut self, ir: &Ir, group: usize) -> Option<AxisUnion> {
         match self.members[group].classes.take() {
             Some(Some(classes)) => Some(classes),

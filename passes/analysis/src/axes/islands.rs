@@ -1,10 +1,11 @@
-//! Islands of a set of ops, parts that share no computed value: they share axes all the same, where their lengths allow it.
+//! Islands: parts of a set of ops that share no computed value. They share axes where their lengths allow it.
 //!
-//! An *island* is what hangs together by values that ops of the set compute. Its axes are in the order in which the value with the most axes,
-//! the last such, has them: mostly a result. Where the axes of two islands have a common refinement, in which both reduce and scan the same
-//! axes, they become that refinement. One walk serves both, where each would else have a walk, and so a launch, of its own. Islands may
-//! read the same arguments: an axis that both have already stays itself, whatever its place, and as one walk reads such an argument once,
-//! those islands may reduce different axes.
+//! An *island* is a set of ops connected by values that ops of the set compute. The value with the most axes (the last
+//! such value, mostly a result) gives the order of its axes. If the axes of two islands have a common refinement, and
+//! both reduce and scan the same axes of it, they become that refinement. One loop nest then serves both islands,
+//! instead of one loop nest and so one launch each. Islands may read the same arguments. An axis that both already have
+//! stays itself, at any position. Since one loop nest reads such an argument once, those islands may reduce different
+//! axes.
 //!
 //! ```text
 //! %a = fusion.exp %x        // %x: tensor<[B]x64xf32>                           %a: [0, 1]
@@ -15,7 +16,7 @@
 //! %k = mul %u, %table       // %u: tensor<2x4x[S]xf32>, summed along 4 later    %k: [9, 10, 8]
 //! ```
 //!
-//! Never joins axes of one island, nor of ops of which one needs the other, nor axes that a third island has beside each other.
+//! Never joins two axes of one island, axes of dependent ops, or axes that both occur in a third island.
 
 use fuser_ir::def::OpClass;
 use fuser_ir::entity::Entity;
@@ -27,13 +28,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::union::{AxisUnion, Node, is_factor};
 use super::{Axes, AxisId};
 
-/// The islands of one size that an island is compared with, at most.
+/// The most islands of one size that an island is compared with.
 const MOST_ALIKE: usize = 4;
 
-/// The facts in which islands agree that share axes: how many indices they walk, and whether they scan some.
+/// Facts that islands must share to be joined: the number of indices iterated, and whether they scan an axis.
 type Size = (ExtentExpr, bool);
 
-/// Ops that hang together by what they compute.
+/// Ops connected by the values that they compute.
 #[derive(Default)]
 struct Island {
     axes: Vec<AxisId>,
@@ -41,7 +42,7 @@ struct Island {
     scanned: FxHashSet<AxisId>,
 }
 
-/// A part of an axis of an island: the axis, its node, its length, and whether it is walked, scanned and reduced.
+/// A part of an axis of an island: the axis, its node, its length, and whether it is iterated, scanned and reduced.
 #[derive(Clone)]
 struct Part {
     axis: AxisId,
@@ -51,7 +52,7 @@ struct Part {
 }
 
 impl Axes {
-    /// Makes the axes of islands one where they may be; `leaves` has the node of each axis. Gives whether anything changed.
+    /// Joins the axes of islands where allowed; `leaves` has the node of each axis. Returns true if anything changed.
     pub(super) fn join_islands(
         &self,
         ir: &Ir,
@@ -83,7 +84,7 @@ impl Axes {
                 let all = own.len();
                 let like = facts(&own) == facts(&other);
                 let (own, other) = (unshared(&own, &other)?, unshared(&other, &own)?);
-                // What has the same axes and reduces others may be joined to what this one may not.
+                // An island with the same axes that reduces others could join an island that this one cannot.
                 if own.is_empty() && !like {
                     return None;
                 }
@@ -107,14 +108,14 @@ impl Axes {
         changed
     }
 
-    /// The size of an island; `None` where a length is not known.
+    /// The size of an island; `None` if a length is unknown.
     fn size(&self, island: &Island) -> Option<Size> {
         let mut axes = island.axes.iter();
         let all = axes.try_fold(ExtentExpr::constant(1), |all, &a| all.mul(self.extent(a)?))?;
         Some((all, !island.scanned.is_empty()))
     }
 
-    /// The axes of an island as they are now, outermost first.
+    /// The current axes of an island, outermost first.
     fn parts(&self, union: &AxisUnion, leaves: &[Node], island: &Island) -> Vec<Part> {
         let parts = island.axes.iter().flat_map(|&axis| {
             let facts = [
@@ -135,7 +136,7 @@ impl Axes {
         parts.collect()
     }
 
-    /// The islands that have axes, the first to appear first.
+    /// The islands that have axes, in order of first appearance.
     fn islands(&self, ir: &Ir, ops: &[Op]) -> Vec<Island> {
         let mut sets = UnionFind::<usize>::new(ops.len());
         let mut producers = FxHashMap::<Value, usize>::default();
@@ -143,7 +144,7 @@ impl Axes {
             for producer in ir.operands(op).filter_map(|v| producers.get(&v)) {
                 sets.union(own, *producer);
             }
-            // A constant is anybody's.
+            // Constants connect nothing: any island may use one.
             if ir.def(op).is_some_and(|d| d.class != OpClass::Creation) {
                 producers.extend(ir.results(op).iter().map(|&v| (v, own)));
             }
@@ -167,7 +168,7 @@ impl Axes {
         islands.filter(|island| !island.axes.is_empty()).collect()
     }
 
-    /// The axes of the value with the most, the last such, then those of the others.
+    /// The axes of the value with the most axes (the last such value), then the axes of the other values.
     fn in_order(&self, values: &[Value]) -> Vec<AxisId> {
         let mut known = FxHashSet::default();
         let widest = values.iter().max_by_key(|&&v| self.logical(v).count());
@@ -177,8 +178,8 @@ impl Axes {
     }
 }
 
-/// The parts of an island that another has not, outermost first; `None` where the innermost of one is an outer one of the other: one of
-/// them would be walked across its memory.
+/// The parts of one island that another does not have, outermost first. `None` if the innermost part of one is an outer
+/// part of the other: one of the islands would then be read with a stride.
 fn unshared(one: &[Part], other: &[Part]) -> Option<Vec<Part>> {
     let has = |parts: &[Part], part: &Part| parts.iter().any(|p| p.node == part.node);
     let (inner, other_inner) = (one.last()?, other.last()?);
@@ -187,8 +188,8 @@ fn unshared(one: &[Part], other: &[Part]) -> Option<Vec<Part>> {
     along.then(|| own.cloned().collect())
 }
 
-/// The axes of two islands that become one in their common refinement; `None` where they have none. Islands that `read` one argument may
-/// differ in what they reduce: one walk reads it once.
+/// Pairs of axes of two islands that are joined in their common refinement; `None` if they have none. Islands that
+/// `read` one argument may reduce different axes: one loop nest reads the argument once.
 fn matched(one: &[Part], other: &[Part], read: bool) -> Option<Vec<(AxisId, AxisId)>> {
     let agreed = if read { 2 } else { 3 };
     let rest = |of: Part, length: ExtentExpr| Part { length, ..of };
@@ -209,7 +210,7 @@ fn matched(one: &[Part], other: &[Part], read: bool) -> Option<Vec<(AxisId, Axis
         if x.length == y.length {
             continue;
         }
-        // An axis that is walked in order stays whole.
+        // A scanned axis is iterated in order and must stay whole.
         if x.facts[1] {
             return None;
         }

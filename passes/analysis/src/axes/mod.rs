@@ -1,15 +1,16 @@
-//! Axis analysis: the classes of tensor axes that are one loop.
+//! Axis analysis: classes of tensor dimensions that share one loop.
 //!
 //! Inside a set of ops every dimension of every tensor is an ordered list of *axes*. Elementwise ops, casts and
-//! permutes keep axes, `broadcast` introduces some, a reduction ends some, a scan walks one in order, and a reshape splits them into factors:
-//! after `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two factorings of one dimension
-//! meet in their common refinement (`[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`); where there is none (`[6, 4]` and
-//! `[4, 6]`) the set has no single iteration space, and the analysis says so with both factorings; a single reshape has
-//! that of its result. Extents are polynomials, so `[B*S]` splits into `[B]` and `[S]`. Axes of extent 1 are no axes:
-//! such a dimension is the empty list. Slice, flip, pad, cat and gathers open an axis for each dimension along which an index
-//! moves, and compute what they read at that index (`window/`); so does a permutation of an argument that meets that argument.
-//! A value that only such reads use brings no axes of its own; an axis of the walk is cut, or joined with another,
-//! where a window needs it. A dimension's place in memory is its type's layout.
+//! permutes keep axes. `broadcast` introduces axes, a reduction ends axes, a scan iterates one in order, and a reshape
+//! splits axes into factors: after `reshape x : [24] -> [6, 4]` the one dimension of `x` is the list `[a6, a4]`. Two
+//! factorings of one dimension meet in their common refinement: `[6, 4]` and `[3, 8]` of 24 become `[3, 2, 4]`. Without
+//! a common refinement (`[6, 4]` and `[4, 6]`) the set has no single iteration space, and the analysis reports both
+//! factorings. A single reshape then has the iteration space of its result. Extents are polynomials, so `[B*S]` splits
+//! into `[B]` and `[S]`. A dimension of extent 1 is the empty list of axes. Slice, flip, pad, cat and gathers introduce
+//! an axis for each dimension along which an index moves, and compute the elements that they read at that index
+//! (`window/`). A permutation of an argument that meets that argument does the same. A value read only by such windows
+//! brings no axes of its own. An axis of the iteration space is split, or joined with another, where a window needs it.
+//! A dimension's position in memory is its type's layout.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                 // %x: [0, 1]   %s: [0]      %s reduces [1]
@@ -17,11 +18,12 @@
 //! %y = fusion.div %x, %b                      // 2 and 1 are one axis: %b: [0, b1]   %y: [0, 1]
 //! ```
 //!
-//! Reading order: `refusal.rs` (what can fail), `union.rs` (classes of axes and their factors, with undo), `rules.rs`
-//! (what each op says about axes), this file (the frozen result), `islands.rs` (parts that share no computed value), `groups.rs` (groups that merge), `render.rs` (as text).
+//! Reading order: `refusal.rs` (errors), `union.rs` (classes of axes and their factors, with undo), `rules.rs` (the
+//! relations between axes that each op implies), this file (the frozen result), `islands.rs` (parts that share no
+//! computed value), `groups.rs` (groups that merge), `render.rs` (as text).
 //!
 //! Guarantees: the result depends on the ops and their order alone; cost is near linear in the number of ops; nothing
-//! recurses. Never looks at an op's name: all it knows of an op is its indexing maps.
+//! recurses. Never looks at an op's name: only at its indexing maps.
 
 mod groups;
 mod islands;
@@ -51,7 +53,7 @@ use union::Node;
 pub use window::{Window, WindowRefusal};
 
 fuser_ir::entities! {
-    /// An axis of an iteration space: a class of dimensions, or of factors of dimensions, that are walked together.
+    /// An axis of an iteration space: a class of dimensions, or of factors of dimensions, that one loop iterates.
     AxisId,
 }
 
@@ -91,22 +93,24 @@ pub struct Axes {
     unwalked: FxHashSet<Value>,
 }
 
-/// The copies around a kernel that is not drawn yet, which the IR does not show: ops of it, or that read it, are copied
-/// into others.
+/// The ops that are duplicated around a kernel not yet outlined. The IR does not show these copies: ops of the kernel,
+/// or users of the kernel, are copied into other kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
-    /// Values that it does not write though an op outside reads them: each such op has a copy of its own, or is where one is.
+    /// Values that the kernel does not write although an op outside reads them: each such op has its own copy, or is in
+    /// a kernel that has one.
     pub hidden: FxHashSet<Value>,
-    /// Values that it writes though only ops inside read them: a copy of one of these stands elsewhere.
+    /// Values that the kernel writes although only ops inside read them: a copy of such an op is in another kernel.
     pub shown: FxHashSet<Value>,
 }
 
-/// The values that only windows of `ops` read, directly or through what is computed for them: no point of the walk has them.
+/// Values that only windows of `ops` read, directly or through ops computed for them: no point of the iteration space
+/// has them.
 pub fn unwalked(ir: &Ir, ops: &[Op], copies: &Copies) -> FxHashSet<Value> {
     unwalked_by(ir, ops, copies, |op| window::is_window(ir, op))
 }
 
-/// The same where these ops are the windows.
+/// Like [`unwalked`], for the window ops that `is_window` selects.
 fn unwalked_by(
     ir: &Ir,
     ops: &[Op],
@@ -121,7 +125,7 @@ fn unwalked_by(
     for &op in ops.iter().rev().filter(|&&op| window::is_link(ir, op)) {
         let passed = |user: Op| ir.results(user).iter().all(|v| found.contains(v));
         let through = |user: Op| is_window(user) || (window::is_link(ir, user) && passed(user));
-        // A single element is computed where it is needed.
+        // A scalar is computed where it is needed.
         let single = |v: Value| {
             let tensor = ir.value_kind(v).as_tensor();
             tensor.is_none_or(|t| t.dims.is_empty())
@@ -140,23 +144,23 @@ fn unwalked_by(
     found
 }
 
-/// The reads at other indices than those of the walk, in a set of ops.
+/// Reads at indices other than the current point of the iteration space, in a set of ops.
 struct Reads {
-    /// The ops that the walk finds elements for by windows.
+    /// The ops whose elements are read through windows.
     windows: Vec<Op>,
-    /// All ops of the set, where there are windows.
+    /// All ops of the set; empty if there are no windows.
     inside: FxHashSet<Op>,
-    /// The values that only windows read.
+    /// Values that only windows read.
     unwalked: FxHashSet<Value>,
 }
 
-/// The most times that axes are cut or joined for the windows of one set of ops.
+/// The most rounds of splitting or joining axes for the windows of one set of ops.
 const MAX_ROUNDS: usize = 24;
 
-/// The most ops that are tried with an operand that is read through a window alone.
+/// The most ops for which an operand is tentatively read through a window alone.
 const MAX_APART: usize = 4;
 
-/// True if all that `op` does is to permute the axes of an argument, which lies in memory wherever boundaries are drawn.
+/// True if `op` only permutes the axes of an argument, which lies in memory for every choice of kernel boundaries.
 pub fn is_permute(ir: &Ir, op: Op) -> bool {
     let given = |op: &Op| ir.operands(*op).all(|v| ir.def_op(v).is_none());
     let places = ir
@@ -183,13 +187,13 @@ impl Axes {
         Self::build_with(ir, ops, &Copies::default())
     }
 
-    /// The same where ops are copied.
+    /// Analyses `ops`, given in program order, where `copies` are duplicated.
     pub fn build_with(ir: &Ir, ops: &[Op], copies: &Copies) -> Result<Self, AxisRefusal> {
         let refusal = match Self::build_apart(ir, ops, copies, None) {
             Err(refusal @ AxisRefusal::SelfMapped { .. }) => refusal,
             built => return built,
         };
-        // Memory that meets its own transpose, or is its own index, is read there through a window.
+        // An argument that meets its own transpose, or is its own index, is read through a window.
         let ops_apart = ops.iter().copied();
         let mut built = ops_apart
             .filter(|&op| is_permute(ir, op) || gathers(ir, op))
@@ -198,8 +202,8 @@ impl Axes {
         built.find_map(Result::ok).ok_or(refusal)
     }
 
-    /// The same where the operand of a permutation, or the one of a gather that is read at indices, shares no axis with the
-    /// result.
+    /// Like [`Self::build_with`], but the operand of permutation `apart`, or the indexed operand of gather `apart`,
+    /// shares no axis with the result.
     fn build_apart(
         ir: &Ir,
         ops: &[Op],
@@ -248,7 +252,7 @@ impl Axes {
         Ok(joined.map_or(axes, |(joined, _)| joined))
     }
 
-    /// The axes with all windows found, cut and joined as these need it, and the node of each.
+    /// The axes after all windows are resolved, split and joined as the windows need, and the node of each axis.
     fn settled(
         ir: &Ir,
         union: &mut AxisUnion,
@@ -259,7 +263,8 @@ impl Axes {
         let mut joined: Vec<Value> = Vec::new();
         for _ in 0..MAX_ROUNDS {
             let (mut axes, leaves) = match Self::frozen(union) {
-                // Joined, two axes of a value would be one, or that of a scan be cut: the value is kept instead.
+                // Joining would make two axes of a value one, or split a scanned axis: the value is kept in memory
+                // instead.
                 Err(_) if !joined.is_empty() => {
                     union.rollback(before);
                     unjoined.extend(joined.drain(..));
@@ -285,7 +290,7 @@ impl Axes {
         Err(AxisRefusal::Window(WindowRefusal::Unknown { op }))
     }
 
-    /// A reshape alone, whose result has axes of its own.
+    /// The axes of a reshape alone: its result has its own axes.
     fn reshaped(ir: &Ir, op: Op) -> Result<Self, AxisRefusal> {
         let mut union = AxisUnion::default();
         for &result in ir.results(op) {
@@ -297,7 +302,7 @@ impl Axes {
         Ok(axes)
     }
 
-    /// Finds the windows; gives what the axes have to be first, with the windows that need it.
+    /// Resolves the windows. Returns the changes of axes that windows need first, each with its window.
     fn resolve_windows(
         &mut self,
         ir: &Ir,
@@ -311,7 +316,7 @@ impl Axes {
                     self.windows.insert(op, window);
                 }
                 Err(window::Failure::Refused(refusal)) => return Err(AxisRefusal::Window(refusal)),
-                // One cut of an axis may do for others.
+                // One split of an axis may serve several windows.
                 Err(window::Failure::Needs(need)) => {
                     if !needs.iter().any(|(_, n)| n.is_alike(&need)) {
                         needs.push((op, need));
@@ -327,7 +332,7 @@ impl Axes {
         Ok(Self::frozen(union)?.0)
     }
 
-    /// The same, with the node of each axis.
+    /// The frozen axes, with the node of each axis.
     fn frozen(union: &AxisUnion) -> Result<(Self, Vec<Node>), AxisRefusal> {
         let mut axes = Self::default();
         let mut ids = FxHashMap::default();
@@ -400,13 +405,13 @@ impl Axes {
         Ok(())
     }
 
-    /// The window by which the walk finds the elements of a slice, pad or cat; `None` for other ops, and for those that
-    /// only other windows read.
+    /// The window that computes the elements of a slice, pad or cat; `None` for other ops, and for ops that only other
+    /// windows read.
     pub fn window(&self, op: Op) -> Option<&Window> {
         self.windows.get(&op)
     }
-    /// The elements of `value` that windows among `ops` touch, where `known` has the values of expressions that names do not leave open; `None`
-    /// where the walk itself reads it.
+    /// The elements of `value` that windows among `ops` touch; `None` if the loop nest itself reads `value`. `known`
+    /// evaluates expressions whose names are all bound.
     pub fn touched(
         &self,
         ir: &Ir,
@@ -431,8 +436,8 @@ impl Axes {
         let mut all = all.map(|region| region.elements(&known));
         all.try_fold(ExtentExpr::constant(0), |sum, n| sum.add(&n?))
     }
-    /// The values that `op` needs of the walk: its operands, or of a window what it reads at the point of the walk or where the walk
-    /// has kept it; nothing where its result is only read through windows.
+    /// The values that `op` needs from the loop nest. For a window: the values read at the current point or kept by the
+    /// loop nest; for other ops: the operands; nothing if only windows read the result.
     pub fn reads(&self, ir: &Ir, op: Op) -> SmallVec<[Value; 3]> {
         match self.window(op) {
             Some(window) => window.walked().collect(),
@@ -440,15 +445,15 @@ impl Axes {
             None => ir.operands(op).collect(),
         }
     }
-    /// True if `op` may be walked along the neighbours `outer` and `inner` as one: it has no window, or one that does
-    /// not tell them apart.
+    /// True if `op` allows one loop over the neighbouring axes `outer` and `inner`: it has no window, or its window
+    /// does not distinguish them.
     pub fn window_joins(&self, op: Op, outer: AxisId, inner: AxisId) -> bool {
         let (Some(window), Some(length)) = (self.window(op), self.extent(inner)) else {
             return self.window(op).is_none();
         };
         window.joins(outer, inner, length)
     }
-    /// True if `value` is only read through windows: no point of the walk has it.
+    /// True if only windows read `value`: no point of the iteration space has it.
     pub fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)
     }
@@ -472,7 +477,7 @@ impl Axes {
     pub fn values(&self) -> &[Value] {
         &self.order
     }
-    /// The dimensions of `value`; none for scalars and for values that the ops do not touch.
+    /// The dimensions of `value`; empty for scalars and for values that the ops do not touch.
     pub fn value(&self, value: Value) -> &[DimAxes] {
         self.values.get(&value).map_or(&[], Vec::as_slice)
     }
@@ -484,7 +489,7 @@ impl Axes {
     pub fn reduced(&self, op: Op) -> &[AxisId] {
         self.reduced.get(&op).map_or(&[], |list| list.as_slice())
     }
-    /// The axis that `op` walks in order; `None` if it is no scan, or one along an axis of extent 1.
+    /// The axis that `op` scans; `None` if `op` is no scan, or its axis has extent 1.
     pub fn scanned(&self, op: Op) -> Option<AxisId> {
         self.scanned.get(&op).copied()
     }
@@ -502,8 +507,8 @@ impl Axes {
         let dims = dims.filter(|d| !d.broadcast);
         dims.flat_map(|d| d.axes.iter().copied())
     }
-    /// True if somebody must walk `axis`: a value differs along it, or an op reduces it. Along the others, which only
-    /// broadcasts have, there is nothing to do.
+    /// True if a loop must iterate `axis`: a value varies along it, or an op reduces it. Axes that only broadcasts have
+    /// need no loop.
     pub fn is_walked(&self, axis: AxisId) -> bool {
         self.walked[fuser_ir::entity::Entity::index(axis)]
     }
@@ -523,7 +528,7 @@ impl Axes {
         list.reverse();
         list
     }
-    /// The stride of `value` along `axis`: 0 where it does not vary along it, `None` where it is not known.
+    /// The stride of `value` along `axis`: 0 if it does not vary along `axis`, `None` if the stride is unknown.
     pub fn stride(&self, value: Value, axis: AxisId) -> Option<ExtentExpr> {
         let strides = self.strides(value);
         match strides.into_iter().find(|s| s.axis == axis) {

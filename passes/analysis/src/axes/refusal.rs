@@ -1,4 +1,4 @@
-//! The reasons that a set of ops has no common iteration space, each with its numbers, printed by one function.
+//! Reasons why a set of ops has no common iteration space, each with its numbers, printed by one function.
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op, Value};
@@ -6,16 +6,16 @@ use fuser_ir::{Ir, Op, Value};
 use super::render::{expr_text, value_text};
 use super::window::{self, WindowRefusal};
 
-/// A reason against one iteration space for a set of ops.
+/// A reason why a set of ops has no common iteration space.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AxisRefusal {
-    /// One dimension is factored in two ways that no common refinement serves.
+    /// One dimension is factored in two ways that have no common refinement.
     IncompatibleFactoring {
-        /// The op that brought the second factoring.
+        /// The op that introduced the second factoring.
         at: Op,
         /// The factors known before, outermost first; `None` for `?`.
         known: Vec<Option<ExtentExpr>>,
-        /// The factors that `at` wants.
+        /// The factors that `at` needs.
         wanted: Vec<Option<ExtentExpr>>,
     },
     /// Two dimensions that `at` joins have different lengths.
@@ -32,7 +32,7 @@ pub enum AxisRefusal {
         /// The value.
         value: Value,
     },
-    /// The dimension that a scan walks in order is cut into several axes.
+    /// The dimension that a scan iterates in order is split into several axes.
     SplitScan {
         /// The scan.
         at: Op,
@@ -42,7 +42,7 @@ pub enum AxisRefusal {
         /// The op.
         op: Op,
     },
-    /// The elements of a slice, pad or cat are not found by index arithmetic alone.
+    /// The elements of a slice, pad or cat cannot be found by index arithmetic alone.
     Window(WindowRefusal),
 }
 
@@ -73,8 +73,8 @@ impl AxisRefusal {
             Self::Window(refusal) => Some(refusal.op()),
         }
     }
-    /// True if this refusal of `op` alone holds for every set of ops that contains it: `op` has no rule, or more pieces
-    /// than there may be, and windows cannot read past it, because it or one of its users is no link.
+    /// True if this refusal of `op` alone holds for every set of ops that contains it. Then `op` has no rule, or more
+    /// pieces than the limit, and windows cannot read past it, because it or one of its users is no link.
     pub fn lasts(&self, ir: &Ir, op: Op) -> bool {
         let pieces = Self::Window(WindowRefusal::TooManyPieces {
             op,
@@ -85,7 +85,7 @@ impl AxisRefusal {
         (matches!(self, Self::Unsupported { .. }) || *self == pieces)
             && (!window::is_link(ir, op) || users.any(|user| !window::is_link(ir, user)))
     }
-    /// True if it rests on an extent that nobody knows.
+    /// True if the refusal involves an unknown extent.
     pub(super) fn names_unknown(&self) -> bool {
         match self {
             Self::IncompatibleFactoring { known, wanted, .. } => {
@@ -94,7 +94,7 @@ impl AxisRefusal {
             _ => false,
         }
     }
-    /// The same reason about other values and ops; `None` where one has no counterpart.
+    /// Maps the refusal to other values and ops; `None` if one of them has no counterpart.
     pub fn map(
         &self,
         value: &dyn Fn(Value) -> Option<Value>,

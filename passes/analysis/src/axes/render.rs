@@ -9,8 +9,8 @@ use fuser_ir::{Ir, Op, Value};
 use super::{Axes, AxisId, DimAxes};
 
 impl Axes {
-    /// The lengths of all axes, the axes of each value (`b` before those it does not store), and what each reduction of
-    /// `ops` ends and each scan walks in order.
+    /// Text with the lengths of all axes, the axes of each value (`b` before axes that it does not store), the axes
+    /// that each reduction of `ops` ends, and the axis that each scan iterates.
     pub fn render(&self, ir: &Ir, ops: &[Op]) -> String {
         let mut text = String::new();
         for axis in self.ids() {
@@ -54,7 +54,7 @@ fn list_text(axes: &[AxisId]) -> String {
     texts.join(", ")
 }
 
-/// `%name`; `%_` and its slot for a value that the pass which runs made without a name.
+/// `%name`; `%_` and the slot number for a value to which the running pass gave no name.
 pub fn value_text(ir: &Ir, value: Value) -> String {
     match ir.value_name(value) {
         Some(name) => format!("%{name}"),

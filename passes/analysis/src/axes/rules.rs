@@ -1,8 +1,9 @@
-//! The rules by which each op relates axes, from its indexing maps.
+//! Rules by which each op relates axes, derived from its indexing maps.
 //!
-//! Axes of operands and results that one iterator walks are one axis; a reduction ends those of its reduction
-//! iterators, a scan walks that of its scan iterator in order, and ends it where its result has no axis for it; a reshape aligns its operand's axes with its result's. If an index moves, operand and result have axes of
-//! their own, and the operand is read by index arithmetic (`window/`).
+//! Axes of operands and results that one iterator indexes are one axis. A reduction ends the axes of its reduction
+//! iterators. A scan iterates its scan axis in order, and ends it if the result has no such axis. A reshape aligns its
+//! operand's axes with its result's. If an index moves, operand and result have their own axes, and the operand is read
+//! by index arithmetic (`window/`).
 //!
 //! Never looks at an op's name. Never trusts a clause: an op without maps is `Unsupported`, not a panic.
 
@@ -13,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 use super::refusal::AxisRefusal;
 use super::union::{AxisUnion, Node};
 
-/// Adds the facts of `op`.
+/// Adds the relations between axes that `op` implies.
 pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
     let refusal = || AxisRefusal::Unsupported { op };
     let apart = union.is_apart(op);
@@ -29,7 +30,7 @@ pub(super) fn apply(union: &mut AxisUnion, ir: &Ir, op: Op) -> Result<(), AxisRe
     let operands = ir.operands(op).zip(&maps.operands);
     let results = ir.results(op).iter().copied().zip(&maps.results);
     for (at, (value, map)) in operands.chain(results).enumerate() {
-        // What only windows read brings no axes to the walk.
+        // A value read only by windows brings no axes to the iteration space.
         let aside = shifts && at < maps.operands.len();
         let dims = match aside {
             true => union.aside(ir, value),

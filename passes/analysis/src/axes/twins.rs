@@ -1,9 +1,10 @@
-//! Twins: ops of a set that compute the same. Their results have the same axes.
+//! Twins: ops of a set that compute the same values. Their results have the same axes.
 //!
-//! A sweep computes an op in each phase that needs it anew. What one op related is related by its twins too: the walk that was planned for
-//! the one op is that of the sweep.
+//! A sweep recomputes an op in each phase that needs it again. Relations between axes that one op implies hold for its
+//! twins too: the loop nest planned for one op is the loop nest of the sweep.
 //!
-//! Twins have one name, the same inherent attributes and result types, and operands that are the same values or twins in their turn.
+//! Twins have one name, the same inherent attributes and result types, and the same operands or operands that are
+//! twins.
 
 use fuser_ir::{Ir, Op, Traits, Value};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -11,7 +12,7 @@ use std::hash::{Hash, Hasher};
 
 use super::union::AxisUnion;
 
-/// Makes the axes of twins one where nothing in the set keeps them apart; gives whether there are any.
+/// Unifies the axes of twins where no op of the set keeps them apart; returns true if there are twins.
 pub(super) fn unify(ir: &Ir, ops: &[Op], union: &mut AxisUnion) -> bool {
     let mut known: FxHashMap<u64, Op> = FxHashMap::default();
     let mut first: FxHashMap<Value, Value> = FxHashMap::default();
@@ -37,7 +38,7 @@ pub(super) fn unify(ir: &Ir, ops: &[Op], union: &mut AxisUnion) -> bool {
     !first.is_empty()
 }
 
-/// The operands of an op, each the first of its twins.
+/// The operands of an op, each replaced by the first of its twins.
 fn operands<'a>(
     ir: &'a Ir,
     op: Op,

@@ -1,13 +1,13 @@
-//! Classes of axes: a union-find whose classes are either an axis or an ordered list of factors, with undo.
+//! Classes of axes: a union-find with undo, in which each class is an axis or an ordered list of factors.
 //!
-//! There is no path compression: union by rank keeps chains short, and every change is one entry of a trail, so a group
-//! of ops can be added on trial and taken back at the cost of what was added. Equality of two nodes is settled from a
-//! work list; where one is a product and the other is not, or both are, the inner ends are compared and the longer factor
-//! is split by exact polynomial division.
+//! There is no path compression: union by rank keeps chains short, and every change is one entry of a trail. A group of
+//! ops can therefore be added on trial and rolled back at the cost of the addition. To unify two nodes of which at
+//! least one is a product, the innermost factors are compared, and the longer factor is split by exact polynomial
+//! division.
 //!
-//! A *tracked* union also knows which axes stand side by side in some value, and so finds at once when two dimensions
-//! of one value become one axis. An axis has few others beside it, however many values have it. The axes examined are
-//! counted.
+//! A *tracked* union also records which axes occur together in some value. It therefore detects at once that two
+//! dimensions of one value become one axis. An axis has few such neighbours, in any number of values. The axes examined
+//! are counted.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -26,13 +26,13 @@ use super::window::Need;
 
 /// A node of the union-find: an axis, a factor of one, or a dimension.
 pub(super) type Node = u32;
-/// A dimension of a value: its node, and whether it is stored once.
+/// A dimension of a value: its node, and whether the dimension is stored once.
 pub(super) type DimNode = (Node, bool);
 type Nodes = SmallVec<[Node; 4]>;
 
 #[derive(Clone, Debug)]
 enum State {
-    /// Same as another node.
+    /// An alias of another node.
     Link(Node),
     /// An axis of this length.
     Leaf {
@@ -52,12 +52,12 @@ enum Change {
     Beside(Node),
 }
 
-/// The knowledge of a tracked union about an axis.
+/// Facts of a tracked union about an axis.
 #[derive(Clone, Debug, Default)]
 struct Sides {
-    /// A value that has it.
+    /// A value that has the axis.
     owner: Option<Value>,
-    /// The axes that stand beside it in some value; each with the value.
+    /// Axes that occur together with it in some value, each with that value.
     near: Near,
 }
 
@@ -75,49 +75,50 @@ pub struct Mark {
 pub struct AxisUnion {
     nodes: Vec<State>,
     dims: FxHashMap<Value, SmallVec<[DimNode; 4]>>,
-    /// Layouts that types state: a function of the type, so nothing undoes it.
+    /// Layouts that types state: functions of the type, so a rollback keeps them.
     layouts: FxHashMap<Value, Order>,
     order: Vec<Value>,
     /// The values of `order`.
     walked: FxHashSet<Value>,
-    /// Values that are only read through windows: they are computed at no point of the walk and bring no axes.
+    /// Values that only windows read: they are computed at no point of the iteration space and bring no axes.
     unwalked: FxHashSet<Value>,
-    /// An op with an operand that is read through its window alone: it has no axis in common with the result.
+    /// An op with an operand that is read through its window alone: that operand has no axis in common with the result.
     apart: Option<Op>,
     /// The dimensions that ops reduce or scan.
     combined: Vec<(Op, IteratorKind, Nodes)>,
     trail: Vec<Change>,
-    /// Values that are others under another name.
+    /// Aliases of values: each key stands for its value.
     names: Rc<FxHashMap<Value, Value>>,
-    /// Of each node, where the union is tracked.
+    /// Facts about each node; `None` if the union is not tracked.
     sides: Option<Vec<Sides>>,
-    /// Values that the present op brought.
+    /// Values that the current op introduced.
     fresh: Vec<Value>,
-    /// A value with two dimensions that the present op made one axis.
+    /// A value with two dimensions that the current op made one axis.
     clash: Option<Value>,
-    /// Nodes followed, neighbours looked at and ops added: the measure of the work done.
+    /// Work done: nodes followed, neighbours examined and ops added.
     steps: Cell<u64>,
 }
 
 impl AxisUnion {
-    /// A union that refuses an op by which two dimensions of a value become one axis; others tell it when they are frozen.
+    /// A union that refuses an op by which two dimensions of a value become one axis. Other unions detect this when
+    /// they are frozen.
     pub fn tracked() -> Self {
         Self {
             sides: Some(Vec::new()),
             ..Self::default()
         }
     }
-    /// Each key of `names` is taken for the value it has there.
+    /// Replaces each key of `names` by its value.
     pub fn with_names(mut self, names: Rc<FxHashMap<Value, Value>>) -> Self {
         self.names = names;
         self
     }
-    /// The work done so far, undone work included.
+    /// The work done so far, including work that was rolled back.
     pub fn steps(&self) -> u64 {
         self.steps.get()
     }
 
-    /// Adds what `op` says about axes. On a refusal the state is as before the call.
+    /// Adds the relations between axes that `op` implies. A refused op leaves the state unchanged.
     pub fn add(&mut self, ir: &Ir, op: Op) -> Result<(), AxisRefusal> {
         let mark = self.mark();
         self.step();
@@ -135,7 +136,7 @@ impl AxisUnion {
         result
     }
 
-    /// The present state, to come back to.
+    /// A mark of the current state for `rollback`.
     pub fn mark(&self) -> Mark {
         Mark {
             nodes: self.nodes.len(),
@@ -180,7 +181,7 @@ impl AxisUnion {
     pub(super) fn dims(&self, value: Value) -> &[DimNode] {
         self.dims.get(&value).map_or(&[], |d| d.as_slice())
     }
-    /// The order of the dimensions in memory, where the type states one.
+    /// The order of the dimensions in memory; `None` if the type states none.
     pub(super) fn layout(&self, value: Value) -> Option<&Order> {
         self.layouts.get(&value)
     }
@@ -210,11 +211,11 @@ impl AxisUnion {
 
     // --- what the rules of the ops write -----------------------------------------------------------------------------
 
-    /// The values that later ops make only for windows to read.
+    /// Sets the values that later ops make only for windows to read.
     pub(super) fn set_unwalked(&mut self, values: FxHashSet<Value>) {
         self.unwalked = values;
     }
-    /// The op with an operand that is read through its window alone.
+    /// Sets the op with an operand that is read through its window alone.
     pub(super) fn set_apart(&mut self, op: Option<Op>) {
         self.apart = op;
     }
@@ -224,7 +225,8 @@ impl AxisUnion {
     pub(super) fn is_unwalked(&self, value: Value) -> bool {
         self.unwalked.contains(&value)
     }
-    /// The nodes of a tensor's dimensions, made on first sight; `None` for what is no tensor. The walk has its axes.
+    /// The nodes of a tensor's dimensions, made on first sight; `None` for a value that is no tensor. The iteration
+    /// space gets its axes.
     pub(super) fn tensor(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
         let value = self.names.get(&value).copied().unwrap_or(value);
         let dims = self.aside(ir, value)?;
@@ -234,7 +236,8 @@ impl AxisUnion {
         }
         Some(dims)
     }
-    /// The same for a tensor that is read through a window: its axes are those of the walk only where another op says so.
+    /// Like [`Self::tensor`], for a tensor read through a window: the iteration space gets its axes only if another op
+    /// relates them.
     pub(super) fn aside(&mut self, ir: &Ir, value: Value) -> Option<SmallVec<[DimNode; 4]>> {
         let value = self.names.get(&value).copied().unwrap_or(value);
         if let Some(dims) = self.dims.get(&value) {
@@ -272,12 +275,12 @@ impl AxisUnion {
         };
         (self.push(state), dim.broadcast)
     }
-    /// Notes that `op` reduces, or scans, the given dimensions.
+    /// Records that `op` reduces or scans the given dimensions.
     pub(super) fn combine(&mut self, op: Op, kind: IteratorKind, nodes: Nodes) {
         self.combined.push((op, kind, nodes));
         self.trail.push(Change::Combined);
     }
-    /// Makes two dimensions one.
+    /// Unifies two dimensions.
     pub(super) fn unify(&mut self, at: Op, a: Node, b: Node) -> Result<(), AxisRefusal> {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -293,13 +296,14 @@ impl AxisUnion {
             }
         }
     }
-    /// Makes the dimensions of two values of one type one, where both have some.
+    /// Unifies the dimensions of two values of one type, if both have dimensions here.
     pub(super) fn unify_values(&mut self, at: Op, a: Value, b: Value) -> Result<(), AxisRefusal> {
         let dims = [a, b].map(|v| self.dims.get(&v).cloned().unwrap_or_default());
         let [a, b] = dims.map(|d| d.into_iter().map(|d| d.0));
         a.zip(b).try_for_each(|(a, b)| self.unify(at, a, b))
     }
-    /// Makes two lists of dimensions, outermost first, the same sequence of elements: their common refinement.
+    /// Aligns two lists of dimensions, outermost first, as one sequence of elements: both become their common
+    /// refinement.
     pub(super) fn align(&mut self, at: Op, a: &[Node], b: &[Node]) -> Result<(), AxisRefusal> {
         let refusal = AxisRefusal::IncompatibleFactoring {
             at,
@@ -320,8 +324,8 @@ impl AxisUnion {
         }
     }
 
-    /// Makes the axes what the window `at` needs; `leaves` has the node of each. Gives the value whose dimension is joined with
-    /// others, as an error where it cannot be.
+    /// Changes the axes as the window `at` needs; `leaves` has the node of each axis. Returns the value whose dimension
+    /// is joined with others, as an error if it cannot be joined.
     pub(super) fn settle(
         &mut self,
         at: Op,
@@ -333,7 +337,7 @@ impl AxisUnion {
             Need::Split { axis, inner } => {
                 let (axis, extent) = (self.find(node(axis)), Some(inner.clone()));
                 let whole = self.leaf_extent(axis);
-                // It may have been cut for another window already: the next round tells.
+                // The axis may have been split for another window already; the next round finds out.
                 if let Some(outer) = whole.and_then(|whole| whole.div_exact(inner)) {
                     let inner = self.push(State::Leaf { extent, rank: 0 });
                     self.split(axis, outer, inner);
@@ -369,7 +373,7 @@ impl AxisUnion {
         }
         Some(())
     }
-    /// Makes the axis `node` the product of a new axis of length `outer` and of `inner`; gives the new axis.
+    /// Makes the axis `node` the product of a new axis of length `outer` and of `inner`; returns the new axis.
     fn split(&mut self, node: Node, outer: ExtentExpr, inner: Node) -> Node {
         let extent = Some(outer);
         let outer = self.push(State::Leaf { extent, rank: 0 });
@@ -422,7 +426,7 @@ impl AxisUnion {
         );
         self.set(other, State::Link(root));
     }
-    /// True if the axis `leaf` is known to be as long as all factors of `product` together.
+    /// True if the axis `leaf` is known to be as long as the product of all factors of `product`.
     fn same_length(&self, leaf: Node, product: Node) -> bool {
         let mut factors = self.factors(&[product]).into_iter();
         let length = factors.try_fold(ExtentExpr::constant(1), |all, f| all.mul(&f?));
@@ -439,7 +443,7 @@ impl AxisUnion {
         self.set(node, State::Link(root));
         Ok(())
     }
-    /// After an alignment both nodes are the same sequence of axes: later questions go to one of them.
+    /// After an alignment both nodes are the same sequence of axes; one becomes an alias of the other.
     fn join_products(&mut self, a: Node, b: Node) -> Result<(), AxisRefusal> {
         let (a, b) = (self.find(a), self.find(b));
         if a == b {
@@ -495,7 +499,7 @@ impl AxisUnion {
 // --- which axes stand beside each other ------------------------------------------------------------------------------
 
 impl AxisUnion {
-    /// Before what has `node` has `leaf` as well: no value may have both, and `leaf` gets all that stands beside `node`.
+    /// Prepares replacing `node` by `leaf`: no value may have both, and `leaf` inherits all neighbours of `node`.
     fn meet(&mut self, node: Node, leaf: Node) {
         let Some(sides) = &self.sides else { return };
         let (own, other) = (&sides[leaf as usize].near, &sides[node as usize].near);
@@ -511,7 +515,7 @@ impl AxisUnion {
         }
         self.inherit(node, leaf);
     }
-    /// `heir` gets all that stands beside `node`.
+    /// Gives `heir` all neighbours of `node`.
     fn inherit(&mut self, node: Node, heir: Node) {
         let sides = self.sides.as_ref();
         let near: Near = sides.map_or_else(Near::new, |s| s[node as usize].near.clone());
@@ -521,7 +525,7 @@ impl AxisUnion {
             }
         }
     }
-    /// Notes that `value` has `other` beside `node`, once.
+    /// Records once that `value` has `other` beside `node`.
     fn note(&mut self, node: Node, other: Node, value: Value) {
         let Some(sides) = &self.sides else { return };
         let known = |&(near, _): &(Node, Value)| {
@@ -536,7 +540,7 @@ impl AxisUnion {
             self.trail.push(Change::Beside(node));
         }
     }
-    /// Notes which axes `value` has beside each other.
+    /// Records the pairs of axes that `value` has.
     fn stand_together(&mut self, value: Value) {
         let leaves = self.dims(value).iter().flat_map(|d| self.leaves(d.0));
         let leaves: Nodes = leaves.collect();
@@ -553,7 +557,8 @@ impl AxisUnion {
     }
 }
 
-/// True if a quotient may be an axis: 0 would let a node contain itself, 1 is no axis, and a negative one no length.
+/// True if a quotient may be an axis: 0 would let a node contain itself, 1 is no axis, and a negative quotient is no
+/// length.
 pub(super) fn is_factor(quotient: &ExtentExpr) -> bool {
     quotient.as_constant().is_none_or(|c| c > 1)
 }

@@ -1,4 +1,4 @@
-//! Attention: the extents that its operands give.
+//! Attention: the extents that its operands determine.
 
 use fuser_ir::{DType, Ir, Op};
 
@@ -7,20 +7,20 @@ use super::sizes::Bindings;
 /// The extents of an attention.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attention {
-    /// Attentions beside each other.
+    /// Number of independent attentions.
     pub batch: u64,
-    /// Queries of each.
+    /// Queries of each attention.
     pub queries: u64,
-    /// Keys of each.
+    /// Keys of each attention.
     pub keys: u64,
-    /// Terms of a score, and elements of a value.
+    /// Length of a query or key, and length of a value.
     pub terms: [u64; 2],
     /// The element type.
     pub dtype: DType,
 }
 
 impl Attention {
-    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where its operands are no matrices.
+    /// The extents of `op`, with named extents bound by `bindings`; `None` if the operands are no matrices.
     pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
         let lengths = |operand: usize| {
             let tensor = ir.value_kind(ir.operands(op).nth(operand)?).as_tensor()?;
@@ -42,7 +42,7 @@ impl Attention {
             dtype: ir.value_kind(ir.operand(op, 0)).dtype()?,
         })
     }
-    /// The multiplications and additions of its products.
+    /// Floating-point operations of its two products.
     pub fn flops(&self) -> u64 {
         let [terms, columns] = self.terms;
         let sizes = [

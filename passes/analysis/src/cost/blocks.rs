@@ -1,87 +1,95 @@
-//! The spreading of a walk over the blocks and threads of a GPU: enough blocks for its multiprocessors, and threads that all have
-//! work.
+//! Mapping of a loop nest to the blocks and threads of a GPU: enough blocks for its multiprocessors, and work for all
+//! threads.
 //!
-//! A walk whose sums go along a streamed axis has as many blocks as the axes that it keeps allow. Where these are fewer than there
-//! are multiprocessors, the summed axis is spread too, if what each block keeps of the result is small; else the tiles of the kept
-//! axes become narrower. A share of a spread sum is one tile, so that its threads put their sums together once.
+//! If a reduction goes along a streamed axis, the number of blocks is bounded by the axes that it keeps. If these are
+//! fewer than the multiprocessors, the reduced axis is distributed too, provided that each block keeps little of the
+//! result. Otherwise the tiles of the kept axes become narrower. A share of a distributed reduction is one tile, so
+//! that its threads combine their partial results once.
 //!
-//! Knows loops by number, and of ops only along which loops they sum and store: `nest.rs` asks for the price of a plan, scheduling for
-//! the loops that it writes down. Both get the same answer.
+//! Knows loops by number, and of each op only the loops that it reduces and stores along. `nest.rs` uses it to evaluate
+//! a plan, scheduling to write the loops. Both therefore get the same mapping.
 
 use fuser_target::Target;
 
 use super::roles::Role;
 
-/// Most elements of a result that every block keeps a part of.
+/// The most elements of a result of which every block keeps a partial result.
 const MOST_KEPT: u64 = 1024;
-/// Vectors of a row that each thread takes, where the row is long enough: as many loads are under way.
+/// Vectors of a row for each thread, if the row is long enough: the number of loads in flight.
 const VECTORS: u64 = 4;
-/// Elements that it takes at least, where vectors have few.
+/// The least number of elements for each thread, for vectors of few elements.
 const ELEMENTS: u64 = 8;
-/// Threads below which a block has a thread for each vector.
+/// Up to this number of threads, a block has a thread for each vector.
 const FEW_THREADS: u64 = 128;
-/// Registers of each thread of a block that has more of them because it has its multiprocessor alone.
+/// Registers of each thread in a block that has its multiprocessor alone.
 const REGISTERS: u64 = 128;
-/// Threads that sum a share of a length that nobody knows.
+/// Threads that reduce a share of unknown length.
 const SUMMING: u64 = 512;
-/// Threads that scan a row of a length that nobody knows: blocks of as many stand on a multiprocessor beside each other, so that one computes while another waits.
+/// Threads that scan a row of unknown length. Several such blocks fit on a multiprocessor, so that one computes while
+/// another waits.
 const SCANNING: u64 = 256;
 const WARP: u64 = fuser_dialects::kernel::WARP as u64;
-/// Vectors of a row that a thread keeps in registers, at most.
+/// The most vectors of a row that a thread keeps in registers.
 const ROUNDS: u64 = fuser_dialects::kernel::rounds::MOST_ROUNDS as u64;
-/// Warps of a block that share the rows of a sum of columns.
+/// Warps of a block that share the rows of a column reduction.
 const WARPS: u64 = 8;
-/// Rows that each of them has at least.
+/// The least number of rows for each of these warps.
 const ROWS: u64 = 8;
-/// Elements of a row, at most, with several of which a thread goes on to the next row.
+/// The longest row, in elements, for which a thread takes several vectors of a row before it continues with the next
+/// row.
 const LONGEST_ROW: u64 = 1 << 14;
-/// Elements of a row that a thread has, at most, where a warp has the row.
+/// The most elements of a row for each thread, if a warp has the row.
 const MOST_OF_ROW: u64 = 32;
-/// Rows that a thread asks for at once, where they are all that it has.
+/// Rows that a thread loads at once, if it has no more.
 pub(super) const ROWS_AT_ONCE: u64 = 16;
-/// Simple operations of a thread for all rows that it has, where it reads the same elements with several: their code is written out.
+/// The most simple operations of a thread over all its rows, if rows share loaded elements: the loop over these rows is
+/// unrolled.
 const WRITTEN: u64 = 512;
-/// Vectors of a line of memory, of which a block reads no part.
+/// Vectors of a cache line; blocks load whole lines.
 const LINE: u64 = 8;
-/// Rows of a thread at least, where groups of threads share those of a block: what each group has is put together once more.
+/// The least number of rows for each thread if groups of threads share the rows of a block: the partial results of the
+/// groups are then combined.
 const ROWS_OF_GROUP: u64 = 4;
-/// Threads of a block at most, whose groups share rows.
+/// The most threads of a block whose groups share rows.
 const GROUPED: u64 = 512;
-/// Threads that stand on a multiprocessor at once.
+/// Resident threads of a multiprocessor.
 pub(super) const STANDING: u64 = 1536;
-/// Simple operations in the time of an exchange between the threads of a warp: it takes 24 cycles, and four operations, one behind the other in
-/// two or three chains, take nine.
+/// Cost of an exchange between the threads of a warp, in simple operations. An exchange takes 24 cycles; four
+/// operations, dependent within two or three chains, take nine.
 const EXCHANGE: u64 = 11;
-/// Simple operations in the time in which a thread adds what one more group hands on: it loads what several do, and adds one behind the other.
+/// Cost for a thread to add the partial result of one more group, in simple operations: it loads several at once and
+/// adds them one after the other.
 const HAND_ON: u64 = 4;
-/// Most threads of a block, whatever the GPU.
+/// The most threads of a block on any GPU.
 const MOST_THREADS: u64 = 1 << 10;
 
-/// Partial results of a sum from which on groups of blocks put theirs together first: the last block alone would read half a mebibyte, at the 100 GB/s of one
-/// multiprocessor (measured on an H100: 40 µs for 4 MiB) some 5 µs, and a group takes 1.5 µs.
+/// The least number of partial results of a reduction for which groups of blocks combine theirs first. The last block
+/// alone would read half a mebibyte in some 5 µs, at the 100 GB/s of one multiprocessor (measured on an H100: 40 µs for
+/// 4 MiB). A group takes 1.5 µs.
 const LEAST_GROUPED: u64 = 1 << 17;
-/// Indices that a loop of a length that nobody knows counts as there.
+/// The assumed number of indices of a loop of unknown length.
 const UNKNOWN: u64 = 1024;
 
-/// Threads that put partial results together, at most.
+/// The most threads that combine partial results.
 const COMBINING: u64 = 256;
-/// Elements of a vector of them.
+/// Vector width for loading partial results.
 const COMBINING_LANES: u64 = 4;
-/// Threads of them that take neighbouring elements, where the number of these is not known.
+/// Threads that combine neighbouring elements, if the number of elements is unknown.
 const NEIGHBOURS: u64 = 32;
 
-/// The threads of a block that put partial results together, and the shares that they have.
+/// The threads of a block that combine partial results, and their shares.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Combining {
     /// The threads, a power of two.
     pub threads: u64,
-    /// Threads that take neighbouring vectors of a row, a power of two: so many of them share its rows.
+    /// Threads that take neighbouring vectors of a row, a power of two; `threads / width` threads share the rows.
     pub width: u64,
     /// Lanes of a vector.
     pub lanes: u64,
 }
 
-/// The threads of a block of so many that put partial results together, of so many elements in rows of so many, where these are constants.
+/// The combining threads of a block of `threads` for `elements` partial results in rows of `row`; `None` for lengths
+/// that are not constant.
 pub fn combining(elements: Option<u64>, row: Option<u64>, threads: u64) -> Combining {
     let threads = 1 << threads.clamp(1, COMBINING).ilog2();
     let whole = row.is_some_and(|row| row.is_multiple_of(COMBINING_LANES));
@@ -97,8 +105,9 @@ pub fn combining(elements: Option<u64>, row: Option<u64>, threads: u64) -> Combi
     }
 }
 
-/// The blocks of a group that puts its partial results together before the last of all blocks does, given the lengths of the loops that each sum varies along, where these are constants.
-/// About as many as there are groups; `None` where there are none.
+/// Size of a block group in two-level combination of partial results: at most sqrt(`blocks`) and a divisor of it;
+/// `None` if one level is enough or no size divides. `sums` has the lengths of the loops that each reduction varies
+/// along; `None` for lengths that are not constant.
 pub fn group<S: IntoIterator<Item = Option<u64>>>(
     blocks: u64,
     sums: impl IntoIterator<Item = S>,
@@ -114,18 +123,18 @@ pub fn group<S: IntoIterator<Item = Option<u64>>>(
         .filter(|_| many)
 }
 
-/// A loop of a walk: one axis, or several that are walked as one.
+/// A loop of a loop nest: one axis, or several axes iterated as one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loop {
-    /// Its indices, where their number is a constant.
+    /// The number of indices, if it is constant.
     pub constant: Option<u64>,
-    /// The most that there are, where it is known.
+    /// The largest possible number of indices, if known.
     pub most: Option<u64>,
-    /// Their number under the lengths that decisions are made for.
+    /// The number of indices under the lengths that decisions are made for.
     pub length: u64,
     /// The role of the loop around the steps.
     pub role: Role,
-    /// Indices of a step; of no meaning for [`Role::Tile`].
+    /// Indices of a step; meaningless for [`Role::Tile`].
     pub tile: u64,
 }
 
@@ -141,7 +150,7 @@ impl Loop {
             _ => self.tile,
         }
     }
-    /// True if there is a loop inside of the step.
+    /// True if the step contains a loop over the axis.
     pub fn has_inner(&self) -> bool {
         self.role == Role::Tile || self.tile > 1
     }
@@ -153,66 +162,67 @@ impl Loop {
     }
 }
 
-/// An op of a walk, by the numbers of loops.
+/// An op of a loop nest; loops are given by number.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Member {
     /// The loops that it reduces.
     pub reduced: Vec<usize>,
     /// The loops along which its results are stored.
     pub stored: Vec<usize>,
-    /// The loops along which it writes to memory.
+    /// The loops along which the op writes to memory.
     pub written: Vec<usize>,
-    /// The loops that it walks in order.
+    /// The loops that the op scans in order.
     pub scanned: Vec<usize>,
-    /// True if it reads at other indices than those of the walk.
+    /// True if the op reads at indices other than the current point.
     pub windows: bool,
-    /// Simple operations of an element.
+    /// Simple operations per element.
     pub flops: u64,
-    /// True if it is a sum that another op of the walk reads.
+    /// True if the op is a reduction that another op of the loop nest reads.
     pub read: bool,
 }
 
-/// A walk whose roles and tiles are chosen, but for what a GPU's blocks share.
+/// A loop nest with roles and tiles, not yet mapped to a GPU's blocks.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Walk {
-    /// Its loops; that of the lanes is the last one.
+    /// Its loops; the loop of the lanes is last.
     pub loops: Vec<Loop>,
     /// Its ops.
     pub members: Vec<Member>,
     /// The loops along which each value that it loads or stores varies.
     pub memory: Vec<Vec<usize>>,
-    /// Lanes of a vector, at most.
+    /// The most lanes of a vector.
     pub vector: u64,
 }
 
-/// The columns of a block, where sums keep the lanes' loop.
+/// The columns of a block, if reductions keep the loop of the lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Columns {
     /// Elements of a row.
     tile: u64,
     /// Threads that share a row.
     size: u64,
-    /// Groups of so many, where each of them has a share of all rows: no other block has one.
+    /// Groups of `size` threads that together have all rows, so that no other block has partial results; `None` if
+    /// blocks share rows.
     groups: Option<u64>,
 }
 
-/// The decision: how a GPU's blocks and threads share a walk.
+/// The mapping of a loop nest to a GPU's blocks and threads.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Blocks {
     /// The loops.
     pub loops: Vec<Loop>,
     /// Lanes of a vector.
     pub vector: u64,
-    /// Shares of the loops of the grid along which no sum varies; 0 where none goes along the grid.
+    /// Shares of the grid loops along which no reduction varies; 0 if no reduction goes along the grid.
     pub shares: u64,
     /// Threads of a block.
     pub threads: u64,
-    /// Groups of them, each of which takes indices of the grid of its own.
+    /// Groups of these threads; each group has its own indices of the grid.
     pub groups: u64,
 }
 
 impl Walk {
-    /// Decides.
+    /// Maps the loop nest to blocks and threads.
     pub fn spread(mut self, target: &Target) -> Blocks {
         self.vector = self.lanes();
         self.cut(target);
@@ -236,8 +246,8 @@ impl Walk {
             groups,
         }
     }
-    /// Lanes of which rows have whole vectors, where rows lie one behind the other: others would begin between two vectors, and their loads come
-    /// apart. Tiles of a transposition have rows along two loops.
+    /// The vector width that divides rows, since rows are stored one after the other: in other rows, vectors would be
+    /// misaligned and their loads would split. Tiles of a transposition have rows along two loops.
     fn lanes(&self) -> u64 {
         let last = self.loops.len().wrapping_sub(1);
         let has_rows = |(n, l): &(usize, &Loop)| *n == last || l.role != Role::Tile && l.tile > 1;
@@ -251,22 +261,22 @@ impl Walk {
                 .unwrap_or(1)
         })
     }
-    /// Changes roles, and the tile of the lanes' loop.
+    /// Chooses the roles of loops, and the tile of the loop of the lanes.
     fn cut(&mut self, target: &Target) {
         if self.scans_row()
             && let Some(row) = self.loops.last_mut().filter(|l| l.role == Role::Stream)
         {
-            // Its threads take turns, from which a kernel hands on what it has so far in registers.
+            // Its threads take turns along the row; a kernel passes the running value from turn to turn in registers.
             row.role = Role::Tile;
         }
-        // One step is no stream: what it reduces is complete there.
+        // A loop of one step is no stream: its reductions are complete after the step.
         let whole = |l: &&mut Loop| {
             l.role == Role::Stream && l.constant.is_some_and(|length| length <= l.tile)
         };
         if let Some(one_step) = self.loops.last_mut().filter(whole) {
             one_step.role = Role::Tile;
         }
-        // Nor is it cut where there are rows enough: those that are short share a block then.
+        // With enough rows, a row of one step is not split either. Short rows then share a block.
         if let Some((row, rows)) = self.loops.split_last_mut() {
             let one_step = row.constant.is_some_and(|length| length <= row.tile);
             if row.role == Role::Grid && one_step && grid_steps(rows) >= 2 * target.workers {
@@ -286,7 +296,7 @@ impl Walk {
         let is_cut = |l: &&mut Loop| in_parts || l.role == Role::Tile || l.tile == target.tile;
         if let Some((last, columns)) = self.loops.last_mut().filter(is_cut).zip(columns) {
             (last.role, last.tile) = (Role::Grid, columns.tile);
-            // With a warp of a block for each of so many tiles, or few rows, none needs a share of these.
+            // With a warp for each tile, or with few rows, no block needs a share of the rows.
             let most = 2 * target.workers * WARPS;
             let several = grid_steps(&self.loops) < most && self.rows(self.loops.len()) >= 2 * ROWS;
             if columns.groups.is_some() || several {
@@ -309,7 +319,7 @@ impl Walk {
             let kept = !self.is_reduced(last);
             let named = |l: &&mut Loop| kept && l.role == Role::Grid && l.constant.is_none();
             if let Some(row) = self.loops.last_mut().filter(named) {
-                // Of tiles whose number nobody knows, partial results have no size: a block has all of the row.
+                // With an unknown number of tiles, partial results would have no size: each block takes whole rows.
                 row.role = Role::Tile;
                 return;
             }
@@ -325,7 +335,7 @@ impl Walk {
         }
         let around = grid_steps(others);
         if summed && last.constant.is_none() {
-            // A share is a step, whatever its length: it has as many threads as may have work.
+            // A share is one step of any length, with as many threads as may have work.
             last.tile = last.tile.max(vector * SUMMING * VECTORS);
         }
         if summed && let Some(length) = last.constant {
@@ -341,8 +351,8 @@ impl Walk {
             last.tile /= 2;
         }
     }
-    /// The loop of the rows of which a block has a share, its role and its tile, where sums go along it and along the last one: all threads of a block
-    /// take the rows of its share as one tile, and put their sums together once.
+    /// The loop over rows that blocks share, with its role and tile, if reductions go along both that loop and the last
+    /// one. All threads of a block take the rows of its share as one tile, and combine their partial results once.
     fn whole_shares(&self, target: &Target) -> Option<(usize, Role, u64)> {
         let (last, others) = self.loops.split_last()?;
         let at = others.len();
@@ -371,8 +381,9 @@ impl Walk {
         let many = own.saturating_mul(shares) >= target.workers;
         (fits && many).then_some((rows, Role::Grid, length / shares))
     }
-    /// The tile of the last loop where each thread sums all rows of its own columns and computes what is behind, so that no row is kept: a vector for each
-    /// of many threads, fewer where multiprocessors had no block.
+    /// The tile of the last loop if each thread reduces all rows of its own columns and computes the ops after the
+    /// reduction, so that no row is kept. There is a vector for each of 128 threads, or fewer if multiprocessors would
+    /// be idle.
     fn wide_columns(&self, target: &Target) -> Option<u64> {
         let (last, rows) = self.loops.split_last()?;
         let at = rows.len();
@@ -410,7 +421,7 @@ impl Walk {
         }
         fits.then_some(tile)
     }
-    /// True if sums go along all loops of a tile of known lengths, in whole vectors.
+    /// True if reductions go along all loops of a tile of known lengths, in whole vectors.
     fn sums_tile(&self) -> bool {
         let tile = |n: &usize| self.loops[*n].role == Role::Tile;
         let all = (0..self.loops.len()).filter(tile);
@@ -425,12 +436,13 @@ impl Walk {
         let sums = self.members.iter().any(|m| !m.reduced.is_empty());
         all.len() > 1 && known && whole && sums && self.members.iter().all(of_all)
     }
-    /// True if threads scan the last loop together.
+    /// True if threads cooperate in a scan along the last loop.
     fn scans_row(&self) -> bool {
         let last = self.loops.len().wrapping_sub(1);
         self.members.iter().any(|m| m.scanned.contains(&last))
     }
-    /// Threads that scan a row together where its length is not known: more of them where no other block computes while they wait.
+    /// Threads that cooperate in the scan of a row of unknown length: more threads if no other block computes while
+    /// they wait.
     fn scanning_threads(&self, target: &Target) -> u64 {
         let threads = match grid_steps(&self.loops) <= target.workers {
             true => SCANNING.max(target.registers / REGISTERS),
@@ -438,13 +450,14 @@ impl Walk {
         };
         threads.min(target.block_threads).max(1)
     }
-    /// The threads of a block: one for each vector of the tile or row that they share, a quarter of that where these are many, half of it for a row
-    /// where no other block computes while it waits.
+    /// The threads of a block: one for each vector of the tile or row that they share. Long rows get a quarter of that,
+    /// or half if no other block computes while the threads wait.
     fn threads(&self, target: &Target) -> u64 {
         if target.threads < 2 {
             return target.threads;
         }
-        // Loops over narrow tiles are spread as one, and those of a tile that is summed as a whole.
+        // Loops over narrow tiles are distributed as one loop, and so are the loops of a tile that is reduced as a
+        // whole.
         let last = self.loops.len().saturating_sub(1);
         let whole = self.sums_tile();
         let inner = self.loops.iter().enumerate().filter(|(n, l)| {
@@ -473,13 +486,14 @@ impl Walk {
         }
         let mut most = target.block_threads.min(MOST_THREADS);
         if self.scans_row() {
-            // More of them wait for each other longer, and have few registers each.
+            // More threads would wait longer for each other, with few registers each.
             most = most.min(target.registers / REGISTERS).max(WARP);
         }
         wanted.min(most).next_power_of_two().clamp(WARP, most)
     }
-    /// Halves the vectors of rows that groups of a warp's threads sum, where all threads of the grid stand on the multiprocessors at once: what one of
-    /// them does is the time of all then, and half as many elements may take it less than one more exchange for each sum.
+    /// Halves the vectors of rows that groups of a warp's threads reduce, if all threads of the grid are resident at
+    /// once. Then the work of one thread is the time of all. Halving pays if it saves more than one additional exchange
+    /// for each reduction.
     fn share_vectors(&mut self, target: &Target) {
         let last = self.loops.len().wrapping_sub(1);
         let along = |m: &&Member| m.reduced.contains(&last) || m.stored.contains(&last);
@@ -497,8 +511,9 @@ impl Walk {
             self.vector /= 2;
         }
     }
-    /// Halves the vectors of lines that threads fold, each of them its own, until all threads of a warp have one: a step is an instruction for each
-    /// element of a thread's vector, whether the other threads have lines or not. Steps that are written are turned in vectors.
+    /// Halves the vectors of lines that threads fold, one thread for each line, until all threads of a warp have a
+    /// line. A step costs an instruction for each element of a thread's vector, even if other threads have no line.
+    /// Folds that write their steps keep their vectors, which are transposed.
     fn fill_warps(&mut self) {
         let last = self.loops.len().wrapping_sub(1);
         let walked = |n: &usize| self.members.iter().any(|m| m.scanned.contains(n));
@@ -512,7 +527,7 @@ impl Walk {
             self.vector /= 2;
         }
     }
-    /// The threads of a group that have a vector each of a row, or fewer, where each index of the grid is a row of constant length.
+    /// Threads of a group for a row, with at most one vector each, if each grid index is a row of constant length.
     fn row_threads(&self) -> Option<u64> {
         let (last, rows) = self.loops.split_last()?;
         let plain =
@@ -521,13 +536,13 @@ impl Walk {
         let length = last.constant.filter(|_| fits)?;
         Some(length.div_ceil(self.vector).max(1).next_power_of_two())
     }
-    /// Groups of the threads of a block, and all of these: rows of no more vectors than a warp has threads share a block.
+    /// The groups of a block's threads, and the number of threads: rows that need at most a warp share a block.
     fn thread_groups(&self, threads: u64, target: &Target) -> (u64, u64) {
         if let Some(Columns { size, groups, .. }) = self.cut_columns(target) {
             if let Some(groups) = groups {
                 return (groups, groups * size);
             }
-            // Warps with few rows have more to put together than to add.
+            // Warps with few rows would spend more on combining than on adding.
             let least = 2 * target.workers * ROWS;
             let all: Vec<Loop> = self.loops.iter().map(|l| l.in_grid()).collect();
             let rows = grid_steps(&all).saturating_mul(self.part().unwrap_or(1));
@@ -562,8 +577,9 @@ impl Walk {
             groups => (groups, all),
         }
     }
-    /// Gives each thread several rows where it reads the same elements with all of them: it has these in registers then, and asks for its rows at once.
-    /// Each multiprocessor is to have a block, and a warp no idle threads. Groups of threads, and all of these.
+    /// Gives each thread several rows if all of them read the same elements: these stay in registers, and the loads of
+    /// its rows are in flight at once. Each multiprocessor gets a block, and no warp has idle threads. Returns the
+    /// groups of threads and the number of threads.
     fn share_rows(&mut self, target: &Target) -> Option<(u64, u64)> {
         let (last, others) = self.loops.split_last()?;
         let (rows, around) = others.split_last()?;
@@ -596,14 +612,14 @@ impl Walk {
         self.loops[at].tile = share;
         Some((WARPS * WARP / size, WARPS * WARP))
     }
-    /// The columns by which the last loop is cut, if it is.
+    /// The columns by which the last loop is split, if it is.
     fn cut_columns(&self, target: &Target) -> Option<Columns> {
         let last = self.loops.last().filter(|_| self.sums_leave())?;
         self.columns(target)
             .filter(|columns| columns.tile == last.tile)
     }
-    /// The tile of the last loop where sums keep it and go along others, of no tiles, in any order: as many whole vectors as the threads of a
-    /// warp have one of, most of them. A warp then has its sums in registers.
+    /// The tile of the last loop if reductions keep it and go along other loops, without tiles, in any order: as many
+    /// whole vectors as most threads of a warp have one each. A warp then has its partial results in registers.
     fn columns(&self, target: &Target) -> Option<Columns> {
         let (last, rows) = self.loops.split_last()?;
         let at = rows.len();
@@ -630,7 +646,7 @@ impl Walk {
             && self.members.iter().all(|m| kept(m) && along(m));
         let whole = |length: &u64| fits && length.is_multiple_of(self.vector);
         let Some(length) = last.constant else {
-            // One of vectors whose number is not known ends with a tile of fewer.
+            // An unknown number of vectors ends with a partial tile.
             let long = fits && last.length >= WARP * self.vector;
             return long.then_some(Columns {
                 tile: WARP * self.vector,
@@ -653,9 +669,10 @@ impl Walk {
         let columns = of(divisors.find(|n| vectors.is_multiple_of(*n))?);
         (self.rows(at) >= ROWS * WARP / columns.size).then_some(columns)
     }
-    /// Columns of which a block has all rows, so few that each thread asks for all of its own at once: what blocks hand on in memory takes longer
-    /// than reading does. Half of the multiprocessors read as fast as memory gives. Groups are as many as make the time of a thread short, for its
-    /// rows and for what they hand on. None where sums keep different loops.
+    /// Columns of which a block has all rows, few enough that each thread loads all its rows at once: exchanging
+    /// partial results through memory takes longer than reading. Half of the multiprocessors saturate memory bandwidth.
+    /// The number of groups minimizes a thread's time for its rows and for the partial results. `None` if reductions
+    /// keep different loops.
     fn complete(&self, vectors: u64, target: &Target) -> Option<Columns> {
         let (_, rows) = self.loops.split_last()?;
         let mut sums = self.members.iter().filter(|m| !m.reduced.is_empty());
@@ -689,12 +706,12 @@ impl Walk {
             })
         })
     }
-    /// True if no op reads what another one reduces, but for sums of a part.
+    /// True if no op reads a reduction of this loop nest, except reductions of a part.
     fn sums_leave(&self) -> bool {
         self.members.iter().all(|m| !m.read) || self.part().is_some()
     }
-    /// The rows of a part, where sums of columns are of parts that a thread asks for at once: it has the sums of each for itself, which others
-    /// read and put together.
+    /// The rows of a part, if column reductions are over parts that a thread loads at once. Each thread has the
+    /// reduction of its part, and other reductions read and combine these.
     fn part(&self) -> Option<u64> {
         let (_, rows) = self.loops.split_last()?;
         let tiles = rows.iter().filter(|l| l.role == Role::Tile);
@@ -706,19 +723,19 @@ impl Walk {
             && self.members.iter().any(of_parts);
         fits.then_some(part)
     }
-    /// True for a sum of what lies in a step for each lane.
+    /// True for a reduction within a step, separately for each lane.
     fn is_own(&self, sum: &Member) -> bool {
         let last = self.loops.len().wrapping_sub(1);
         let inside = |&n: &usize| n < last && self.loops[n].role == Role::Tile;
         !sum.reduced.is_empty() && sum.reduced.iter().all(inside) && sum.stored.contains(&last)
     }
-    /// Indices of those of the first `count` loops that are summed.
+    /// The number of indices of the reduced loops among the first `count`.
     fn rows(&self, count: usize) -> u64 {
         let rows = (0..count).filter(|&n| self.is_reduced(n));
         rows.fold(1, |all, n| all.saturating_mul(self.loops[n].length))
     }
-    /// Shares of the grid loops along which no sum varies: as many as there are blocks for each index of the others, but none without a
-    /// step.
+    /// Shares of the grid loops along which no reduction varies: one for each block per index of the other grid loops,
+    /// and at least one step for each share.
     fn shares(&self, groups: u64, target: &Target) -> u64 {
         let grid = |n: &usize| self.loops[*n].role == Role::Grid;
         let sums = self.members.iter().filter(|m| m.reduced.iter().any(grid));
@@ -749,7 +766,7 @@ impl Walk {
             (false, _) => most,
         };
         let shares = some.clamp(1, most).next_multiple_of(groups);
-        // Of few rows, a number that is known then, a thread asks for all at once.
+        // If rows are few, and so their number is known, a thread loads all of its rows at once.
         let few = of_columns && rows <= shares.saturating_mul(ROWS_AT_ONCE);
         let even = |shares: &u64| few && steps.is_multiple_of(*shares);
         let mut more = (shares..2 * shares).step_by(groups as usize);
@@ -758,7 +775,7 @@ impl Walk {
     fn is_reduced(&self, number: usize) -> bool {
         self.members.iter().any(|m| m.reduced.contains(&number))
     }
-    /// True if there is one streamed loop, every reduction goes along it, and their results are few elements.
+    /// True if there is one streamed loop, every reduction goes along it, and the results have few elements.
     fn keeps_little(&self) -> bool {
         let mut streams = (0..self.loops.len()).filter(|&n| self.loops[n].role == Role::Stream);
         let (Some(stream), None) = (streams.next(), streams.next()) else {
@@ -776,13 +793,13 @@ impl Walk {
     }
 }
 
-/// Steps of those of some loops that are in the grid.
+/// The number of steps of the grid loops among `loops`.
 fn grid_steps(loops: &[Loop]) -> u64 {
     let grid = loops.iter().filter(|l| l.role == Role::Grid);
     grid.fold(1, |all, l| all.saturating_mul(l.steps()))
 }
 
-/// Threads of a block whose groups of `width` share `count` times `each` rows (`share-rows`).
+/// Threads of a block whose groups of `width` share `count * each` rows (`share-rows`).
 pub fn row_threads(width: u64, count: u64, each: u64, target: &Target) -> u64 {
     let groups = count.saturating_mul(each) / ROWS_OF_GROUP;
     let most = count.checked_next_power_of_two().unwrap_or(u64::MAX);

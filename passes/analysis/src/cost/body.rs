@@ -1,4 +1,4 @@
-//! A group of ops as a dense graph: operands by index, iteration spaces as bit sets, sizes as numbers.
+//! A group of ops as a dense graph: operands are indices, iteration spaces bit sets, and sizes numbers.
 
 use fuser_dialects::fusion::lambda;
 use fuser_ir::def::{Computes, OpClass, Placement};
@@ -30,14 +30,14 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// The input, if it is one.
+    /// The index of the input; `None` for an op.
     pub fn input(&self) -> Option<usize> {
         match *self {
             Source::Input(input) => Some(input as usize),
             Source::Node(_) => None,
         }
     }
-    /// The op of the group, if it is one.
+    /// The index of the op in the group; `None` for an input.
     pub fn node(&self) -> Option<u32> {
         match *self {
             Source::Input(_) => None,
@@ -51,23 +51,23 @@ impl Source {
 pub(super) struct Node {
     pub op: Op,
     pub sources: SmallVec<[Source; 3]>,
-    /// Axes that computing it walks: those of its stored results and those it reduces.
+    /// Axes iterated to compute the op: axes of its stored results, and axes that it reduces.
     pub space: Mask,
-    /// Axes on which its stored results differ.
+    /// Axes along which its stored results vary.
     pub stored: Mask,
     /// Its results in memory.
     pub results: SmallVec<[Stored; 1]>,
-    /// Axes that it reduces; 0 for what is no reduction.
+    /// Axes that it reduces; 0 if it is no reduction.
     pub reduced: Mask,
-    /// The axis that it walks in order; 0 for what is no scan.
+    /// The axis that it scans in order; 0 if it is no scan.
     pub scanned: Mask,
-    /// True if it takes the elements along that axis one by one: a scan with a lambda.
+    /// True if it takes the elements along the scanned axis one by one: a scan with a lambda.
     pub one_by_one: bool,
     /// Bytes of all its results.
     pub bytes: u64,
     /// Bytes of one stored element of all its results.
     pub element: u64,
-    /// Bytes of those results that are used outside.
+    /// Bytes of the results that are used outside.
     pub output_bytes: u64,
     /// True if an op outside uses a result.
     pub is_output: bool,
@@ -80,38 +80,41 @@ pub(super) struct Node {
     pub accumulator: Option<DType>,
     /// Bytes of the widest type of its results.
     pub lane: u64,
-    /// The same of the types in which they are computed.
+    /// Bytes of the widest type in which its results are computed.
     pub computes: u64,
-    /// Arithmetic per element of its space.
+    /// Arithmetic per element of its iteration space.
     pub flops: u64,
-    /// The part of it that the kernel does elsewhere, too: of what windows compute at several indices all but the first time.
+    /// The repeated part of `flops`: ops that windows compute at several indices, without the first time.
     pub again: u64,
-    /// Axes that it tells apart from others: those whose indices it counts, all of them if what it reads has other axes.
+    /// Axes that it distinguishes from others: axes whose indices it counts, or all axes if it reads memory of other
+    /// axes.
     pub apart: Mask,
-    /// Neighbouring axes of a slice, flip, pad or cat that its indices tell apart.
+    /// Pairs of neighbouring axes that the indices of a slice, flip, pad or cat distinguish.
     pub splits: Vec<(usize, usize)>,
-    /// True if it is a boundary on a value of the same type that nothing else reads. On a sum it is that sum under
-    /// another name, which no walk of its own writes.
+    /// True if it is a boundary on a value of the same type that has no other user. A boundary on a reduction is an
+    /// alias of that reduction, and no loop nest of its own writes it.
     pub renames: bool,
-    /// True if it is a slice, pad or cat that reads neighbours along its last axis as they lie in memory.
+    /// True if it is a slice, pad or cat that reads contiguous elements along its last axis.
     pub contiguous: bool,
-    /// True if it is a slice, pad or cat of one load.
+    /// True if it is a slice, pad or cat that is one load.
     pub plain: bool,
-    /// True if it is a permutation that reads as a window does. Few of those go into one kernel.
+    /// True if it is a permutation that reads through a window. One kernel has few of these.
     pub permutes: bool,
-    /// Pairs of axes of a slice, pad or cat: along the first it reads across memory that is contiguous along the second.
+    /// Pairs of axes of a slice, pad or cat: along the first axis it reads with a stride, and memory is contiguous
+    /// along the second.
     pub crossed: Vec<(usize, usize)>,
-    /// For a slice, pad or cat: the inputs that it reads through its window, and the bytes of each that it touches. None for what
-    /// is computed for such: it is part of that, has no space, and nothing makes it as a whole.
+    /// For a slice, pad or cat: the regions of inputs that it reads through its window. Empty for an op computed only
+    /// for windows: such an op is part of the window, has no iteration space, and is never materialized.
     pub touches: Option<Vec<Region>>,
-    /// The ops whose results a slice, pad or cat reads at another index than that of the walk, and along which axes.
+    /// Ops whose results a slice, pad or cat reads at another index than the current point, each with the axes on which
+    /// the index differs.
     pub elsewhere: Vec<(u32, Mask)>,
 }
 
-/// A result as it lies in memory.
+/// The memory of a result.
 #[derive(Clone, Debug)]
 pub(super) struct Stored {
-    /// The axes on which it differs, outermost first.
+    /// The axes along which it varies, outermost first.
     pub order: SmallVec<[usize; 4]>,
     pub bytes: u64,
     /// Bytes of one stored element.
@@ -123,22 +126,22 @@ pub(super) struct Stored {
 }
 
 impl Node {
-    /// Bytes of one stored element of those results that ops of the group read.
+    /// Bytes of one stored element of the results that ops of the group read.
     pub fn inside(&self) -> u64 {
         let read = self.results.iter().filter(|r| r.inside);
         read.map(|r| r.element).sum()
     }
-    /// Axes on which its first result differs, outermost first.
+    /// Axes along which its first result varies, outermost first.
     pub fn order(&self) -> &[usize] {
         self.results.first().map_or(&[], |first| &first.order)
     }
-    /// True if it is computed for windows only, and at no place of the walk.
+    /// True if it is computed only for windows, and never at the current point.
     pub fn is_unwalked(&self) -> bool {
         self.touches.is_some() && self.element == 0 && self.space == 0
     }
 }
 
-/// A value from outside.
+/// A value defined outside the group.
 #[derive(Clone, Debug)]
 pub(super) struct Input {
     pub value: Value,
@@ -148,13 +151,13 @@ pub(super) struct Input {
     pub order: SmallVec<[usize; 4]>,
     /// Its axes, stored or not, outermost first.
     pub logical: SmallVec<[usize; 4]>,
-    /// Bytes of its type.
+    /// Bytes of its element type.
     pub lane: u64,
-    /// Bytes of the type in which it is computed with; 0 for a scalar.
+    /// Bytes of the type in which ops compute with it; 0 for a scalar.
     pub computes: u64,
 }
 
-/// The group.
+/// The group as a graph.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Body {
     pub nodes: Vec<Node>,
@@ -162,13 +165,13 @@ pub(super) struct Body {
     pub outputs: Vec<Value>,
     /// Length of each axis.
     pub extents: Vec<u64>,
-    /// Axes that may have no index at all: those whose extent is not a constant above 0.
+    /// Axes that may be empty: axes whose extent is not a constant above 0.
     pub may_be_empty: Mask,
-    /// Axes whose extent is no constant.
+    /// Axes whose extent is not constant.
     pub named: Mask,
-    /// Those of them that are never longer than `extents` says.
+    /// The axes of `named` that are never longer than `extents` says.
     pub longest: Mask,
-    /// The lengths of named extents, where windows touch parts of inputs.
+    /// The lengths of named extents, if windows touch parts of inputs.
     bindings: Option<Bindings>,
 }
 
@@ -233,7 +236,7 @@ impl Body {
             let bytes = values.map(|v| bindings.bytes(ir, v));
             bytes.fold(0, u64::saturating_add)
         };
-        // What windows compute for themselves stands beside what the walk computes.
+        // Ops recomputed inside windows are nodes of their own, apart from the nodes of the loop nest.
         let windows = ops.iter().filter_map(|&op| axes.window(op));
         let through: FxHashSet<Op> = windows.flat_map(|w| w.through.iter().copied()).collect();
         let mut beside: FxHashMap<Value, Source> = FxHashMap::default();
@@ -357,7 +360,8 @@ impl Body {
         self.check_boundaries(ir)
     }
 
-    /// No op inside may use what must lie outside: a barrier's result, or a result that has to be in memory.
+    /// No op inside may use a value that must be in memory: a barrier's result, or a result that its op table places in
+    /// memory.
     fn check_boundaries(&self, ir: &Ir) -> Result<(), Refusal> {
         for node in &self.nodes {
             for source in &node.sources {
@@ -379,11 +383,11 @@ impl Body {
         Ok(())
     }
 
-    /// The number of elements of a space.
+    /// The number of elements of an iteration space.
     pub fn elements(&self, space: Mask) -> u64 {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
     }
-    /// The bytes of `input` that the loads of these regions touch, each once.
+    /// The bytes of `input` that loads of these regions touch; each byte counts once.
     pub fn touched(&self, mut regions: Vec<Region>, input: &Input) -> u64 {
         let Some(bindings) = &self.bindings else {
             return 0;
@@ -396,21 +400,22 @@ impl Body {
         let elements = elements.fold(0, u64::saturating_add);
         elements.saturating_mul(input.element)
     }
-    /// Arithmetic of one run of a node.
+    /// Arithmetic of one execution of a node.
     pub fn flops(&self, node: &Node) -> u64 {
         node.flops.saturating_mul(self.elements(node.space))
     }
-    /// The part of it that is done elsewhere, too.
+    /// The repeated part of that arithmetic.
     pub fn again(&self, node: &Node) -> u64 {
         node.again.saturating_mul(self.elements(node.space))
     }
-    /// The lengths of the axes of a set.
+    /// The lengths of the axes in a set.
     pub fn lengths(&self, space: Mask) -> Vec<u64> {
         bits(space).map(|axis| self.extents[axis]).collect()
     }
 }
 
-/// Arithmetic of an element of `window` beyond that of ops which nothing else has computed yet; now they are.
+/// Arithmetic of an element of `window` without the ops that are computed for the first time, which it adds to
+/// `computed`.
 fn again(ir: &Ir, window: &window::Window, computed: &mut FxHashSet<Op>) -> u64 {
     let own = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
     let first = window.computed().filter(|&op| computed.insert(op));
@@ -418,28 +423,29 @@ fn again(ir: &Ir, window: &window::Window, computed: &mut FxHashSet<Op>) -> u64 
     window.arithmetic(own).saturating_sub(first)
 }
 
-/// Arithmetic of an element of `op`, with that of ops which it computes again where it reads.
+/// Arithmetic of an element of `op`, including the ops that its window recomputes.
 pub fn flops(ir: &Ir, axes: &Axes, op: Op) -> u64 {
     let own = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
     let again = axes.window(op).into_iter().flat_map(|w| w.computed());
     again.fold(own(op), |sum, op| sum.saturating_add(own(op)))
 }
 
-/// The values that `ops` read from outside and those of theirs that are used outside, each in order of first appearance.
+/// The values that `ops` read from outside, and the results of `ops` that are used outside, each in order of first
+/// appearance.
 pub fn boundary(ir: &Ir, ops: &[Op]) -> (Vec<Value>, Vec<Value>) {
     boundary_with(ir, ops, &Copies::default())
 }
 
 impl Copies {
-    /// True if an op outside of the kernel `inside` loads `value`, which `op` makes: by what the copies say of it, else
-    /// by the IR.
+    /// True if an op outside the kernel `inside` loads `value`, a result of `op`. The copies decide; for values they do
+    /// not mention, the IR does.
     pub fn leaves(&self, ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
         let shown = self.shown.contains(&value);
         shown || (!self.hidden.contains(&value) && leaves(ir, op, value, inside))
     }
 }
 
-/// The same where ops are copied.
+/// Like [`boundary`], where `copies` are duplicated.
 pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>, Vec<Value>) {
     let inside: FxHashSet<Op> = ops.iter().copied().collect();
     let mut seen = FxHashSet::default();
@@ -458,8 +464,8 @@ pub(super) fn boundary_with(ir: &Ir, ops: &[Op], copies: &Copies) -> (Vec<Value>
     (inputs, outputs)
 }
 
-/// True if an op outside of `inside` loads `value`, which `op` makes. A value made from nothing is made again by each
-/// user, but for a terminator and for a window that cannot.
+/// True if an op outside of `inside` loads `value`, a result of `op`. Each user recomputes a value created from
+/// nothing, except a terminator, and a window that cannot recompute it.
 fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
     let outside = |user: &Op| !inside.contains(user);
     let mut users = ir.users(value).filter(outside);
@@ -471,8 +477,8 @@ fn leaves(ir: &Ir, op: Op, value: Value, inside: &FxHashSet<Op>) -> bool {
     users.any(|user| ir.has(user, Traits::TERMINATOR) || !link && window::is_window(ir, user))
 }
 
-/// True if `op` makes its value from nothing, from an argument of a single element or from a constant: not from what
-/// another op computes.
+/// True if `op` creates its value from nothing, from a scalar argument or from a constant, rather than from a value
+/// that another op computes.
 pub fn made_of_nothing(ir: &Ir, op: Op) -> bool {
     let creates = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Creation);
     let constant = |producer: Op| creates(producer) && ir.operand_count(producer) == 0;
@@ -491,7 +497,8 @@ fn check_limits(ops: usize, axes: usize, limits: &Limits) -> Result<(), Refusal>
     Ok(())
 }
 
-/// The pairs of axes along which a window with these results reads across memory.
+/// Pairs of axes of a window with these results: along the first it reads with a stride, and memory is contiguous along
+/// the second.
 fn crossed(axes: &Axes, window: &window::Window, results: &[Value]) -> Vec<(usize, usize)> {
     let along = results.iter().flat_map(|&r| axes.stored(r));
     let pairs = along.flat_map(|lanes| {
@@ -501,7 +508,7 @@ fn crossed(axes: &Axes, window: &window::Window, results: &[Value]) -> Vec<(usiz
     pairs.collect()
 }
 
-/// True if `op` is a boundary on a value of the same type that nothing else reads.
+/// True if `op` is a boundary on a value of the same type that has no other user.
 fn renames(ir: &Ir, op: Op) -> bool {
     let boundary = ir.has(op, Traits::BARRIER | Traits::PURE) && ir.operand_count(op) == 1;
     boundary && {
@@ -517,7 +524,8 @@ fn touches(op: Op, axes: &Axes, sources: &FxHashMap<Value, Source>) -> Option<Ve
     Some(regions)
 }
 
-/// The ops of the group whose results a window reads at another index than that of the walk, and the axes along which it does.
+/// The ops of the group whose results a window reads at another index than the current point, each with the axes on
+/// which the index differs.
 fn elsewhere(
     window: Option<&window::Window>,
     sources: &FxHashMap<Value, Source>,
@@ -536,7 +544,7 @@ fn elsewhere(
     list
 }
 
-/// An operand that has to be in memory may not come from inside.
+/// Checks that no operand that must be in memory comes from inside the group.
 fn check_placement(ir: &Ir, op: Op, node: &Node) -> Result<(), Refusal> {
     let Some(def) = ir.def(op) else { return Ok(()) };
     if def.operands.iter().all(|o| o.placement == Placement::Any) {
@@ -562,12 +570,12 @@ fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
     axes.stored(value).map(AxisId::index).collect()
 }
 
-/// Bytes of one element of a reduction or scan on the way: a sum or product is wider than its operands.
+/// Bytes of one element of a reduction or scan while it accumulates; a sum or product is wider than its operands.
 fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
     accumulator(ir, op, value).map_or(0, DType::bytes)
 }
 
-/// The type in which a result accumulates.
+/// The type in which a result accumulates; `None` for a result without an element type.
 fn accumulator(ir: &Ir, op: Op, value: Value) -> Option<DType> {
     let dtype = ir.value_kind(value).dtype()?;
     Some(match ir.computes(op) {
@@ -577,29 +585,29 @@ fn accumulator(ir: &Ir, op: Op, value: Value) -> Option<DType> {
     })
 }
 
-/// Bytes of the type of a value, a scalar's too.
+/// Bytes of the element type of a value, scalar or tensor.
 fn lane(ir: &Ir, value: Value) -> u64 {
     ir.value_kind(value).dtype().map_or(0, DType::bytes)
 }
 
-/// Bytes of the type in which a tensor is computed with; 0 for scalars.
+/// Bytes of the type in which ops compute with a tensor; 0 for scalars.
 fn computing(ir: &Ir, value: Value) -> u64 {
     let tensor = ir.value_kind(value).as_tensor();
     tensor.map_or(0, |t| t.dtype.compute().bytes())
 }
 
-/// The most of them of some results.
+/// The most of [`computing`] over `results`.
 fn computes(ir: &Ir, results: &[Value]) -> u64 {
     let bytes = results.iter().map(|&r| computing(ir, r));
     bytes.max().unwrap_or(0)
 }
 
-/// Lanes of a vector of a type of so many bytes.
+/// Lanes of a vector for a type of `bytes` bytes, by default 4.
 pub(super) fn lanes(bytes: Option<u64>, target: &Target) -> u64 {
     (target.vector_bytes / bytes.unwrap_or(4).max(1)).clamp(1, 32)
 }
 
-/// The axes that `op` tells apart from others.
+/// The axes that `op` distinguishes from others.
 fn apart(ir: &Ir, axes: &Axes, op: Op) -> Mask {
     if axes.window(op).is_some_and(window::Window::is_numbered) {
         return Mask::MAX;
@@ -609,7 +617,7 @@ fn apart(ir: &Ir, axes: &Axes, op: Op) -> Mask {
     mask(results.flat_map(|&value| axes.stored(value)))
 }
 
-/// The neighbouring axes of the results of a window that its indices tell apart.
+/// Pairs of neighbouring axes of the results of a window that its indices distinguish.
 fn splits(axes: &Axes, op: Op, results: &[Value]) -> Vec<(usize, usize)> {
     let Some(&result) = results.first().filter(|_| axes.window(op).is_some()) else {
         return Vec::new();

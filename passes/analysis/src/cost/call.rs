@@ -1,4 +1,4 @@
-//! Calls: the ops that no kernel computes as they are. One runs as a whole, or is taken apart.
+//! Calls: ops that no kernel computes directly. An op of such a class runs as a whole, or is decomposed.
 
 use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::fusion::{convolution, maps};
@@ -21,49 +21,50 @@ pub enum Call {
     Product(Product),
     /// A convolution.
     Convolution {
-        /// The product that it is: a batch of groups, rows of places of the result, columns of filters.
+        /// The equivalent product: its batch is the groups, its rows are the positions of the result, its columns are
+        /// the filters.
         product: Product,
-        /// Axes of space.
+        /// Spatial axes.
         dims: usize,
     },
     /// Attention.
     Attention(Attention),
     /// A scatter.
     Scatter {
-        /// Elements that are put somewhere.
+        /// Elements of the updates.
         updates: u64,
         /// Elements of the result.
         elements: u64,
-        /// True if each line along the axis that is indexed has one update.
+        /// True if each line along the indexed axis has one update.
         single: bool,
-        /// True if the result overwrites the argument into which elements are put: of the others nothing moves.
+        /// True if the result overwrites the argument that is updated: the other elements are not copied.
         overwrites: bool,
     },
     /// A sort.
     Sort {
-        /// Lines that are sorted.
+        /// Number of lines to sort.
         lines: u64,
-        /// Elements of each.
+        /// Elements of each line.
         length: u64,
-        /// Elements of each that are kept.
+        /// Elements of each line that are kept.
         kept: u64,
     },
     /// A function of whole matrices or lines.
     Routine {
         /// Its name, without the dialect.
         name: &'static str,
-        /// Matrices or lines.
+        /// Number of matrices or lines.
         count: u64,
-        /// The rows and columns of the first operand's matrices; of lines one row.
+        /// The rows and columns of the first operand's matrices; a line is one row.
         shape: [u64; 2],
     },
-    /// Devices that hand parts to each other.
+    /// Devices that exchange parts of tensors.
     Collective {
         /// Its name, without the dialect.
         name: &'static str,
         /// Bytes of its result.
         bytes: u64,
-        /// Devices of a group.
+        /// Devices in a group.
         devices: u64,
     },
     /// A cat whose operands are written where they lie in its result.
@@ -73,12 +74,12 @@ pub enum Call {
         /// Bytes of the operands that no op of the program makes: they are copied.
         copied: u64,
     },
-    /// A loop, with the number of its turns where that is known.
+    /// A loop, with its trip count if known.
     Loop(Option<u64>),
 }
 
 impl Call {
-    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where it is no such op.
+    /// The extents of `op`, with named extents bound by `bindings`; `None` if `op` is no such op.
     pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
         let elements = |value| {
             let dims = &ir.value_kind(value).as_tensor()?.dims;
@@ -169,18 +170,18 @@ impl Call {
             | OpClass::Memory => None,
         }
     }
-    /// Its arithmetic.
+    /// Operations that the call executes.
     pub fn flops(&self) -> u64 {
         match self {
             Self::Product(product) | Self::Convolution { product, .. } => product.flops(),
             Self::Attention(attention) => attention.flops(),
             Self::Scatter { updates, .. } => *updates,
-            // Each step compares and moves.
+            // Each step of a sort compares and moves.
             Self::Sort { lines, length, .. } => {
                 let steps = 2 * u64::from(u64::BITS - length.leading_zeros());
                 lines.saturating_mul(*length).saturating_mul(steps)
             }
-            // Of a matrix each step passes over all of it; of a line there are as many as its length has digits.
+            // Each step on a matrix passes over the whole matrix. A line takes five steps for each bit of its length.
             Self::Routine {
                 count,
                 shape: [rows, columns],
@@ -193,7 +194,7 @@ impl Call {
                 let elements = count.saturating_mul(*rows).saturating_mul(*columns);
                 elements.saturating_mul(steps)
             }
-            // Its programs have prices of their own; devices that hand on parts compute next to nothing.
+            // The programs of a loop are evaluated by themselves. Devices that exchange parts compute next to nothing.
             Self::Loop(_) | Self::Collective { .. } | Self::Placed { .. } => 0,
         }
     }
@@ -242,7 +243,7 @@ impl Call {
     }
 }
 
-/// True if a scatter puts one element into each line along its axis.
+/// True if a scatter has one update for each line along its axis.
 fn has_one_update(ir: &Ir, op: Op) -> bool {
     let axis = || {
         let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
@@ -252,7 +253,8 @@ fn has_one_update(ir: &Ir, op: Op) -> bool {
     axis().is_some_and(|axis| axis.extent == Extent::Static(1))
 }
 
-/// True if the result of a scatter, or a view of it, overwrites the argument that it puts elements into, or that this is a view of.
+/// True if the result of a scatter, or a view of it, overwrites the argument of the program that the scatter updates,
+/// directly or through a view.
 pub fn overwrites(ir: &Ir, op: Op) -> bool {
     let is_view = |&op: &Op| ir.def(op).is_some_and(|def| def.has_maps(&maps::RESHAPE));
     let reshaped = |value: Value| ir.def_op(value).filter(is_view);
@@ -312,7 +314,7 @@ fn memory(ir: &Ir, mut value: Value) -> Value {
     value
 }
 
-/// True if the op is one that may run as a whole, in a segment of its own.
+/// True if the op may run as a whole, in a segment of its own.
 pub fn is_call(ir: &Ir, op: Op) -> bool {
     let class = ir.def(op).map(|d| d.class);
     is_placed(ir, op)

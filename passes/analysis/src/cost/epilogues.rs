@@ -1,12 +1,12 @@
-//! The walks behind a sweep: what is computed from its accumulated results, each in a walk over its own small space.
+//! Epilogue walks of a sweep: loop nests over small iteration spaces that compute from the sweep's accumulated results.
 //!
 //! ```text
-//! %s = sum %x dims [0] ; %r = sqrt %s ; %m = max %x dims [1] ; %n = neg %m        sweep: %s, %m    walks behind it: %r and %n
+//! %s = sum %x dims [0] ; %r = sqrt %s ; %m = max %x dims [1] ; %n = neg %m    sweep: %s, %m    epilogues: %r and %n
 //! ```
 //!
-//! Ops share a walk where they have the same axes and are connected by values. Alone, the analysis of axes would give others axes of
-//! their own, and one walk over the product of their spaces would be as long as the two spaces multiplied. A constant of one element,
-//! and what is computed for windows alone, is part of each walk that uses it.
+//! Ops share a walk if they have the same axes and are connected by values. Unconnected ops would get different axes
+//! from the axis analysis, and one walk over both would iterate the product of their spaces. A scalar constant, and an
+//! op computed for windows alone, is part of each walk that uses it.
 
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
@@ -16,31 +16,34 @@ use fuser_target::Target;
 use super::body::{Body, Mask, Source};
 use super::units::Draft;
 
-/// A walk under construction: its axes, what its values are connected with, and its ops.
+/// A walk under construction: its axes, its connected component, and its ops.
 type Walk = (Mask, usize, Vec<u32>);
 
-/// True if an op of an epilogue is a boundary on a sum of its sweep: that sum under another name, which is written where the sum is.
+/// True if an op of an epilogue is a boundary on a reduction of its sweep: an alias, which is written where the
+/// reduction is.
 pub(super) fn is_name(body: &Body, draft: &Draft, index: u32) -> bool {
     let mut sums = producers(body, index);
     body.nodes[index as usize].renames && sums.all(|p| draft.accumulators.contains(&p))
 }
 
-/// True if each walk that uses an op computes it for itself.
+/// True if each walk that uses an op recomputes it.
 pub(super) fn is_inner(body: &Body, index: u32) -> bool {
     let node = &body.nodes[index as usize];
     node.is_unwalked() || (node.sources.is_empty() && node.stored == 0)
 }
 
-/// The walks behind a sweep.
+/// The epilogue walks of a sweep.
 pub(super) struct Walks {
-    /// The ops of each, in program order; walks in run order.
+    /// The ops of each walk, in program order. Walks are listed in run order.
     pub(super) all: Vec<Vec<u32>>,
-    /// The number of them, the first ones, that the last block of a GPU does where it puts the sums over the blocks together.
+    /// The number of walks, from the first, that the last block of a GPU runs after it has combined the partial results
+    /// of all blocks.
     pub(super) folded: usize,
 }
 
 impl Walks {
-    /// Those of a sweep whose loops of the grid these are. Of the walks that are no part of others a last block does what it can, ahead of the others.
+    /// The epilogue walks of `draft`, given the axes mapped to the grid. Walks that the last block can run come first;
+    /// `folded` counts them.
     pub(super) fn of(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> Walks {
         let all = walks(body, draft);
         if !target.is_gpu() {
@@ -53,7 +56,7 @@ impl Walks {
     }
 }
 
-/// The walks behind a sweep, in run order; ops of each in program order.
+/// The epilogue walks in run order; the ops of each in program order.
 fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
     let own = draft.epilogue.iter().copied();
     let ops: Vec<u32> = own.filter(|&i| !is_name(body, draft, i)).collect();
@@ -89,14 +92,16 @@ fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
     sorted.collect()
 }
 
-/// Walks that a last block does, and others: elementwise ops at the elements of sums that lie alike, and so are complete together, and of what earlier sweeps computed.
+/// Splits the walks into those that the last block can run, and the others. The last block runs elementwise ops on
+/// reductions with the same elements, which are complete together, and on results of earlier sweeps.
 fn in_last_block(
     body: &Body,
     draft: &Draft,
     grid: Mask,
     all: Vec<Vec<u32>>,
 ) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
-    // Of each sum over the blocks, and of each op that folds, the elements at which the last block has it.
+    // For each reduction over the grid, and each op already in the last block: the elements of which the last block has
+    // the value.
     let sums = draft
         .accumulators
         .iter()
@@ -134,7 +139,7 @@ fn producers(body: &Body, index: u32) -> impl Iterator<Item = u32> + '_ {
         .filter_map(Source::node)
 }
 
-/// For each op the number of its component: ops that touch a common value with axes are connected.
+/// The component number of each op: ops that touch a common value with axes are connected.
 fn components(body: &Body, ops: &[u32]) -> Vec<usize> {
     let mut union = UnionFind::<usize>::new(ops.len());
     let mut first: FxHashMap<Source, usize> = FxHashMap::default();

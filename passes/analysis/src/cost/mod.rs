@@ -1,22 +1,24 @@
 //! Cost of a group of ops as one kernel: the one model behind segmentation, scheduling and explanation.
 //!
-//! [`plan`] takes ops and their axes and answers how they run as one kernel: which axes are resident in fast memory, in how
-//! many sweeps over slow memory and phases over the tile, what each sweep loads and stores, and so how many bytes move; or
-//! it refuses, with a typed reason and its numbers. Segmentation compares plans, scheduling writes the plan down as IR.
+//! [`plan`] takes ops and their axes and returns how they run as one kernel: the axes resident in fast memory, the
+//! sweeps over slow memory, the phases over the tile, the loads and stores of each sweep, and so the bytes moved. Or it
+//! refuses, with a typed reason and its numbers. Segmentation compares plans, and scheduling writes the plan as IR.
 //!
 //! The rules, in the words of the design:
-//! - A reduction whose axes all lie in the tile finishes inside the step: what needs it is the next *phase*.
-//! - A reduction over other axes accumulates: what needs it on its own small space is the *epilogue* of the sweep, what
-//!   needs it elsewhere belongs to the next *sweep*, which loads its inputs again and recomputes what is cheap.
-//! - Bytes are stored bytes: an axis that is broadcast counts once.
+//! - A reduction whose axes all lie in the tile finishes inside the step: its users are in the next *phase*.
+//! - A reduction over other axes accumulates. Its users over its own small space form the *epilogue* of the sweep. Its
+//!   other users belong to the next *sweep*, which loads its inputs again and recomputes cheap values.
+//! - Bytes are stored bytes: a broadcast axis counts once.
 //!
-//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `reasons.rs`, `body.rs` (the
-//! group as a dense graph), `memory_view.rs` (what needs no kernel), `units.rs` (which sweep and phase each op belongs to under a
-//! choice of tile), `epilogues.rs` (the walks behind a sweep), `resident.rs` (what stays from phase to phase), `roles.rs` (grid,
-//! stream, tile), `blocks.rs` (what a GPU's blocks and threads share), `nest.rs` (the memory that this takes), `plan.rs` (the choice), `pinned.rs`
-//! (what is computed once), `call.rs` (what may be a call), `product.rs` (products), `attention.rs` (attention).
+//! Reading order: `sizes.rs` (stored bytes), `refusal.rs`, `reasons.rs`, `body.rs` (the group as a dense graph),
+//! `memory_view.rs` (ops that need no kernel), `units.rs` (the sweep and phase of each op for a choice of tile),
+//! `epilogues.rs` (the loop nests after a sweep), `resident.rs` (values kept from phase to phase), `roles.rs` (grid,
+//! stream, tile), `blocks.rs` (the mapping to a GPU's blocks and threads), `nest.rs` (the memory of that mapping),
+//! `plan.rs` (the choice), `pinned.rs` (ops computed only once), `call.rs` (ops that may be calls), `product.rs`
+//! (products), `attention.rs` (attention).
 //!
-//! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the IR.
+//! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the
+//! IR.
 
 mod attention;
 pub mod blocks;

@@ -1,12 +1,13 @@
-//! The loops of a sweep on a GPU, and the memory that its blocks take for sums: of a block in fast memory, and between blocks.
+//! The loops of a sweep on a GPU, and the memory for its reductions: fast memory of a block, and partial results of
+//! blocks.
 //!
 //! ```text
-//! [4096, 64] summed to [64]      loops: rows stream, columns tile 64    =>   rows grid, 132 shares; columns grid, tiles of 32
+//! [4096, 64] summed to [64]   loops: rows stream, columns tile 64  =>  rows grid, 132 shares; columns grid, tiles of 32
 //! ```
 //!
-//! A loop is one axis, or several that are neighbours in all memory and walked as one. `blocks.rs` decides what blocks share of them;
-//! here is what follows from that: as `lower/last_block.rs` allocates it, of each sum over the grid the partial results of all shares,
-//! and a tile in which threads put these together.
+//! A loop is one axis, or several axes that are neighbours in all memory and are iterated as one. `blocks.rs` maps the
+//! loops to blocks. This file computes the resulting memory, as `lower/last_block.rs` allocates it: for each reduction
+//! over the grid the partial results of all shares, and a tile in which threads combine them.
 
 use fuser_ir::{DType, Op};
 use fuser_target::Target;
@@ -19,14 +20,14 @@ use super::tiles::{self, LIGHT, Tiles};
 use super::units::Draft;
 use super::{body, epilogues};
 
-/// A tile in which threads hand on what they put together.
+/// A tile through which threads exchange partial results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Tile {
     dtype: Option<DType>,
     size: u64,
 }
 
-/// The loops of a sweep, spread over blocks and threads.
+/// The loops of a sweep, mapped to blocks and threads.
 pub(super) struct Nest {
     /// The axes of each loop.
     axes: Vec<Mask>,
@@ -34,7 +35,7 @@ pub(super) struct Nest {
 }
 
 impl Nest {
-    /// The loops of a sweep with these tiles; none on a CPU.
+    /// The loops of a sweep with these tiles; `None` on a CPU.
     pub fn of(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> Option<Self> {
         if !target.is_gpu() {
             return None;
@@ -79,7 +80,7 @@ impl Nest {
         let blocks = walk.spread(target);
         Some(Self { axes, blocks })
     }
-    /// The axes of which a step has all indices.
+    /// The axes that a step covers entirely.
     pub fn whole(&self) -> Mask {
         let loops = self.axes.iter().zip(&self.blocks.loops);
         let whole = loops.filter(|(_, l)| l.role == Role::Tile);
@@ -89,7 +90,8 @@ impl Nest {
     pub fn lanes(&self) -> Option<u64> {
         self.blocks.loops.last().map(|l| l.tile)
     }
-    /// Fast memory for sums of a block: those of its steps, those that its groups of threads hand on, and those that threads put together.
+    /// Bytes of fast memory for a block's reductions: the results of its steps, the partial results that its groups of
+    /// threads exchange, and the tiles in which threads combine partial results.
     pub fn bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = draft.accumulators.iter();
         let sums = sums.map(|&a| self.accumulator_bytes(&body.nodes[a as usize]));
@@ -106,7 +108,7 @@ impl Nest {
         sums.saturating_add(copies)
             .saturating_add(self.combining_bytes(body, draft))
     }
-    /// Partial results of the sums over the grid, each written and read.
+    /// Bytes of partial results of the reductions over the grid, each written and read.
     pub fn partial_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
         if self.complete(&sums) {
@@ -123,7 +125,7 @@ impl Nest {
         });
         bytes.fold(0, u64::saturating_add)
     }
-    /// The blocks of a group that puts its partial results together first: where sums vary along no loop of the grid.
+    /// Size of a block group in two-level combination; only if reductions vary along no loop of the grid.
     fn group(&self, sums: &[&Node]) -> Option<u64> {
         let lengths = sums.iter().map(|sum| {
             let loops = numbers(&self.axes, sum.stored).into_iter();
@@ -137,12 +139,12 @@ impl Nest {
         let groups = self.blocks.groups.max(1);
         self.blocks.shares.max(1).div_ceil(groups)
     }
-    /// True if each block has all of its sums.
+    /// True if each block computes its reductions completely.
     fn complete(&self, sums: &[&Node]) -> bool {
         let apart = |sum: &&Node| self.split(sums, sum).1.is_empty();
         self.blocks_of_place() == 1 && sums.iter().all(apart)
     }
-    /// A sum over the grid whose partial results are as many as the tiles along an extent that is no constant.
+    /// A reduction over the grid with one partial result for each tile along an extent that is not constant.
     pub fn uncounted(&self, body: &Body, draft: &Draft) -> Option<Op> {
         let sums = self.shared(body, draft);
         let cut = |&n: &usize| {
@@ -160,19 +162,20 @@ impl Nest {
         let loops = 0..self.axes.len();
         loops.filter(move |&n| self.blocks.loops[n].role == role)
     }
-    /// The sums over loops of the grid.
+    /// The reductions over loops of the grid.
     fn shared<'a>(&self, body: &'a Body, draft: &Draft) -> Vec<&'a Node> {
         let grid = self.grid().fold(0, |m, n| m | self.axes[n]);
         let sums = draft.accumulators.iter().map(|&a| &body.nodes[a as usize]);
         sums.filter(|n| n.reduced & grid != 0).collect()
     }
-    /// The loops of the grid of which a block has one index, those that a sum varies along and the others.
+    /// Splits the grid loops of which a block has one index into those that `sum` varies along and the others.
     fn split(&self, sums: &[&Node], sum: &Node) -> (Vec<usize>, Vec<usize>) {
         let varies = sums.iter().fold(0, |m, n| m | n.stored);
         let own = self.grid().filter(|&n| self.axes[n] & varies != 0);
         own.partition(|&n| self.axes[n] & sum.stored != 0)
     }
-    /// Fast memory of a sum: of what a block walks all, of what it has one index of the tile, and so of what it walks before.
+    /// Bytes of fast memory for an accumulator. A loop that the block iterates fully inside counts with its length; a
+    /// loop of which the block holds one tile counts with the tile size.
     fn accumulator_bytes(&self, sum: &Node) -> u64 {
         let outer: Vec<usize> = self.grid().chain(self.with(Role::Stream)).collect();
         let grid = self.grid().count();
@@ -193,7 +196,8 @@ impl Nest {
         });
         sizes.fold(sum.accumulating, u64::saturating_mul)
     }
-    /// Fast memory of a sum that a step completes: none of a single element, and wider than the result where that lies inside of what is summed.
+    /// Bytes of fast memory for a reduction that a step completes: 0 for a single element. It is as wide as it
+    /// accumulates if a loop that it keeps lies inside one that it reduces.
     fn completed_bytes(&self, sum: &Node) -> u64 {
         let inner = |n: &usize| self.blocks.loops[*n].has_inner();
         let loops = (0..self.axes.len()).filter(inner);
@@ -214,15 +218,15 @@ impl Nest {
             }),
         }
     }
-    /// Tiles with an element for each thread that puts partial results together, where several add up those of one element. Sums that are
-    /// complete at the same place take turns.
+    /// Bytes of the tiles with an element for each thread that combines partial results, if several threads add up the
+    /// results of one element. Reductions that complete at the same position reuse the tiles in turn.
     fn combining_bytes(&self, body: &Body, draft: &Draft) -> u64 {
         let sums = self.shared(body, draft);
         if self.complete(&sums) {
             return 0;
         }
         let mut places: Vec<Vec<usize>> = Vec::new();
-        // Of each place the sums that lie alike, and of each type the tiles that these need.
+        // For each position: the reductions of equal loops, with the tiles of each type that they need.
         let mut tiles: Vec<(usize, Vec<usize>, Tile, u64)> = Vec::new();
         for sum in &sums {
             let (kept, _) = self.split(&sums, sum);
@@ -260,7 +264,7 @@ impl Nest {
         });
         bytes.fold(0, u64::saturating_add)
     }
-    /// The loops that a block's share of a sum over the grid has, as its elements lie.
+    /// The inner loops of a block's share of a reduction over the grid, in storage order.
     fn dims(&self, sum: &Node) -> Vec<usize> {
         let mut dims: Vec<usize> = Vec::new();
         for axis in sum.order() {
@@ -273,7 +277,7 @@ impl Nest {
         }
         dims
     }
-    /// The elements of a block's share along some loops, where all shares have as many.
+    /// The elements of a block's share along some loops, if all shares are equally large.
     fn elements(&self, dims: &[usize]) -> Option<u64> {
         let mut sizes = dims.iter().map(|&n| {
             let own = &self.blocks.loops[n];
@@ -287,14 +291,14 @@ impl Nest {
     }
 }
 
-/// The numbers of the loops that walk some of `set`.
+/// The numbers of the loops that iterate axes of `set`.
 fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
     let numbers = 0..loops.len();
     numbers.filter(|&n| loops[n] & set != 0).collect()
 }
 
-/// Axes that are walked as one: neighbours in all memory and in all sums, with one role, reduced by the same ops, scanned by none. A value that
-/// is in no memory has both or neither.
+/// Groups of axes that are iterated as one: neighbours in all memory and in all reductions, with one role, reduced by
+/// the same ops, and scanned by none. A value that is not in memory has both axes or neither.
 fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role)> {
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let apart = nodes().fold(0, |all, n| all | n.apart);
@@ -343,8 +347,9 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role
     groups
 }
 
-/// The axes of the loop of which a CPU's step has several indices for a scan along the lanes, by the rule of the schedule: the innermost one around
-/// them, in a light sweep of elementwise ops and scans along the lanes, where its rows lie far apart and are enough for a step.
+/// The axes of the row loop of which a CPU's step takes several indices for a scan along the lanes, by the same rule as
+/// the schedule. It is the innermost loop around the lanes, in a light sweep of elementwise ops and scans along the
+/// lanes, if its rows lie far apart and fill a step.
 pub(super) fn rows_of_scan(
     body: &Body,
     draft: &Draft,
@@ -377,7 +382,8 @@ pub(super) fn rows_of_scan(
     (many && row >= target.row_distance).then_some(rows)
 }
 
-/// Lanes of a vector: as many of the widest type in memory, or of the widest that computes, as the target has room for.
+/// Lanes of a vector: as many elements of the widest type as the target's vectors hold. The target decides if the type
+/// is that in memory or that of the computation.
 fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
     let node = |&n: &u32| &body.nodes[n as usize];
     let input = |&l: &u32| &body.inputs[l as usize];
@@ -400,7 +406,7 @@ fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
     body::lanes(bytes, target)
 }
 
-/// The sums of a sweep that its ops read, or have another name for.
+/// The reductions of a sweep that its ops read or that have an alias.
 fn read_sums(body: &Body, draft: &Draft) -> FxHashSet<u32> {
     let names = draft.epilogue.iter().copied();
     let names = names.filter(|&i| epilogues::is_name(body, draft, i));

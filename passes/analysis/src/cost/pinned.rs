@@ -1,4 +1,5 @@
-//! Ops that one kernel computes and no other repeats: reductions, scans, and what the user or an op's table holds in place.
+//! Ops that only one kernel computes and no other recomputes: reductions, scans, and ops pinned by the user or by their
+//! op table.
 
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};

@@ -1,4 +1,4 @@
-//! The choice of a plan: for each set of axes that could be resident, the sweeps that follow and their cost.
+//! The choice of a plan: for each candidate set of resident axes, the resulting sweeps and their cost.
 
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Traits, Value};
@@ -17,21 +17,21 @@ use crate::axes::window::Region;
 use crate::axes::{Axes, AxisId, Copies};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The realization of a group of ops.
+/// The way in which a group of ops runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// One kernel.
     Kernel,
-    /// No kernel: every output is the memory of an input under another shape.
+    /// No kernel: every output is a view of an input's memory.
     View,
-    /// A call of what runs the one op as a whole.
+    /// One op, run as a whole by a call.
     Library,
-    /// Programs that run many times.
+    /// Programs that run in a loop.
     Loop,
 }
 
 impl Kind {
-    /// True if the one op runs as a whole: no sweep computes it.
+    /// True if one op runs as a whole, without sweeps.
     pub const fn is_call(self) -> bool {
         matches!(self, Kind::Library | Kind::Loop)
     }
@@ -46,15 +46,15 @@ impl Kind {
     }
 }
 
-/// The quantity that is minimized.
+/// The quantity to minimize.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Objective {
-    /// Bytes through slow memory; then kernels.
+    /// Bytes through slow memory, then launches and kernels.
     #[default]
     Bytes,
-    /// Time by the target's figures.
+    /// Estimated time from the target's figures.
     Time,
-    /// Kernels; then bytes.
+    /// Kernels, then bytes.
     Kernels,
 }
 
@@ -76,7 +76,7 @@ impl Default for Limits {
     }
 }
 
-/// Everything that prices and bounds a kernel.
+/// The cost model and the limits of a kernel.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Model {
     /// The target.
@@ -85,26 +85,28 @@ pub struct Model {
     pub bindings: Bindings,
     /// Bounds.
     pub limits: Limits,
-    /// The quantity that is minimized.
+    /// The quantity to minimize.
     pub objective: Objective,
 }
 
 /// The cost of one or several kernels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Cost {
-    /// Bytes of inputs and of outputs of earlier sweeps that sweeps load.
+    /// Bytes that sweeps load: inputs, and outputs of earlier sweeps.
     pub read_bytes: u64,
     /// Bytes of outputs.
     pub write_bytes: u64,
-    /// Bytes between the launches of one kernel, writes and reads.
+    /// Bytes exchanged between the launches of one kernel, written and read.
     pub workspace_bytes: u64,
     /// Arithmetic, recomputation included.
     pub flops: u64,
-    /// Bytes that could be moved while what windows compute again is computed, beyond those that are moved meanwhile and in the time of a launch.
+    /// Recomputation in windows, as bytes that could be moved in its time, beyond the bytes moved meanwhile and the
+    /// time of a launch.
     pub again_bytes: u64,
-    /// Kernels: segments that are no views.
+    /// Kernels: segments that are not views.
     pub kernels: u64,
-    /// Launches of these: one for each sweep, for each sum of which workers have parts, and for each walk behind a sweep.
+    /// Launches of these kernels: one for each sweep, for each reduction with partial results of workers, and for each
+    /// epilogue walk.
     pub launches: u64,
     /// Estimated nanoseconds.
     pub time_ns: u64,
@@ -116,11 +118,11 @@ impl Cost {
         let outer = self.read_bytes.saturating_add(self.write_bytes);
         outer.saturating_add(self.workspace_bytes)
     }
-    /// The bytes moved, and those that could be while windows compute again.
+    /// The bytes moved, plus the recomputation in windows as bytes.
     pub fn price(&self) -> u64 {
         self.bytes().saturating_add(self.again_bytes)
     }
-    /// Both, one after the other.
+    /// The cost of both, one after the other.
     pub fn plus(&self, other: &Cost) -> Cost {
         Cost {
             read_bytes: self.read_bytes.saturating_add(other.read_bytes),
@@ -133,7 +135,7 @@ impl Cost {
             time_ns: self.time_ns.saturating_add(other.time_ns),
         }
     }
-    /// Smaller is better under `objective`.
+    /// A key that orders costs under `objective`; smaller is better.
     pub fn key(&self, objective: Objective) -> (u64, u64, u64, u64) {
         let (bytes, time) = (self.bytes(), self.time_ns);
         match objective {
@@ -144,38 +146,41 @@ impl Cost {
     }
 }
 
-/// One walk over slow memory.
+/// One loop nest over slow memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Sweep {
-    /// Sweeps of a smaller level must be complete before it starts; those of the same level do not wait for each other.
+    /// All sweeps of a smaller level must be complete before it starts. Sweeps of one level are independent.
     pub level: u32,
-    /// The axes that it walks, outermost first: grid, then stream, then tile.
+    /// The axes that it iterates, outermost first: grid, then stream, then tile.
     pub axes: Vec<(AxisId, Role)>,
-    /// Ops of each phase, in program order. An op that a later phase or sweep computes again stands in both.
+    /// Ops of each phase, in program order. An op that a later phase or sweep recomputes is listed in both.
     pub phases: Vec<Vec<Op>>,
     /// Reductions whose results are complete only after the sweep.
     pub accumulators: Vec<Op>,
-    /// Ops on accumulated results, by the walk over their own space that computes them, after the results of all workers are combined.
+    /// Ops on accumulated results, grouped by the loop nest over their own space that computes them. They run after the
+    /// results of all workers are combined.
     pub epilogues: Vec<Vec<Op>>,
-    /// Those of them, the first ones, that a GPU's last block computes where it puts the results of all together.
+    /// The number of epilogues, from the first, that a GPU's last block computes after it has combined the partial
+    /// results.
     pub in_last_block: usize,
     /// Inputs of the segment that it loads.
     pub loads: Vec<Value>,
     /// Results of earlier sweeps that it loads.
     pub fetches: Vec<Value>,
-    /// Inputs of the segment, results of earlier sweeps and of its own accumulators that its epilogue loads.
+    /// Values that its epilogues load: inputs of the segment, results of earlier sweeps, and its own accumulators.
     pub epilogue_loads: Vec<Value>,
-    /// Results, not outputs of the segment, that it writes for later sweeps.
+    /// Results that it writes for later sweeps and that are not outputs of the segment.
     pub keeps: Vec<Value>,
     /// Outputs of the segment that it writes.
     pub stores: Vec<Value>,
     /// Bytes resident in fast memory during a step.
     pub tile_bytes: u64,
-    /// Those of them that its kernel allocates: of inputs that later phases read again, caches take care.
+    /// The bytes of `tile_bytes` that its kernel allocates. Inputs that later phases read again stay in caches.
     pub allocated: u64,
-    /// Elements of a tile along contiguous axes that step, where others are resident or crossed.
+    /// Elements of a tile along contiguous axes that step, if other axes are resident or transposed.
     pub narrow: u64,
-    /// The axis along which lanes run, where that is not the one along which most of its memory is contiguous: rows are shorter than a vector.
+    /// The axis along which lanes run, if memory is mostly contiguous along another axis whose rows are shorter than a
+    /// vector.
     pub lanes: Option<AxisId>,
 }
 
@@ -190,22 +195,23 @@ pub struct Plan {
     pub outputs: Vec<Value>,
     /// Resident axes.
     pub tile: Vec<AxisId>,
-    /// The walks, in run order; none for a view or a call.
+    /// The sweeps, in run order; empty for a view or a call.
     pub sweeps: Vec<Sweep>,
-    /// Its price.
+    /// Its cost.
     pub cost: Cost,
-    /// Tiles that would have saved sweeps and do not fit.
+    /// Refusals of tiles that would have saved sweeps but do not fit.
     pub rejected: Vec<Refusal>,
 }
 
-/// The most different sets of reduced axes whose unions are all tried; beyond, only single sets and all together.
+/// The most distinct sets of reduced axes whose unions are all tried. With more sets, only single sets and the union of
+/// all are tried.
 const MAX_ENUMERATED: usize = 4;
 
-/// The nanoseconds that a view costs the host: enough that it joins a kernel where that moves no more bytes.
+/// Nanoseconds that a view costs the host: enough that it joins a kernel if that moves no more bytes.
 const VIEW_NS: u64 = 100;
 
-/// Plans `ops`, given in program order, as one kernel, as a view, which needs no common iteration space, or as a call; `copies` says
-/// what the IR does not.
+/// Plans `ops`, given in program order, as one kernel, as a view (which needs no common iteration space), or as a call.
+/// `copies` describes duplicated ops that the IR does not show.
 pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<Plan, Refusal> {
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
@@ -219,7 +225,7 @@ pub fn plan_ops(ir: &Ir, ops: &[Op], model: &Model, copies: &Copies) -> Result<P
     plan_with(ir, ops, &axes, model, copies)
 }
 
-/// True if each output is the memory of an input under another shape, and no boundary lies inside.
+/// True if each output is a view of an input's memory, and no boundary lies inside.
 fn is_view(ir: &Ir, ops: &[Op]) -> bool {
     let boundaries = ops.iter().filter(|&&op| ir.has(op, Traits::BARRIER));
     let mut made = boundaries.flat_map(|&op| ir.results(op));
@@ -232,7 +238,7 @@ pub fn plan(ir: &Ir, ops: &[Op], axes: &Axes, model: &Model) -> Result<Plan, Ref
     plan_with(ir, ops, axes, model, &Copies::default())
 }
 
-/// The same where ops are copied.
+/// Like [`plan`], where `copies` are duplicated.
 pub fn plan_with(
     ir: &Ir,
     ops: &[Op],
@@ -250,7 +256,8 @@ pub fn plan_with(
     }
     let mut tiles = tiles(&body);
     let all = tiles.pop().map(|all| evaluate(&body, all, target));
-    // Where all together moves each byte once, a set by which results cross between sweeps moves more.
+    // If the union of all sets moves each byte once, sets with results that cross between sweeps move more and are
+    // dropped.
     let once = all
         .as_ref()
         .is_some_and(|all| all.refusal.is_none() && all.billed() <= least(&body));
@@ -259,7 +266,7 @@ pub fn plan_with(
     }
     let choices = tiles.iter().map(|&tile| evaluate(&body, tile, target));
     let mut choices: Vec<Choice> = choices.chain(all).collect();
-    // Stable: of equal plans the one with the smaller tile.
+    // The sort is stable: among equal plans the smaller tile comes first.
     choices.sort_by_key(|c| c.key(model.objective));
     let fits = choices.iter().position(|c| c.refusal.is_none());
     let mut better = choices.into_iter();
@@ -269,7 +276,7 @@ pub fn plan_with(
         cost, tile, drafts, ..
     }) = better.next()
     else {
-        // There is always the empty tile; where even that is too much, it is why.
+        // The empty tile is always a candidate; if even it does not fit, its refusal is the reason.
         let smallest = rejected
             .iter()
             .position(|r| matches!(r, Refusal::TileTooLarge { axes, .. } if axes.is_empty()));
@@ -291,8 +298,8 @@ pub fn plan_with(
     })
 }
 
-/// Sets of axes that could be resident: unions of what the needed reductions reduce, and of these and the axes along which a value
-/// is read at another index, the smallest first.
+/// Candidate sets of resident axes, the smallest first: unions of the axes that needed reductions reduce, and of these
+/// with the axes along which a value is read at another index.
 fn tiles(body: &Body) -> Vec<Mask> {
     let reduced = |p: u32| body.nodes[p as usize].reduced;
     let mut needed: Vec<Mask> = Vec::new();
@@ -327,7 +334,7 @@ fn tiles(body: &Body) -> Vec<Mask> {
     tiles
 }
 
-/// The bytes of each input once and of each output once.
+/// The bytes of all inputs and outputs, each counted once.
 fn least(body: &Body) -> u64 {
     let all = |count: usize| (0..count as u32).collect::<Vec<u32>>();
     let read = loaded_bytes(body, &all(body.nodes.len()), &all(body.inputs.len()));
@@ -335,8 +342,8 @@ fn least(body: &Body) -> u64 {
     written.fold(read, u64::saturating_add)
 }
 
-/// True if a later sweep fetches what an earlier one reduces when the axes `tile` are resident: an op reads it that stands in no walk behind
-/// that sweep.
+/// True if a later sweep fetches a reduction of an earlier one when the axes `tile` are resident: an op outside the
+/// epilogues of the earlier sweep reads it.
 fn crosses(body: &Body, tile: Mask) -> bool {
     let mut late = vec![false; body.nodes.len()];
     for (index, node) in body.nodes.iter().enumerate() {
@@ -363,18 +370,18 @@ struct Choice {
     tile: Mask,
     drafts: Vec<Draft>,
     cost: Cost,
-    /// Bytes that the choice goes by only as they take time: of sums that workers share, until they are whole. Without them, workers
-    /// would be idle.
+    /// Bytes that count for the time but not for the choice of the tile: partial results of workers, until they are
+    /// combined. Without them, workers would be idle.
     unbilled: u64,
     refusal: Option<Refusal>,
 }
 
 impl Choice {
-    /// The bytes that it goes by.
+    /// The bytes by which choices are compared.
     fn billed(&self) -> u64 {
         self.cost.bytes().saturating_sub(self.unbilled)
     }
-    /// Smaller is better under `objective`.
+    /// A key that orders choices under `objective`; smaller is better.
     fn key(&self, objective: Objective) -> (u64, u64) {
         let bytes = self.billed();
         match objective {
@@ -424,13 +431,14 @@ fn evaluate(body: &Body, tile: Mask, target: &Target) -> Choice {
     }
 }
 
-/// The results of earlier sweeps, and of its own accumulators, that a sweep and the walks behind it load.
+/// The results of earlier sweeps, and of its own accumulators, that a sweep and its epilogues load.
 fn fetches(draft: &Draft) -> impl Iterator<Item = u32> + '_ {
     let all = draft.fetches.iter().chain(&draft.epilogue_fetches);
     all.copied()
 }
 
-/// The cost of a sweep, and the bytes of it that the choice of a tile does not go by; `fetched` counts how often sweeps fetch each result.
+/// The cost of a sweep, and the bytes in it that do not count for the choice of a tile. `fetched` counts the sweeps
+/// that fetch each result.
 fn sweep_cost(
     body: &Body,
     draft: &Draft,
@@ -439,7 +447,7 @@ fn sweep_cost(
 ) -> (Cost, u64) {
     let node = |&i: &u32| &body.nodes[i as usize];
     let sum = |amounts: &mut dyn Iterator<Item = u64>| amounts.fold(0, u64::saturating_add);
-    // Of the results of an op those that ops of the group read.
+    // Bytes of the results that ops of the group read, outputs or others.
     let bytes = |list: &[u32], outputs: bool| {
         let results = list.iter().map(node).flat_map(|n| &n.results);
         let read = results.filter(|r| r.inside && r.is_output == outputs);
@@ -461,7 +469,7 @@ fn sweep_cost(
     let twice = loaded_bytes(body, &draft.epilogue, &twice);
     let loaded = loaded_bytes(body, &draft.body, &own).saturating_add(late);
     let read = |outputs| bytes(&own_fetches, outputs).saturating_add(bytes(&late_fetches, outputs));
-    // A sum that only the last block reads is in no memory.
+    // A reduction read only by the last block is not written to memory.
     let at_hand = |i: &u32| {
         let own = fetches(draft).filter(|f| f == i).count();
         folded > 0
@@ -471,7 +479,7 @@ fn sweep_cost(
     };
     let keeps = draft.keeps.iter().copied();
     let keeps: Vec<u32> = keeps.filter(|i| !at_hand(i)).collect();
-    // An op that gives results to others besides may have one that only later sweeps read.
+    // An op may have outputs, and other results that only later sweeps read.
     let given = draft.stores.iter().copied();
     let given: Vec<u32> = given.filter(|i| fetched.contains_key(i)).collect();
     let kept = bytes(&keeps, false).saturating_add(bytes(&given, false));
@@ -489,13 +497,14 @@ fn sweep_cost(
         launches: 1 + behind + if target.is_gpu() { 0 } else { shared },
         ..Cost::default()
     };
-    // Arithmetic that takes no longer than the bytes is free, and so is less than another launch would take.
+    // Arithmetic that overlaps with moving the bytes is free, and less of it than the time of another launch is
+    // ignored.
     let beyond = target.repeated_as_bytes(cost.flops);
     let beyond = beyond.saturating_sub(cost.bytes());
     let launch = target.launch_ns.saturating_mul(target.bytes_per_us) / 1000;
     cost.again_bytes = target.repeated_as_bytes(repeated).min(beyond);
     cost.again_bytes = cost.again_bytes.saturating_sub(launch);
-    // With fewer steps in the grid than workers, the others are idle.
+    // With fewer grid steps than workers, some workers are idle.
     let steps = tiles.steps(body, grid);
     let busy = steps.clamp(1, target.workers.max(1));
     let time = target.time_ns(cost.bytes(), cost.flops);
@@ -509,8 +518,8 @@ fn sweep_cost(
     (cost, unbilled)
 }
 
-/// The inputs and results that walks behind a sweep load, each walk those that it does not compute. A last block has the sums at hand, and what its
-/// sweep loads.
+/// The inputs and results that epilogue walks load, each walk without the values that it computes. A last block already
+/// has the reductions, and the inputs that its sweep loads.
 fn late(body: &Body, draft: &Draft, walks: &Walks) -> (Vec<u32>, Vec<u32>) {
     let (first, walks) = walks.all.split_at(walks.folded);
     let first: FxHashSet<u32> = first.iter().flatten().copied().collect();
@@ -534,13 +543,13 @@ fn late(body: &Body, draft: &Draft, walks: &Walks) -> (Vec<u32>, Vec<u32>) {
             }
         }
     }
-    // The sets have no order.
+    // Sets iterate in no fixed order.
     loads.sort_unstable();
     fetches.sort_unstable();
     (loads, fetches)
 }
 
-/// Bytes of results of walks behind a sweep that others of these load, and that nothing else keeps.
+/// Bytes of results of epilogue walks that other epilogue walks load, and that are written for no other reason.
 fn handed(body: &Body, draft: &Draft, late_fetches: &[u32]) -> u64 {
     let mut late = late_fetches.to_vec();
     late.dedup();
@@ -554,8 +563,8 @@ fn handed(body: &Body, draft: &Draft, late_fetches: &[u32]) -> u64 {
     bytes.fold(0, u64::saturating_add)
 }
 
-/// The inputs and the results of earlier sweeps that the body of a sweep loads: none where it has no step or all that it writes is known
-/// to be empty, else what ops read that run.
+/// The inputs and the results of earlier sweeps that the body of a sweep loads. There are none if it has no step, or if
+/// everything that it writes is known to be empty; otherwise the operands of the ops that execute.
 fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     if body.elements(draft.outer) == 0 || writes_nothing(body, draft) {
         return (Vec::new(), Vec::new());
@@ -578,7 +587,7 @@ fn reads(body: &Body, draft: &Draft) -> (Vec<u32>, Vec<u32>) {
     )
 }
 
-/// The ops of the body of a sweep that run: not those that walk one of `axes` that has no index, nor those that feed only such.
+/// The ops of the sweep body that execute. Ops over an empty axis in `axes`, and ops that only such ops use, do not.
 pub(super) fn running(body: &Body, draft: &Draft, axes: Mask) -> FxHashSet<u32> {
     let written: FxHashSet<u32> = written(draft).collect();
     let (mut read, mut running) = (FxHashSet::default(), FxHashSet::default());
@@ -593,19 +602,20 @@ pub(super) fn running(body: &Body, draft: &Draft, axes: Mask) -> FxHashSet<u32> 
     running
 }
 
-/// The results that a sweep writes to memory or adds up.
+/// The results that a sweep writes to memory or accumulates.
 fn written(draft: &Draft) -> impl Iterator<Item = u32> + '_ {
     let lists = [&draft.stores, &draft.keeps, &draft.accumulators];
     lists.into_iter().flatten().copied()
 }
 
-/// True if all that a sweep writes is known to be empty.
+/// True if everything that a sweep writes is known to be empty.
 fn writes_nothing(body: &Body, draft: &Draft) -> bool {
     let known = |n: &Node| body.elements(n.stored & !body.named);
     written(draft).all(|n| known(&body.nodes[n as usize]) == 0)
 }
 
-/// Bytes of the inputs `loads` that a walk of `ops` loads: all of each, or where only windows read it, no more than they touch.
+/// Bytes of the inputs `loads` that a loop nest of `ops` loads: all of each input, or at most the touched bytes if only
+/// windows read it.
 fn loaded_bytes(body: &Body, ops: &[u32], loads: &[u32]) -> u64 {
     let nodes = ops.iter().map(|&i| &body.nodes[i as usize]);
     let mut touched: FxHashMap<Value, Option<Vec<Region>>> = FxHashMap::default();
@@ -630,7 +640,7 @@ fn loaded_bytes(body: &Body, ops: &[u32], loads: &[u32]) -> u64 {
 }
 
 fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
-    // An op that is computed for a window besides stands once.
+    // An op that is also recomputed for a window is listed once.
     let ops = |list: &[u32]| -> Vec<Op> {
         let mut seen = FxHashSet::default();
         let ops = list.iter().map(|&i| body.nodes[i as usize].op);
@@ -661,7 +671,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     let names = draft.epilogue.iter().copied();
     let names = names.filter(|&i| epilogues::is_name(body, draft, i));
     for name in names {
-        // A sum is written in the phase that computes it.
+        // An alias of a reduction is written in the phase that computes the reduction.
         let sum = body.nodes[name as usize].sources.first();
         let sum = sum
             .and_then(Source::node)
@@ -709,7 +719,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     }
 }
 
-/// An op as a call: it reads each operand and writes its result once.
+/// The plan of one op as a call: it reads each operand and writes its result once.
 fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> Plan {
     if let Call::Placed { copied: 0, .. } = call {
         return view(ir, &[op], copies);
@@ -757,7 +767,7 @@ fn view(ir: &Ir, ops: &[Op], copies: &Copies) -> Plan {
     }
 }
 
-/// A view of nothing.
+/// A plan without values.
 fn nothing() -> Plan {
     Plan {
         kind: Kind::View,

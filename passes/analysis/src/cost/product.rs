@@ -1,4 +1,4 @@
-//! Products: the extents that their maps give, from which their cost follows.
+//! Products: their extents, derived from indexing maps. Their cost follows from these.
 
 use fuser_dialects::fusion::convolution;
 use fuser_ir::{DType, Ir, Op};
@@ -10,7 +10,7 @@ use super::sizes::Bindings;
 pub struct Product {
     /// The element type of the factors.
     pub dtype: DType,
-    /// Products beside each other.
+    /// Number of independent products.
     pub batch: u64,
     /// Rows of the left operand and of the result.
     pub rows: u64,
@@ -21,7 +21,7 @@ pub struct Product {
 }
 
 impl Product {
-    /// The extents of `op`, named ones with the lengths of `bindings`; `None` where a product has no such maps.
+    /// The extents of `op`, with named extents bound by `bindings`; `None` if `op` has no maps of a product.
     pub fn of(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
         let maps = ir.maps(op)?;
         let [left, right] = [maps.operands.first()?, maps.operands.get(1)?];
@@ -51,7 +51,8 @@ impl Product {
         }
         Some(product)
     }
-    /// The extents of a convolution: a batch of groups, rows of places, columns of filters.
+    /// The extents of a convolution as a product: the batch is the groups, the rows are the positions, the columns are
+    /// the filters.
     pub fn of_windows(ir: &Ir, op: Op, bindings: &Bindings) -> Option<Self> {
         let extents = |value| -> Option<Vec<u64>> {
             let dims = &ir.value_kind(value).as_tensor()?.dims;
@@ -72,7 +73,7 @@ impl Product {
             terms: all(kernel.get(front - 1..)?),
         })
     }
-    /// Its multiplications and additions.
+    /// Floating-point operations.
     pub fn flops(&self) -> u64 {
         let sizes = [self.batch, self.rows, self.columns, self.terms];
         sizes.into_iter().fold(2, u64::saturating_mul)

@@ -1,11 +1,12 @@
-//! The names of reasons against one kernel, each with its rule: `fuser-opt explain scan-serial` and the manual show them.
+//! The names of refusals, each with its rule: `fuser-opt explain scan-serial` and the manual show them.
 //!
-//! [`Refusal::name`](super::Refusal::name) gives the names, `words.rs` the sentence about one case. Every name has a row here.
+//! [`Refusal::name`](super::Refusal::name) gives the names, and `words.rs` a sentence about one case. Every name has a
+//! row here.
 
-/// The name of a reason, and the rule behind it.
+/// The name of a refusal, and the rule behind it.
 pub type ReasonDef = (&'static str, &'static str);
 
-/// All reasons, in the order of the manual.
+/// All refusals, in the order of the manual.
 pub const REASONS: &[ReasonDef] = &[
     (
         "barrier",

@@ -1,11 +1,11 @@
-//! The reasons that ops do not share a kernel, or not this way: every reason is a variant with its numbers, printed by
-//! one function.
+//! Reasons why ops do not share a kernel, or not in one way of running it. Every reason is a variant with its numbers,
+//! printed by one function.
 
 use fuser_ir::{Ir, Op, Value};
 
 use crate::axes::{AxisRefusal, value_text};
 
-/// A reason against one kernel, or against one way to run it.
+/// A reason against one kernel for a set of ops, or against one way to run that kernel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Refusal {
     /// There is no common iteration space.
@@ -17,7 +17,7 @@ pub enum Refusal {
         /// The limit.
         limit: usize,
     },
-    /// More axes than the model keeps in one set.
+    /// More axes than a set of axes can hold.
     TooManyAxes {
         /// Axes of the group.
         axes: usize,
@@ -35,50 +35,53 @@ pub enum Refusal {
     TileTooLarge {
         /// Bytes of the tile.
         bytes: u64,
-        /// Bytes there are.
+        /// Bytes available.
         limit: u64,
         /// Lengths of the axes that would be resident.
         axes: Vec<u64>,
     },
-    /// A sweep would compute a scan again for each index of an axis that the scan has not.
+    /// A sweep would recompute a scan for each index of an axis that the scan does not have.
     ScanAgain {
         /// The scan.
         op: Op,
     },
-    /// A scan would leave fewer indices to share among workers than it has beside the axis that it walks in order.
+    /// A sweep with a scan would leave fewer indices to share among workers than the scan alone.
     ScanSerial {
         /// The scan.
         op: Op,
         /// Indices that workers would share.
         grid: u64,
-        /// Those that they share where the scan is alone, as far as there are workers.
+        /// Indices that workers would share if the scan ran in its own kernel, capped at the number of workers.
         least: u64,
     },
-    /// A value would be held whole along axes on which it is read at another index, and leave fewer indices to share among workers
-    /// than it has.
+    /// A value would be held whole along axes on which it is read at another index, which leaves fewer indices to share
+    /// among workers than the value has.
     HeldSerial {
-        /// The op that makes it.
+        /// The op that computes it.
         op: Op,
         /// Indices that workers would share.
         grid: u64,
-        /// Those of the value, as far as there are workers.
+        /// Indices of the value, capped at the number of workers.
         least: u64,
     },
-    /// Rows of a sum of columns would be walked by a thread for each column, one behind the other, and the threads of a GPU are more.
+    /// A thread for each column would iterate all rows of a column reduction serially, with too few threads to hide
+    /// latency on a GPU.
     RowsSerial {
         /// The sum.
         op: Op,
-        /// Threads that would have columns at a time.
+        /// Threads that would have columns at the same time.
         grid: u64,
-        /// Those that hide that the others wait.
+        /// Threads needed to hide latency.
         least: u64,
     },
-    /// A sweep would write a value inside of loops along which it does not vary and which may have no index: it would never be computed.
+    /// A sweep would write a value inside loops along which it does not vary. These loops may be empty, and then the
+    /// value would never be computed.
     MayBeEmpty {
-        /// The op that makes it.
+        /// The op that computes it.
         op: Op,
     },
-    /// Blocks would have partial results of a sum for each tile along a named extent: no polynomial is their number.
+    /// Blocks would have partial results for each tile along a named extent: their number is no polynomial of the
+    /// extents.
     PartsUncounted {
         /// The sum.
         op: Op,
@@ -95,31 +98,31 @@ pub enum Refusal {
         /// The op that demands it.
         op: Op,
     },
-    /// An op that is a call shares it with nothing.
+    /// The op runs as a call, which shares a segment with no other op.
     CallAlone {
         /// The op.
         op: Op,
     },
     /// The quotient graph would have a cycle.
     Cycle {
-        /// The last values of the segments along the path that leaves and comes back.
+        /// The last values of the segments along the path that leaves the group and returns.
         path: Vec<Value>,
     },
-    /// A hint keeps the two apart.
+    /// A hint keeps the two in different kernels.
     HintApart {
         /// A value of the op with the hint.
         value: Value,
     },
-    /// Together costs no less than apart.
+    /// One kernel costs no less than two.
     NoGain {
-        /// Cost apart, in the unit of the objective.
+        /// Cost of two kernels, in the unit of the objective.
         before: u64,
-        /// Cost together.
+        /// Cost of one kernel.
         after: u64,
     },
     /// The two share no value.
     Unrelated,
-    /// The two stand too far apart in the order of groups for the search.
+    /// The two are too far apart in the order of groups for the search.
     TooFar,
 }
 
@@ -149,7 +152,7 @@ impl Refusal {
         }
     }
 
-    /// The op at fault, if it is one.
+    /// The op at fault, if the reason concerns one op.
     pub fn op(&self, ir: &Ir) -> Option<Op> {
         match self {
             Self::Axes(axes) => axes.op(ir),
@@ -166,7 +169,7 @@ impl Refusal {
         }
     }
 
-    /// The same reason about other values and ops; `None` where one has no counterpart.
+    /// Maps the reason to other values and ops; `None` if one of them has no counterpart.
     pub fn map(
         &self,
         value: &dyn Fn(Value) -> Option<Value>,

@@ -9,7 +9,7 @@ use super::plan::{Kind, Plan, Sweep};
 use crate::axes::value_text;
 
 impl Plan {
-    /// The sweeps with their roles, phases and traffic, then the price.
+    /// The sweeps with their roles, phases and traffic, then the cost.
     pub fn render(&self, ir: &Ir) -> String {
         if self.kind == Kind::View {
             return "view\n".into();
@@ -57,7 +57,7 @@ impl Sweep {
 }
 
 impl Sweep {
-    /// The walks behind it.
+    /// The epilogue walks.
     fn epilogue_text(&self, ir: &Ir) -> String {
         let walks = self.epilogues.iter().map(|ops| ops_text(ir, ops));
         walks.collect::<Vec<_>>().join("; ")

@@ -1,17 +1,20 @@
-//! The values that stay in fast memory from one phase of a step to a later one.
+//! Values kept in fast memory from one phase of a step to a later one.
 //!
-//! A value that a later phase uses is kept, or computed again from others: kept values, inputs, which are read again, and results of
-//! reductions, which are kept in any case; so is what a later phase reads at another index.
+//! A value that a later phase uses is kept or recomputed. It is recomputed from kept values, from inputs (which are
+//! read again), and from results of reductions. These results are always kept, and so are values that a later phase
+//! reads at another index.
 //!
 //! ```text
 //! x: bf16 -> f: f32 -> e = exp(f - max) -> sum e         wide: e, 4 bytes an element (f takes one operation)
 //!                                       -> e / sum       narrow: x, 2 bytes an element, and e is computed twice
 //! ```
 //!
-//! *Wide* keeps all that takes more than a few operations and loads to compute again. *Narrow* keeps the fewest bytes from which the rest
-//! follows: a minimum cut between what the step reads and what later phases need.
+//! *Wide* keeps all values that take more than a few operations and loads to recompute. *Narrow* keeps the fewest bytes
+//! from which the other values follow: a minimum cut between the inputs of the step and the values that later phases
+//! need.
 //!
-//! Decides nothing about axes, sweeps or phases, and does not choose between the two: `units.rs` takes the wide form where it fits.
+//! Decides nothing about axes, sweeps or phases, and does not choose between the two forms: `units.rs` takes the wide
+//! form if it fits.
 
 use fuser_ir::def::OpClass;
 use fuser_target::Target;
@@ -25,17 +28,18 @@ use super::tiles::Tiles;
 use super::units::Draft;
 use super::{plan, roles};
 
-/// A value is computed again rather than kept where that takes no more operations and loads than these.
+/// The most operations and loads to recompute a value instead of keeping it.
 const CHEAP_FLOPS: u64 = 3;
 const CHEAP_LOADS: usize = 2;
 
-/// No value has so many bytes.
+/// Capacity of uncuttable edges; no value has as many bytes.
 const MOST: u64 = 1 << 56;
 
-/// The shape of memory in a step: the lengths of its axes there, with their names, and the bytes of an element.
+/// The shape of memory in a step: the length of each axis, with the axis if its extent is named, and the bytes of an
+/// element.
 type Shape = (Vec<(u64, Option<usize>)>, u64);
 
-/// The rule by which values are kept.
+/// The rule that selects the values to keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Form {
     /// All values that are not cheap.
@@ -44,34 +48,34 @@ pub(super) enum Form {
     Narrow,
 }
 
-/// The price of the values that stay: the ops that run again, and the bytes.
+/// The cost of keeping values: the ops that run again, and the bytes kept.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Residents {
-    /// Ops that a phase computes again, each as phase and op, ascending.
+    /// Ops that a phase recomputes, as phase and op, ascending.
     pub again: Vec<(u32, u32)>,
-    /// The most bytes that cross from one phase to the next, inputs included.
+    /// The most bytes passed from one phase to the next, inputs included.
     pub crossing: u64,
-    /// Bytes that kept values and results of reductions take, where one takes the place of another that nobody reads any more.
+    /// Bytes of kept values and results of reductions; values with disjoint lifetimes share memory.
     pub allocated: u64,
 }
 
 impl Residents {
-    /// Fast memory that they take.
+    /// Bytes of fast memory that they take.
     pub fn bytes(&self) -> u64 {
         self.crossing.max(self.allocated)
     }
 }
 
-/// A sweep whose phases are known.
+/// A sweep with known phases.
 pub(super) struct Step<'a> {
     body: &'a Body,
     draft: &'a Draft,
     tiles: Tiles,
-    /// The axes as their loops nest.
+    /// The axes in loop order, outermost first.
     order: Vec<usize>,
     /// The phase of each op.
     phases: FxHashMap<u32, u32>,
-    /// The ops whose results are read at another index: nothing computes them there.
+    /// The ops whose results are read at another index: they cannot be recomputed there.
     held: FxHashSet<u32>,
     last: u32,
 }
@@ -93,7 +97,7 @@ impl<'a> Step<'a> {
             last: draft.phases.iter().copied().max().unwrap_or(0),
         }
     }
-    /// The residents in this form.
+    /// The kept values in this form.
     pub fn residents(&self, form: Form) -> Residents {
         match form {
             Form::Wide => self.with(&|node| !self.is_cheap(node)),
@@ -103,7 +107,7 @@ impl<'a> Step<'a> {
             }
         }
     }
-    /// About the least that crosses, whatever is kept: a byte for each index of the resident axes.
+    /// A lower bound of the bytes passed between phases, for any choice: a byte for each index of the resident axes.
     pub fn least(&self) -> u64 {
         let later = self.draft.body.iter().filter(|n| self.phases[n] > 0);
         let reads = later.flat_map(|&n| self.reads(n));
@@ -117,7 +121,7 @@ impl<'a> Step<'a> {
         elements.max().unwrap_or(0)
     }
 
-    /// Axes of a value that lie inside of the step.
+    /// Axes of a value that vary within the step.
     fn inner(&self, node: u32) -> Mask {
         self.tiles
             .inner(self.body, self.body.nodes[node as usize].stored)
@@ -135,8 +139,8 @@ impl<'a> Step<'a> {
         };
         element.saturating_mul(self.tiles.elements(self.body, stored))
     }
-    /// The sources that an op reads at its own place, or where the step keeps them: without memory that a window reads, which is not
-    /// resident for it, and without values that are computed for it, which have no place.
+    /// The sources that an op reads at the current point, or where the step keeps them. Excluded are memory that a
+    /// window reads, which is not resident for it, and values recomputed inside the window, which are not stored.
     fn reads(&self, node: u32) -> impl Iterator<Item = Source> + '_ {
         let own = &self.body.nodes[node as usize];
         let in_memory = |p: u32| self.held.contains(&p) && !self.phases.contains_key(&p);
@@ -146,8 +150,8 @@ impl<'a> Step<'a> {
         };
         own.sources.iter().copied().filter(stays)
     }
-    /// True if the step has it in any case: a result of a reduction, one that is read at another index, one that is computed ahead of the phases that
-    /// read it, or a value without axes inside of the step.
+    /// True if the step has the value in any case: a result of a reduction, a value read at another index, a value
+    /// computed ahead of the phases that read it, or a value without axes inside the step.
     fn is_there(&self, node: u32) -> bool {
         let reduces = self.body.nodes[node as usize].reduced != 0;
         let ahead = self.draft.ahead.binary_search(&node).is_ok();
@@ -158,8 +162,8 @@ impl<'a> Step<'a> {
         node.class == OpClass::Shape && node.touches.is_none()
     }
 
-    /// True if it takes at most `CHEAP_FLOPS` operations and `CHEAP_LOADS` loads to compute the value again; never for
-    /// a permutation that reads as a window does, nor for a scan or what takes one.
+    /// True if recomputing the value takes at most `CHEAP_FLOPS` operations and `CHEAP_LOADS` loads. Never true for a
+    /// permutation that reads through a window, for a scan, or for a value recomputed from a scan.
     fn is_cheap(&self, node: u32) -> bool {
         if self.body.nodes[node as usize].permutes {
             return false;
@@ -195,13 +199,14 @@ impl<'a> Step<'a> {
         loads.len() <= CHEAP_LOADS
     }
 
-    /// The residents where the values for which `keeps` holds are kept.
+    /// The residents if the values for which `keeps` holds are kept.
     fn with(&self, keeps: &dyn Fn(u32) -> bool) -> Residents {
         let mut residents = Residents::default();
         let mut spans: FxHashMap<Source, (u32, u32)> = FxHashMap::default();
         let mut across: FxHashSet<(u32, Source)> = FxHashSet::default();
         let mut kept: FxHashMap<u32, bool> = FxHashMap::default();
         let mut windows: FxHashMap<Source, (u32, u32, u64)> = FxHashMap::default();
+        // Each phase is traversed twice: once for its own ops, once for folds over rows in SIMD lanes.
         let walks = (0..=self.last).flat_map(|phase| [(phase, false), (phase, true)]);
         for (phase, folds) in walks {
             let own = self.draft.body.iter().copied();
@@ -256,11 +261,12 @@ impl<'a> Step<'a> {
         residents.allocated = self.allocated(&spans, &across);
         residents
     }
-    /// True for a fold that takes rows side by side.
+    /// True for a fold along the lanes that processes rows in SIMD lanes.
     fn goes_across(&self, node: u32) -> bool {
         self.tiles.side().is_some() && self.body.nodes[node as usize].one_by_one
     }
-    /// The square tile of a value that lies along the lanes and is read across them, for rows side by side.
+    /// The square tile for a value that is contiguous along the lanes but read across them, if rows are processed in
+    /// SIMD lanes.
     fn square(&self, source: Source) -> Option<Shape> {
         let (element, order) = match source {
             Source::Input(i) => {
@@ -281,7 +287,7 @@ impl<'a> Step<'a> {
         };
         crosses.then(|| (vec![(length, None), (self.tiles.narrow, None)], element))
     }
-    /// True if an op only gives another shape to what stays or is read again: that is what a later phase reads.
+    /// True if an op only reshapes a value that is kept or read again: a later phase reads that value directly.
     fn is_seen_through(&self, mut node: u32, stays: &mut dyn FnMut(u32) -> bool) -> bool {
         while self.is_shape(node) {
             let source = self.body.nodes[node as usize].sources.first();
@@ -295,7 +301,8 @@ impl<'a> Step<'a> {
         }
         false
     }
-    /// The memory that a window reads, and of each the bytes that a step takes of it: about what the window makes.
+    /// The memory that a window reads, each with the bytes that a step takes of it: about as many as the window
+    /// produces.
     fn looks_through(&self, node: u32) -> impl Iterator<Item = (Source, u64)> + '_ {
         let op = &self.body.nodes[node as usize];
         let is_window = op.touches.is_some() && !op.is_unwalked();
@@ -310,7 +317,7 @@ impl<'a> Step<'a> {
         let sources = sources.filter(move |source| is_window && in_memory(source));
         sources.map(move |source| (source, bytes))
     }
-    /// The most bytes that phases hand on to later ones, and of memory that several phases look at through windows.
+    /// The most bytes passed from one phase to later ones, including memory that several phases read through windows.
     fn crossing(
         &self,
         spans: &FxHashMap<Source, (u32, u32)>,
@@ -320,7 +327,7 @@ impl<'a> Step<'a> {
         let spans = spans
             .iter()
             .map(|(&source, &(first, end))| (first, end, self.bytes(source)));
-        // Sums do not depend on the order of the maps.
+        // The sums do not depend on the iteration order of the maps.
         for (first, end, bytes) in spans.chain(windows.values().copied()) {
             for boundary in &mut boundaries[first as usize..end as usize] {
                 *boundary = boundary.saturating_add(bytes);
@@ -328,8 +335,8 @@ impl<'a> Step<'a> {
         }
         boundaries.into_iter().max().unwrap_or(0)
     }
-    /// Bytes of an element of the result of a reduction that finishes in the step: one that accumulates in memory, because a loop that it
-    /// keeps lies inside of one that it reduces, is as wide as it accumulates.
+    /// Bytes of an element of a reduction that finishes in the step. If a loop that it keeps lies inside one that it
+    /// reduces, it accumulates in memory and is as wide as its accumulator.
     fn reduced_element(&self, node: &Node) -> u64 {
         let inner = self.tiles.inner(self.body, node.space);
         let loops = self.order.iter().filter(|&&axis| inner >> axis & 1 == 1);
@@ -339,7 +346,7 @@ impl<'a> Step<'a> {
             false => node.accumulating,
         }
     }
-    /// The axis of the lanes of the walk that reads `source` in a phase: its innermost one.
+    /// The axis of the lanes of the loop nest that reads `source` in a phase: the innermost axis.
     fn lanes(&self, source: Source, phase: u32) -> Option<usize> {
         let body = self.draft.body.iter().zip(&self.draft.phases);
         let nodes = body
@@ -354,7 +361,8 @@ impl<'a> Step<'a> {
             .rev()
             .find(|axis| inner >> axis & 1 == 1)
     }
-    /// True if the step of a CPU stores the result of an op along another axis than its lanes: it keeps it until then.
+    /// True if the step of a CPU stores the result of an op along another axis than the lanes: the result is kept until
+    /// then.
     fn is_stored_across(&self, node: u32) -> bool {
         let op = &self.body.nodes[node as usize];
         let is_stored = self.draft.stores.contains(&node) || self.draft.keeps.contains(&node);
@@ -364,8 +372,8 @@ impl<'a> Step<'a> {
         let plain = self.tiles.is_near() && op.reduced == 0 && !op.one_by_one && is_stored;
         plain && self.tiles.stages(self.body, op.order(), op.element, lanes)
     }
-    /// The bytes that lowering allocates: memory of equal shape changes hands from one phase to a later one, and nothing is staged for a walk
-    /// that is known to be empty.
+    /// The bytes that lowering allocates. Memory of equal shape is reused by a later phase, and nothing is staged for a
+    /// loop nest that is known to be empty.
     fn allocated(
         &self,
         spans: &FxHashMap<Source, (u32, u32)>,
@@ -427,6 +435,7 @@ impl<'a> Step<'a> {
         for &(phase, source) in across {
             asked.extend(self.square(source).map(|shape| (phase, phase, shape)));
         }
+        // First fit, in the order of first phases: a slot is free once its last phase is over.
         asked.sort_unstable();
         let mut slots: Vec<(Shape, u32)> = Vec::new();
         for (phase, end, shape) in asked {
@@ -441,7 +450,8 @@ impl<'a> Step<'a> {
         };
         slots.iter().map(bytes).fold(0, u64::saturating_add)
     }
-    /// The loops inside of the step of a value with these axes, as they nest: of each its length, and the axis where that has a name.
+    /// The loops inside the step of a value with these axes, in loop order: the length of each, and the axis if its
+    /// extent is named.
     fn sizes(&self, stored: Mask) -> Vec<(u64, Option<usize>)> {
         let inner = self.tiles.inner(self.body, stored);
         let loops = self.order.iter().filter(|&&axis| inner >> axis & 1 == 1);
@@ -455,11 +465,11 @@ impl<'a> Step<'a> {
 
     // --- the narrowest form ------------------------------------------------------------------------------------------
 
-    /// The ops whose results are kept where the fewest bytes are.
+    /// The ops whose results are kept in the narrow form.
     fn cut(&self) -> FxHashSet<u32> {
         let mut network = Network::default();
         let mut first: FxHashMap<Source, u32> = FxHashMap::default();
-        // Inputs that several phases read are there again at no price.
+        // Inputs that several phases read are reloaded at no cost.
         let mut free: FxHashSet<Source> = FxHashSet::default();
         let phases = self.draft.body.iter().zip(&self.draft.phases);
         for (&node, &phase) in phases.clone() {
@@ -487,7 +497,7 @@ impl<'a> Step<'a> {
                     network.follow(self, source, Source::Node(node));
                 }
             }
-            // What a window reads is not resident: it is not computed again.
+            // The result of a window is not recomputed, since the memory that it reads is not resident.
             if op.touches.is_some() && !op.is_unwalked() && !self.is_there(node) {
                 network.start(self, Source::Node(node));
             }
@@ -496,7 +506,7 @@ impl<'a> Step<'a> {
     }
 }
 
-/// A flow network in which each value is an edge of its bytes.
+/// A flow network in which each value is an edge with its bytes as capacity.
 struct Network {
     graph: DiGraph<(), u64>,
     from: NodeIndex,
@@ -522,7 +532,7 @@ impl Network {
         let graph = &mut self.graph;
         *self.values.entry(source).or_insert_with(|| {
             let ends = (graph.add_node(()), graph.add_node(()));
-            // Another shape of a value is never kept: the value is.
+            // A reshaped value is never kept; the original value is.
             let shape = matches!(source, Source::Node(n) if step.is_shape(n));
             let bytes = if shape {
                 MOST
@@ -545,7 +555,7 @@ impl Network {
         let ((_, end), (start, _)) = (self.value(step, source), self.value(step, user));
         self.graph.update_edge(end, start, MOST);
     }
-    /// The ops on the minimum cut that is nearest to the start.
+    /// The ops on the minimum cut nearest to the source.
     fn cut(&self) -> FxHashSet<u32> {
         let (_, flows) = ford_fulkerson(&self.graph, self.from, self.to);
         let mut reached = FxHashSet::from_iter([self.from]);

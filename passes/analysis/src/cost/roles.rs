@@ -1,4 +1,4 @@
-//! Roles of axes in a sweep: spread over workers, walked by a worker, or resident.
+//! Roles of axes in a sweep: mapped to the grid, streamed by a worker, or resident.
 
 use fuser_target::Target;
 
@@ -9,18 +9,18 @@ use super::refusal::Refusal;
 use super::tiles::{self, Tiles};
 use super::units::Draft;
 
-/// One thread of so many that a GPU's multiprocessors have room for, with a few loads under way, and the others wait no longer for it than memory takes
-/// for what two more walks over it would read.
+/// Latency hiding: with at least 1 of 8 resident threads of a GPU and a few loads in flight, threads wait no longer
+/// than memory takes for two more passes over the rows.
 const WAITING: u64 = 8;
-/// Columns of a thread, at most.
+/// The most columns of a thread.
 const LANES: u64 = 4;
 
 /// The role of an axis in a sweep.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Role {
-    /// Spread over workers: thread blocks or CPU threads.
+    /// Mapped to workers: thread blocks or CPU threads.
     Grid,
-    /// Walked by one worker, one step at a time.
+    /// Iterated by one worker, one step at a time.
     Stream,
     /// Resident in fast memory for the step.
     Tile,
@@ -35,7 +35,7 @@ impl Role {
             Role::Tile => "tile",
         }
     }
-    /// The role of that name.
+    /// The role with the name `text`; `None` if there is none.
     pub fn parse(text: &str) -> Option<Role> {
         [Role::Grid, Role::Stream, Role::Tile]
             .into_iter()
@@ -43,10 +43,11 @@ impl Role {
     }
 }
 
-/// The axes of a sweep in walking order, outermost first, with their roles; and the axes in the grid.
+/// The axes of a sweep in loop order, outermost first, with their roles; and the axes in the grid.
 ///
-/// Tile axes (resident, or walked once inside each step) come last. Of the others, those that no accumulator reduces go to the grid; where they are too few for the
-/// workers, the outermost reduced ones follow, at the price of partial results. An axis that a scan walks in order is never in the grid.
+/// Tile axes (resident, or iterated once inside each step) come last. Of the other axes, those that no accumulator
+/// reduces go to the grid. If these have too few indices for the workers, the outermost reduced axes follow, at the
+/// cost of partial results. A scanned axis is never in the grid.
 pub(super) fn assign(body: &Body, draft: &Draft, target: &Target) -> (Vec<(usize, Role)>, Mask) {
     let order = walking_order(body, draft);
     let reduced = draft
@@ -71,14 +72,14 @@ pub(super) fn assign(body: &Body, draft: &Draft, target: &Target) -> (Vec<(usize
     (axes, grid)
 }
 
-/// The axes that scans of a sweep walk in order.
+/// The axes that the scans of a sweep iterate in order.
 pub(super) fn ordered(body: &Body, draft: &Draft) -> Mask {
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     nodes.fold(0, |m, n| m | n.scanned)
 }
 
-/// The reason against a sweep with scans, if there is one: a scan is computed once at each point, and leaves the workers busy that it
-/// would have alone.
+/// Refuses a sweep that recomputes a scan or leaves fewer workers busy than the scan alone. `None` if the sweep has no
+/// such scan.
 pub(super) fn refuse_scan(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
     let nodes = || {
         let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
@@ -90,7 +91,7 @@ pub(super) fn refuse_scan(body: &Body, draft: &Draft, target: &Target) -> Option
     let grid = body.elements(grid);
     scans.find_map(|(scan, phase)| {
         let op = scan.op;
-        // Later phases read what is kept.
+        // Later phases read the kept result.
         let beside = nodes().filter(|(_, own)| *own == phase);
         let around = beside.fold(draft.outer, |m, (n, _)| m | n.space);
         if around & !scan.space != 0 {
@@ -102,8 +103,8 @@ pub(super) fn refuse_scan(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
-/// The reason against a sweep that holds axes along which a value is read at another index: it shares fewer indices among workers
-/// than the value has.
+/// Refuses a sweep that holds axes along which a value is read at another index, if it shares fewer indices among
+/// workers than the value has.
 pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let elsewhere = nodes.flat_map(|n| &n.elsewhere).map(|&(p, _)| p);
@@ -121,9 +122,9 @@ pub(super) fn refuse_held(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
-/// The reason against a sweep on a GPU that sums columns of more rows than a thread asks for at once in its steps: a thread walks those of its columns
-/// that its group has (`share-rows`) one behind the other, and there are too few others to compute while it waits: as there are few columns, or as shared
-/// memory holds few of them.
+/// Refuses a sweep on a GPU that reduces columns of more rows than a thread loads at once, if there are too few threads
+/// to hide latency. A thread iterates the rows of its group (`share-rows`) serially. There are few threads if there are
+/// few columns, or if shared memory holds few of them.
 pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
     let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
@@ -152,8 +153,9 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
     })
 }
 
-/// True if groups of threads share the rows of a step that this sum puts together: their number is known, the sum has one axis beside them in the step, all that
-/// the step puts together is of columns along the contiguous one, and an input has all of its axes, as no product's has.
+/// True if groups of threads share the rows of a step that `sum` reduces. The number of rows is known, and `sum` has
+/// one other axis in the step. All reductions of the step keep the contiguous axis. An input has all axes of the sweep,
+/// which no operand of a product has.
 fn shares_rows(
     body: &Body,
     draft: &Draft,
@@ -170,14 +172,14 @@ fn shares_rows(
     sum.reduced & body.named == 0 && columns.count_ones() <= 1 && whole && alike
 }
 
-/// Columns of a thread: [`LANES`], or as many as divide the length of the axis that they lie along.
+/// Columns of a thread: [`LANES`], or fewer so that they divide the length of the axis along which they lie.
 fn lanes(body: &Body, along: Option<usize>) -> u64 {
     let known = along.filter(|axis| body.named >> axis & 1 == 0);
     let extent = known.map_or(LANES, |axis| body.extents[axis]);
     LANES.min(1 << extent.trailing_zeros().min(LANES.ilog2()))
 }
 
-/// The reason against a sweep with a value that it writes, or adds to, inside of loops that may have no index and along which it does not
+/// Refuses a sweep that writes or accumulates a value inside loops that may be empty and along which the value does not
 /// vary.
 pub(super) fn refuse_empty(body: &Body, draft: &Draft) -> Option<Refusal> {
     let empty = draft.outer & body.may_be_empty;
@@ -191,7 +193,7 @@ pub(super) fn refuse_empty(body: &Body, draft: &Draft) -> Option<Refusal> {
     })
 }
 
-/// The reason against a sweep on a GPU whose partial results have no number.
+/// Refuses a sweep on a GPU whose number of partial results is no polynomial of the extents.
 pub(super) fn refuse_parts(body: &Body, draft: &Draft, target: &Target) -> Option<Refusal> {
     if draft.accumulators.len() < 2 || draft.outer & body.named == 0 {
         return None;
@@ -201,8 +203,8 @@ pub(super) fn refuse_parts(body: &Body, draft: &Draft, target: &Target) -> Optio
     Some(Refusal::PartsUncounted { op })
 }
 
-/// Fast memory in which scan `index` of a sweep hands on what it has so far from one step to the next: an element for each index of
-/// its other axes that is walked before the next index of its own.
+/// Bytes of fast memory for the running value that scan `index` of a sweep carries from step to step: an element for
+/// each index of its other axes that is visited before the next index of the scanned axis.
 pub(super) fn carry_bytes(
     body: &Body,
     draft: &Draft,
@@ -211,7 +213,7 @@ pub(super) fn carry_bytes(
     index: u32,
 ) -> u64 {
     let node = &body.nodes[index as usize];
-    // What ends with the axis is handed on as a sum is.
+    // A scan that ends with its axis is accumulated like a reduction.
     if node.scanned & !node.reduced == 0 {
         return 0;
     }
@@ -252,11 +254,11 @@ pub(super) fn carry_bytes(
     node.accumulating.saturating_mul(elements)
 }
 
-/// The axes of a sweep in the order of its largest operand or result, then the rest in order of appearance. Of operands of one size in different
-/// orders the least order counts, whichever is read first.
+/// The axes of a sweep in the order of its largest operand or result, then the others in order of appearance. Among
+/// operands of equal size with different orders, the lexicographically least order counts, whichever is read first.
 fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     let loads = draft.loads.iter().map(|&l| &body.inputs[l as usize]);
-    // What only windows read has no axes of the walk.
+    // Memory read only by windows has no axes of the loop nest.
     let loads = loads.filter(|i| i.stored != 0);
     let loads = loads.map(|i| (i.bytes, i.stored, &i.order[..]));
     let load = loads.reduce(|a, b| if (a.0, b.2) < (b.0, a.2) { b } else { a });
@@ -274,8 +276,8 @@ fn walking_order(body: &Body, draft: &Draft) -> Vec<usize> {
     order
 }
 
-/// Fast memory that a sweep may fill where the axes `tile` are resident. Without a tile there are accumulators only: a CPU has memory
-/// for them, a block of a GPU has what it has.
+/// Bytes of fast memory that a sweep may use if the axes `tile` are resident. Without a tile there are only
+/// accumulators: a CPU has memory for them, and a GPU block has its scratch limit.
 pub(super) fn limit(tile: Mask, target: &Target) -> u64 {
     match tile {
         0 => target.scratch_limit().unwrap_or(u64::MAX),
@@ -283,12 +285,13 @@ pub(super) fn limit(tile: Mask, target: &Target) -> u64 {
     }
 }
 
-/// Fast memory that a step of a sweep takes.
+/// Bytes of fast memory that a step of a sweep uses.
 pub(super) fn resident_bytes(draft: &Draft) -> u64 {
     draft.residents.bytes().saturating_add(draft.accumulating)
 }
 
-/// The axis along which most of what a sweep loads and stores is contiguous, where accumulators keep that axis and it is short.
+/// The axis along which most loads and stores of a sweep are contiguous, if accumulators keep that axis and it is
+/// short.
 pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let reduced = nodes.fold(0, |m, n| m | n.reduced) & !ordered(body, draft);
@@ -299,8 +302,8 @@ pub(super) fn short_contiguous_axis(body: &Body, draft: &Draft, target: &Target)
     (steps && short).then_some(axis)
 }
 
-/// Fast memory that the accumulators of a worker take: a sum over an axis of the grid is whole there, one over an axis that a worker walks
-/// has what lies inside of that walk, and of axes around it the tile.
+/// Bytes of fast memory for the accumulators of a worker. A reduction over an axis of the grid is held whole. A
+/// reduction over a streamed axis holds its loops inside that axis whole, and a tile of the loops around it.
 pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> u64 {
     if let Some(nest) = Nest::of(body, draft, tiles, target) {
         return nest.bytes(body, draft);
@@ -313,7 +316,7 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, targe
         .collect();
     draft.accumulators.iter().fold(0u64, |sum, &a| {
         let node = &body.nodes[a as usize];
-        // What a step completes, for no index inside of it, is in a register.
+        // A result of a single element that a step completes is in a register.
         if node.reduced & draft.outer == 0 && tiles.inner(body, node.stored) == 0 {
             return sum;
         }
@@ -331,7 +334,7 @@ pub(super) fn accumulator_bytes(body: &Body, draft: &Draft, tiles: &Tiles, targe
     })
 }
 
-/// The accumulators of which workers have parts, where they share the axes `grid`.
+/// The accumulators with partial results in several workers, if the axes `grid` are mapped to workers.
 pub(super) fn shared<'a>(
     body: &'a Body,
     draft: &'a Draft,
@@ -341,7 +344,7 @@ pub(super) fn shared<'a>(
     all.filter(move |n| n.reduced & grid != 0)
 }
 
-/// Bytes of partial results that workers write and read to combine their accumulators, each counted twice.
+/// Bytes of partial results that workers exchange to combine accumulators, each written and read.
 pub(super) fn partial_bytes(
     body: &Body,
     draft: &Draft,
@@ -359,8 +362,8 @@ pub(super) fn partial_bytes(
     })
 }
 
-/// Workers that keep partial results where accumulators reduce axes of `grid`. It does not depend on how many run, nor on extents
-/// that are known only then.
+/// The number of partial results if accumulators reduce axes of `grid`. It depends neither on the number of workers
+/// that run, nor on extents known only at run time.
 fn partials(body: &Body, grid: Mask, target: &Target) -> u64 {
     match (body.named & grid, body.elements(grid & !body.named)) {
         (_, 0) => 1,

@@ -1,7 +1,7 @@
-//! Stored sizes: bytes of a value in memory, as a polynomial and as a number under bindings of the named extents.
+//! Stored sizes: bytes of a value in memory, as a polynomial and as a number for bound named extents.
 //!
-//! A broadcast axis counts once and a scalar counts nothing (it travels as a kernel argument). Numbers saturate: a program
-//! larger than any memory is still compared, never wrapped.
+//! A broadcast axis counts once, and a scalar counts nothing since it is a kernel argument. Numbers saturate: a program
+//! larger than any memory still compares correctly and never wraps.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,9 @@ use fuser_ir::{Ir, Sym, Value};
 pub struct Bindings {
     /// The lengths that the user gave.
     pub named: BTreeMap<Sym, u64>,
-    /// Those of these names that are never longer.
+    /// The names in `named` whose length is an upper bound.
     pub longest: BTreeSet<Sym>,
-    /// The length that every other name, and `?`, is taken to have.
+    /// The length assumed for all other names, and for `?`.
     pub nominal: u64,
 }
 
@@ -30,11 +30,11 @@ impl Default for Bindings {
 }
 
 impl Bindings {
-    /// The length called `name`.
+    /// The length bound to `name`.
     pub fn get(&self, name: Sym) -> u64 {
         self.named.get(&name).copied().unwrap_or(self.nominal)
     }
-    /// The number that a polynomial denotes; negative ones count as 0.
+    /// The value of a polynomial; a negative value counts as 0.
     pub fn eval(&self, expr: &ExtentExpr) -> u64 {
         let terms = expr.terms.iter();
         let sum = terms.fold(0i128, |sum, (names, coefficient)| {
@@ -46,7 +46,7 @@ impl Bindings {
         });
         u64::try_from(sum.max(0)).unwrap_or(u64::MAX)
     }
-    /// The greatest number that a polynomial denotes, where it is known.
+    /// The largest value of a polynomial, if all its names have upper bounds.
     pub fn most(&self, expr: &ExtentExpr) -> Option<u64> {
         let known = |(names, coefficient): &(Names, i64)| {
             *coefficient > 0 && names.iter().all(|name| self.longest.contains(name))
@@ -70,7 +70,7 @@ impl Bindings {
             bytes.saturating_mul(self.extent(ir, extent))
         })
     }
-    /// True if the bytes of `value` follow from its type and the names bound here, without the nominal length.
+    /// True if the bytes of `value` follow from its type and bound names, without the nominal length.
     pub fn is_exact(&self, ir: &Ir, value: Value) -> bool {
         let known = |extent: Extent| match extent {
             Extent::Static(_) => true,
@@ -85,7 +85,7 @@ impl Bindings {
     }
 }
 
-/// Stored bytes of `value` as a polynomial; `None` where an extent is `?` or the number is out of range.
+/// Stored bytes of `value` as a polynomial; `None` if an extent is `?` or the number is out of range.
 pub fn stored_bytes_expr(ir: &Ir, value: Value) -> Option<ExtentExpr> {
     let Some(tensor) = ir.value_kind(value).as_tensor() else {
         return Some(ExtentExpr::default());

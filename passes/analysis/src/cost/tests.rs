@@ -126,7 +126,7 @@ fn two_axes_of_one_length_are_walked_in_two_phases() {
     );
 }
 
-/// `y = c + broadcast(sum(a, 0) + b)`: the sum is complete only when every row was seen.
+/// `y = c + broadcast(sum(a, 0) + b)`: the sum is complete only after the last row.
 fn column_sum_spread(rows: &str) -> (Builder, fuser_ir::Value) {
     let mut b = Builder::default();
     let full = format!("{rows}x65xf32");
@@ -249,7 +249,7 @@ fn stored_bytes_count_a_broadcast_axis_once() {
     assert_eq!(bindings.bytes(&b.ir, huge), u64::MAX);
 }
 
-/// Attention over `keys` keys in heads of 2: scores, their softmax, and the sum of the values that they weigh.
+/// Attention over `keys` keys in heads of 2: scores, their softmax, and the weighted sum of the values.
 fn attention(b: &mut Builder, keys: &str) -> fuser_ir::Value {
     let (narrow, row) = (format!("{keys}x2xf32"), format!("{keys}xf32"));
     let scores = format!("{keys}x{keys}xf32");
@@ -318,7 +318,7 @@ fn the_order_of_ops_changes_no_price() {
     }
 }
 
-/// A softmax in which an exponential takes more than a few operations.
+/// A softmax whose exponentials take more than a few operations each.
 fn dear_softmax(b: &mut Builder, columns: &str) -> fuser_ir::Value {
     let full = |dtype: &str| format!("512x{columns}x{dtype}");
     let wide = format!("512xb{columns}xf32");
@@ -334,7 +334,8 @@ fn dear_softmax(b: &mut Builder, columns: &str) -> fuser_ir::Value {
     b.pw("y", &[e, sb], &full("bf16"))
 }
 
-/// 4 bytes of each exponential where they fit, else 2 of each argument, which the kernel does not copy; and of the sums.
+/// The resident bytes of a row, sums included: 4 for each exponential if they fit, otherwise 2 for each argument. The
+/// kernel does not copy arguments.
 #[test]
 fn a_row_is_resident_in_the_widest_form_that_fits() {
     for (columns, resident, allocated) in [("1024", 4100, 4096), ("300000", 600_008, 0)] {
@@ -348,8 +349,8 @@ fn a_row_is_resident_in_the_widest_form_that_fits() {
     }
 }
 
-/// The sums that each sweep of a plan accumulates, where two inputs, or one, are summed over different axes and both sums are used at each
-/// element.
+/// The number of sums that each sweep of a plan accumulates. One input or two inputs are summed over different axes,
+/// and both sums are used at each element.
 fn sums_of_sweeps(inputs: [&str; 2]) -> Vec<usize> {
     let mut b = Builder::default();
     let x = b.input(inputs[0], "4096x524288xf32");
@@ -369,7 +370,7 @@ fn sums_of_sweeps(inputs: [&str; 2]) -> Vec<usize> {
     plan.sweeps.iter().map(|s| s.accumulators.len()).collect()
 }
 
-/// A sweep is lowered by itself: there only what both sums read makes their axes one.
+/// A sweep is lowered on its own. Its reductions share axes only if they read a common value.
 #[test]
 fn sums_over_different_axes_share_a_sweep_where_they_share_an_input() {
     assert_eq!(sums_of_sweeps(["x", "x"]), [2, 0]);

@@ -1,13 +1,14 @@
-//! The tiles of a sweep: how many indices of an axis that steps lie inside of one step.
+//! The tiles of a sweep: the number of indices of a stepping axis that one step covers.
 //!
-//! Lanes run along the axis along which most of the memory is contiguous; on a GPU, where lanes are threads, along none that a lambda walks in
-//! order, if there is another. That axis is cut into tiles; where other memory is contiguous
-//! along another axis, a transposition, so is that one, and what is read across the lanes is *staged*: read as it lies into fast memory.
-//! A value that a step keeps has an element for each index of its tiles. On a CPU, a fold along the lanes is a transposition too: it takes
-//! the elements of a row one by one, and several rows side by side in lanes, of which a square tile is staged.
+//! Lanes run along the axis along which most of the memory is contiguous. On a GPU, where lanes are threads, they avoid
+//! an axis that a lambda scans in order, if there is another. The axis of the lanes is tiled. If other memory is
+//! contiguous along another axis (a transposition), that axis is tiled too, and memory read across the lanes is
+//! *staged*: copied in storage order into fast memory. A value that a step keeps has an element for each index of its
+//! tiles. On a CPU, a fold along the lanes is a transposition too. It takes the elements of a row one by one, and
+//! processes several rows in SIMD lanes, from a staged square tile.
 //!
-//! Gives sizes only: `roles.rs` says which axes step, `schedule/loops.rs` cuts the loops by the same rules and by the tile that is
-//! chosen here.
+//! Computes sizes only: `roles.rs` decides which axes step, and `schedule/loops.rs` splits the loops by the same rules
+//! and by the tile chosen here.
 
 use fuser_target::Target;
 use rustc_hash::FxHashSet;
@@ -17,39 +18,39 @@ use super::nest::Nest;
 use super::roles::{self, Role};
 use super::units::Draft;
 
-/// The shortest tile that is tried: 64 bytes of f32.
+/// The shortest tile tried: 64 bytes of f32.
 const LEAST: u64 = 16;
-/// Columns of a step that give each thread of a warp a vector of f32.
+/// Columns of a step with a vector of f32 for each thread of a warp.
 const ALL_COLUMNS: u64 = 128;
-/// Blocks that a multiprocessor has at a time, at least, where they could be smaller.
+/// The least number of blocks that fit on a multiprocessor at a time, where blocks could be smaller.
 const BLOCKS: u64 = 4;
-/// Bytes of a word of a bank of shared memory.
+/// Bytes of a word in a bank of shared memory.
 const WORD: u64 = 4;
 /// The most bytes that lowering stages of one value: a quarter of a second-level cache of 1 MiB.
 pub const MAX_STAGE_BYTES: u64 = 256 << 10;
 
-/// The most elements from one lane of a vector to the next that a CPU loads and stores as they lie: what lies between is in the lines of
-/// the others.
+/// The largest stride, in elements, between lanes that a CPU loads and stores directly: the elements between lie in the
+/// same cache lines.
 pub const NEAR: u64 = 15;
-/// The most operations per element of a sweep that is limited by its loads and stores.
+/// The most operations per element of a sweep that is bound by its loads and stores.
 pub const LIGHT: u64 = 8;
-/// Tiles of short rows that a step adds up before their lanes are combined.
+/// Tiles of short rows that a step accumulates before it combines their lanes.
 const SUMMED: u64 = 4;
-/// Bytes of the shortest vectors, which a light sweep's rows fill.
+/// Bytes of the shortest vectors, which the rows of a light sweep fill.
 const PART: u64 = 16;
 
-/// One value in memory, as far as [`staged_tile`] asks.
+/// Facts about one value in memory for [`staged_tile`].
 #[derive(Clone, Copy, Debug)]
 pub struct Staged {
     /// Bytes of an element.
     pub element: u64,
-    /// Elements along its axes that a step holds whole, if it is staged and they are known; else 1.
+    /// Elements along its axes that a step holds whole, if it is staged and their number is known; else 1.
     pub whole: u64,
 }
 
-/// The longest tile, at most `tile`, along each of `cut` axes of a transposition. A tile of all `memory` takes at most half of the
-/// scratch memory that a kernel may ask for, and a tile of one value at most [`MAX_STAGE_BYTES`], its whole axes included. Where
-/// not even the shortest tile has room beside whole axes, they do not count: nothing is staged then.
+/// The longest tile, at most `tile`, along each of `cut` axes of a transposition. A tile of all `memory` takes at most
+/// half of the scratch memory of a kernel, and a tile of one value at most [`MAX_STAGE_BYTES`], its whole axes
+/// included. If not even the shortest tile fits beside whole axes, these are ignored: nothing is staged then.
 pub fn staged_tile(
     tile: u64,
     cut: u32,
@@ -84,20 +85,20 @@ pub fn staged_tile(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiles {
     lanes: Option<usize>,
-    /// True if the lanes run along the rows of an axis that is shorter than a vector.
+    /// True if the lanes run over rows whose contiguous axis is shorter than a vector.
     rows: bool,
-    /// True for a CPU, which moves lanes at distances of few elements.
+    /// True for a CPU, which loads lanes with a small stride directly.
     near: bool,
-    /// Axes along which memory is contiguous that is read or written across the lanes.
+    /// Contiguous axes of memory that is read or written across the lanes.
     crossed: Mask,
-    /// The axis whose indices folds along the lanes take side by side: one of the crossed.
+    /// The axis whose indices folds along the lanes process in SIMD lanes; it is in `crossed`.
     side: Option<usize>,
     outer: Mask,
-    /// Elements along the lanes where they step.
+    /// Elements along the lanes if they step; 0 if narrow tiles apply.
     long: u64,
-    /// Elements along the lanes and along crossed axes beside them.
+    /// Elements along the lanes, and along crossed axes.
     pub narrow: u64,
-    /// True if rows of what is staged are an odd number of words: a GPU's threads write them across.
+    /// True if staged rows are padded to an odd number of words, since a GPU's threads access them across.
     padded: bool,
 }
 
@@ -126,7 +127,7 @@ impl Tiles {
             tiles.crossed = tiles.side.map_or(0, |axis| 1 << axis);
         }
         if let Some(rows) = tiles.side {
-            // No worker is to be idle for it, and a tile is full.
+            // Vectorizing rows may leave no worker idle, and its tiles are full.
             let workers = draft.outer & !roles::ordered(body, draft);
             let few = |t: &Self| t.steps(body, workers) < target.workers;
             while tiles.narrow > body.extents[rows] || tiles.narrow > LEAST && few(&tiles) {
@@ -139,7 +140,7 @@ impl Tiles {
         let cut = tiles.lanes.map_or(0, |lanes| 1 << lanes) | tiles.crossed;
         let cut = (cut & draft.outer).count_ones();
         if tiles.crossed != 0 && target.is_gpu() {
-            // A thread with several vectors has less to compute of where they lie; no multiprocessor is to be idle for it.
+            // A thread with several vectors computes fewer addresses; no multiprocessor may be idle for it.
             let wide = tiles.with_narrow(2 * tiles.narrow);
             if wide.steps(body, draft.outer) >= target.workers {
                 tiles = wide;
@@ -147,7 +148,7 @@ impl Tiles {
         }
         let along = tiles.lanes.filter(|&axis| draft.outer >> axis & 1 == 1);
         if let Some(axis) = along.filter(|_| tiles.holds_columns() && target.is_gpu()) {
-            // All threads of a warp are to have columns, and no multiprocessor is to be idle for it.
+            // All threads of a warp get columns, but no multiprocessor may be idle for it.
             let most = ALL_COLUMNS.min(columns(body, draft, axis));
             let full =
                 |t: &Self| t.narrow <= most && t.steps(body, t.outer) >= BLOCKS * target.workers;
@@ -172,18 +173,19 @@ impl Tiles {
             whole: extents.fold(1, u64::saturating_mul),
         }
     }
-    /// The same with a shorter tile, where there is one and it matters.
+    /// The tiles with half the length, if that is allowed and makes a difference.
     pub fn shorter(mut self) -> Option<Self> {
         let cut = self.lanes.map_or(0, |lanes| 1 << lanes) | self.crossed;
         let matters = self.long == 0 && cut & self.outer != 0;
         self.narrow /= 2;
         (matters && self.narrow >= LEAST).then_some(self)
     }
-    /// True for a step with whole axes beside the lanes, all of it read and written along them.
+    /// True for a step with whole axes beside the lanes, and with all memory accessed along the lanes.
     fn holds_columns(&self) -> bool {
         self.crossed == 0 && self.long == 0
     }
-    /// Fast memory that a step may take, of at most `limit`: one that is longer than a target asks for leaves a multiprocessor room for others.
+    /// Bytes of fast memory that a step may use, at most `limit`. A step longer than the target's default leaves room
+    /// for other blocks.
     pub fn limit(&self, limit: u64, target: &Target) -> u64 {
         match self.holds_columns() && self.narrow > target.narrow_tile {
             true => limit.min(target.shared_per_sm / BLOCKS),
@@ -194,7 +196,7 @@ impl Tiles {
     pub fn crosses(&self) -> bool {
         self.crossed != 0
     }
-    /// Elements of so many bytes that are added to each row of what is staged.
+    /// Elements of padding for each staged row of `row` elements of `element` bytes.
     pub fn padding(&self, row: u64, element: u64) -> u64 {
         if !self.padded || row == 0 {
             return 0;
@@ -202,7 +204,7 @@ impl Tiles {
         let word = (WORD / element.max(1)).max(1);
         (row.div_ceil(word) | 1) * word - row
     }
-    /// True for a CPU, which moves lanes at distances of few elements.
+    /// True for a CPU, which loads lanes with a small stride directly.
     pub fn is_near(&self) -> bool {
         self.near
     }
@@ -210,7 +212,7 @@ impl Tiles {
     pub fn runs_along(&self, axis: usize) -> bool {
         self.lanes == Some(axis)
     }
-    /// Indices of an axis inside of a step.
+    /// Indices of an axis within a step.
     pub fn size(&self, body: &Body, axis: usize) -> u64 {
         match (self.outer >> axis & 1, self.lanes == Some(axis)) {
             (0, _) => body.extents[axis],
@@ -220,23 +222,23 @@ impl Tiles {
             _ => 1,
         }
     }
-    /// The axis whose indices folds along the lanes take side by side.
+    /// The axis whose indices folds along the lanes process in SIMD lanes.
     pub fn side(&self) -> Option<usize> {
         self.side
     }
-    /// The axis of the rows that the lanes run along, where the contiguous one is shorter than a vector.
+    /// The axis of the rows along which the lanes run, if the contiguous axis is shorter than a vector.
     pub fn rows(&self) -> Option<usize> {
         self.lanes.filter(|_| self.rows)
     }
-    /// True if the lanes run along one of some axes.
+    /// True if the lanes run along one of `axes`.
     pub fn runs_within(&self, axes: Mask) -> bool {
         self.lanes.is_some_and(|lanes| axes >> lanes & 1 == 1)
     }
-    /// True if a step has all indices of an axis.
+    /// True if a step covers an axis entirely.
     pub fn holds(&self, axis: usize) -> bool {
         self.outer >> axis & 1 == 0
     }
-    /// Indices of a step of a loop over some axes.
+    /// Indices of a step of a loop over `axes`.
     pub fn of_loop(&self, axes: Mask) -> u64 {
         let steps = self.outer & axes != 0;
         match steps && self.runs_within(axes) {
@@ -246,7 +248,7 @@ impl Tiles {
             false => 1,
         }
     }
-    /// The same as blocks of a GPU share them; as they are on a CPU.
+    /// The tiles after the mapping to blocks of a GPU; unchanged on a CPU.
     pub fn spread(mut self, body: &Body, draft: &Draft, target: &Target) -> Self {
         if let Some(nest) = Nest::of(body, draft, &self, target) {
             self.outer &= !nest.whole();
@@ -255,12 +257,13 @@ impl Tiles {
         }
         self
     }
-    /// The same with narrow tiles of `narrow` elements.
+    /// The tiles with narrow tiles of `narrow` elements.
     pub fn with_narrow(mut self, narrow: u64) -> Self {
         self.narrow = narrow.max(1);
         self
     }
-    /// Steps of a grid over some axes. Loops with long tiles are merged with those around them: there an index is a step.
+    /// Grid steps over the axes `grid`. With long tiles, loops are merged with those around them, and each index counts
+    /// as a step.
     pub fn steps(&self, body: &Body, grid: Mask) -> u64 {
         let size = |axis| {
             if self.long != 0 {
@@ -272,17 +275,17 @@ impl Tiles {
         let steps = bits(grid).map(|axis| body.extents[axis].div_ceil(size(axis)));
         steps.fold(1u64, u64::saturating_mul)
     }
-    /// Those of some axes that have a loop inside of the step.
+    /// The axes of `axes` with a loop inside the step.
     pub fn inner(&self, body: &Body, axes: Mask) -> Mask {
         let steps = |&axis: &usize| self.outer >> axis & 1 == 0 || self.size(body, axis) > 1;
         bits(axes).filter(steps).fold(0, |m, axis| m | 1 << axis)
     }
-    /// Indices of some axes inside of a step.
+    /// Elements of a step along `axes`.
     pub fn elements(&self, body: &Body, axes: Mask) -> u64 {
         bits(axes).fold(1u64, |n, axis| n.saturating_mul(self.size(body, axis)))
     }
-    /// Times that the sweep goes on elsewhere than where it ended in some memory: at the end of a tile along the axis along which
-    /// that is contiguous, where other axes of it are walked before the next tile.
+    /// The number of jumps of a sweep within memory: at the end of each tile along the contiguous axis, if other axes
+    /// are iterated before the next tile.
     pub fn jumps(&self, body: &Body, draft: &Draft) -> u64 {
         let jumps = memory(body, draft).map(|m| {
             let Some(&last) = m.order.last() else {
@@ -297,13 +300,14 @@ impl Tiles {
         });
         jumps.fold(0, u64::saturating_add)
     }
-    /// True if memory with these axes, outermost first, is staged for a walk whose innermost axis is `lanes`.
+    /// True if memory with these axes, outermost first, is staged for a loop nest with innermost axis `lanes`.
     pub fn stages(&self, body: &Body, order: &[usize], element: u64, lanes: Option<usize>) -> bool {
         let distance = lanes.and_then(|lanes| distance(body, order, lanes));
         let near = self.near && distance.is_some_and(|d| d <= NEAR);
         !near && self.crosses_lanes(body, order, element, lanes)
     }
-    /// True if what has these axes, the one along which it is contiguous last, is read along that for a walk whose innermost axis is `lanes`.
+    /// True if memory with these axes, contiguous along the last, is read along that axis for a loop nest with
+    /// innermost axis `lanes`.
     fn crosses_lanes(
         &self,
         body: &Body,
@@ -318,7 +322,7 @@ impl Tiles {
         let walked = self.inner(body, axes);
         let bytes = element.saturating_mul(self.elements(body, axes));
         let both = (1 << lanes) | (1 << last);
-        // Of what is not cut into tiles the size must be known.
+        // Whole axes must have a known size.
         let known = axes & body.named & !self.outer == 0;
         last != lanes && walked & both == both && known && bytes <= MAX_STAGE_BYTES
     }
@@ -335,7 +339,7 @@ impl Tiles {
     }
 }
 
-/// The memory of a value that a sweep loads or stores.
+/// A value in memory that a sweep loads or stores.
 pub(super) struct Memory<'a> {
     order: &'a [usize],
     /// Its axes.
@@ -345,8 +349,8 @@ pub(super) struct Memory<'a> {
     pub element: u64,
 }
 
-/// The memory that a sweep loads and stores: results first, the last of them at the front, then operands, so that of
-/// axes of equal weight that of the last result comes first.
+/// The memory that a sweep loads and stores: results first, from the last to the first, then operands. Among axes of
+/// equal weight, the axis of the last result therefore comes first.
 pub(super) fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item = Memory<'a>> {
     let mut written: Vec<u32> = [&draft.stores, &draft.keeps, &draft.accumulators]
         .into_iter()
@@ -374,7 +378,7 @@ pub(super) fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item
             element: input.element,
         }
     });
-    // What windows read has no axes of the walk.
+    // Memory that windows read has no axes of the loop nest.
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let elsewhere: FxHashSet<u32> = nodes.flat_map(|n| &n.elsewhere).map(|e| e.0).collect();
     let fetches = draft.fetches.iter().rev().copied();
@@ -382,12 +386,13 @@ pub(super) fn memory<'a>(body: &'a Body, draft: &'a Draft) -> impl Iterator<Item
         .filter(move |n| !elsewhere.contains(n))
         .flat_map(made);
     let written = written.into_iter().rev().flat_map(made);
-    // What only windows read may have axes of another walk.
+    // A value read only by windows may have axes of another loop nest.
     let own = |m: &Memory<'_>| m.stored & !draft.space == 0;
     written.chain(loads).chain(fetches).filter(own)
 }
 
-/// The axis along which most bytes of memory are contiguous, where threads can share it: not one whose elements a lambda takes one by one.
+/// The axis along which most bytes of memory are contiguous and which threads can share: a lambda does not take its
+/// elements one by one.
 pub(super) fn contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Option<usize> {
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let one_by_one = nodes.filter(|n| n.one_by_one && target.threads > 1);
@@ -395,7 +400,8 @@ pub(super) fn contiguous_axis(body: &Body, draft: &Draft, target: &Target) -> Op
     most_contiguous(body, draft, ordered).or_else(|| most_contiguous(body, draft, 0))
 }
 
-/// Indices of `axis`, and of those around it that a sweep steps over, which lie one behind the other in all memory that is contiguous along it.
+/// The number of consecutive indices of `axis`, and of the stepping axes around it, in all memory that is contiguous
+/// along `axis`.
 fn columns(body: &Body, draft: &Draft, axis: usize) -> u64 {
     let along = memory(body, draft).filter(|m| m.order.last() == Some(&axis));
     let columns = along.map(|m| {
@@ -406,7 +412,7 @@ fn columns(body: &Body, draft: &Draft, axis: usize) -> u64 {
     columns.min().unwrap_or(1)
 }
 
-/// The axis along which most bytes of memory are contiguous, or would be without the axes `except`.
+/// The axis along which most bytes of memory are contiguous, ignoring the axes `except`.
 fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
     let last = |order: &[usize]| {
         let mut order = order.iter().rev().copied();
@@ -429,7 +435,7 @@ fn most_contiguous(body: &Body, draft: &Draft, except: Mask) -> Option<usize> {
     weights.find(|(_, w)| *w == best).map(|(a, _)| a)
 }
 
-/// Elements of memory with these axes, outermost first, from one index along `axis` to the next, where that is known.
+/// The stride of memory with these axes, outermost first, along `axis`, if it is known.
 fn distance(body: &Body, order: &[usize], axis: usize) -> Option<u64> {
     let at = order.iter().position(|&a| a == axis)?;
     let inner = order[at + 1..].iter();
@@ -437,17 +443,18 @@ fn distance(body: &Body, order: &[usize], axis: usize) -> Option<u64> {
     known.try_fold(1u64, |product, extent| product.checked_mul(extent?))
 }
 
-/// The axis of the rows along which the lanes of a CPU run where rows are too short for a vector: along the contiguous axis `along` they
-/// have a few elements, which lie beside those of the next row. Steps go over the rows, or hold them all. None where rows are walked as one with what is in them, and then fill
-/// vectors; nor where shuffling costs more than it saves: in a light sweep whose rows have sixteen bytes, or end in nothing while a vector has
-/// fewer than sixteen elements.
+/// The axis of the rows along which the lanes of a CPU run if rows are too short for a vector: rows have a few elements
+/// along the contiguous axis `along`, stored next to those of the next row. Steps go over the rows, or hold them all.
+/// `None` if rows are iterated as one with their elements and so fill vectors. Also `None` if shuffling costs more than
+/// it saves: in a light sweep whose rows have sixteen bytes, or have no reduction or scan while a vector has fewer than
+/// sixteen elements.
 fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> Option<usize> {
     let known = body.named >> along & 1 == 0;
     if target.is_gpu() || !known || !(2..=NEAR).contains(&body.extents[along]) {
         return None;
     }
     let short = |m: &Memory<'_>| m.order.last() == Some(&along);
-    // Of rows along several axes those of the largest memory, the first of them.
+    // Among several row axes, the first of the largest memory counts.
     let around = |m: Memory<'_>| Some((*m.order.iter().rev().nth(1)?, m.bytes));
     let first = |a: (usize, u64), b: (usize, u64)| if b.1 > a.1 { b } else { a };
     let mut around = memory(body, draft).filter(short).filter_map(around);
@@ -461,7 +468,7 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     let widest = widest.unwrap_or(0).max(1);
     let summed = nodes().any(|n| n.reduced & row != 0);
     let filled = body.extents[along].saturating_mul(widest);
-    // A row that is added to a sum waits for the row before it.
+    // A row that is added to an accumulator waits for the row before it.
     let fills = filled > PART || filled == PART && !summed;
     if light && (fills || !ends && target.vector_bytes / widest < LEAST) {
         return None;
@@ -470,7 +477,8 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
         let distance = distance(body, m.order, rows);
         m.stored & row == 0 || distance.is_some_and(|d| d <= NEAR)
     };
-    // Rows may end in a step, which combines their lanes; of those that a step does not hold whole each one adds what it has to the sum of all.
+    // Rows may be reduced within a step, which combines their lanes. In rows that a step does not hold whole, each lane
+    // adds to the accumulator.
     let free = |n: &Node| n.scanned & row == 0 && n.touches.is_none();
     let fits = body.extents[rows] >= LEAST;
     if !fits || !memory(body, draft).all(near) || !nodes().all(free) {
@@ -485,8 +493,9 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     (apart || held).then_some(rows)
 }
 
-/// The axis of the rows that folds along the lanes take side by side on a CPU: the innermost one that workers share. None where a tile of
-/// it is not full, a step of a fold is read or written, or the sweep does more than elementwise ops and what else ends with the lanes' axis.
+/// The axis of the rows that folds along the lanes process in SIMD lanes on a CPU: the innermost grid axis. `None` if
+/// its tile is not full, if steps of a fold are read or written, or if the sweep has other ops than elementwise ones
+/// and reductions along the lanes.
 fn side_by_side(
     body: &Body,
     draft: &Draft,
@@ -515,7 +524,7 @@ fn side_by_side(
     (tiles && full && nodes().all(|n| plain(n) && fits(n))).then_some(rows)
 }
 
-/// Axes along which some memory is contiguous that varies along the lanes too.
+/// Contiguous axes of memory that varies along the lanes too.
 fn crossed(body: &Body, draft: &Draft, lanes: usize) -> Mask {
     let varies = memory(body, draft).filter(|m| m.stored >> lanes & 1 == 1);
     let plain = varies.filter_map(|m| m.order.last().copied());

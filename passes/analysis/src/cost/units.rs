@@ -1,9 +1,10 @@
-//! Assignment of ops to sweeps and to the phases of these, once the resident axes are chosen.
+//! Assignment of ops to sweeps and their phases, for given resident axes.
 //!
 //! A *unit* is the body of a sweep (even number) or its epilogue (odd number). An op's home unit follows from its
-//! operands: the result of an accumulation exists only after its sweep, and so does what is read at another index along an axis that is
-//! not resident. A unit fetches a value of an earlier one if that was reduced to something small or is read so, and recomputes it
-//! otherwise. Outputs of one unit that no one walk serves (`units/groups.rs`) have sweeps of their own, side by side.
+//! operands. The result of an accumulation exists only after its sweep, and so does a value read at another index along
+//! a non-resident axis. A unit fetches such a value of an earlier unit, and also small reduced values, and recomputes
+//! all other values. Outputs of one unit that cannot share a loop nest (`units/groups.rs`) have sweeps of their own at
+//! the same level.
 
 mod groups;
 
@@ -16,20 +17,20 @@ use super::resident::{Form, Residents, Step};
 use super::roles;
 use super::tiles::Tiles;
 
-/// One walk over slow memory, by indices into the body.
+/// One loop nest over slow memory; ops and inputs are indices into the body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draft {
     /// The level of the sweep: all sweeps with a smaller level must be complete before it.
     pub level: u32,
-    /// Axes that it walks.
+    /// Axes that it iterates.
     pub space: Mask,
-    /// Those of them that step: grid and stream. The others are walked inside each step.
+    /// The axes of `space` that step: grid and stream. The other axes are iterated inside each step.
     pub outer: Mask,
     /// Ops of the body in program order.
     pub body: Vec<u32>,
-    /// Phase of each of them.
+    /// Phase of each op of `body`.
     pub phases: Vec<u32>,
-    /// Those that a phase of their own computes for the next one, which would repeat them along a resident axis.
+    /// Ops computed in an own phase before the phase that would repeat them along a resident axis.
     pub ahead: Vec<u32>,
     /// Reductions that accumulate over the whole sweep.
     pub accumulators: Vec<u32>,
@@ -43,20 +44,19 @@ pub(super) struct Draft {
     pub epilogue_loads: Vec<u32>,
     /// Results of earlier sweeps, and of its own accumulators, that its epilogue loads.
     pub epilogue_fetches: Vec<u32>,
-    /// Those of them that sweeps of a smaller level compute.
+    /// The values of `epilogue_fetches` that sweeps of a smaller level compute.
     pub epilogue_ready: Vec<u32>,
     /// Results that it writes because a later sweep fetches them.
     pub keeps: Vec<u32>,
-    /// Ops with outputs that it writes.
+    /// Ops with outputs of the group that it writes.
     pub stores: Vec<u32>,
-    /// The residents of a step, which stay in fast memory from one phase to a later one; accumulators are not among
-    /// them.
+    /// Values that stay in fast memory from one phase of a step to a later one; accumulators are not included.
     pub residents: Residents,
     /// Bytes of its accumulators in fast memory.
     pub accumulating: u64,
-    /// Elements of a tile along axes that step beside others.
+    /// Elements of a tile along axes that step, if other axes are resident or crossed.
     pub narrow: u64,
-    /// Bytes that its epilogue reads of its accumulators, and that these write for nobody else.
+    /// Bytes of its accumulators that its epilogue reads, and bytes of accumulators written only for the epilogue.
     pub finished: u64,
 }
 
@@ -72,9 +72,9 @@ struct Units<'a> {
     tile: Mask,
     target: &'a Target,
     home: Vec<u32>,
-    /// True for values that are read at another index along an axis that is not resident: they lie in memory before.
+    /// True for values read at another index along a non-resident axis: they are written to memory first.
     far: Vec<bool>,
-    /// The roots of each unit: outputs, and what later units fetch.
+    /// The roots of each unit: outputs, and values that later units fetch.
     roots: Vec<Vec<u32>>,
     is_root: Vec<bool>,
     kept: Vec<bool>,
@@ -118,12 +118,12 @@ impl<'a> Units<'a> {
         self.body.nodes[index as usize].reduced & !self.tile != 0
     }
 
-    /// The first unit in which all operands exist and whose walk suits the op.
+    /// The first unit in which all operands exist and whose loop nest suits the op.
     fn home_of(&self, index: u32, closures: &[Mask]) -> u32 {
         let ready = |p: u32| self.home[p as usize] + u32::from(self.accumulates(p));
         let far = |&&(p, _): &&(u32, Mask)| self.far[p as usize] && !self.accumulates(p);
         let elsewhere = self.body.nodes[index as usize].elsewhere.iter();
-        // Not before the next sweep.
+        // A value read at a far index is available from the next sweep on.
         let behind = elsewhere.filter(far).map(|&(p, _)| (ready(p) | 1) + 1);
         let base = self.producers(index).map(ready).chain(behind);
         let base = base.max().unwrap_or(0);
@@ -133,8 +133,8 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// True if an op that is ready in epilogue `unit` is no reduction, scan or window and walks no more than an accumulated
-    /// result does.
+    /// True if an op that is ready in epilogue `unit` is no reduction, scan or window, and its iteration space is
+    /// within that of an accumulated result.
     fn suits_epilogue(&self, index: u32, unit: u32, closures: &[Mask]) -> bool {
         let node = &self.body.nodes[index as usize];
         if node.reduced | node.scanned != 0 || node.touches.is_some() {
@@ -153,8 +153,8 @@ impl<'a> Units<'a> {
         })
     }
 
-    /// The axes that recomputing an op from inputs and fetched results walks: more than any epilogue does where a scan is
-    /// recomputed.
+    /// The axes needed to recompute an op from inputs and fetched results. A recomputed scan makes this all axes, more
+    /// than any epilogue has.
     fn closure(&self, index: u32, closures: &[Mask]) -> Mask {
         if self.body.nodes[index as usize].scanned != 0 {
             return Mask::MAX;
@@ -164,8 +164,8 @@ impl<'a> Units<'a> {
         self.body.nodes[index as usize].space | inner
     }
 
-    /// True if later units load the result: a reduction or an epilogue made it, so it is small and dear, or it is read at another
-    /// index. All else they recompute; what is computed for windows is in no memory.
+    /// True if later units load the result: a reduction or an epilogue computed it, so it is small and costly, or it is
+    /// read at another index. All other values are recomputed. A value recomputed inside windows is not in memory.
     fn is_fetched(&self, index: u32) -> bool {
         let node = &self.body.nodes[index as usize];
         let in_epilogue = self.home.get(index as usize).is_some_and(|h| h % 2 == 1);
@@ -173,7 +173,7 @@ impl<'a> Units<'a> {
         node.reduced != 0 || self.far[index as usize] || made
     }
 
-    /// Fills the contents of all units, the last first: a unit tells earlier ones what it fetches.
+    /// Fills the contents of all units, from the last: values that a unit fetches become roots of earlier units.
     fn collect(&mut self) {
         for index in 0..self.body.nodes.len() as u32 {
             if self.body.nodes[index as usize].is_output {
@@ -207,19 +207,19 @@ impl<'a> Units<'a> {
     fn finishes_in(&self, producer: u32, unit: u32) -> bool {
         self.accumulates(producer) && self.home[producer as usize] + 1 == unit
     }
-    /// True if an op of an epilogue is what its sweep accumulates, under another name.
+    /// True if an op of an epilogue is an alias of an accumulator of its sweep.
     fn renames(&self, index: u32) -> bool {
         let accumulates = |p| self.accumulates(p);
         self.body.nodes[index as usize].renames && self.producers(index).all(accumulates)
     }
-    /// The results accumulated by the walk before epilogue `unit` that one of its ops loads: they are complete in
-    /// memory only.
+    /// The accumulators of the sweep before epilogue `unit` that op `index` loads: their complete value is in memory
+    /// only.
     fn finished(&self, index: u32, unit: u32) -> impl Iterator<Item = u32> + '_ {
         let own = !self.renames(index);
         self.producers(index)
             .filter(move |&p| own && (self.finishes_in(p, unit) || self.renames(p)))
     }
-    /// All ops that `unit` runs to compute `roots`.
+    /// All ops that `unit` executes to compute `roots`.
     fn reach(&self, unit: u32, roots: &[u32]) -> Vec<u32> {
         let mut seen = rustc_hash::FxHashSet::default();
         let mut content = Vec::new();
@@ -244,7 +244,7 @@ impl<'a> Units<'a> {
             for (number, roots) in groups.into_iter().enumerate() {
                 let behind = self.contents.get(unit + 1).into_iter().flatten();
                 let own = |index: u32| self.producers(index).all(|p| roots.contains(&p));
-                // A sum has its name where it is written, all else stands behind the last walk.
+                // An alias is written with its reduction; all other epilogue ops follow the last sweep of the unit.
                 let behind = behind.filter(|&&index| match self.renames(index) {
                     true => own(index),
                     false => number == last,
@@ -256,7 +256,8 @@ impl<'a> Units<'a> {
         sweeps
     }
 
-    /// The roots of each walk for some parts: one for all, if what a step keeps for them has room, else one for each.
+    /// The roots of each loop nest for `parts`: one nest for all parts if the values kept in a step fit, otherwise one
+    /// for each part.
     fn walks(&self, unit: u32, parts: Vec<Vec<u32>>) -> Vec<Vec<u32>> {
         let fits = |roots: &[u32]| {
             let resident = roles::resident_bytes(&self.draft(unit, roots, &[]));
@@ -269,7 +270,7 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// The sweep for `roots`. Of what it computes on the way to them it writes nothing: another sweep is for that.
+    /// The sweep for `roots`. It writes none of the intermediate values: other sweeps do that.
     fn draft(&self, unit: u32, roots: &[u32], epilogue: &[u32]) -> Draft {
         let mut content = self.reach(unit, roots);
         content.sort_unstable();
@@ -316,7 +317,7 @@ impl<'a> Units<'a> {
         self.hold_whole(draft)
     }
 
-    /// Fills in what stays in fast memory: in the widest form that fits, with the widest tile.
+    /// Chooses the values kept in fast memory: the widest form that fits, with the widest tile.
     fn settle(&self, draft: &mut Draft) {
         let widest = Tiles::of(self.body, draft, self.target);
         draft.narrow = widest.narrow;
@@ -329,7 +330,7 @@ impl<'a> Units<'a> {
             let own = roles::accumulator_bytes(self.body, draft, tiles, self.target);
             own.saturating_add(carried(tiles, &mut draft.body.iter().copied()))
         };
-        // What a step completes of several elements is in memory.
+        // A result of several elements that a step completes is in memory.
         let completes = |&index: &u32| {
             let node = &self.body.nodes[index as usize];
             let inner = widest.inner(self.body, node.stored);
@@ -367,8 +368,8 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// The sweep with its contiguous axis held whole, where accumulators keep it and fast memory has room: rows are then read
-    /// as they lie, and workers share what is reduced.
+    /// The sweep with its contiguous axis held whole, if accumulators keep that axis and fast memory has room. Rows are
+    /// then read in storage order, and workers share the reduced axes.
     fn hold_whole(&self, draft: Draft) -> Draft {
         let Some(axis) = roles::short_contiguous_axis(self.body, &draft, self.target) else {
             return draft;
@@ -418,10 +419,10 @@ impl<'a> Units<'a> {
         }
     }
 
-    /// The axes that step: all outside of the tile, and those of it that are there for what other sweeps read at another index;
-    /// but none that would make an op run more often than the largest op of
-    /// the sweep does. (An op that does not vary along a stepping axis is run again in each of its steps.) The shortest
-    /// step no more: least is resident then.
+    /// The axes that step: all axes outside the tile, and tile axes that are resident only for values which other
+    /// sweeps read at another index. An op that does not vary along a stepping axis runs in each of its steps. So axes
+    /// are excluded that would make an op run more often than the largest op of the sweep. The shortest such axis is
+    /// excluded first, to keep as little as possible resident.
     fn outer(&self, content: &[u32], space: Mask) -> Mask {
         let nodes = || content.iter().map(|&i| &self.body.nodes[i as usize]);
         let spaces = || nodes().map(|n| n.space);
@@ -447,8 +448,8 @@ impl<'a> Units<'a> {
         outer
     }
 
-    /// Phases: after the reductions of the tile that an op needs and after what it reads at another index, and as late as its users
-    /// allow, so that less is resident.
+    /// The phase of each op. It comes after the tile reductions that the op needs, and after the values that the op
+    /// reads at another index. It is as late as the op's users allow, so that fewer values are resident.
     fn phases(&self, content: &[u32]) -> Vec<u32> {
         let place: rustc_hash::FxHashMap<u32, usize> = content.iter().copied().zip(0..).collect();
         let mut phases = vec![0u32; content.len()];
@@ -470,8 +471,9 @@ impl<'a> Units<'a> {
         }
         phases
     }
-    /// Gives phases of their own to elementwise results that the phases which read them would repeat along a resident axis: those that take more
-    /// operations than the target would repeat, with what they are made of. A mean of columns is computed behind their sums, not at each row.
+    /// Gives phases of their own to elementwise results that the phases which read them would repeat along a resident
+    /// axis, if they and their operands take more operations than the target repeats. A mean of columns is computed
+    /// after their sums, not at each row.
     fn set_apart(&self, draft: &mut Draft, tiles: &Tiles) {
         let tile = self.tile & draft.space & !draft.outer;
         if tile == 0 {
@@ -482,7 +484,7 @@ impl<'a> Units<'a> {
         for (&index, &phase) in draft.body.iter().zip(&draft.phases) {
             walked[phase as usize] |= self.body.nodes[index as usize].space & tile;
         }
-        // Operations behind an element of what its phase repeats.
+        // Operations needed for an element, if its phase repeats it.
         let mut work: Vec<Option<u64>> = vec![None; draft.body.len()];
         for (at, &index) in draft.body.iter().enumerate() {
             let node = &self.body.nodes[index as usize];
@@ -530,15 +532,15 @@ impl<'a> Units<'a> {
             *phase += earlier[own] + u32::from(split[own] && !apart);
         }
     }
-    /// Places in the body of what an op of it reads of its own phase.
+    /// Positions in the body of the operands of an op that are in its phase.
     fn of_phase(&self, draft: &Draft, at: usize) -> impl Iterator<Item = usize> {
         let producers = self.producers(draft.body[at]);
         let places = producers.filter_map(|p| draft.body.binary_search(&p).ok());
         let places = places.filter(|&p| draft.phases[p] == draft.phases[at]);
         places.collect::<SmallVec<[usize; 3]>>().into_iter()
     }
-    /// The phases between an op and its user: one where the op is a reduction that finishes inside the step, or the user reads it at
-    /// another index.
+    /// The phases between an op and its user: 1 if the op is a reduction that finishes inside the step, or if the user
+    /// reads it at another index; else 0.
     fn apart(&self, user: u32, producer: u32) -> u32 {
         let reduced = self.body.nodes[producer as usize].reduced;
         let resolves = reduced != 0 && reduced & !self.tile == 0;

@@ -1,4 +1,4 @@
-//! Reasons as sentences, for people. `refusal.rs` has the same as data.
+//! Reasons as sentences, for people. `refusal.rs` has them as data.
 
 use fuser_dialects::fusion::window::is_placed;
 use fuser_ir::def::OpClass;
@@ -9,7 +9,7 @@ use super::Refusal;
 use crate::axes::{AxisRefusal, WindowRefusal, expr_text, value_text};
 
 impl Refusal {
-    /// The reason as a sentence without its end.
+    /// The reason as a sentence without the final period.
     pub fn words(&self, ir: &Ir) -> String {
         let value = |v| value_text(ir, v);
         match self {
@@ -117,7 +117,7 @@ fn axis_words(ir: &Ir, refusal: &AxisRefusal) -> String {
     }
 }
 
-/// The kind of an op that is a call, with its article.
+/// The kind of an op that runs as a call, with its article.
 fn noun(ir: &Ir, op: Op) -> &'static str {
     match ir.def(op).map(|d| d.class) {
         Some(OpClass::Contraction) => "a matrix product",
@@ -132,7 +132,7 @@ fn noun(ir: &Ir, op: Op) -> &'static str {
     }
 }
 
-/// The first result of an op; of an op without one its name.
+/// The first result of an op; the op's name if it has no result.
 fn made(ir: &Ir, op: Op) -> String {
     let first = ir.results(op).first();
     first.map_or_else(|| ir.name(op).into(), |&v| value_text(ir, v))

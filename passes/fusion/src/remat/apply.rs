@@ -1,6 +1,6 @@
-//! Writes a solution down: new segments with the ops that it says, in the old order, in place of the old ones.
+//! Writes a solution to the IR: replaces the segments by new ones with the ops of the solution, in the same order.
 //!
-//! Each class of ops stands once in a kernel, so equal ops of one segment become one on the way.
+//! A kernel has each class of equal ops once, so equal ops of one segment are merged.
 
 use fuser_dialects::task;
 use fuser_ir::clone::Mapping;
@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::extract::Extract;
 use super::problem::{Kernel, Solution};
 
-/// Replaces the segments; gives the new ones.
+/// Replaces the segments; returns the new ones.
 pub(super) fn apply(ir: &mut Ir, extract: &Extract, solution: &Solution) -> Vec<Option<Op>> {
     let mut memory = FxHashMap::<u32, Value>::default();
     let mut new = Vec::with_capacity(extract.segments.len());
@@ -24,7 +24,7 @@ pub(super) fn apply(ir: &mut Ir, extract: &Extract, solution: &Solution) -> Vec<
         for index in 0..ir.results(old).len() {
             let result = ir.result(old, index);
             let class = extract.class[&result];
-            // What no kernel writes is an input that the segment only handed on.
+            // A value that no kernel writes is an input that the segment only passed on.
             let input = extract.sample[class as usize];
             let value = memory.get(&class).copied().unwrap_or(input);
             ir.replace_all_uses(result, value);
@@ -68,17 +68,17 @@ fn make(
     segment
 }
 
-/// The treatment of the ops that a kernel has already.
+/// The treatment of the ops that a kernel already has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Own {
-    /// They go into the new kernel.
+    /// They move into the new kernel.
     Moved,
-    /// They stay, and the new kernel has copies.
+    /// They stay, and the new kernel gets copies.
     Copied,
 }
 
-/// Puts the ops of a kernel into `body` and ends it; gives what it writes. Values that it does not compute are read
-/// from `memory`, where they are there.
+/// Fills `body` with the ops of a kernel and its terminator; returns the values that it writes. A value computed
+/// elsewhere is read from `memory`, if it is there, and else from the sample of its class.
 #[allow(clippy::too_many_arguments)] // The kernel is four of them.
 pub(super) fn fill_body(
     ir: &mut Ir,

@@ -1,5 +1,5 @@
-//! Costs of kernels as they are and as they would become: one of the latter is put together in a copy of the program,
-//! planned, and taken away again, unless a kernel of equal structure was planned before.
+//! Costs of kernels, current and proposed. A proposed kernel is built in a copy of the program, planned, and removed,
+//! unless a kernel of equal structure was planned before.
 
 use fuser_analysis::cost::Copies;
 use fuser_dialects::task;
@@ -11,28 +11,28 @@ use super::extract::Extract;
 use super::problem::Kernel;
 use crate::planner::{CostResult, Planner, Structure};
 
-/// The cost result of a drawn segment; `None` where the model has no plan for it.
+/// The cost result of a drawn segment; `None` if the model has no plan for it.
 pub(crate) fn drawn(ir: &Ir, segment: Op, planner: &mut Planner) -> Option<CostResult> {
     let mut ops = ir.children(segment);
     ops.retain(|&op| !ir.is(op, &task::YIELD));
     planner.answer(ir, &ops, &Copies::default()).ok()
 }
 
-/// Asks about kernels that are not drawn.
+/// Queries the cost model about proposed kernels.
 pub(super) struct CostCache<'a> {
     pub planner: &'a mut Planner,
-    /// The program again, to put kernels together in.
+    /// A copy of the program in which proposed kernels are built.
     scratch: Option<Ir>,
 }
 
 impl<'a> CostCache<'a> {
-    /// Nothing put together so far.
+    /// A cache without a copy of the program; the copy is made when it is first needed.
     pub fn new(planner: &'a mut Planner) -> Self {
         let scratch = None;
         Self { planner, scratch }
     }
 
-    /// The cost result of kernel `number` when it is `kernel` and writes `wanted`.
+    /// The cost result of kernel `number` if its content becomes `kernel` and it writes `wanted`.
     pub fn changed(
         &mut self,
         ir: &Ir,

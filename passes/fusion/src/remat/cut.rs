@@ -1,14 +1,16 @@
-//! The cheapest work of one kernel, given what is in memory: what it loads and what it computes, by a minimum cut.
+//! The cheapest work of one kernel for given contents of memory: a minimum cut decides which values it loads and which
+//! it computes.
 //!
-//! The outputs are followed back. A value that is not in memory is computed, whatever that costs, and needs the operands of its op;
-//! a value that no op may make here is loaded. A value that could be either is a *choice*. From the choices a network extends
-//! back over ops that may be computed here, up to values that the kernel has in any case, by the least price of the ops on a
-//! path; beyond the price of all loads at stake, those of choices that meet, nothing is to be gained.
+//! The search starts from the outputs and goes back. A value that is not in memory is computed at any cost, and needs
+//! the operands of its op. A value that no op may compute here is loaded. A value that may be either is a *choice*.
+//! From the choices a network extends back over ops that may be computed here, up to values that the kernel has in any
+//! case, in the order of the least price of the ops on a path. It stops where this price reaches the sum of the loads
+//! at stake, those of all connected choices: nothing can be gained there.
 //!
-//! Every value is an edge `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory), every op a node
-//! between its operands and its results; the source feeds each op with the price of computing it here (nothing for the
-//! kernel's own ops), and choices lead to the sink. The severed edges are paid: loads, and foreign ops. Of equal cuts the one
-//! nearest the sink counts: less is recomputed.
+//! Every value is an edge `in -> out` with the bytes of a load as capacity (unbounded if it is not in memory). Every op
+//! is a node between its operands and its results. The source feeds each op with the price of computing it here
+//! (nothing for the kernel's own ops), and choices lead to the sink. The severed edges are paid for: loads, and foreign
+//! ops. Among equal cuts the one nearest the sink is chosen, which recomputes less.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -21,13 +23,13 @@ use super::flow::Flow;
 use super::problem::{Kernel, Problem};
 use super::trace::{Outcome, Traces};
 
-/// Capacity that no cut pays. Finite capacities are clamped far below, so that sums do not reach it.
+/// Capacity of edges that no cut severs. Finite capacities are clamped far below, so that their sums stay less.
 const UNBOUNDED: u64 = 1 << 60;
-/// Foreign ops that a kernel may have to compute: more than a few never pay.
+/// The most foreign ops that a kernel may be forced to compute; more than a few never pay.
 const MAX_FOREIGN: usize = 96;
 /// Foreign ops that a kernel may consider for each choice, besides the first [`MAX_FOREIGN`].
 const FOREIGN_PER_CHOICE: usize = 8;
-/// Values in memory that one goes back through, the choice itself included: each saves no more than its load.
+/// The most values in memory on a path back, the choice itself included: each saves at most its load.
 const MAX_DEPTH: u32 = 3;
 
 /// A kernel and the contents of memory.
@@ -45,7 +47,7 @@ impl Given<'_> {
     pub fn load_price(&self, value: u32) -> u64 {
         self.problem.load_bytes(value, self.kernel)
     }
-    /// The op that may make `value` here.
+    /// The op that may compute `value` here.
     pub fn producer(&self, value: u32) -> Option<u32> {
         let producer = self.problem.values[value as usize].producer;
         producer.filter(|&op| self.problem.may_compute(op, self.kernel))
@@ -62,26 +64,26 @@ impl Given<'_> {
     }
 }
 
-/// The ops of a kernel that are its own and computed in any case, and what follows from them alone. It stays the same while the kernel
-/// writes the same, and what it could load of its own results too.
+/// The kernel's own ops that it computes in any case, and facts that follow from them alone. The core is unchanged as
+/// long as the kernel writes the same values and may load the same of its own results.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Core {
     /// Ascending.
     pub ops: Vec<u32>,
-    /// The values that these ops make and are needed, and the inputs of the program that they read, ascending.
+    /// The needed results of these ops, and the inputs of the program that they read, ascending.
     pub values: Vec<u32>,
-    /// These inputs.
+    /// The inputs of the program among `values`.
     inputs: Vec<u32>,
     /// The other values that they read, ascending.
     pub reads: Vec<u32>,
-    /// Bytes of the loads of these inputs.
+    /// Bytes of the loads of `inputs`.
     cost: u64,
-    /// True if the kernel writes anything.
+    /// True if the kernel writes a value.
     is_alive: bool,
 }
 
 impl Core {
-    /// The core of a kernel that writes more than one whose core is `base`.
+    /// Extends `base` to a kernel with additional outputs.
     fn new(given: Given<'_>, base: &Self) -> Self {
         let mut open = given.problem.wanted(given.kernel, given.written);
         let mut core = base.clone();
@@ -117,7 +119,7 @@ impl Core {
     }
 }
 
-/// The work of a kernel besides its core, and what it was chosen from.
+/// The work of a kernel besides its core, and the values examined for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Choice {
     /// Values that it loads, ascending.
@@ -126,12 +128,12 @@ pub(super) struct Choice {
     pub computes: Vec<u32>,
     /// Bytes of the loads and the price of foreign ops.
     pub cost: u64,
-    /// All values that were looked at: whether one of them is written concerns the kernel.
+    /// All values examined: writing or not writing one of them concerns the kernel.
     pub region: Vec<u32>,
 }
 
 impl Choice {
-    /// The same with other numbers of values and ops.
+    /// The choice with other numbers of values and ops.
     pub fn map(&self, value: impl Fn(&u32) -> u32, op: impl Fn(&u32) -> u32) -> Self {
         Self {
             loads: self.loads.iter().map(&value).collect(),
@@ -142,7 +144,7 @@ impl Choice {
     }
 }
 
-/// The work of a kernel, and what it was chosen from.
+/// The work of a kernel, and the values examined for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Solved {
     core: Rc<Core>,
@@ -152,12 +154,12 @@ pub(super) struct Solved {
     computes: Vec<u32>,
     /// Bytes of the loads and the price of foreign ops.
     pub cost: u64,
-    /// All values that were looked at: whether one of them is written concerns the kernel.
+    /// All values examined: writing or not writing one of them concerns the kernel.
     pub region: Vec<u32>,
 }
 
 impl Solved {
-    /// True if the kernel writes anything.
+    /// True if the kernel writes a value.
     pub fn is_alive(&self) -> bool {
         self.core.is_alive
     }
@@ -166,7 +168,7 @@ impl Solved {
         let own = || self.core.ops.binary_search(&op).is_ok();
         self.computes.binary_search(&op).is_ok() || own()
     }
-    /// The core, if it is the same or more after `value` is `written`, or is written no more.
+    /// The core, if it stays the same or grows when writing `value` becomes `written`.
     pub fn core(
         &self,
         problem: &Problem,
@@ -183,7 +185,7 @@ impl Solved {
         };
         same.then_some(&self.core)
     }
-    /// All of it.
+    /// The whole work of the kernel.
     pub fn kernel(&self) -> Kernel {
         let all = |a: &[u32], b: &[u32]| {
             let mut all = [a, b].concat();
@@ -201,11 +203,11 @@ impl Solved {
 /// The part of a value in the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Role {
-    /// None: the kernel has it in any case.
+    /// No part: the kernel has the value in any case.
     Had,
-    /// An end: it is needed.
+    /// A choice: the kernel needs the value.
     Choice,
-    /// Others may be computed from it.
+    /// A value from which others may be computed.
     Passed,
 }
 
@@ -213,44 +215,45 @@ enum Role {
 struct Found {
     value: u32,
     role: Role,
-    /// The choice that it was first found from.
+    /// The choice from which it was first found.
     choice: usize,
-    /// Values in memory on the way to it, itself included.
+    /// Values in memory on the path to it, itself included.
     depth: u32,
     /// True if its op was followed.
     done: bool,
-    /// Its place in the network: where it is made or loaded, and where it is had.
+    /// Its two nodes in the network: where it is computed or loaded, and where it is available.
     nodes: (u32, u32),
 }
 
-/// A value or an op that was not found.
+/// The position of a value or an op that was not found.
 pub(super) const NOWHERE: u32 = u32::MAX;
 
-/// Solves one kernel after the other; its lists are kept from one to the next.
+/// Solves kernels one after the other; its buffers are reused.
 #[derive(Debug, Default)]
 pub(super) struct Cutter {
     /// Values in order of discovery.
     found: Vec<Found>,
-    /// The place of every value of the problem in that list; [`NOWHERE`]: not found.
+    /// The position of every value of the problem in that list; [`NOWHERE`] if not found.
     place: Vec<u32>,
-    /// Ops in order of discovery: first those that are computed in any case, then those that may be.
+    /// Ops in order of discovery: first the ops computed in any case, then those that may be computed.
     ops: Vec<u32>,
-    /// The place of every op of the problem in that list.
+    /// The position of every op of the problem in that list.
     op_place: Vec<u32>,
-    /// Ops that are computed in any case.
+    /// Number of ops computed in any case.
     forced: usize,
-    /// Values by the least price of the foreign ops on a path to them, their own included, then in order of discovery.
+    /// Values in the order of the least price of the foreign ops on a path to them, including their own op, then in
+    /// order of discovery.
     heap: BinaryHeap<Reverse<(u128, usize)>>,
     flow: Flow,
     traces: Traces,
-    /// Values, ops and nodes of networks looked at.
+    /// Search steps: values, ops and network nodes examined.
     pub work: u64,
-    /// Kernels that were solved; others looked the same.
+    /// Kernels solved by a cut, without those answered from a trace.
     pub solved: u64,
 }
 
 impl Cutter {
-    /// The cheapest work of a kernel, whose core may be `known`; `None` where it cannot have all that it needs.
+    /// The cheapest work of a kernel, whose core may be `known`; `None` if a value that it needs is unavailable.
     pub fn solve(&mut self, given: Given<'_>, known: Option<&Rc<Core>>) -> Option<Solved> {
         self.place.resize(given.problem.values.len(), NOWHERE);
         self.op_place.resize(given.problem.ops.len(), NOWHERE);
@@ -276,7 +279,7 @@ impl Cutter {
             region: choice.region,
         })
     }
-    /// The cheapest work besides the core, and the work of finding it.
+    /// The cheapest work besides the core, and the search steps taken to find it.
     fn choose(&mut self, given: Given<'_>, core: &Core) -> Outcome {
         self.solved += 1;
         let before = std::mem::take(&mut self.work);
@@ -291,7 +294,7 @@ impl Cutter {
         self.clear();
         outcome
     }
-    /// Forgets what was found, in time that takes no longer than finding it did.
+    /// Clears the discoveries, in time linear in their number.
     fn clear(&mut self) {
         for found in self.found.drain(..) {
             self.place[found.value as usize] = NOWHERE;
@@ -327,7 +330,8 @@ impl Cutter {
         (self.op_place[op as usize] as usize) < self.forced || core.ops.binary_search(&op).is_ok()
     }
 
-    /// Finds what is computed and loaded in any case, and the choices; false where something is missing.
+    /// Finds the ops computed and the values loaded in any case, and the choices; false if a needed value is
+    /// unavailable.
     fn force(&mut self, given: Given<'_>, core: &Core) -> bool {
         let mut foreign = 0;
         let mut open = core.reads.clone();
@@ -417,7 +421,7 @@ impl Cutter {
             }
         }
     }
-    /// Comes to a value that an op reads or makes; gives its place, unless the kernel has it in any case.
+    /// Visits a value that an op reads or computes; returns its position, unless the kernel has it in any case.
     fn meet(
         &mut self,
         given: Given<'_>,
@@ -443,7 +447,7 @@ impl Cutter {
         }
         (self.found[at].role != Role::Had).then_some(at)
     }
-    /// Puts the op of a value on the list, with the price of the path that it ends.
+    /// Queues the op of a value, with the price of the path that ends with this op.
     fn reach(&mut self, given: Given<'_>, at: usize, price: u128) {
         let found = &self.found[at];
         if let Some(op) = given.producer(found.value).filter(|_| !found.done) {
@@ -452,7 +456,7 @@ impl Cutter {
         }
     }
 
-    /// The work of the kernel, by the cut through the network.
+    /// The work of the kernel, by the minimum cut of the network.
     fn cut(&mut self, given: Given<'_>) -> Choice {
         self.flow.clear();
         let (source, sink) = (self.flow.node(), self.flow.node());
@@ -462,6 +466,7 @@ impl Cutter {
                 true => clamp(given.load_price(found.value)),
                 false => UNBOUNDED,
             };
+            // To cut this arc is to load the value.
             self.flow.arc(inner, outer, capacity);
             if found.role == Role::Choice {
                 self.flow.arc(outer, sink, UNBOUNDED);
@@ -477,6 +482,7 @@ impl Cutter {
         for (&op, &node) in optional.iter().zip(&nodes) {
             let info = &given.problem.ops[op as usize];
             if given.price(op) > 0 {
+                // To cut this arc is to compute the op.
                 self.flow.arc(source, node, clamp(given.price(op)));
             }
             let place = |value: &u32| {

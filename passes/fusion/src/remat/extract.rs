@@ -1,5 +1,5 @@
-//! From segments to the plain problem. Equal pure ops of different segments are one op with several homes, so what a
-//! kernel has already costs nothing to "recompute" there.
+//! Builds the plain problem from segments. Equal pure ops of different segments are one op with several homes, so
+//! "recomputing" an op that a kernel already has costs nothing.
 
 use fuser_analysis::axes::window;
 use fuser_analysis::cost::{Model, is_pinned};
@@ -13,12 +13,12 @@ use smallvec::SmallVec;
 use super::problem::{OpInfo, Problem, Solution, ValueInfo};
 use super::solutions::Contents;
 
-/// A problem and what its numbers stand for.
+/// A problem, and the IR ops and values for its numbers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extract {
     pub problem: Problem,
     pub segments: Vec<Op>,
-    /// One IR value of each class: for inputs the value itself.
+    /// One IR value of each class; for inputs the value itself.
     pub sample: Vec<Value>,
     /// The class of each value.
     pub class: FxHashMap<Value, u32>,
@@ -26,26 +26,26 @@ pub(super) struct Extract {
     pub instances: Vec<SmallVec<[(u32, Op); 1]>>,
     /// The classes that each op reads, operand by operand.
     pub operands: FxHashMap<Op, SmallVec<[u32; 3]>>,
-    /// The values that are written now.
+    /// The values that are currently written.
     pub written: Vec<bool>,
-    /// The price of the program as it is.
+    /// The current price of the program.
     pub cost: u64,
 }
 
-/// The key under which two ops are equal.
+/// The key by which two ops are equal.
 type Key = (u32, Vec<(Sym, AttrId)>, Vec<u32>, Vec<TypeId>);
 
 /// Prices, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Prices {
-    /// Of a launch.
+    /// Price of a launch.
     pub launch: u64,
-    /// Of arithmetic, per cent of what the target's figures say.
+    /// Price of arithmetic, in per cent of the target's figures.
     pub arithmetic: u64,
 }
 
 impl Extract {
-    /// Reads the segments of `program`; `None` where one holds more than ops, sweeps say.
+    /// Reads the segments of `program`; `None` if one contains more than plain ops, for example sweeps.
     pub fn build(ir: &Ir, program: Op, model: &Model, prices: Prices) -> Option<Self> {
         let mut extract = Self::default();
         let children = ir.children(program).into_iter();
@@ -64,7 +64,8 @@ impl Extract {
         Some(extract)
     }
 
-    /// Says which segments are views, which move nothing and stay what they are, and how many launches each of the others is.
+    /// Sets which segments are views, which move nothing and stay unchanged, and the number of launches of each
+    /// segment.
     pub fn set_kinds(&mut self, ir: &Ir, views: Vec<bool>, launches: Vec<u64>) {
         for (closed, view) in self.problem.closed.iter_mut().zip(&views) {
             *closed |= *view;
@@ -158,7 +159,7 @@ impl Extract {
         });
     }
 
-    /// The solution in which the segments compute these ops, if there is one.
+    /// The solution in which the segments compute `contents`, if it is valid.
     pub fn solution(&self, ir: &Ir, contents: &Contents) -> Option<Solution> {
         let class = |&op: &Op| {
             let value = self.class.get(ir.results(op).first()?)?;
@@ -177,20 +178,20 @@ impl Extract {
         self.problem.solution(computes)
     }
 
-    /// For each value the one that stands for its class.
+    /// Maps each value to the sample of its class.
     pub fn stand_ins(&self) -> FxHashMap<Value, Value> {
         let all = self.class.iter();
         all.map(|(&value, &class)| (value, self.sample[class as usize]))
             .collect()
     }
-    /// The op of a class that stands in `kernel`.
+    /// The op of a class that is in `kernel`, if there is one.
     pub fn own(&self, class: u32, kernel: u32) -> Option<Op> {
         let all = &self.instances[class as usize];
         let at = all.partition_point(|(home, _)| *home < kernel);
         let found = all.get(at).filter(|(home, _)| *home == kernel);
         found.map(|(_, op)| *op)
     }
-    /// The op of a class that stands for it in `kernel`: its own, or else any.
+    /// The op of a class to use for `kernel`: its own op, or any other of the class.
     pub fn instance(&self, class: u32, kernel: u32) -> Op {
         let any = self.instances[class as usize][0].1;
         self.own(class, kernel).unwrap_or(any)
@@ -225,7 +226,7 @@ impl Extract {
         number
     }
 
-    /// Finds the values that segments give to others or to the program.
+    /// Finds the values that segments write for other segments or for the program.
     fn find_written(&mut self, ir: &Ir) {
         self.written = vec![false; self.problem.values.len()];
         for (&segment, number) in self.segments.iter().zip(0..) {
@@ -244,7 +245,7 @@ impl Extract {
         }
     }
 
-    /// The price of the segments as they are: the bytes that they load and write, and their launches.
+    /// The current price of the segments: the bytes that they load and write, and their launches.
     fn cost_now(&self, ir: &Ir) -> u64 {
         let mut cost = 0u64;
         for (&segment, kernel) in self.segments.iter().zip(0..) {
@@ -271,7 +272,8 @@ impl Extract {
     }
 }
 
-/// The tensor that a slice, a pad or a gather reads, and the most bytes of it that the op touches: no more than it makes.
+/// The tensor that a slice, a pad or a gather reads, and the most bytes of it that the op touches, which are at most
+/// the bytes of its result.
 fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
     if !window::is_window(ir, op) {
         return None;
@@ -285,7 +287,7 @@ fn part_read(ir: &Ir, op: Op, model: &Model) -> Option<(Value, u64)> {
     };
     let (operand, result) = (ir.operand(op, operand), *ir.results(op).first()?);
     let bytes = |v: Value| model.bindings.bytes(ir, v);
-    // Another operand, a pad's value or indices say, is read as it is.
+    // A pad value or indices are read whole.
     let again = ir.operands(op).filter(|&v| v == operand).count() > 1;
     (!again).then(|| (operand, bytes(operand).min(bytes(result))))
 }

@@ -1,38 +1,38 @@
-//! The most that can flow through a network, and the smallest cut that bounds it: Dinic's algorithm on flat lists.
+//! Maximum flow and minimum cut of a network: Dinic's algorithm on flat lists.
 //!
-//! Levels are distances from the source over arcs with room left. Within one set of levels a path goes up one level at
-//! a time, is given up only as far as the first arc that is full, and an arc that led nowhere is not looked at again.
-//! With many short paths side by side from source to sink it takes time in proportion to the network.
+//! Levels are distances from the source over arcs with residual capacity. In one phase a path ascends one level at a
+//! time, is retracted only to its first full arc, and an arc that led nowhere is not examined again. For many short
+//! parallel paths from source to sink, the time is linear in the network.
 //!
-//! Guarantees: [`Flow::reaches`] does not depend on the order of nodes and arcs: it is the same for every largest flow. Capacities
-//! must fit 62 bits. The lists are kept from one network to the next.
+//! Guarantees: [`Flow::reaches`] does not depend on the order of nodes and arcs: it is equal for every maximum flow.
+//! Capacities must fit 62 bits. The buffers are reused from one network to the next.
 
 /// No arc.
 const NONE: u32 = u32::MAX;
 
-/// A network and what flows through it.
+/// A network and its current flow.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
     /// The head of each arc. Its reverse is the neighbour: arc `a ^ 1`.
     to: Vec<u32>,
     /// The residual capacity of each arc.
     room: Vec<u64>,
-    /// The arc of the same node that was added before.
+    /// The arc added to the same node before this one.
     before: Vec<u32>,
-    /// The arc of each node that was added last.
+    /// The arc added last to each node.
     last: Vec<u32>,
-    /// One more than the distance from the source; 0: out of reach.
+    /// One plus the distance from the source; 0 if unreachable.
     levels: Vec<u32>,
-    /// The arc of each node to look at next.
+    /// The arc of each node to examine next.
     current: Vec<u32>,
     queue: Vec<u32>,
     path: Vec<u32>,
-    /// Times that levels were found.
+    /// The number of phases: times that levels were computed.
     pub phases: u64,
 }
 
 impl Flow {
-    /// Takes all nodes away.
+    /// Removes all nodes.
     pub fn clear(&mut self) {
         self.to.clear();
         self.room.clear();
@@ -45,7 +45,7 @@ impl Flow {
         self.last.push(NONE);
         (self.last.len() - 1) as u32
     }
-    /// Lets at most `capacity` flow from one node to another.
+    /// Adds an arc of `capacity` from one node to another.
     pub fn arc(&mut self, from: u32, to: u32, capacity: u64) {
         for (from, to, room) in [(from, to, capacity), (to, from, 0)] {
             let last = &mut self.last[from as usize];
@@ -56,14 +56,14 @@ impl Flow {
         }
     }
 
-    /// Lets flow as much as can.
+    /// Maximizes the flow.
     pub fn maximize(&mut self, source: u32, sink: u32) {
         while self.find_levels(source, sink) {
             self.current.clone_from(&self.last);
             self.block(source, sink);
         }
     }
-    /// Says whether the sink is within reach.
+    /// Computes the levels; returns true if the sink is reachable.
     fn find_levels(&mut self, source: u32, sink: u32) -> bool {
         self.phases += 1;
         self.levels.clear();
@@ -89,7 +89,7 @@ impl Flow {
         }
         false
     }
-    /// Fills paths that go up level by level until each has an arc that is full.
+    /// Fills ascending paths until each has a full arc (a blocking flow).
     fn block(&mut self, source: u32, sink: u32) {
         self.path.clear();
         let mut node = source;
@@ -115,7 +115,7 @@ impl Flow {
             }
         }
     }
-    /// Fills the path; goes back to where its first full arc begins, and gives that node.
+    /// Fills the path, retracts it to the start of its first full arc, and returns that node.
     fn fill(&mut self) -> u32 {
         let room = |&arc: &u32| self.room[arc as usize];
         let least = self.path.iter().map(room).min().unwrap_or(0);
@@ -131,7 +131,8 @@ impl Flow {
         node
     }
 
-    /// For each node whether more could flow from it to the sink: the smallest side of a minimum cut.
+    /// For each node, true if more could flow from it to the sink: the sink side of the minimum cut, which is the
+    /// smallest.
     pub fn reaches(&mut self, sink: u32) -> Vec<bool> {
         let mut reaches = vec![false; self.last.len()];
         reaches[sink as usize] = true;

@@ -1,4 +1,5 @@
-//! The whole of rematerialization on a program: read, search, write on a copy, ask the cost model, keep or close kernels.
+//! Rematerialization of a program: builds the problem, searches, evaluates the changed kernels, and accepts, or closes
+//! kernels and repeats.
 
 use std::rc::Rc;
 
@@ -16,24 +17,26 @@ use super::solutions::Contents;
 use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
-/// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it; then it is closed to all of them.
+/// Rounds in which foreign ops that the cost model refuses in a kernel are barred from it. After that the kernel is
+/// closed to all foreign ops.
 const MAX_ROUNDS: usize = 8;
-/// Rounds after which a kernel that is refused for what no single op is the cause of is closed; then all are.
+/// Further rounds, in which refused kernels are closed; in the last one all kernels are.
 const MAX_CLOSING: usize = 4;
 
 /// Prices and bounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Config {
-    /// Price of a launch in bytes; `None`: by the target's figures.
+    /// Price of a launch in bytes; `None`: from the target's figures.
     pub launch_bytes: Option<u64>,
-    /// Price of arithmetic, per cent of the target's.
+    /// Price of arithmetic, in per cent of the target's figures.
     pub arithmetic: u64,
-    /// Values, ops and nodes of networks that the search may look at, for each op of the program, and at some more.
+    /// Search steps (values, ops and network nodes) for each op of the program, in addition to a constant.
     pub work: u64,
 }
 
 impl Config {
-    /// Prices and bounds where nobody says otherwise. Rounds of segmentation look ahead by them, so that the pass finds what they found.
+    /// The default prices and bounds. Rounds of segmentation look ahead with them, so that the pass finds the same
+    /// solutions.
     pub const DEFAULT: Self = Self {
         launch_bytes: None,
         arithmetic: 100,
@@ -44,39 +47,39 @@ impl Config {
 /// The outcome of an improvement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Outcome {
-    /// True if something became cheaper; without it only the counters below are filled, and the program is as before.
+    /// True if the cost fell. If false, only the counters below are set, and the program is unchanged.
     pub changed: bool,
     /// Bytes read and written before.
     pub bytes_before: u64,
     /// Bytes read and written after.
     pub bytes_after: u64,
-    /// Ops computed again in a foreign kernel.
+    /// Ops recomputed in a foreign kernel.
     pub recomputed: u64,
-    /// Segments that nothing needs any more.
+    /// Segments removed because no value of theirs is needed.
     pub vanished: u64,
-    /// Steps of the search: values, ops and nodes of networks that it examined.
+    /// Search steps: values, ops and network nodes examined.
     pub work: u64,
-    /// Steps tried.
+    /// Changes tried.
     pub steps: u64,
-    /// Kernels that were solved; others looked the same as one of them, or the problem was known.
+    /// Kernels solved by a cut, without those answered from a trace or from a known problem.
     pub solved: u64,
-    /// Ops in the kernels that the cost model was asked about.
+    /// Ops in the kernels about which the cost model was queried.
     pub planned_ops: u64,
     /// True if the budget ended the search.
     pub spent: bool,
-    /// The cost of all segments now, as far as the cost model knows.
+    /// The cost of all segments now, as far as the cost model accepts them.
     pub cost: Cost,
-    /// Kernels that the cost model refused as they would become: they computed nothing foreign after that.
+    /// Kernels refused by the cost model with foreign ops, and therefore closed to these.
     pub closed: u64,
-    /// Values that a segment computes again, by name, and the segment's.
+    /// Recomputed values, each with the segment that recomputes it, by name.
     pub again: Vec<(String, String)>,
-    /// Segments that vanished, by name.
+    /// Removed segments, by name.
     pub gone: Vec<String>,
-    /// Foreign ops that had no iteration space in common with a kernel, times kernels.
+    /// Foreign ops barred from a kernel because they have no common iteration space with it, counted per kernel.
     pub barred: u64,
 }
 
-/// Rematerializes the segments of `program`. If it is known what they compute in the end, nothing is searched.
+/// Rematerializes the segments of `program`. With known final `contents` of the segments, nothing is searched.
 pub(crate) fn improve(
     ir: &mut Ir,
     program: Op,
@@ -96,7 +99,7 @@ pub(crate) fn improve(
     let segments = extract.segments.iter();
     let current: Vec<Option<CostResult>> = segments.map(|&s| drawn(ir, s, planner)).collect();
     let mut costs = CostCache::new(planner);
-    // One that only hands inputs on has nothing to keep.
+    // A view that only passes inputs on has no op to keep.
     let views = extract.segments.iter().zip(&current).map(|(&s, plan)| {
         let view = plan.as_ref().is_some_and(|p| p.kind == Kind::View);
         view && ir.children(s).len() > 1
@@ -113,7 +116,7 @@ pub(crate) fn improve(
     let mut made = Made::new(extract.segments.len());
     let known = contents.and_then(|contents| extract.solution(ir, contents));
     let mut known = known.filter(|solution| solution.cost < extract.cost);
-    // Kernels know one value under several names: one of each class stands for all.
+    // Kernels have one value under several names: one value of each class stands for all.
     let mut names = None;
     for round in 0..=MAX_ROUNDS + MAX_CLOSING {
         let solutions = &mut costs.planner.solutions;
@@ -163,9 +166,9 @@ pub(crate) fn improve(
     outcome
 }
 
-/// The cost results of the kernels as they would become; evaluated again only for kernels that changed.
+/// The cost results of the kernels after the change; recomputed only for kernels that changed.
 struct Made {
-    /// `None`: the kernel vanishes. `None` inside: the model has no plan for it.
+    /// `None` if the kernel is removed; `Some(None)` if the model has no plan for it.
     kernels: Vec<Option<Option<CostResult>>>,
     last: Option<Rc<Solution>>,
 }
@@ -177,7 +180,7 @@ impl Made {
             last: None,
         }
     }
-    /// Asks about the kernels of `solution` that are others than before.
+    /// Evaluates the kernels of `solution` that differ from the previous solution.
     fn price(
         &mut self,
         ir: &Ir,
@@ -209,7 +212,7 @@ impl Made {
     }
 }
 
-/// Writes a solution down, and what the kernels are now.
+/// Writes a solution to the IR, with the kinds of its kernels.
 fn accept(
     ir: &mut Ir,
     extract: &Extract,
@@ -229,14 +232,14 @@ fn accept(
     }
 }
 
-/// The sum of the costs of all kernels that the model knows.
+/// The sum of the costs of all kernels that the model accepts.
 fn sum(costs: &[Option<Cost>]) -> Cost {
     let known = costs.iter().flatten();
     known.fold(Cost::default(), |sum, cost| sum.plus(cost))
 }
 
-/// The foreign ops of a kernel that have no iteration space in common with its own ops: those nearest to them are tried
-/// first, each beside those that fit.
+/// The foreign ops of a kernel that have no common iteration space with its own ops. The ops nearest to these are tried
+/// first, and each is added to those that fit.
 fn culprits(
     ir: &Ir,
     extract: &Extract,
@@ -275,7 +278,8 @@ fn prices(model: &Model, config: &Config) -> Prices {
     }
 }
 
-/// The kernels that have no plan any more; or, where the whole change moves more bytes or as many in more launches, those that do.
+/// The kernels that lost their plan. If there are none and the whole change moves more bytes, or as many in more
+/// launches, the kernels whose price rose.
 fn refused(before: &[Option<Cost>], after: &[Option<Option<Cost>>]) -> Vec<usize> {
     let lost = |(kernel, after): (usize, &Option<Option<Cost>>)| {
         (before[kernel].is_some() && *after == Some(None)).then_some(kernel)

@@ -1,9 +1,8 @@
-//! Rematerialization: a kernel recomputes values that are dearer to load.
+//! Rematerialization: a kernel recomputes values whose loads cost more.
 //!
-//! For given kernels in run order the pass chooses which values are written to memory at all (the outer search) and,
-//! for each kernel alone, the values that it loads and those that it computes again (a minimum cut whose capacities are
-//! stored bytes and whose price of recomputation is part of the same cut). A kernel that has nothing left to write
-//! vanishes.
+//! For given kernels in run order the pass chooses the values that are written to memory at all (the outer search). For
+//! each kernel by itself it then chooses the values to load and the values to recompute: a minimum cut whose capacities
+//! are stored bytes and prices of recomputation. A kernel without values to write is removed.
 //!
 //! ```text
 //! %h = task.segment @s0 { %h = fusion.cast %x to f32 ; ... }      (f32, 4 bytes, written and read)
@@ -12,14 +11,15 @@
 //! %y = task.segment @s1 { %h = fusion.cast %x to f32 ; %y = fusion.exp %h }      (bf16, 2 bytes, read once)
 //! ```
 //!
-//! Never recomputes a reduction, a pinned op, a barrier, or what must lie in memory; never moves work from a kernel to
-//! an earlier one; never changes a program's result, which stays written once. An accepted change lowers the cost
-//! strictly, so the pass ends, and running it again changes nothing. The cost model must accept every kernel as it
-//! becomes; a kernel that it refuses stays as it was.
+//! Never recomputes a reduction, a pinned op, a barrier, or a value that must be in memory; never moves work from a
+//! kernel to an earlier one; never changes a program's result, which is still written once. An accepted change strictly
+//! lowers the cost, so the pass terminates, and running it again changes nothing. The cost model must accept every
+//! changed kernel; a kernel that it refuses is left unchanged.
 //!
-//! Reading order: `problem.rs` (the choice as plain data, and its price), `cut.rs` (what one kernel had better
-//! load: a minimum cut), `flow.rs` (that cut), `trace.rs` (kernels that were solved before), `search.rs` (what is written), `solutions.rs` (what was solved before), `extract.rs` (from IR), `apply.rs` (to IR),
-//! `cost_cache.rs` (what kernels cost), `improve.rs` (all of it), `pass.rs`.
+//! Reading order: `problem.rs` (the problem as plain data, and prices), `cut.rs` (the loads and ops of one kernel by a
+//! minimum cut), `flow.rs` (maximum flow), `trace.rs` (kernels solved before), `search.rs` (the values to write),
+//! `solutions.rs` (problems solved before), `extract.rs` (from IR), `apply.rs` (to IR), `cost_cache.rs` (costs of
+//! kernels), `improve.rs` (the driver), `pass.rs`.
 
 mod apply;
 mod cost_cache;

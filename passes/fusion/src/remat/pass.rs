@@ -145,7 +145,7 @@ fn explanation(outcome: &Outcome) -> String {
     text
 }
 
-/// The same as data.
+/// The changes since segments were explained, as data.
 fn data(outcome: &Outcome) -> Later<'_> {
     let again = outcome.again.iter();
     Later {
@@ -164,12 +164,12 @@ fn data(outcome: &Outcome) -> Later<'_> {
 #[derive(Serialize)]
 struct Later<'a> {
     pass: &'static str,
-    /// Read and written.
+    /// Bytes read and written before.
     bytes_before: u64,
     bytes_after: u64,
-    /// The ops that are computed once more, and their kernels.
+    /// The recomputed values, and the segments that recompute them.
     again: Vec<Again<'a>>,
-    /// Segments that nothing needs any more.
+    /// Segments removed because no value of theirs is needed.
     gone: &'a [String],
     /// True if the budget ended the search.
     spent: bool,

@@ -1,4 +1,4 @@
-//! The choice as plain data: values with bytes, ops with prices and homes, kernels in run order.
+//! The problem as plain data: values with bytes, ops with prices and homes, kernels in run order.
 
 use std::rc::Rc;
 
@@ -8,28 +8,28 @@ use smallvec::SmallVec;
 /// A value.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ValueInfo {
-    /// Stored bytes: the price of one write, and of one read of all of it.
+    /// Stored bytes: the price of one write, and of one read of the whole value.
     pub bytes: u64,
     /// Ops that read only a part of it, with the bytes of that part.
     pub parts: SmallVec<[(u32, u64); 1]>,
-    /// The op that makes it; `None` for a program input.
+    /// The op that computes it; `None` for a program input.
     pub producer: Option<u32>,
-    /// True if the program returns it: it is written in any case.
+    /// True if the program returns it: then it is always written.
     pub is_output: bool,
     /// The kernel that writes it, if it is written.
     pub writer: u32,
-    /// The ops that read it; filled by [`Problem::link`].
+    /// The ops that read it; set by [`Problem::link`].
     pub users: SmallVec<[u32; 2]>,
 }
 
-/// An op; equal ops of several kernels are one.
+/// An op; equal ops of several kernels are one op.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct OpInfo {
-    /// The kernels that have it, ascending.
+    /// The kernels that contain it, ascending.
     pub homes: SmallVec<[u32; 1]>,
     /// Values that it reads.
     pub reads: SmallVec<[u32; 3]>,
-    /// Values that it makes.
+    /// Values that it computes.
     pub writes: SmallVec<[u32; 1]>,
     /// Price of computing it in another kernel, in bytes.
     pub price: u64,
@@ -37,7 +37,7 @@ pub struct OpInfo {
     pub pinned: bool,
 }
 
-/// Kernels and what they share.
+/// Kernels and the values between them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Problem {
     /// Values.
@@ -48,20 +48,20 @@ pub struct Problem {
     pub kernels: u32,
     /// Price of a launch, in bytes.
     pub launch: u64,
-    /// Launches of each kernel as it is; one where there is no number.
+    /// Current launches of each kernel; 1 for a kernel without an entry.
     pub launches: Vec<u64>,
     /// Kernels that may not compute foreign ops.
     pub closed: Vec<bool>,
-    /// Foreign ops that a kernel may not compute, though it is open to others.
+    /// Foreign ops barred from a kernel that is otherwise open, as pairs of op and kernel.
     pub barred: FxHashSet<(u32, u32)>,
-    /// Kernels that are views: what they load and write has no price. They are closed as well.
+    /// Kernels that are views: their loads and writes are free. They are also closed.
     pub views: Vec<bool>,
-    /// Values by the kernel that would write them; filled by [`Problem::link`].
+    /// Values by the kernel that would write them; set by [`Problem::link`].
     pub by_writer: Vec<Vec<u32>>,
-    /// Bytes that a kernel's own ops touch of a value that some op reads in part, if each of them reads a part; filled
-    /// by [`Problem::link`].
+    /// Bytes that a kernel's own ops touch of a value that some op reads in part, by value and kernel; set by
+    /// [`Problem::link`].
     pub touched: FxHashMap<(u32, u32), u64>,
-    /// Bytes that an op computed again touches of such a value at most; filled by [`Problem::link`].
+    /// The most bytes of such a value that a recomputed op touches; set by [`Problem::link`].
     pub touched_abroad: FxHashMap<u32, u64>,
 }
 
@@ -76,19 +76,19 @@ pub struct Kernel {
     pub cost: u64,
 }
 
-/// A choice with its price.
+/// A solution with its price.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Solution {
     /// True for each value that is written; inputs are not.
     pub written: Vec<bool>,
-    /// The work of each kernel; `None` for one that vanished.
+    /// The work of each kernel; `None` for a removed kernel.
     pub kernels: Vec<Option<Rc<Kernel>>>,
-    /// The whole price.
+    /// The total price.
     pub cost: u64,
 }
 
 impl Problem {
-    /// Fills what follows from the rest.
+    /// Computes the derived fields.
     pub fn link(&mut self) {
         for value in &mut self.values {
             value.users.clear();
@@ -107,11 +107,11 @@ impl Problem {
             }
         }
     }
-    /// True if op `op` stands in `kernel`.
+    /// True if `kernel` contains op `op`.
     pub fn is_native(&self, op: u32, kernel: u32) -> bool {
         self.ops[op as usize].homes.binary_search(&kernel).is_ok()
     }
-    /// True if `kernel` may compute `op`: it has it, or an earlier kernel does and it may be computed again.
+    /// True if `kernel` may compute `op`: it contains it, or an earlier kernel does and recomputing is allowed.
     pub fn may_compute(&self, op: u32, kernel: u32) -> bool {
         if self.is_native(op, kernel) {
             return true;
@@ -121,12 +121,12 @@ impl Problem {
         let closed = self.closed.get(kernel as usize).copied().unwrap_or(false);
         earlier && !info.pinned && !closed && !self.barred.contains(&(op, kernel))
     }
-    /// True if `kernel` moves nothing.
+    /// True if `kernel` is a view, which moves nothing.
     pub fn is_view(&self, kernel: u32) -> bool {
         self.views.get(kernel as usize).copied().unwrap_or(false)
     }
-    /// The price of a kernel beyond what it loads, computes and writes: that of its launches. A view costs the host a fraction of one:
-    /// it is better gone where no more bytes move without it.
+    /// The price of the launches of a kernel. A view costs the host a fraction of a launch, so that it is removed if no
+    /// more bytes move without it.
     pub fn launch_of(&self, kernel: u32) -> u64 {
         let launches = self.launches.get(kernel as usize).copied().unwrap_or(1);
         match self.is_view(kernel) {
@@ -134,7 +134,7 @@ impl Problem {
             false => self.launch.saturating_mul(launches),
         }
     }
-    /// The price of loading `value` in `kernel`: all of it, or where its own ops there read parts alone, no more than these.
+    /// The price of loading `value` in `kernel`: the whole value, or at most the parts that its own ops read.
     pub fn load_bytes(&self, value: u32, kernel: u32) -> u64 {
         let info = &self.values[value as usize];
         if self.is_view(kernel) {
@@ -144,7 +144,7 @@ impl Problem {
             return info.bytes;
         }
         let own = self.touched.get(&(value, kernel));
-        // No op of its own reads it: whoever does is computed again here, and reads what it reads at home.
+        // If no own op reads it, a recomputed op does, and reads the same part as at home.
         let touched = own.or_else(|| self.touched_abroad.get(&value));
         touched.map_or(info.bytes, |&bytes| bytes.min(info.bytes))
     }
@@ -177,13 +177,14 @@ impl Problem {
             false => info.bytes,
         }
     }
-    /// True if `kernel` may load `value` when the values `written` are in memory.
+    /// True if `kernel` may load `value` when the values in `written` are in memory.
     pub fn may_load(&self, value: u32, kernel: u32, written: &[bool]) -> bool {
         let info = &self.values[value as usize];
         info.producer.is_none() || (written[value as usize] && info.writer < kernel)
     }
-    /// The solution in which the kernels compute these ops, ascending, and load what else they read; `None` stands for one that vanishes. What is
-    /// loaded or returned is written, and nothing else. There is none if a kernel would do what it may not, or for nothing.
+    /// The solution in which each kernel computes the given ops, ascending, and loads their other operands; `None`
+    /// stands for a removed kernel. Exactly the values that are loaded or returned are written. Returns `None` if a
+    /// kernel would do something not allowed, or would write nothing.
     pub fn solution(&self, computes: Vec<Option<Vec<u32>>>) -> Option<Solution> {
         if computes.len() != self.kernels as usize {
             return None;
@@ -239,7 +240,7 @@ impl Problem {
             computes,
         }
     }
-    /// True if one of `computes`, ascending, makes `value`.
+    /// True if an op of `computes`, ascending, computes `value`.
     fn makes(&self, computes: &[u32], value: u32) -> bool {
         let producer = self.values[value as usize].producer;
         producer.is_some_and(|op| computes.binary_search(&op).is_ok())

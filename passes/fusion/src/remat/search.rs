@@ -1,8 +1,9 @@
-//! The search for the values to be written to memory: descent from two starts, by removing or adding one value at a time.
+//! The search for the values to write to memory: a descent from two starts that removes or adds one value at a time.
 //!
-//! Starts are the values written now, and those that cannot be recomputed. A step is taken only if the whole price falls.
-//! A step solves anew (`cut.rs`) the kernel that writes the value and those that load it or looked at it. All values are tried until
-//! that finds nothing, a few times at most. All work is counted, and a budget bounds it.
+//! The starts are the values currently written, and the values that cannot be recomputed. A step is taken only if the
+//! total price falls. A step solves again (`cut.rs`) the kernel that writes the value, and the kernels that load it or
+//! examined it. All values are tried until no step succeeds, at most a few times. All work is counted, and a budget
+//! bounds it.
 
 use std::cmp::Reverse;
 use std::rc::Rc;
@@ -14,24 +15,25 @@ use super::cut::{Cutter, Given, Solved};
 use super::problem::{Problem, Solution};
 use crate::budget::Budget;
 
-/// Foreign ops that a kernel computes when everything that may be recomputed is; what is further away is written.
+/// Foreign ops that a kernel computes in the start that recomputes as much as possible; values that need more are
+/// written.
 const START_REACH: usize = 24;
-/// Times that all values are tried.
+/// The most passes over all values.
 const MAX_PASSES: usize = 8;
 
 /// Bound and counters of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Search {
-    /// Values, ops and nodes of networks that may be examined.
+    /// The budget, in values, ops and network nodes examined.
     pub budget: Budget,
-    /// Steps tried.
+    /// Changes tried.
     pub steps: u64,
-    /// Kernels that were solved; others looked the same as one of them.
+    /// Kernels solved by a cut, without those answered from a trace.
     pub solved: u64,
 }
 
 impl Search {
-    /// A search that tried nothing.
+    /// A search without steps so far.
     pub const fn new(budget: Budget) -> Self {
         Self {
             budget,
@@ -41,7 +43,7 @@ impl Search {
     }
 }
 
-/// The best choice found; at worst what `now` says. `now` lists what is written today.
+/// The best solution found, at worst that of `now`, the values currently written.
 pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Solution> {
     let mut starts = vec![now.to_vec(), unavoidable(problem, search)];
     starts.dedup();
@@ -54,12 +56,12 @@ pub fn solve(problem: &Problem, now: &[bool], search: &mut Search) -> Option<Sol
             walks.push(walk);
         }
     }
-    // Of equal ones the first.
+    // Among equal solutions the first is taken.
     let best = walks.iter().min_by_key(|w| w.cost);
     best.map(|w| w.solution())
 }
 
-/// The price of writing `written`; `None` where some kernel cannot get what it needs.
+/// The solution that writes `written`; `None` if a value that some kernel needs is unavailable.
 #[cfg(test)]
 pub(super) fn evaluate(
     problem: &Problem,
@@ -70,8 +72,8 @@ pub(super) fn evaluate(
     walk.map(|w| w.solution())
 }
 
-/// The values that have to be written if everything that may be recomputed is: outputs, and results that kernels need
-/// and may compute only at home. Results that are too far away count among these.
+/// The values written if everything is recomputed that may be: outputs, and results that kernels need but may compute
+/// only at home. Results that need too many foreign ops count as such.
 fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
     let outputs = problem.values.iter().map(|v| v.is_output);
     let mut written: Vec<bool> = outputs.collect();
@@ -102,23 +104,23 @@ fn unavoidable(problem: &Problem, search: &mut Search) -> Vec<bool> {
     written
 }
 
-/// A choice under way.
+/// The state of a descent.
 #[derive(Debug)]
 struct Walk {
     written: Vec<bool>,
     kernels: Vec<Solved>,
-    /// The price of all of it.
+    /// The total price.
     cost: u128,
-    /// Of each value the kernels that looked at it once; some may not have the last time.
+    /// For each value, the kernels that have examined it at some time; some may not have done so the last time.
     near: Vec<SmallVec<[u32; 2]>>,
-    /// The step that last changed what a kernel does or could do, and that which last tried a value.
+    /// The last step that changed the work or the options of a kernel, and the last step that tried a value.
     changed: Vec<u64>,
     tried: Vec<u64>,
     cutter: Cutter,
 }
 
 impl Walk {
-    /// `None` where some kernel cannot have what it needs.
+    /// A state for `written`; `None` if a value that some kernel needs is unavailable.
     fn new(
         problem: &Problem,
         written: Vec<bool>,
@@ -144,7 +146,7 @@ impl Walk {
         }
         Some(walk)
     }
-    /// Solves a kernel, after a step on `value`.
+    /// Solves a kernel after a step on `value`.
     fn solve(
         &mut self,
         problem: &Problem,
@@ -165,7 +167,7 @@ impl Walk {
         search.solved += std::mem::take(&mut self.cutter.solved);
         solved
     }
-    /// Enters a kernel in the lists of the values that it looked at.
+    /// Records the values that a kernel examined.
     fn note(&mut self, kernel: u32, solved: &Solved) {
         for &value in &solved.region {
             let near = &mut self.near[value as usize];
@@ -185,8 +187,8 @@ impl Walk {
         }
     }
 
-    /// Takes steps while one lowers the price: on values that are written and need not be, the largest first; then on others
-    /// that are computed again somewhere.
+    /// Takes steps as long as one lowers the price: first on written values that need not be written, the largest
+    /// first, then on values that some kernel recomputes.
     fn descend(&mut self, problem: &Problem, search: &mut Search) {
         for _ in 0..MAX_PASSES {
             search.budget.spend(problem.values.len() as u64);
@@ -206,13 +208,13 @@ impl Walk {
             }
         }
     }
-    /// True if a value may be written or not, and some kernel could know it.
+    /// True if a value may be written or not, and is written or was examined by a kernel.
     fn may_step(&self, problem: &Problem, value: u32) -> bool {
         let info = &problem.values[value as usize];
         let known = self.written[value as usize] || !self.near[value as usize].is_empty();
         known && info.producer.is_some() && !info.is_output
     }
-    /// True if some kernel that is not its home computes `value`.
+    /// True if a kernel other than its home computes `value`.
     fn is_repeated(&self, problem: &Problem, value: u32) -> bool {
         let Some(op) = problem.values[value as usize].producer else {
             return false;
@@ -221,7 +223,7 @@ impl Walk {
         near.any(|&k| !problem.is_native(op, k) && self.kernels[k as usize].has(op))
     }
 
-    /// Writes a value, or writes it no more, and keeps it so where the price falls.
+    /// Toggles whether a value is written; keeps the change if the price falls.
     fn step(&mut self, problem: &Problem, value: u32, search: &mut Search) -> bool {
         if search.budget.is_spent() {
             return false;
@@ -240,7 +242,7 @@ impl Walk {
         self.written[value as usize] ^= true;
         let mut after = self.write_price(problem, value);
         let mut solved = SmallVec::<[(u32, Solved); 4]>::new();
-        // Users first: it is most often there that a step turns out to be too dear.
+        // Users come first, since a step most often fails there.
         for &kernel in kernels.iter().rev() {
             let new = self.solve(problem, kernel, Some(value), search);
             let new = new.filter(|new| {
@@ -264,15 +266,15 @@ impl Walk {
         self.cost -= before - after;
         true
     }
-    /// The price of writing a value; 0 where it is not written.
+    /// The price of writing a value; 0 if it is not written.
     fn write_price(&self, problem: &Problem, value: u32) -> u128 {
         match self.written[value as usize] {
             true => u128::from(problem.write_price(value)),
             false => 0,
         }
     }
-    /// The kernels for which a step could change what they do, ascending: the one that writes the value, and of those behind it
-    /// those that load what is written no more, or compute what is written now.
+    /// The kernels affected by toggling `value`, ascending: its writer, and later kernels that load it (if it is
+    /// written now) or compute it (if it is not).
     fn concerned(&self, problem: &Problem, value: u32) -> SmallVec<[u32; 8]> {
         let info = &problem.values[value as usize];
         let written = self.written[value as usize];
@@ -290,7 +292,7 @@ impl Walk {
     }
 }
 
-/// The price of a kernel but for its writes; 0 for one that writes nothing.
+/// The price of a kernel except its writes; 0 for a kernel that writes nothing.
 fn price(problem: &Problem, kernel: u32, solved: &Solved) -> u128 {
     match solved.is_alive() {
         true => u128::from(solved.cost) + u128::from(problem.launch_of(kernel)),

@@ -1,8 +1,9 @@
-//! Solutions of problems that were solved before. The rounds of segmentation look ahead at the problem that the pass is given later, and
-//! two looks ahead may be one. Of equal layers the rounds see a few; what becomes of these becomes of all, and the pass does not ask again.
+//! Cache of solved problems. The rounds of segmentation look ahead at the problem that the pass gets later, and two
+//! look-aheads may be equal. Of equal layers the rounds solve only a few; their solution is extended to all layers, and
+//! the pass does not search again.
 //!
-//! A problem is plain data, so two programs with equal problems have equal solutions. What is found is what the search would find,
-//! and is paid for from the budget like that.
+//! A problem is plain data, so two programs with equal problems have equal solutions. A cached solution is the one that
+//! the search would find, and costs the same budget.
 
 use std::collections::VecDeque;
 
@@ -12,7 +13,7 @@ use fuser_ir::{Ir, Op};
 use super::problem::{Problem, Solution};
 use super::search::{Search, solve};
 
-/// Values and ops in the problems that are remembered: a bound on memory.
+/// The most values and ops in cached problems: a bound on memory.
 const MAX_SIZE: usize = 1 << 16;
 
 #[derive(Debug)]
@@ -30,46 +31,46 @@ impl Known {
     }
 }
 
-/// The ops that each segment computes, in any order; `None` for one that vanishes.
+/// The ops that each segment computes, in any order; `None` for a removed segment.
 pub(crate) type Contents = Vec<Option<Vec<Op>>>;
 
-/// The rematerialization of a program, known before.
+/// The rematerialization of a program, known in advance.
 #[derive(Clone, Debug)]
 pub(crate) enum Foreseen {
-    /// Nothing is to be gained.
+    /// No change lowers the cost.
     Nothing,
-    /// The segments compute this.
+    /// The segments compute these ops.
     Computes(Contents),
 }
 
-/// Problems with their solutions, the oldest first.
+/// Solved problems, the oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct Solutions {
     known: VecDeque<Known>,
     size: usize,
-    /// The rematerialization of a program under the usual prices; it is known by the edits it has had, and the model.
+    /// The rematerialization of a program under the default prices, valid for this edit count and model.
     foreseen: Option<(u64, Model, Foreseen)>,
 }
 
 impl Solutions {
-    /// Remembers the rematerialization of `ir` as it is now.
+    /// Stores the rematerialization of the current state of `ir`.
     pub fn foresee(&mut self, ir: &Ir, model: &Model, foreseen: Foreseen) {
         self.foreseen = Some((ir.edits(), model.clone(), foreseen));
     }
-    /// The rematerialization of `ir`, if it is known and nobody edited that since.
+    /// The stored rematerialization, if `ir` was not edited since.
     pub fn foreseen(&mut self, ir: &Ir, model: &Model) -> Option<Foreseen> {
         let known = self.foreseen.take();
         let known = known.filter(|(edits, of, _)| *edits == ir.edits() && of == model);
         known.map(|(_, _, foreseen)| foreseen)
     }
-    /// The same as [`solve`].
+    /// Like [`solve`], with a cache.
     pub(super) fn solve(
         &mut self,
         problem: &Problem,
         now: &[bool],
         search: &mut Search,
     ) -> Option<Solution> {
-        // Where the budget would end the search it ends it.
+        // A cached solution is used only if the budget would not have ended its search.
         let left = search.budget.left();
         let same = |k: &&Known| k.work < left && k.now == now && k.problem == *problem;
         if let Some(known) = self.known.iter().find(same) {

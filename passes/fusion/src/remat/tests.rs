@@ -11,7 +11,7 @@ use super::problem::{Kernel, OpInfo, Problem, ValueInfo};
 use super::search::{Search, evaluate, solve};
 use crate::budget::Budget;
 
-/// Ops as text: `y = x` or `!m = x` for one that may not be recomputed; kernels are separated by `|`.
+/// A problem from text. An op is `y = x`, or `!m = x` if it may not be recomputed; `|` separates kernels.
 fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec<bool>) {
     let mut problem = Problem::default();
     let mut names = BTreeMap::<String, u32>::new();
@@ -53,7 +53,7 @@ fn problem(bytes: &[(&str, u64)], text: &str, outputs: &[&str]) -> (Problem, Vec
     (problem, now)
 }
 
-/// Written today: outputs, and what another kernel reads.
+/// The values written without rematerialization: outputs, and values that another kernel reads.
 fn status_quo(problem: &Problem) -> Vec<bool> {
     let written = problem.values.iter().map(|value| {
         let Some(producer) = value.producer else {
@@ -254,7 +254,7 @@ fn random(seed: u64) -> (Problem, Vec<bool>) {
     (problem, now)
 }
 
-/// Copies of a random program, each of which reads what the one before makes last.
+/// Copies of a random program; each copy reads the last value of the copy before it.
 fn layered(seed: u64, layers: u32) -> (Problem, Vec<bool>) {
     let (one, _) = random(seed);
     let (values, ops) = (one.values.len() as u32, one.ops.len() as u32);
@@ -284,8 +284,8 @@ fn layered(seed: u64, layers: u32) -> (Problem, Vec<bool>) {
     (all, now)
 }
 
-/// Of equal layers a few kernels are solved and the others known, to the last number what solving gives; the same where one
-/// value is written, or not, in one layer alone.
+/// Of equal layers, a few kernels are solved. The others are answered from traces, with exactly the results and the
+/// work of a solution. This also holds if one value is written, or not written, in one layer only.
 #[test]
 fn a_kernel_that_looks_the_same_is_solved_the_same() {
     let (mut all, mut solved) = (0, 0);
@@ -322,7 +322,7 @@ fn a_kernel_that_looks_the_same_is_solved_the_same() {
     assert!(solved * 4 < all, "{solved} of {all} kernels solved");
 }
 
-/// The ops that kernels compute say the whole solution, and there is none in which a kernel does what it may not.
+/// A solution follows from the ops that its kernels compute. There is none in which a kernel breaks a rule.
 #[test]
 fn a_solution_follows_from_what_kernels_compute() {
     let (mut all, mut vanished) = (0, 0);
@@ -391,7 +391,7 @@ fn random_programs_reach_the_optimum_nearly_always_and_never_get_dearer() {
     assert!(gaps * 100 <= PROGRAMS as u32, "{gaps} gaps, worst {worst}");
 }
 
-/// `y` takes more to compute again than two of its launches cost, and less than three.
+/// Recomputing `y` costs more than two launches of its kernel, and less than three.
 #[test]
 fn a_kernel_is_worth_its_launches() {
     for (launches, vanishes) in [(1, false), (2, false), (3, true)] {

@@ -1,12 +1,12 @@
-//! Kernels that were solved before: one that looks the same, as far as was looked, is solved the same.
+//! Cache of solved kernels: a kernel that equals a solved one in everything the solver examined has the same solution.
 //!
-//! Layers of a program are equal but for the numbers of their values and ops. A trace is a walk from what the core of a kernel reads, over
-//! the ops that solving followed; of each value and op it has all that solving asks of it, and values and ops go by their places in the walk.
-//! The choice is kept with the trace, in such places too. Another kernel is walked along a trace, and where each fact is the
-//! same, the choice is read off.
+//! Layers of a program are equal except for the numbers of their values and ops. A trace is a traversal from the
+//! operands of a kernel's core, over the ops that the solver followed. It records every fact that the solver uses, with
+//! values and ops numbered by their position in the traversal. The choice is stored in these positions too. To look a
+//! kernel up, it is traversed along a trace; if every fact is equal, the choice is translated back.
 //!
-//! Guarantees: what is found is what solving would find, to the last number. Of traces that begin the same few are kept, and of
-//! all of them no more than memory allows.
+//! Guarantees: a cached choice is exactly the one that the solver would find. Few traces with one beginning are kept,
+//! and the facts of all traces are bounded.
 
 use std::hash::{Hash, Hasher};
 
@@ -14,36 +14,36 @@ use rustc_hash::{FxHashMap, FxHasher};
 
 use super::cut::{Choice, Core, Given, NOWHERE};
 
-/// Traces with one beginning that are kept: those of the first and the last layers differ from the others.
+/// The most traces kept for one beginning: the first and last layers of a program differ from the others.
 const MAX_ALIKE: usize = 4;
-/// Facts of all traces that are kept: eight MiB.
+/// The most facts kept in all traces: eight MiB.
 const MAX_FACTS: usize = 1 << 20;
 
-/// A kernel that was solved.
+/// The trace of a solved kernel.
 #[derive(Debug)]
 struct Trace {
     facts: Vec<u64>,
-    /// For each op of the walk whether the walk goes on from it.
+    /// For each op of the traversal, true if the traversal continues from it.
     follows: Vec<bool>,
-    /// The choice, in places of the walk; `None` where the kernel cannot have what it needs.
+    /// The choice, in positions of the traversal; `None` if a value that the kernel needs is unavailable.
     choice: Option<Choice>,
     work: u64,
 }
 
-/// The kernels that were solved.
+/// The traces of solved kernels.
 #[derive(Debug, Default)]
 pub(super) struct Traces {
-    /// By their beginnings.
+    /// Traces by a hash of their beginning.
     known: FxHashMap<u64, Vec<Trace>>,
     facts: usize,
     walk: Walk,
 }
 
-/// A choice, `None` where there is none, and the work of finding it.
+/// A choice, or `None` if there is none, and the work of finding it.
 pub(super) type Outcome = (Option<Choice>, u64);
 
 impl Traces {
-    /// The outcome for the kernel, where one that looks the same was solved.
+    /// The outcome for the kernel, if an equal one was solved.
     pub fn find(&mut self, given: Given<'_>, core: &Core) -> Option<Outcome> {
         let alike = self.known.get(&beginning(given, core))?;
         let walk = &mut self.walk;
@@ -59,7 +59,7 @@ impl Traces {
             outcome
         })
     }
-    /// Keeps the outcome for a kernel. `entered` tells the ops that solving followed.
+    /// Stores the outcome for a kernel. `entered` is true for the ops that the solver followed.
     pub fn keep(
         &mut self,
         given: Given<'_>,
@@ -93,7 +93,7 @@ impl Traces {
     }
 }
 
-/// The beginning of a trace as one number.
+/// A hash of the beginning of a trace.
 fn beginning(given: Given<'_>, core: &Core) -> u64 {
     let mut hasher = FxHasher::default();
     core.reads.len().hash(&mut hasher);
@@ -103,19 +103,20 @@ fn beginning(given: Given<'_>, core: &Core) -> u64 {
     hasher.finish()
 }
 
-/// A walk from what a core reads. Its lists are kept from one to the next.
+/// A traversal from the operands of a core. Its buffers are reused.
 #[derive(Debug, Default)]
 struct Walk {
     values: Vec<u32>,
     ops: Vec<u32>,
-    /// The place of every value of the problem in the walk, or [`NOWHERE`].
+    /// The position of every value of the problem in the traversal, or [`NOWHERE`].
     value_places: Vec<u32>,
     op_places: Vec<u32>,
 }
 
 impl Walk {
-    /// Walks while `fact` says so: from each value to the op that may make it, and from each op for whose place and number
-    /// `follows` says so to what it reads and makes. Says whether it came to the end.
+    /// Traverses while `fact` returns true: from each value to the op that may compute it, and from each op, if
+    /// `follows` returns true for its position and number, to its operands and results. Returns true if it reached the
+    /// end.
     fn run(
         &mut self,
         given: Given<'_>,
@@ -151,7 +152,7 @@ impl Walk {
         }
         same
     }
-    /// The facts of an op.
+    /// Visits the facts of an op.
     fn op(
         &mut self,
         given: Given<'_>,
@@ -177,13 +178,13 @@ impl Walk {
                 })
         })
     }
-    /// A choice in numbers of the problem as one in places of the walk.
+    /// Translates a choice from numbers of the problem to positions of the traversal.
     fn places(&self, choice: &Choice) -> Choice {
         let value = |value: &u32| self.value_places[*value as usize];
         let op = |op: &u32| self.op_places[*op as usize];
         choice.map(value, op)
     }
-    /// A choice in places of the walk as one in numbers of the problem.
+    /// Translates a choice from positions of the traversal to numbers of the problem.
     fn numbers(&self, choice: &Choice) -> Choice {
         let value = |place: &u32| self.values[*place as usize];
         let op = |place: &u32| self.ops[*place as usize];
@@ -202,7 +203,7 @@ impl Walk {
     }
 }
 
-/// The place of `number` in `list`, at whose end it is put where it has none.
+/// The position of `number` in `list`, to which it is appended if it is not there.
 fn place(number: u32, list: &mut Vec<u32>, places: &mut [u32]) -> u32 {
     let place = &mut places[number as usize];
     if *place == NOWHERE {

@@ -1,7 +1,7 @@
-//! Names of segments that say what they compute: `exp_sum_div_3` for `@s3`.
+//! Labels of segments that name their computation: `exp_sum_div_3` for `@s3`.
 //!
-//! Up to three ops tell, those that say the most, in the order of the program; the number is that of the segment's name. Such a name is for
-//! reports: a symbol of the IR stays as it is, and two segments may compute the same.
+//! A label has up to three ops, the most characteristic ones, in program order, and the number of the segment's name.
+//! Labels are for reports only: symbols of the IR are unchanged, and two segments may have the same ops.
 
 use fuser_analysis::cost::is_call;
 use fuser_ir::def::OpClass;
@@ -9,13 +9,13 @@ use fuser_ir::{Ir, Op};
 
 use super::{leaves, symbol};
 
-/// Ops in a label.
+/// The most ops in a label.
 const MOST_OPS: usize = 3;
 
 /// Elementwise ops that nearly every kernel has.
 const COMMON: [&str; 6] = ["add", "sub", "mul", "div", "neg", "where"];
 
-/// The label of a segment; its name where it has no ops.
+/// The label of a segment; its name if no op characterizes it.
 pub fn label(ir: &Ir, segment: Op) -> String {
     let mut told: Vec<(u8, &str)> = Vec::new();
     for op in leaves(ir, segment) {
@@ -28,7 +28,7 @@ pub fn label(ir: &Ir, segment: Op) -> String {
     }
     let mut by_weight = told.clone();
     by_weight.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
-    // What only moves elements tells something where nothing else does.
+    // Ops that only move elements count if there are no others.
     let most = by_weight.first().map_or(0, |(weight, _)| *weight);
     by_weight.retain(|(weight, _)| *weight > 0 || most == 0);
     by_weight.truncate(MOST_OPS);
@@ -43,7 +43,7 @@ pub fn label(ir: &Ir, segment: Op) -> String {
     words.join("_")
 }
 
-/// The share that an op has in what a kernel is; none for an op that is no part of it.
+/// The weight of an op in the name of a kernel, greater for characteristic ops; `None` for an op that does not count.
 fn weight(ir: &Ir, op: Op, name: &str) -> Option<u8> {
     Some(match ir.def(op)?.class {
         _ if is_call(ir, op) => 3,

@@ -9,10 +9,10 @@
 //!   "read_bytes": 4096, "write_bytes": 2048, "total_bytes": 6144, "crossing_bytes": 0 }
 //! ```
 //!
-//! A number of bytes is a JSON number where extents are static or bound, and else a string with a polynomial over their
-//! names, `"2048*B"`; `"?"` where an extent is `?`. Of a value that only slices, pads and cats read, what they touch counts. A
-//! value that several sweeps of a segment read counts once per sweep.
-//! Crossing values count once, though they are written and read.
+//! A number of bytes is a JSON number if extents are static or bound. Otherwise it is a string with a polynomial over
+//! their names, such as `"2048*B"`, or `"?"` if an extent is `?`. If only slices, pads and cats read a value, only the
+//! bytes that they touch count. A value that several sweeps of a segment read counts once per sweep. Crossing values
+//! count once, though they are written and read.
 //!
 //! Never needs data, never edits the IR.
 
@@ -41,17 +41,17 @@ pub use segment_report::{SEGMENT_REPORT, emit};
 pub struct Report {
     /// The program's symbol.
     pub program: String,
-    /// In run order.
+    /// The segments, in run order.
     pub segments: Vec<SegmentReport>,
     /// Values that one segment writes and another reads.
     pub crossing: Vec<Crossing>,
-    /// Sum over segments.
+    /// Sum over segments of the bytes read.
     pub read_bytes: Quantity,
-    /// Sum over segments.
+    /// Sum over segments of the bytes written.
     pub write_bytes: Quantity,
-    /// Reads and writes.
+    /// Sum of the bytes read and written.
     pub total_bytes: Quantity,
-    /// Sum over crossing values, each once.
+    /// Sum of the bytes of crossing values, each counted once.
     pub crossing_bytes: Quantity,
 }
 
@@ -60,15 +60,15 @@ pub struct Report {
 pub struct SegmentReport {
     /// Its symbol.
     pub name: String,
-    /// Label: its ops that say the most, and its number.
+    /// Its label: its most characteristic ops, and its number.
     pub label: String,
     /// `kernel`, `view`, ...
     pub kind: String,
     /// Its ops, each by the name of its first result.
     pub ops: Vec<String>,
-    /// Walks over slow memory.
+    /// Loop nests over slow memory.
     pub sweeps: usize,
-    /// Launches, where its plan says them: not for sweeps that are drawn already.
+    /// Launches in its plan; `None` if its sweeps are already drawn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub launches: Option<u64>,
     /// Bytes that it reads.
@@ -170,15 +170,16 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
     }
 }
 
-/// True if a segment runs a kernel.
+/// True if a segment runs a kernel, and so moves bytes.
 fn moves(ir: &Ir, segment: Op) -> bool {
     ir.str_of(segment, "kind") != Some("view")
 }
 
-/// A value that a walk reads, and the bytes that it reads of it.
+/// A value that a loop nest reads, and the bytes that it reads of it.
 type Read = (Value, Quantity);
 
-/// Bytes that the walk of `ops` touches of `value`, where only windows read it and `known` has the values of lengths.
+/// Bytes of `value` that the loop nest of `ops` touches; `None` if it also reads `value` other than through windows.
+/// `known` evaluates lengths.
 fn touched(
     ir: &Ir,
     ops: &[Op],
@@ -191,7 +192,7 @@ fn touched(
     touched.mul(&ExtentExpr::constant(element))
 }
 
-/// A copy in which sweeps of `program` have no phases: what one hands on to another is a value of the sweep.
+/// A copy of the program in which sweeps have no phases: values passed between phases become values of the sweep.
 pub fn without_phases(ir: &Ir, program: Op) -> Ir {
     let mut ir = ir.clone();
     for op in ir.walk(program) {
@@ -202,12 +203,13 @@ pub fn without_phases(ir: &Ir, program: Op) -> Ir {
     ir
 }
 
-/// Bytes that the walk of `ops` reads of `value` at most, whatever the extents: each of the results bounds them, as all of it does.
+/// Upper bounds on the bytes of `value` that the loop nest of `ops` reads, for all extents, each less than the whole
+/// value.
 fn parts_read(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Vec<ExtentExpr> {
     let free = Bindings::default();
     let whole = Quantity::bytes(ir, value, &free);
     let less = |part: &ExtentExpr| !whole.is_at_most(&Quantity::of(ir, part, &free));
-    // Of two lengths one may be the lesser where names are short, the other where they are long.
+    // Which of two lengths is less may differ for short and for long named extents, so both cases are evaluated.
     let constant = |length: &ExtentExpr| length.as_constant()?.try_into().ok();
     let long = |length: &ExtentExpr| constant(length).or(Some(u64::MAX));
     let short = |length: &ExtentExpr| constant(length).or(Some(1));
@@ -218,7 +220,7 @@ fn parts_read(ir: &Ir, ops: &[Op], axes: &Axes, value: Value) -> Vec<ExtentExpr>
     parts
 }
 
-/// The ops of a task, without boundaries.
+/// The ops of a task, without terminators.
 fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
     let leaf = |&op: &Op| {
         let whole = ir.op_regions(op).is_empty() || lambda::has_lambda(ir, op);
@@ -227,8 +229,8 @@ fn leaves(ir: &Ir, sweep: Op) -> Vec<Op> {
     ir.walk(sweep).into_iter().filter(leaf).collect()
 }
 
-/// The bytes that the walk of `ops` reads of `value`: all of it, or where only slices, pads and cats read it, what they
-/// touch, if that is less.
+/// The bytes of `value` that the loop nest of `ops` reads: the whole value, or the bytes touched if only slices, pads
+/// and cats read it and that is less.
 fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindings) -> Read {
     let whole = Quantity::bytes(ir, value, bindings);
     let touched = axes.and_then(|axes| touched(ir, ops, axes, value, |n| Some(bindings.eval(n))));
@@ -237,8 +239,8 @@ fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindi
     (value, part.filter(less).unwrap_or(whole))
 }
 
-/// The values from outside, and outputs of earlier walks, that each walk of a segment reads: of its sweeps where it has
-/// some, else of the plan that it would get; and the launches of that.
+/// The values that each loop nest of a segment reads from outside or from earlier loop nests: of its sweeps if it has
+/// some, and otherwise of its plan, with the number of launches of that plan.
 fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
     let children = ir.children(segment);
     let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
@@ -279,7 +281,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
     (reads.collect(), Some(plan.cost.launches))
 }
 
-/// The ops of a sweep of a plan that are computed at points of its walk, and not for windows alone.
+/// The ops of a planned sweep that are computed at points of its iteration space, and not only for windows.
 fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     let ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
     let results = |op: &Op| ir.results(*op).to_vec();
@@ -291,7 +293,7 @@ fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     at_points(ir, axes, ops, wanted)
 }
 
-/// Those of some ops that are computed at points of the walk that makes the `wanted` values, and not for windows alone.
+/// The ops of `ops` that are computed at points of the iteration space to obtain `wanted`, and not only for windows.
 fn at_points(
     ir: &Ir,
     axes: Option<&Axes>,
@@ -318,18 +320,18 @@ fn sweep_reads(ir: &Ir, sweep: Op, segment: Op, bindings: &Bindings) -> Vec<Read
     reads.collect()
 }
 
-/// A value that something reads.
+/// A value that is read.
 pub struct LiveRead {
     /// The value.
     pub value: Value,
-    /// The names of extents of which none may be 0 for that.
+    /// Named extents none of which may be 0 for the value to be read.
     pub needs: Vec<Sym>,
-    /// Bytes that are read of it at most, whatever the extents: each of them bounds these, as all of it does.
+    /// Upper bounds on the bytes read of it, for all extents, in addition to the bytes of the whole value.
     pub parts: Vec<ExtentExpr>,
 }
 
-/// The values from outside of `segment` that a sweep without phases, a launch or a call reads: of a sweep those on which an element of a
-/// result depends. Nothing is told of names of which the value itself is a multiple.
+/// The values from outside of `segment` that a sweep without phases, a launch or a call reads. For a sweep these are
+/// the values on which an element of a result depends. `needs` omits names that divide the size of the value itself.
 pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<LiveRead> {
     let ops = leaves(ir, root);
     let axes = Axes::build(ir, &ops).ok();
@@ -369,7 +371,7 @@ pub fn live_reads(ir: &Ir, root: Op, segment: Op) -> Vec<LiveRead> {
     read(None).into_iter().map(needed).map(whole).collect()
 }
 
-/// The lengths of the axes of a drawn sweep, and whether they lie inside of a step.
+/// The lengths of the axes of a drawn sweep, each with true if the axis is inside a step.
 fn walked_lengths(ir: &Ir, sweep: Op) -> Vec<(ExtentExpr, bool)> {
     let clause = |name| ir.attr_of(sweep, name);
     let (Some(AttrKind::Extents(dims)), Some(AttrKind::Array(roles))) =
@@ -384,8 +386,9 @@ fn walked_lengths(ir: &Ir, sweep: Op) -> Vec<(ExtentExpr, bool)> {
     lengths.collect()
 }
 
-/// The same of a sweep with these ops and axes, for these bindings. Nothing depends on the operands of a reduction over an axis of length 0,
-/// but each step makes what it reduces; without bindings only static lengths are known.
+/// The values that a sweep with these ops and axes reads for these bindings. Nothing depends on the operands of a
+/// reduction over an axis of length 0, but each step computes its reductions. Without bindings only static lengths are
+/// known.
 fn live(
     ir: &Ir,
     sweep: Op,
@@ -396,7 +399,7 @@ fn live(
     let outside = outside_reads(ir, sweep, segment);
     let is_empty = |v: &Value| {
         let dims = ir.value_kind(*v).as_tensor().map_or(&[][..], |t| &t.dims);
-        // What is stored once is there for no index too.
+        // A value stored once still has an element if its other axes are not empty.
         let mut dims = dims.iter().filter(|d| !d.broadcast);
         dims.any(|d| match (d.extent, bindings) {
             (Extent::Static(n), _) => n == 0,
@@ -425,7 +428,8 @@ fn live(
     outside.into_iter().filter(|v| live.contains(v)).collect()
 }
 
-/// The values from outside of `segment`, and those that its other sweeps write for others too, that ops under `root` read, each once.
+/// The values that ops under `root` read from outside of `segment`, or from other sweeps of it that also write them for
+/// others; each once.
 fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
     let mut seen = FxHashSet::default();
     let end = ir.body(segment, 0).and_then(|b| ir.terminator(b));
@@ -447,7 +451,7 @@ fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
     named.map(|v| value_text(ir, v)).collect()
 }
 
-/// Bytes of each value that another segment reads, once per value.
+/// Bytes of each value that another segment reads, each value once.
 fn crossing_values<'a>(
     ir: &'a Ir,
     segments: &'a [Op],

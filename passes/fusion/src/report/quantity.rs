@@ -8,7 +8,7 @@ use fuser_ir::types::{ExtentExpr, Names};
 use fuser_ir::{Ir, Value};
 use serde::{Serialize, Serializer};
 
-/// A polynomial over names that nothing binds, with its text; `None` where an extent is `?`.
+/// A polynomial over unbound names, by the text of each term; `None` if an extent is `?`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Quantity(Option<std::collections::BTreeMap<String, i128>>);
 
@@ -40,14 +40,14 @@ impl Quantity {
         }
         Self(Some(terms))
     }
-    /// The number, if nothing is free in it.
+    /// The number, if the polynomial has no unbound names.
     pub fn number(&self) -> Option<u64> {
         let terms = self.0.as_ref()?;
         let free = terms.iter().any(|(names, &c)| names != "1" && c != 0);
         let constant = terms.get("1").copied().unwrap_or(0);
         u64::try_from(constant).ok().filter(|_| !free)
     }
-    /// True if the quantity is no more than `other` whatever the lengths are, as far as their terms tell.
+    /// True if every term of the quantity is at most that of `other`: then it is at most `other` for all lengths.
     pub fn is_at_most(&self, other: &Self) -> bool {
         let (Some(own), Some(others)) = (&self.0, &other.0) else {
             return false;

@@ -1,4 +1,4 @@
-//! The `segment-report` pass, and the report that `segment` and `remat` leave behind.
+//! The `segment-report` pass, and the report that `segment` and `remat` emit.
 
 use fuser_analysis::cost::Model;
 use fuser_analysis::targets::{self, SHAPE, TARGET};
@@ -26,7 +26,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// Leaves the report of the program that the pass runs on, where somebody wants it.
+/// Emits the report of the program that the pass runs on, if it is requested.
 pub fn emit(ctx: &mut PassContext<'_>, model: &Model) {
     if !ctx.wants_file("segment-report") {
         return;

@@ -1,7 +1,7 @@
-//! Draws the boundaries: moves the ops of each group into a `task.segment`.
+//! Draws the segments: moves the ops of each group into a `task.segment`.
 //!
-//! An op that several groups list stays with the first and is copied into the others, as are the ops that make values from
-//! nothing. Values keep their names: a segment's results are called as what it yields.
+//! An op that several groups list stays with the first and is copied into the others; so are the ops that create values
+//! from nothing. Values keep their names: a segment's results are named like the values that it yields.
 
 use fuser_dialects::task;
 use fuser_ir::clone::Mapping;
@@ -18,7 +18,7 @@ pub struct Draw {
     pub name: String,
     /// `kernel`, `view`, ...
     pub kind: &'static str,
-    /// Its ops, each behind what it reads; one that stands there twice is computed twice.
+    /// Its ops, each after its operands. An op listed twice is computed twice.
     pub ops: Vec<Op>,
 }
 
@@ -37,13 +37,13 @@ impl Draw {
     }
 }
 
-/// Draws `segments`, given in run order, before the terminator of `block`. Ops in `shared`, given in program order, belong
-/// to no segment: each gets a copy. Gives the segment ops.
+/// Draws `segments`, given in run order, before the terminator of `block`. Ops in `shared`, given in program order,
+/// belong to no segment: each segment gets a copy. Returns the segment ops.
 pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<Op> {
     let copied: FxHashSet<Op> = shared.iter().copied().collect();
     let mut owned = FxHashSet::default();
     let mut drawn = Vec::with_capacity(segments.len());
-    // All copies first: a copy is taken of an op that still reads what it read.
+    // All copies come first, while an op still reads its original operands.
     let contents: Vec<Content> = segments
         .iter()
         .map(|segment| Content::of(ir, segment, &copied, &mut owned))
@@ -63,7 +63,7 @@ pub fn draw(ir: &mut Ir, block: Block, segments: &[Draw], shared: &[Op]) -> Vec<
 /// The content of a segment.
 #[derive(Default)]
 struct Content {
-    /// In order; of a copy with the original.
+    /// The ops in order; for a copy with the original.
     ops: Vec<(Op, Option<Op>)>,
 }
 
@@ -82,7 +82,7 @@ impl Content {
         content
     }
 
-    /// A detached body with the ops.
+    /// Moves the ops into a detached body.
     fn fill(self, ir: &mut Ir) -> Block {
         let region = ir.new_region();
         let body = ir.append_block(region);
@@ -110,7 +110,7 @@ fn redirect(ir: &mut Ir, op: Op, copied: &FxHashMap<Value, Value>) {
     }
 }
 
-/// Makes the segment op around a filled body and points the outside at its results.
+/// Creates the segment op around a filled body, and redirects uses outside to its results.
 fn close(ir: &mut Ir, block: Block, segment: &Draw, body: Block) -> Op {
     let inside: FxHashSet<Op> = ir.block_ops(body).collect();
     let results = inside_results(ir, body);

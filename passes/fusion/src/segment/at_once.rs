@@ -1,32 +1,32 @@
-//! Merges of one group with several neighbours at once: one question to the cost model in place of one for each.
+//! Merges of one group with several neighbours at once: one query of the cost model instead of one for each.
 //!
-//! A large group takes in hundreds of single ops of which each gains the same, and a plan costs as much as the group is
-//! large. So after a merge that gains, the next two neighbours that hope for as much as each other are asked about
-//! together, then four, then eight. They merge if all together gain as much as that many alone; if not, the first is
-//! asked about alone, and the number begins again at one. A failed question is thus followed by a merge or a refusal,
-//! and no more than half of all questions fail.
+//! A large group absorbs hundreds of single ops, each with the same gain, and the cost of a plan grows with the group.
+//! So after a merge that gains, the next two neighbours with equal optimistic gain are evaluated together, then four,
+//! then eight. They merge if together they gain as much as that many single merges; otherwise the first is evaluated
+//! alone, and the number restarts at one. A failed query is thus followed by a merge or a refusal, and no more than
+//! half of all queries fail.
 //!
 //! ```text
 //! {900 ops} + %a: 24 bytes    {900 ops} + %b: hopes for 24    {900 ops} + %c: hopes for 24
 //! {900 ops} + %a, %b, %c: 72 bytes                            =>  {903 ops}
 //! ```
 //!
-//! Never looks past the front of the queue: what other groups could gain more by comes before. Of small groups every
-//! pair is asked about: there the order of merges matters, and costs little.
+//! Never looks past the front of the queue: candidates of other groups with more gain come first. For small groups
+//! every pair is evaluated: there the order of merges matters, and queries are cheap.
 
 use super::bottom_up::BottomUp;
 use super::candidates::{Candidate, Gain, MIN_VAIN, gain};
 use super::order::GroupId;
 use super::record::{Action, Record};
 
-/// The components of a gain but for the last one.
+/// The components of a gain without the last one.
 type Main = [i128; 3];
 
-/// The number of neighbours that a group takes in at once, and what the last one gained.
+/// The number of neighbours that a group absorbs at once, and the gain of the last one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     count: usize,
-    /// The gain that it hoped for, and the one that it had.
+    /// The gain expected of it, and its actual gain.
     last: Option<(Main, Main)>,
 }
 
@@ -42,7 +42,7 @@ fn main([first, second, third, _]: Gain) -> Main {
 }
 
 impl BottomUp<'_> {
-    /// Notes that a candidate that hoped for `hope` gains something.
+    /// Records that a candidate with the optimistic gain `hope` has a gain.
     pub fn note_gain(&mut self, candidate: &Candidate, hope: Gain) {
         let (a, b) = candidate.pair;
         if self.size(a) + self.size(b) < MIN_VAIN {
@@ -55,7 +55,7 @@ impl BottomUp<'_> {
         }
     }
 
-    /// Merges the larger group of `candidate` with all that hope for as much as the other; says whether it did.
+    /// Merges the larger group of `candidate` with all neighbours of equal optimistic gain; returns true if it did.
     pub fn take_in_alike(&mut self, candidate: &Candidate) -> bool {
         let (a, b) = candidate.pair;
         let large = if self.size(a) >= self.size(b) { a } else { b };
@@ -88,7 +88,7 @@ impl BottomUp<'_> {
         }
         done
     }
-    /// Takes merges of `large` out of the front of the queue that hope for as much as `candidate`, at most `most`.
+    /// Takes merges of `large` with the gain of `candidate` from the front of the queue, at most `most`.
     fn pop_alike(&mut self, candidate: &Candidate, large: GroupId, most: usize) -> Vec<Candidate> {
         let (mut alike, mut aside) = (Vec::new(), Vec::new());
         while alike.len() < most && aside.len() <= most {
@@ -111,7 +111,7 @@ impl BottomUp<'_> {
         alike
     }
 
-    /// Merges `group` and `others` where one kernel can hold all of them and that gains `least` or more; says whether
+    /// Merges `group` and `others` if one kernel can hold all of them and that gains `least` or more; returns true if
     /// it did.
     pub fn join_all(&mut self, group: GroupId, others: &[GroupId], least: Main) -> bool {
         let all = [&[group], others].concat();

@@ -1,13 +1,14 @@
-//! Bottom-up: the best merge first, until none lowers the cost.
+//! Bottom-up merging: takes the best merge first, until none lowers the cost.
 //!
-//! Candidates are pairs of groups with a value between them or an input in common. Each waits in a queue under an
-//! optimistic gain (the bytes of what they share); the cost model is asked only when a candidate comes to the front,
-//! and it goes back under its true gain. A group that has grown waits under what its parts would have gained, where that was
-//! asked: else a group beside a hundred others would be asked about with each of them after each merge. If one group is much smaller than the other, the axes of the two are tested
-//! before, at the price of the smaller; a pair without a common iteration space goes no further. Of equal gains the
-//! smaller pair comes first, so groups grow evenly and the work stays near n log n. A large group takes in several neighbours
-//! with one question (`at_once.rs`). Where groups are many, views join what reads them before all others, as they would stand
-//! between groups of equal size (`views.rs`).
+//! Candidates are pairs of groups with a value between them or a common input. Each is queued under an optimistic gain,
+//! the bytes of the values they share. The cost model is queried only when a candidate comes to the front, and the
+//! candidate is queued again under its true gain. The pairs of a grown group are queued under the known gains of its
+//! parts: otherwise a group with a hundred neighbours would be evaluated with each of them after each merge. If one
+//! group is much smaller than the other, their axes are tested first, at the cost of the smaller; a pair without a
+//! common iteration space is refused. Among equal gains the smaller pair comes first, so groups grow evenly and the
+//! work stays near n log n. A large group absorbs several neighbours with one query (`at_once.rs`). If there are many
+//! groups, views are merged into their users before all other merges, since they would separate groups of equal size
+//! (`views.rs`).
 
 use std::collections::BinaryHeap;
 
@@ -25,7 +26,7 @@ use super::record::{Action, Record};
 use super::search::{Group, MAX_AGAIN, Search};
 use crate::planner::{CostResult, Planner};
 
-/// The least ratio of the ops of two groups at which the axes of the two are asked about alone.
+/// The least ratio of the sizes of two groups for which their axes are tested first.
 const LOPSIDED: usize = 8;
 
 pub(super) struct State {
@@ -33,37 +34,40 @@ pub(super) struct State {
     pub(super) version: u32,
     pub(super) alive: bool,
     pub(super) alone: bool,
-    /// The reason that no kernel can hold it, whatever joins it; found when a join is first tried.
+    /// The reason why no kernel can hold the group with any other; found when a merge is first tried.
     hopeless: Option<Option<Refusal>>,
-    /// Groups that no kernel holds beside it, as a window would be too large, with the reason: as groups grow, windows do.
+    /// Groups that share no kernel with it because a window would be too large, with the reason. This persists, as
+    /// windows grow with groups.
     pub(super) apart: FxHashMap<GroupId, Refusal>,
     pub(super) pace: Pace,
 }
 
-/// The search over one set of groups.
+/// The state of the search over one set of groups.
 pub(super) struct BottomUp<'a> {
     pub(super) ir: &'a Ir,
     pub(super) graph: &'a Graph,
     pub(super) planner: &'a mut Planner,
     pub(super) states: Vec<State>,
-    /// The group of each op of the graph; `None` for ops that take no part.
+    /// The group of each op of the graph; `None` for ops outside the search.
     pub(super) of_op: Vec<Option<GroupId>>,
     pub(super) order: Order,
-    /// The axes of each group: whether two have one iteration space is found at the price of the smaller.
+    /// The axes of each group; the test for a common iteration space costs as much as the smaller group.
     axes: AxisGroups,
     pub(super) queue: BinaryHeap<Candidate>,
-    /// The gain that each pair was last seen to have or is expected to; `None` where the cost model was not asked or gave none.
+    /// The gain of each pair that was last measured or is expected; `None` if the cost model was not queried or found
+    /// no gain.
     pub(super) expected: FxHashMap<(GroupId, GroupId), Option<Gain>>,
-    /// The pairs that gained nothing. A group beside a hundred views would else be asked about with each of them after each merge.
+    /// Pairs without a gain. Otherwise a group with a hundred views would be evaluated with each of them after each
+    /// merge.
     pub(super) vain: FxHashMap<(GroupId, GroupId), Vain>,
     pub(super) ties: Ties,
     pub(super) records: &'a mut Vec<Record>,
-    /// Views that repeat values are merged first where groups are many.
+    /// True if views that repeat values are merged first, which is done for many groups.
     pub(super) views: bool,
 }
 
 impl<'a> BottomUp<'a> {
-    /// Starts from `groups`, given in an order in which they can run.
+    /// Starts from `groups`, given in a valid run order.
     pub fn new(search: &'a mut Search<'_>, groups: Vec<Group>) -> Self {
         let (ir, graph) = (search.ir, search.graph);
         let mut of_op = vec![None; graph.len()];
@@ -107,13 +111,13 @@ impl<'a> BottomUp<'a> {
         }
     }
 
-    /// With another order of equal gains.
+    /// Uses another order of equal gains.
     pub fn with_ties(mut self, ties: Ties) -> Self {
         self.ties = ties;
         self
     }
 
-    /// Merges until nothing gains or no question may be asked; gives the groups in run order.
+    /// Merges until nothing gains or the budget is spent; returns the groups in run order.
     pub fn run(mut self) -> Vec<Group> {
         if self.views {
             self.take_in_repeats();
@@ -124,7 +128,7 @@ impl<'a> BottomUp<'a> {
         self.drain();
         self.finish()
     }
-    /// The same of kernels that have nothing in common.
+    /// Merges kernels that have nothing in common; returns the groups in run order.
     pub fn run_unrelated(mut self) -> Vec<Group> {
         self.push_unrelated();
         while self.drain() {
@@ -132,7 +136,7 @@ impl<'a> BottomUp<'a> {
         }
         self.finish()
     }
-    /// Takes candidates while there are any; says whether groups merged.
+    /// Processes candidates while there are any; returns true if groups merged.
     fn drain(&mut self) -> bool {
         let mut merged = false;
         while let Some(candidate) = self.queue.pop() {
@@ -148,7 +152,7 @@ impl<'a> BottomUp<'a> {
         merged
     }
 
-    /// Merges the groups of two ops whatever it costs, as a hint or a file demands.
+    /// Merges the groups of two ops at any cost, as a hint or a file demands.
     pub fn force(&mut self, a: Index, b: Index) -> Result<(), Refusal> {
         let (Some(a), Some(b)) = (self.of_op[a as usize], self.of_op[b as usize]) else {
             return Err(Refusal::Unrelated);
@@ -161,7 +165,7 @@ impl<'a> BottomUp<'a> {
         Ok(())
     }
 
-    /// Asks what the groups that were forced together cost.
+    /// Evaluates the groups that were merged by force.
     pub fn evaluate_forced(&mut self) {
         for state in self.states.iter_mut().filter(|s| s.alive && s.version > 0) {
             let answer = self
@@ -190,7 +194,7 @@ impl<'a> BottomUp<'a> {
         !a.alive || !b.alive || (a.version, b.version) != candidate.versions
     }
 
-    /// Asks the cost model about a candidate and queues it again under its true gain.
+    /// Evaluates a candidate and queues it again under its true gain.
     fn judge(&mut self, mut candidate: Candidate) {
         let (a, b) = candidate.pair;
         let before = self.cost(a).plus(&self.cost(b));
@@ -240,8 +244,8 @@ impl<'a> BottomUp<'a> {
         }
     }
 
-    /// The reason that no kernel can hold the group, if that is so and stays so. An op that the model knows nothing of
-    /// and a cat of many parts would else be asked about beside each op that they share a value with.
+    /// The lasting reason why no kernel can hold the group, if there is one. Otherwise an op unknown to the model or a
+    /// cat of many parts would be evaluated with every op that shares a value with it.
     fn hopeless(&mut self, group: GroupId) -> Option<Refusal> {
         let state = &self.states[group as usize];
         if state.group.cost_result.is_some() {
@@ -259,9 +263,9 @@ impl<'a> BottomUp<'a> {
         self.states[group as usize].hopeless.clone().flatten()
     }
 
-    /// The cost result of one kernel for both. If one is much smaller than the other, the question of an iteration space
-    /// for both comes first: that costs in proportion to the smaller, a plan and even the look-up of a known one in
-    /// proportion to both.
+    /// The cost result of one kernel for both groups. If one is much smaller than the other, the test for a common
+    /// iteration space comes first. It costs as much as the smaller group, while a plan, and even the cache look-up,
+    /// costs as much as both.
     fn evaluate(&mut self, a: GroupId, b: GroupId) -> Result<CostResult, Refusal> {
         let (ops, limit) = (self.size(a) + self.size(b), self.planner.model.limits.ops);
         if ops > limit {
@@ -287,7 +291,7 @@ impl<'a> BottomUp<'a> {
         self.planner.evaluate(self.ir, self.graph, &members)
     }
 
-    /// Makes the groups of a candidate one, and records it, unless a third group has come between.
+    /// Merges the groups of a candidate, and records it, unless a third group has come between.
     fn merge(&mut self, candidate: Candidate) -> bool {
         let (a, b) = candidate.pair;
         let between = match self.between(a, b) {
@@ -316,7 +320,7 @@ impl<'a> BottomUp<'a> {
         true
     }
 
-    /// Moves the ops of `groups` into the largest and gives that; those `after` them depend on some.
+    /// Merges `groups` into the largest and returns it; the groups `after` depend on some of them.
     pub(super) fn join(&mut self, groups: &[GroupId], after: &FxHashSet<GroupId>) -> GroupId {
         let largest = |a: GroupId, b: GroupId| if self.size(a) >= self.size(b) { a } else { b };
         let into = groups.iter().copied().reduce(largest).unwrap_or_default();
@@ -350,7 +354,7 @@ impl<'a> BottomUp<'a> {
 
     fn refuse(&mut self, candidate: &Candidate, why: Refusal, after: Option<Cost>) {
         if why == Refusal::TooFar {
-            // A bound of the search, not a reason.
+            // This is a bound of the search, and no reason to report.
             return;
         }
         let (a, b) = candidate.pair;
@@ -364,7 +368,7 @@ impl<'a> BottomUp<'a> {
         });
     }
 
-    /// True of a group that is no kernel: it needs no iteration space.
+    /// True if a group is a view, or has no plan: it needs no iteration space.
     pub(super) fn is_view(&self, group: GroupId) -> bool {
         let cost_result = self.states[group as usize].group.cost_result.as_ref();
         cost_result.is_none_or(|v| v.kind == Kind::View)
@@ -381,7 +385,7 @@ impl<'a> BottomUp<'a> {
         self.order
             .between(a, b, &mut |group| self.successors(group))
     }
-    /// The groups that read what a group makes.
+    /// The groups that use results of a group.
     pub(super) fn successors(&self, group: GroupId) -> Vec<GroupId> {
         let members = self.states[group as usize].group.members.iter();
         let users = members.flat_map(|&m| self.graph.users(m));
@@ -406,7 +410,7 @@ impl<'a> BottomUp<'a> {
     pub(super) fn size(&self, group: GroupId) -> usize {
         self.states[group as usize].group.members.len()
     }
-    /// The ops of groups, ascending.
+    /// The ops of `groups`, ascending.
     pub(super) fn union(&self, groups: &[GroupId]) -> Vec<Index> {
         let members = |&g: &GroupId| self.states[g as usize].group.members.iter().copied();
         let mut all: Vec<Index> = groups.iter().flat_map(members).collect();
@@ -422,7 +426,7 @@ impl<'a> BottomUp<'a> {
     }
 }
 
-/// The cost of a group that the model does not understand: everything is read and written once.
+/// The cost of a group that the model refuses: everything is read and written once.
 pub(super) fn opaque_cost(graph: &Graph, members: &[Index], planner: &Planner) -> Cost {
     let inside: FxHashSet<Index> = members.iter().copied().collect();
     let mut reads = FxHashSet::default();

@@ -1,9 +1,9 @@
-//! The top-down groups: ops that share values and that no boundary separates.
+//! The top-down groups: sets of ops that share values with no boundary between them.
 //!
-//! Boundaries are read from tables and hints, and from nowhere else: the `BARRIER` trait, the hints `barrier` and `apart`,
-//! `Placement::Memory` on an operand or a result, products that are calls, and views of what lies in memory anyway. Crossing one raises an op's
-//! *level*; a group is a connected set of ops of one level. Levels never fall along an edge, so groups are acyclic by
-//! construction.
+//! Boundaries come only from op tables and hints: the `BARRIER` trait, the hints `barrier` and `apart`,
+//! `Placement::Memory` on an operand or a result, ops that are calls, and views of values that are in memory anyway.
+//! Crossing a boundary raises an op's *level*; a group is a connected set of ops of one level. Levels never fall along
+//! an edge, so groups are acyclic by construction.
 
 use std::collections::BTreeMap;
 
@@ -17,16 +17,16 @@ use super::graph::{Edge, Graph, Index};
 /// The hint of an op.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Hint {
-    /// One group with all ops of the same name.
+    /// One group with all ops that have the hint of this name.
     Together(String),
     /// A group of its own.
     Apart,
-    /// Nothing that uses its results shares its group.
+    /// No user of its results shares its group.
     Barrier,
 }
 
 impl Hint {
-    /// Makes this the hint of `op`.
+    /// Sets this hint on `op`.
     pub fn set(&self, ir: &mut Ir, op: Op) {
         let text = match self {
             Self::Together(name) => format!("together:{name}"),
@@ -36,7 +36,7 @@ impl Hint {
         let attr = ir.string_attr(&text);
         ir.set_attr(op, "fusion.hint", attr);
     }
-    /// The hint `fusion.hint` of `op`: `together:NAME`, `apart` or `barrier`. An unknown one is the text itself.
+    /// The hint `fusion.hint` of `op`: `together:NAME`, `apart` or `barrier`. An unknown hint is returned as text.
     pub fn of(ir: &Ir, op: Op) -> Option<Result<Hint, String>> {
         let text = ir.str_of(op, "fusion.hint")?;
         Some(match text {
@@ -53,17 +53,17 @@ impl Hint {
 /// The boundaries of an op.
 #[derive(Clone, Copy, Default, Debug)]
 struct Boundary {
-    /// It shares a group with nobody.
+    /// The op shares a group with no other op.
     alone: bool,
-    /// Nothing it reads may be made in its group.
+    /// No producer of its operands may be in its group.
     before: bool,
-    /// Nothing that reads its results may be in its group.
+    /// No user of its results may be in its group.
     after: bool,
-    /// It is a view of what lies in memory anyway: it joins other such views only.
+    /// The op is a view of a value that is in memory anyway: it shares a group only with such views.
     view: bool,
 }
 
-/// The groups of the top-down phase, each ascending, in order of their first op.
+/// The groups of the top-down phase, each ascending, in the order of their first ops.
 pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     let mut renames = vec![false; graph.len()];
     for position in (0..graph.len()).rev() {
@@ -79,8 +79,9 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     let class = |op: Index| (levels[op as usize], boundaries[op as usize].view);
     for edge in &graph.edges {
         let producer = edge.producer.filter(|&m| !graph.free[m as usize]);
-        // Reading the same value without bytes (a scalar, an empty tensor) is no reason to share a kernel. Where an op makes it,
-        // producer and users join all the same: a group that left one of them out could come both before and after it.
+        // A common operand without bytes (a scalar, an empty tensor) is no reason to share a kernel. If an op computes
+        // it, producer and users are connected all the same: a group without one of them could come both before and
+        // after it.
         let mut last = BTreeMap::new();
         let shared = edge.bytes > 0 || producer.is_some();
         let users = edge.users.iter().filter(|_| shared);
@@ -100,12 +101,12 @@ pub(super) fn components(ir: &Ir, graph: &Graph) -> Vec<Vec<Index>> {
     lists
 }
 
-/// The boundaries of an op: true if one lies before it, between it and what it reads, and if one lies behind it.
+/// Two flags: a boundary lies between the op and its operands; a boundary lies between the op and its users.
 pub(super) fn around(ir: &Ir, op: Op) -> (bool, bool) {
     (before(ir, op), after(ir, op))
 }
 
-/// The kind of the boundary between the producer of a value and a user, in words; of a call the sentence that it is one.
+/// The kind of the boundary between the producer of a value and a user, in words; for a call a sentence saying so.
 pub(super) fn words(ir: &Ir, producer: Op, user: Op) -> String {
     let ends = [producer, user];
     if let Some(op) = ends.into_iter().find(|&op| is_call(ir, op)) {
@@ -119,7 +120,7 @@ pub(super) fn words(ir: &Ir, producer: Op, user: Op) -> String {
     }
 }
 
-/// True if the op stays in a group of its own: by a hint, or as a call.
+/// True if the op stays in its own group, by a hint or as a call.
 pub(super) fn is_alone(ir: &Ir, op: Op) -> bool {
     matches!(Hint::of(ir, op), Some(Ok(Hint::Apart))) || is_call(ir, op)
 }
@@ -148,8 +149,8 @@ fn after(ir: &Ir, op: Op) -> bool {
         || results.iter().any(|r| r.placement == Placement::Memory)
 }
 
-/// The ops that only rename the memory of a value that lies there anyway, and whose own users are the program's results or
-/// stand behind a boundary.
+/// The ops that only rename memory of a value that is in memory anyway, and whose users are the program's results or
+/// are after a boundary.
 fn final_views(ir: &Ir, graph: &Graph, renames: &[bool]) -> Vec<bool> {
     let mut views = renames.to_vec();
     for position in 0..graph.len() {
@@ -159,7 +160,7 @@ fn final_views(ir: &Ir, graph: &Graph, renames: &[bool]) -> Vec<bool> {
         let in_memory = |source: &Edge| match source.producer {
             None => true,
             Some(producer) => {
-                // Of several names for one value one is stored: so is the value itself, and all names are views.
+                // If a value has several names, it is stored: the value itself is in memory, and all names are views.
                 let names = source.users.iter().filter(|&&r| renames[r as usize]);
                 source.escapes
                     || views[producer as usize]
@@ -172,7 +173,7 @@ fn final_views(ir: &Ir, graph: &Graph, renames: &[bool]) -> Vec<bool> {
     views
 }
 
-/// Makes views of the ops that rename a value which somebody behind a boundary reads as well. Says whether there were any.
+/// Makes ops views if they rename a value that a user after a boundary reads as well. Returns true if there were any.
 fn add_crossing_names(
     graph: &Graph,
     renames: &[bool],
@@ -197,7 +198,7 @@ fn add_crossing_names(
     found
 }
 
-/// True if the op keeps memory as it is, and nothing that shares its kernel uses its results.
+/// True if the op keeps memory unchanged, and no op in its kernel uses its results.
 fn only_renames(ir: &Ir, graph: &Graph, position: Index, later: &[bool]) -> bool {
     let op = graph.ops[position as usize];
     if ir.def(op).is_none_or(|d| d.class != OpClass::Shape) {
@@ -225,12 +226,12 @@ fn levels(graph: &Graph, boundaries: &[Boundary]) -> Vec<u32> {
     levels
 }
 
-/// Raises ops to the level of their users where all of these stand behind a boundary and no more bytes cross it then: a
-/// weight is broadcast, or a constant widened, where it is used.
+/// Raises ops to the level of their users, if all users are after a boundary and no more bytes cross it then: a weight
+/// is broadcast, or a constant widened, where it is used.
 fn delay(graph: &Graph, boundaries: &[Boundary], levels: &mut [u32]) {
     for position in (0..graph.len()).rev() {
         let (own, op) = (&boundaries[position], position as Index);
-        // Free ops are copied to each of their users, whose levels do not follow from theirs.
+        // Free ops are copied to each of their users, so levels do not matter for them.
         if graph.free[position] || own.alone || own.after || own.view {
             continue;
         }

@@ -1,5 +1,5 @@
-//! Candidates of bottom-up merging: pairs of groups with a value between them or an input in common, under the gain that
-//! a merge could have at most, and later under the gain that it has.
+//! Candidates of bottom-up merging: pairs of groups with a value between them or a common input. A candidate has first
+//! an optimistic gain, an upper bound, and later its true gain.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,15 @@ use super::order::GroupId;
 use super::record::Action;
 use crate::planner::CostResult;
 
-/// Users of one value that are looked at when neighbours are listed: a value that everything reads says little.
+/// The most users of one value considered when neighbours are listed: a value with more users says little.
 const MAX_USERS: usize = 32;
 
-/// The users of a value that a window is listed with. Windows share what both touch, and neighbours share most. A group that has taken one in is a
-/// neighbour of the next.
+/// The most users of a value considered for a window. Windows share the elements that both touch, and neighbours share
+/// most. A group that absorbed one is a neighbour of the next.
 const MAX_WINDOWS: usize = 8;
 
-/// The ops of a pair below which it is asked about as often as one of its groups grows.
+/// The least number of ops of a pair for which a failed evaluation is remembered; a smaller pair is evaluated whenever
+/// one of its groups grows.
 pub(super) const MIN_VAIN: usize = 64;
 
 /// A fall in cost, by the components of [`Cost::key`]; compared lexicographically.
@@ -29,16 +30,16 @@ pub(super) type Gain = [i128; 4];
 /// A pair in the queue.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Candidate {
-    /// A merge, or one of unrelated kernels.
+    /// A merge of related groups, or of unrelated kernels.
     pub action: Action,
     pub gain: Gain,
-    /// The rank between equal gains: by [`Ties`].
+    /// The order among equal gains, by [`Ties`].
     pub rank: [i64; 3],
     pub pair: (GroupId, GroupId),
     pub versions: (u32, u32),
-    /// Bytes of what the two share.
+    /// Bytes of the values that the two share.
     pub saved: u64,
-    /// The cost model's answer, once it was asked.
+    /// The cost model's answer, once it was queried.
     pub cost_result: Option<Box<CostResult>>,
 }
 
@@ -54,26 +55,26 @@ impl PartialOrd for Candidate {
     }
 }
 
-/// A pair that gained nothing when it was asked about.
+/// A pair that had no gain when it was evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Vain {
-    /// Its ops then.
+    /// Number of its ops then.
     pub ops: usize,
-    /// Bytes of what the two shared.
+    /// Bytes of the values that the two shared then.
     pub saved: u64,
 }
 
 /// The order of merges of equal gain.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Ties {
-    /// The smaller, then the earlier: groups grow evenly, and the work stays near n log n.
+    /// The smaller pair first, then the earlier: groups grow evenly, and the work stays near n log n.
     #[default]
     SmallEarly,
-    /// The smaller, then the later.
+    /// The smaller pair first, then the later.
     SmallLate,
-    /// The larger, then the earlier: one group grows until it can no more.
+    /// The larger pair first, then the earlier: one group grows as long as it can.
     LargeEarly,
-    /// The larger, then the later.
+    /// The larger pair first, then the later.
     LargeLate,
 }
 
@@ -81,7 +82,7 @@ impl Ties {
     /// All but the default.
     pub const OTHERS: [Self; 3] = [Self::SmallLate, Self::LargeEarly, Self::LargeLate];
 
-    /// The greatest comes first.
+    /// The rank of a pair; the greatest comes first.
     fn rank(self, ops: usize, a: GroupId, b: GroupId) -> [i64; 3] {
         let (ops, a, b) = (ops as i64, i64::from(a), i64::from(b));
         match self {
@@ -93,7 +94,7 @@ impl Ties {
     }
 }
 
-/// The fall from `before` to `after`.
+/// The fall in cost from `before` to `after`.
 pub(super) fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
     let (b, a) = (before.key(objective), after.key(objective));
     let fall = |b: u64, a: u64| i128::from(b) - i128::from(a);
@@ -105,8 +106,8 @@ pub(super) fn gain(before: &Cost, after: &Cost, objective: Objective) -> Gain {
     ]
 }
 
-/// The gain that may be expected of two groups together which would gain `one` and `two` each, and no more than `most`. Bytes add up; a
-/// launch is the same one, and so is its time where no byte is gained.
+/// The expected gain of two parts with gains `one` and `two`, at most `most`. Bytes add up. Both save the same launch,
+/// and its time counts once if no byte is saved.
 fn together(one: Gain, two: Gain, most: Gain, objective: Objective) -> Gain {
     let (time, bytes) = match objective {
         Objective::Time => (0, 1),
@@ -122,7 +123,8 @@ fn together(one: Gain, two: Gain, most: Gain, objective: Objective) -> Gain {
 }
 
 impl BottomUp<'_> {
-    /// Queues the pairs of `group`: those with a later group at the start, all when it has taken in `others`.
+    /// Queues the pairs of `group`: at the start those with a later group, and all pairs after it has absorbed
+    /// `others`.
     pub fn push_neighbours(&mut self, group: GroupId, others: &[GroupId]) {
         let objective = self.planner.model.objective;
         for (neighbour, saved) in self.neighbours(group) {
@@ -143,7 +145,7 @@ impl BottomUp<'_> {
                 let pair = (part.min(neighbour), part.max(neighbour));
                 self.expected.get(&pair).copied()
             });
-            // One that was not asked about leaves all open.
+            // A pair that was not evaluated leaves the gain open.
             let seen: Option<Vec<Gain>> = seen.collect();
             let seen = seen.filter(|_| !others.is_empty()).unwrap_or_default();
             let expected = seen
@@ -153,7 +155,8 @@ impl BottomUp<'_> {
             self.push(Action::Merge, pair, expected.unwrap_or(most), saved);
         }
     }
-    /// True of a large pair whose `parts` gained nothing with `neighbour`, as long as it is less than twice as large as then and shares no more.
+    /// True if a large pair's `parts` had no gain with `neighbour`, and the pair is less than twice as large as then
+    /// and shares no more.
     fn is_vain(
         &mut self,
         pair: (GroupId, GroupId),
@@ -183,7 +186,7 @@ impl BottomUp<'_> {
         }
         is_vain
     }
-    /// Queues a pair under the gain that it could have.
+    /// Queues a pair under its optimistic gain.
     pub fn push(&mut self, action: Action, (a, b): (GroupId, GroupId), gain: Gain, saved: u64) {
         let version = |group: GroupId| self.states[group as usize].version;
         self.queue.push(Candidate {
@@ -197,7 +200,7 @@ impl BottomUp<'_> {
         });
     }
 
-    /// The groups that share a value with `group`, with the bytes that a merge could save at most.
+    /// The groups that share a value with `group`, each with the most bytes that a merge could save.
     pub(super) fn neighbours(&self, group: GroupId) -> BTreeMap<GroupId, u64> {
         let mut saved = BTreeMap::<GroupId, u64>::new();
         let mut blocked = FxHashSet::default();
@@ -215,7 +218,7 @@ impl BottomUp<'_> {
                     if self.is_cut(edge, group, other) {
                         blocked.insert(other);
                     } else if kept && !self.graph.is_loaded(number) {
-                        // Groups that were accepted whole have no other reason to meet again.
+                        // Groups that were accepted whole share no bytes by this value: it is no reason to merge them.
                     } else if seen.insert((number, other)) {
                         let bytes = saved.entry(other).or_default();
                         *bytes = bytes.saturating_add(self.saving(edge, group, other));
@@ -227,7 +230,7 @@ impl BottomUp<'_> {
         saved
     }
 
-    /// Groups other than `group` that make or read a value which `op` makes or reads; only near users.
+    /// Groups other than `group` that compute or use a value which `op` computes or uses; limited to near users.
     fn others<'e>(
         &'e self,
         edge: &'e Edge,
@@ -262,7 +265,7 @@ impl BottomUp<'_> {
         users.any(|&r| self.graph.separated(producer, r))
     }
 
-    /// Bytes that need not move when both sides of an edge are one: a read, and the write if nobody else reads.
+    /// Bytes saved if both sides of an edge are merged: a read, and also the write if there are no other users.
     fn saving(&self, edge: &Edge, a: GroupId, b: GroupId) -> u64 {
         let of = |op: Index| self.of_op[op as usize];
         let joined = |op: Index| of(op) == Some(a) || of(op) == Some(b);
@@ -272,12 +275,13 @@ impl BottomUp<'_> {
         edge.bytes.saturating_mul(1 + u64::from(inner))
     }
 
-    /// The gain that a merge could have at most: a launch is left.
+    /// An upper bound on the gain of a merge, which keeps one launch.
     fn optimistic(&self, (a, b): (GroupId, GroupId), saved: u64, objective: Objective) -> Gain {
         let target = &self.planner.model.target;
         let bytes = i128::from(saved);
         let time = target.time_ns(saved, 0).saturating_add(target.launch_ns);
-        // Gaps in the grid may close as well: no bound on time is safe, so time gets all that it could.
+        // Gaps in the grid may close as well, so no tight bound on time is safe: time is multiplied by the number of
+        // workers.
         let time = i128::from(time.saturating_mul(target.workers));
         let launches = self.cost(a).launches.saturating_add(self.cost(b).launches);
         let launches = i128::from(launches) - 1;

@@ -1,20 +1,20 @@
 //! Chunking of a component of more ops than a kernel may have, before any evaluation.
 //!
-//! In an order in which ops can run and each stands near what it reads, any cut leaves two parts that run one after the
-//! other. So the component is cut into intervals of this order, each as long as a kernel may be, at the place in its second
-//! half where the fewest bytes cross; what of an interval shares no value is parted as well. Then parts are put together again,
-//! by their numbers of ops alone, where one is the only user of another, or reads no other: that closes no cycle, and what
-//! a kernel can hold is asked about once instead of piece by piece. Without all this, one op more than a kernel may have would
-//! cost a search from single ops.
+//! In a run order in which each op is near its operands, any cut leaves two parts that run one after the other. The
+//! component is split into intervals of this order, each as long as a kernel may be, at the position in its second half
+//! where the fewest bytes cross. Parts of an interval that share no value are separated as well. Then parts are merged
+//! again, by their numbers of ops alone, if one is the only user of another, or has no other producer. Such a merge
+//! closes no cycle, and a group that one kernel can hold is evaluated once instead of piece by piece. Without chunking,
+//! one op more than a kernel may have would cost a search from single ops.
 //!
 //! ```text
-//! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... |  ...     a cut lies where a large subtree ends
-//!                                   the add reads the subtree before it, which nobody else does: one chunk of 1024
+//! a tree of 3000 ops, depth first:  | subtree of 1023 | add, subtree of 511 ... | ...  cuts: ends of large subtrees
+//!                                   the add is the only user of the subtree before it: one chunk of 1024
 //! ```
 //!
-//! Guarantees: chunks come in run order, and the parts of each; each op is in one; work is near linear in the component. Of two
-//! chunks that stand next to each other in this way, no kernel can hold both. Decides nothing: chunks that are refused are taken
-//! apart into their parts, these into ops, and those that are kept may still grow.
+//! Guarantees: chunks come in run order, and so do the parts of each; each op is in one chunk; work is near linear in
+//! the component. No kernel can hold two chunks that are neighbours in this way. Decides nothing: refused chunks are
+//! split into their parts, these into ops, and accepted chunks may still grow.
 
 use std::collections::BTreeSet;
 
@@ -23,10 +23,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::graph::{Graph, Index};
 use super::order::run_order;
 
-/// Parts of intervals that a kernel can hold together, in run order.
+/// Parts of intervals that one kernel can hold, in run order.
 pub(super) type Chunk = Vec<Vec<Index>>;
 
-/// The chunks of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each part ascending.
+/// The chunks of `order` in run order, each of at most `limit` ops including the free ops that they use; ops of each
+/// part ascending.
 pub(super) fn chunks(graph: &Graph, order: &[Index], limit: usize) -> Vec<Chunk> {
     let mut parts: Vec<Option<Vec<Index>>> = intervals(graph, order, limit)
         .into_iter()
@@ -42,18 +43,18 @@ pub(super) fn chunks(graph: &Graph, order: &[Index], limit: usize) -> Vec<Chunk>
 /// A part, by its position among all.
 type Part = usize;
 
-/// A chunk under construction: its parts and the parts that it reads.
+/// A chunk under construction: its parts, and the neighbouring parts.
 #[derive(Clone, Debug, Default)]
 struct Node {
-    /// Ascending, which is an order in which they can run.
+    /// Ascending, which is a valid run order.
     parts: Vec<Part>,
-    /// Ops, free ones included: those that several parts use count for each.
+    /// Ops, free ones included; free ops of several parts count for each.
     ops: usize,
     producers: BTreeSet<Part>,
     users: BTreeSet<Part>,
 }
 
-/// Parts put together, each named by one of them. An absent one went into another.
+/// Merged parts, each named by one of them. `None` for a part merged into another.
 struct Quotient {
     nodes: Vec<Option<Node>>,
 }
@@ -87,7 +88,7 @@ impl Quotient {
         }
     }
 
-    /// Puts together what fits and is joined by an edge that no other path goes around: one end has no other user, or the
+    /// Merges parts that fit and are connected by an edge without a parallel path: one end has no other user, or the
     /// other end no other producer.
     fn contract(&mut self, limit: usize) {
         let mut open: BTreeSet<Part> = (0..self.nodes.len()).collect();
@@ -102,7 +103,7 @@ impl Quotient {
             }
         }
     }
-    /// The part that `name` may be put together with: its only user, else its only producer.
+    /// The part that `name` may merge with: its only user, or else its only producer.
     fn partner(&self, name: Part, limit: usize) -> Option<Part> {
         let node = self.nodes[name].as_ref()?;
         let only = |set: &BTreeSet<Part>| set.first().copied().filter(|_| set.len() == 1);
@@ -113,7 +114,7 @@ impl Quotient {
         let user = only(&node.users).filter(fits);
         user.or_else(|| only(&node.producers).filter(fits))
     }
-    /// Puts two together, under the name of the one with more neighbours; gives that.
+    /// Merges two parts under the name of the one with more neighbours; returns that name.
     fn join(&mut self, a: Part, b: Part) -> Part {
         let degree = |name: Part| {
             let node = self.nodes[name].as_ref();
@@ -150,7 +151,8 @@ impl Quotient {
         into
     }
 
-    /// The parts of each, in an order in which all can run: what begins first comes first.
+    /// The parts of each chunk, in a valid run order of all; among ready chunks the one with the first part comes
+    /// first.
     fn in_run_order(mut self) -> Vec<Vec<Part>> {
         for node in self.nodes.iter_mut().flatten() {
             node.parts.sort_unstable();
@@ -170,7 +172,8 @@ impl Quotient {
     }
 }
 
-/// The intervals of `order`, of at most `limit` ops with the free ops that they use, in run order; ops of each ascending.
+/// The intervals of `order`, each of at most `limit` ops including the free ops that they use, in run order; ops of
+/// each ascending.
 fn intervals(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     let most = limit.max(1);
     let crossing = crossing(graph, order, most);
@@ -192,7 +195,8 @@ fn intervals(graph: &Graph, order: &[Index], limit: usize) -> Vec<Vec<Index>> {
     found
 }
 
-/// The ops at the front of `order` that are at most `most` with the free ops that they use; one at least.
+/// The length of the longest prefix of `order` with at most `most` ops including the free ops that they use; at least
+/// 1.
 fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
     let mut free = FxHashSet::default();
     for (&op, at) in order.iter().zip(0..) {
@@ -209,9 +213,9 @@ fn fitting(graph: &Graph, order: &[Index], most: usize) -> usize {
     order.len()
 }
 
-/// The cost of a cut behind each op of the order: values from elsewhere are read once more, those made before it are
-/// read and, where nobody else needs them, written. Values that are used `most` ops apart or more cross in any case and
-/// count nothing.
+/// The cost of a cut after each op of the order. Values from outside are read once more. Values computed before the cut
+/// are read, and written if nothing else needs them in memory. Values whose uses are `most` ops or more apart cross in
+/// any case and do not count.
 fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     let position: FxHashMap<Index, usize> = order.iter().copied().zip(0..).collect();
     let mut last = FxHashMap::<u32, usize>::default();
@@ -235,7 +239,7 @@ fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
             note(edge, at);
         }
         for &edge in &graph.reads[op as usize] {
-            // What an op of the order makes was noted there.
+            // Results of ops in the order were counted at their producers.
             let producer = graph.edges[edge as usize].producer;
             if producer.is_none_or(|m| !graph.free[m as usize] && !position.contains_key(&m)) {
                 note(edge, at);
@@ -249,7 +253,7 @@ fn crossing(graph: &Graph, order: &[Index], most: usize) -> Vec<u64> {
     sums.collect()
 }
 
-/// The parts of an interval that share values, by their first op.
+/// The parts of an interval that share values, in the order of their first ops.
 fn connected(graph: &Graph, interval: &[Index]) -> Vec<Vec<Index>> {
     let mut sets = petgraph::unionfind::UnionFind::<usize>::new(interval.len());
     let mut first = FxHashMap::<u32, usize>::default();

@@ -1,15 +1,16 @@
-//! The optimum over all ways to put few parts together, by dynamic programming over sets of parts that are done.
+//! The optimal grouping of few parts, by dynamic programming over the sets of completed parts.
 //!
-//! Parts are single ops, or sets of ops that stay together. A grouping that can run is a chain of sets, each closed under what
-//! its parts read; the next group is what the next set adds. Only sets that such a chain can add are evaluated, each
-//! once, and only those that values hold together: ops that share nothing stay apart, here as everywhere.
+//! Parts are single ops, or sets of ops that stay together. A grouping that can run is a chain of sets, each closed
+//! under the operands of its parts; a group is the difference of consecutive sets. Only sets that such a chain can add
+//! are evaluated, each once, and only sets connected by values: ops that share nothing are never grouped, here as
+//! elsewhere.
 //!
-//! Against a grouping that is known, sets are not asked about, and chains not followed, which by what they move at least
-//! (`lower_bound.rs`) lead to nothing better.
+//! With a known grouping, sets are not evaluated and chains not followed if the lower bound on their bytes
+//! (`lower_bound.rs`) shows that they lead to nothing better.
 //!
-//! Guarantees: of equal groupings always the same; groups come in run order. With single ops as parts and no known
-//! grouping it is the reference for the search. Never looks at values that are computed twice: that is left to
-//! refinement.
+//! Guarantees: the choice among equal groupings is deterministic; groups come in run order. With single ops as parts
+//! and no known grouping it is the reference for the search. Never considers values that are computed twice: that is
+//! left to refinement.
 
 use fuser_analysis::cost::{Cost, Objective, is_call};
 use fuser_ir::Ir;
@@ -20,7 +21,7 @@ use super::search::Group;
 use crate::budget::Budget;
 use crate::planner::{CostResult, Planner};
 
-/// The most parts: there are 3^n pairs of a set and what to add.
+/// The most parts: there are 3^n pairs of a completed set and a next group.
 pub(super) const MAX_PARTS: usize = 14;
 
 /// The bounds on the search.
@@ -28,14 +29,14 @@ pub(super) const MAX_PARTS: usize = 14;
 pub(super) struct Bounds {
     /// Work of the planner.
     pub work: u64,
-    /// Pairs of a set and what to add.
+    /// Pairs of a completed set and a next group.
     pub pairs: u64,
-    /// The cost of a known grouping: only less is looked for.
+    /// The cost of a known grouping: only cheaper groupings are sought.
     pub below: Option<Cost>,
 }
 
 impl Bounds {
-    /// The optimum, whatever it takes.
+    /// No bounds: the optimum at any cost.
     pub const NONE: Self = Self {
         work: u64::MAX,
         pairs: u64::MAX,
@@ -48,13 +49,13 @@ impl Bounds {
 pub(super) enum Found {
     /// The cheapest groups, in run order.
     Best(Vec<Group>),
-    /// There is no grouping, or none below what is known.
+    /// There is no grouping, or none cheaper than the known one.
     Nothing,
-    /// There are too many parts, or the bounds were reached.
+    /// There are too many parts, or a bound was reached.
     Unknown,
 }
 
-/// The cheapest groups of `parts`.
+/// The cheapest grouping of `parts`.
 pub(super) fn optimum(
     ir: &Ir,
     graph: &Graph,
@@ -86,7 +87,7 @@ pub(super) fn optimum(
             continue;
         }
         let mut group = left;
-        // All non-empty subsets of what is left.
+        // All non-empty subsets of the parts left.
         while group != 0 {
             if pairs.is_spent() {
                 return Found::Unknown;
@@ -141,7 +142,7 @@ pub(super) fn optimum(
     Found::Best(groups)
 }
 
-/// Tells what cannot be part of anything below what is known.
+/// A test for partial groupings that cannot be cheaper than the known one.
 struct Limit {
     known: Option<(LowerBound, Cost)>,
     objective: Objective,
@@ -161,8 +162,8 @@ impl Limit {
             objective,
         }
     }
-    /// True if groups that cost `cost` and others for each of `sets` may cost less than what is known, in what counts
-    /// first and second: bytes and kernels, say.
+    /// True if groups that cost `cost`, and one more for each of `sets`, may cost less than the known grouping in the
+    /// first two components of the key, for example bytes and launches.
     fn admits(&mut self, cost: &Cost, sets: &[Set]) -> bool {
         let Some((lower_bound, known)) = &mut self.known else {
             return true;
@@ -177,7 +178,7 @@ impl Limit {
     }
 }
 
-/// Of each part the parts that it reads from.
+/// For each part, the parts that it reads from.
 fn reads(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     let mut home = rustc_hash::FxHashMap::<Index, usize>::default();
     for (number, part) in parts.iter().enumerate() {
@@ -193,7 +194,7 @@ fn reads(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     parts.iter().enumerate().map(producers).collect()
 }
 
-/// Of each part the parts that make or read a value which it makes or reads.
+/// For each part, the parts that compute or use a value that it computes or uses.
 fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     let mut users = std::collections::BTreeMap::<u32, Set>::new();
     let edges = |op: Index| {
@@ -214,7 +215,7 @@ fn beside(graph: &Graph, parts: &[Vec<Index>]) -> Vec<Set> {
     parts.iter().map(near).collect()
 }
 
-/// The parts in which an op is a call: it shares a group with nobody.
+/// The parts with an op that is a call, which shares a group with no other op.
 fn calls(ir: &Ir, graph: &Graph, parts: &[Vec<Index>]) -> Set {
     let called = |part: &Vec<Index>| part.iter().any(|&op| is_call(ir, graph.ops[op as usize]));
     let numbered = parts.iter().enumerate();
@@ -222,7 +223,7 @@ fn calls(ir: &Ir, graph: &Graph, parts: &[Vec<Index>]) -> Set {
     called.fold(0, |set, (number, _)| set | 1 << number)
 }
 
-/// True if a set hangs together.
+/// True if a set is connected.
 fn is_connected(beside: &[Set], set: Set) -> bool {
     let mut reached: Set = set & set.wrapping_neg();
     loop {

@@ -1,9 +1,10 @@
 //! Groups from a file: `{"segments": [{"name": "g0", "ops": ["%a", "%b"]}, ...]}`.
 //!
-//! An op is named by its first result, as in reports, with or without `%`; an unnamed one by its position, `#7`. An op may
-//! stand in several segments: it stays in the first and is copied into the others. Every op that is not made from nothing
-//! must stand somewhere, unless nothing reads what it makes, or a listed one computes the same: such an op goes. A segment report has this form, so it can be edited and fed back in. Of several reports in a list the one
-//! of the program counts.
+//! An op is named by its first result, as in reports, with or without `%`; an unnamed op by its position, `#7`. An op
+//! may be in several segments: it stays in the first and is copied into the others. Every op must be listed, unless it
+//! is created from nothing, its results are unused, or a listed op computes the same. Unlisted ops are removed. A
+//! segment report has this form, so it can be edited and read back. In a list of several reports, the one of the
+//! program counts.
 //!
 //! Guarantees: an illegal grouping is refused as a whole, with the op or the path of segments at fault.
 
@@ -16,12 +17,12 @@ use serde_json::Value as Json;
 use super::graph::{Graph, Index};
 use super::order::{needs, run_order};
 
-/// The reason that a grouping is refused.
+/// The reason why a grouping is refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum GroupingError {
     /// Not JSON, or not of the form above.
     Form(String),
-    /// A name that an op had which is no more.
+    /// A name of an op that a pass removed.
     Removed {
         /// The name.
         name: String,
@@ -34,12 +35,12 @@ pub enum GroupingError {
         name: String,
         /// The segment that lists it.
         segment: String,
-        /// A name that is near.
+        /// A similar name.
         near: Option<String>,
     },
-    /// An op in no segment, and whether there is one at all.
+    /// An op in no segment, and true if there are segments at all.
     Missing(Op, bool),
-    /// Segments that need each other.
+    /// Segments that depend on each other.
     Cycle {
         /// Names of the segments along the path.
         path: Vec<String>,
@@ -50,7 +51,7 @@ pub enum GroupingError {
     },
 }
 
-/// A segment reads what another one makes.
+/// A segment that reads a value of another one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
     value: Value,
@@ -60,7 +61,7 @@ pub struct Step {
 }
 
 impl GroupingError {
-    /// The advice on a text that is no grouping.
+    /// Advice for a text that is no grouping.
     pub const FORM: &str = "a grouping is JSON, as '--segment --segment-report=FILE' writes it";
 
     /// One line.
@@ -88,7 +89,7 @@ impl GroupingError {
             }
         }
     }
-    /// The reasons that the segments of a cycle need each other: for each step the op that reads, and a sentence.
+    /// The reasons for a cycle of segments: for each step the op that reads, and a sentence.
     pub fn steps(&self, ir: &Ir) -> Vec<(Op, String)> {
         let Self::Cycle { steps, .. } = self else {
             return Vec::new();
@@ -100,7 +101,7 @@ impl GroupingError {
         });
         steps.collect()
     }
-    /// The advice on what to do, if there is any.
+    /// Advice on what to do, if there is any.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::UnknownOp {
@@ -138,14 +139,14 @@ pub struct ExplicitSegment {
     pub name: String,
     /// Its ops by position, ascending.
     pub members: Vec<Index>,
-    /// Its ops in the order of the file, those that are made from nothing too.
+    /// Its ops in the order of the file, including ops created from nothing.
     order: Vec<Index>,
-    /// The ops whose results the file says that it reads.
+    /// The ops whose results it reads according to the file.
     reads: FxHashSet<Index>,
 }
 
 impl ExplicitSegment {
-    /// Ops that stand behind one that reads them.
+    /// Ops listed after one of their users.
     fn early<'a>(&self, ir: &'a Ir, ops: &'a [Op]) -> impl Iterator<Item = Op> + 'a {
         let mut waiting: FxHashSet<Op> = ops.iter().copied().collect();
         ops.iter().flat_map(move |&op| {
@@ -155,8 +156,9 @@ impl ExplicitSegment {
             early
         })
     }
-    /// Its ops, and the ops made from nothing that they use. They have the order of the file if it lists all of them, and each stands behind
-    /// what it reads. A value that the file says is read of a segment before may stand anywhere; `made` has the ops of those segments.
+    /// Its ops, and the ops created from nothing that they use. They are in the order of the file if it lists all of
+    /// them, each after its operands. A value that the segment reads from an earlier segment, according to the file,
+    /// may be listed anywhere; `made` has the ops of earlier segments.
     pub fn ops(&self, ir: &Ir, graph: &Graph, made: &FxHashSet<Op>) -> Vec<Op> {
         let all = graph.with_free(&self.members);
         let needed: FxHashSet<Index> = all.iter().copied().collect();
@@ -176,19 +178,19 @@ impl ExplicitSegment {
     }
 }
 
-/// A grouping as the file has it.
+/// A grouping as listed in the file.
 pub struct Grouping(Vec<Listed>);
 
-/// A segment as the file has it.
+/// A segment as listed in the file.
 struct Listed {
     name: String,
     ops: Vec<String>,
-    /// The values that it reads; none where the file does not say it, as a report does.
+    /// The values that it reads; `None` if the file does not list them. A report does.
     reads: Option<Vec<String>>,
 }
 
 impl Listed {
-    /// The ops whose results it reads, where the file says it.
+    /// The ops whose results it reads; `None` if the file does not list them.
     fn read_ops(&self, names: &FxHashMap<String, Index>) -> Option<FxHashSet<Index>> {
         let reads = self.reads.as_ref()?.iter();
         let ops = reads.filter_map(|name| names.get(name.trim_start_matches('%')).copied());
@@ -197,13 +199,13 @@ impl Listed {
 }
 
 impl Grouping {
-    /// The ops whose results each segment reads, where the file says it.
+    /// The ops whose results each segment reads; `None` if the file does not list them.
     pub fn reads(&self, ir: &Ir, graph: &Graph) -> Vec<Option<FxHashSet<Index>>> {
         let names = op_names(ir, graph);
         let listed = self.0.iter();
         listed.map(|listed| listed.read_ops(&names)).collect()
     }
-    /// Reads the text; of a list of reports that of `program`.
+    /// Reads the text; from a list of reports the report of `program`.
     pub fn parse(program: &str, text: &str) -> Result<Self, GroupingError> {
         let json: Json =
             serde_json::from_str(text).map_err(|e| GroupingError::Form(e.to_string()))?;
@@ -245,7 +247,7 @@ impl Grouping {
         Ok(Self(list.iter().map(segment).collect::<Result<_, _>>()?))
     }
 
-    /// The ops of `graph` that each segment names, in the order of the file.
+    /// The ops of `graph` that each segment lists, in the order of the file.
     pub fn members(&self, ir: &Ir, graph: &Graph) -> Result<Vec<Vec<Index>>, GroupingError> {
         let names = op_names(ir, graph);
         let position = |text: &String, segment: &String| {
@@ -292,9 +294,10 @@ impl Grouping {
     }
 }
 
-/// Points uses of ops at listed ops that compute the same, where the user's segment does not list what it reads: a report lists what became one
-/// once. A use takes the op of its own segment; if that has none, and no segment lists the op, the first. What the file says that a segment
-/// reads, or what it does not speak of and another segment lists, stays. Says whether something changed.
+/// Redirects uses of an op to a listed op that computes the same, if the user's segment does not list the operand's op:
+/// after CSE, a report lists equal ops once. A use takes the op of its own segment. If that has none, and no segment
+/// lists the operand's op, it takes the first. A use is unchanged if the segment reads the value according to the file,
+/// or if the file is silent and another segment lists the op. Returns true if anything changed.
 pub fn merge_equal(
     ir: &mut Ir,
     block: Block,
@@ -350,10 +353,10 @@ pub fn merge_equal(
     changed
 }
 
-/// The name of an op, and the number and the result of what makes each of its operands.
+/// The name of an op, and for each operand the class and result number of its producer.
 type Computed = (String, Vec<(u32, usize)>);
 
-/// A number for each op, equal where two compute the same.
+/// A class number for each op; equal for two ops that compute the same.
 fn classes(ir: &Ir, graph: &Graph) -> Vec<u32> {
     let mut of_value: FxHashMap<Value, (u32, usize)> = FxHashMap::default();
     let mut known: FxHashMap<Computed, Vec<(u32, Op)>> = FxHashMap::default();
@@ -389,7 +392,7 @@ fn classes(ir: &Ir, graph: &Graph) -> Vec<u32> {
     classes
 }
 
-/// Puts the ops of a block behind what they read, in their order as far as that goes.
+/// Sorts the ops of a block topologically, keeping their order as far as possible.
 fn sort(ir: &mut Ir, block: Block) {
     let Some(end) = ir.terminator(block) else {
         return;
@@ -415,7 +418,7 @@ fn sort(ir: &mut Ir, block: Block) {
     }
 }
 
-/// The ops that no segment lists and nothing needs, users before producers.
+/// The ops that no segment lists and no op needs, users before producers.
 pub fn unlisted(ir: &Ir, graph: &Graph, segments: &[ExplicitSegment]) -> Vec<Op> {
     let all = segments.iter().flat_map(|s| s.members.iter().copied());
     let mut needed: FxHashSet<Index> = all.collect();
@@ -439,14 +442,14 @@ pub fn unlisted(ir: &Ir, graph: &Graph, segments: &[ExplicitSegment]) -> Vec<Op>
 }
 
 fn nearest_name(names: &FxHashMap<String, Index>, text: &str) -> Option<String> {
-    // Positions are no misspelt names.
+    // Positions such as `#7` are no misspelt names.
     let known = names.keys().map(String::as_str);
     let mut known: Vec<&str> = known.filter(|name| !name.starts_with('#')).collect();
     known.sort_unstable();
     nearest(text.trim_start_matches('%'), known.into_iter()).map(String::from)
 }
 
-/// The op of each name that groupings and reports use, without `%`.
+/// The op of each name used by groupings and reports, without `%`.
 fn op_names(ir: &Ir, graph: &Graph) -> FxHashMap<String, Index> {
     let mut names = FxHashMap::default();
     for (&op, position) in graph.ops.iter().zip(0..) {
@@ -498,7 +501,7 @@ fn in_run_order(
     Ok(order.into_iter().filter_map(|n| slots[n].take()).collect())
 }
 
-/// Follows what waits for what until it comes back.
+/// Follows the dependences of unfinished segments until a segment repeats.
 fn cycle(
     graph: &Graph,
     segments: &[ExplicitSegment],
@@ -521,7 +524,7 @@ fn cycle(
     names.extend(names.first().cloned());
     names.reverse();
     let around = path[from..].iter().zip(path[from..].iter().cycle().skip(1));
-    // Each waits for the next of the path.
+    // Each segment depends on the next one of the path.
     let steps = around.filter_map(|(&to, &from)| step(graph, segments, from, to));
     let steps: Vec<Step> = steps.collect();
     let first = path.get(from).and_then(|&s| segments[s].members.first());

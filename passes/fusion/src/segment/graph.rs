@@ -1,4 +1,4 @@
-//! A block of ops as dense indices: the producer, the users and the bytes of each value.
+//! A block of ops as dense indices, with the producer, the users and the bytes of each value.
 
 use fuser_analysis::axes::{Axes, window};
 use fuser_analysis::cost::{Bindings, Copies, Refusal, is_call, made_of_nothing};
@@ -11,25 +11,26 @@ use smallvec::SmallVec;
 use super::boundaries::around;
 use crate::planner::{Answer, Planner};
 
-/// The bytes of the largest element: a value this small is cheaper to compute again than to store.
+/// The bytes of the largest element: a value of this size is cheaper to recompute than to store.
 const MAX_ELEMENT: u64 = 8;
 
 /// An op, by its position in the block.
 pub type Index = u32;
 
-/// The most times that free ops are looked at anew because others are free no more; beyond, none with axes is free.
+/// The most rounds in which free ops are reconsidered because others are no longer free. After that, no op with axes is
+/// free.
 const MAX_ROUNDS: usize = 8;
 
-/// A value that ops of the block make or read.
+/// A value that ops of the block compute or read.
 #[derive(Clone, Debug)]
 pub struct Edge {
     /// The value.
     pub value: Value,
-    /// The op that makes it; `None` for what comes from outside.
+    /// The op that computes it; `None` for a value from outside.
     pub producer: Option<Index>,
     /// The ops that read it, ascending, each once.
     pub users: SmallVec<[Index; 2]>,
-    /// True if something else than an op of the graph reads it: the program returns it.
+    /// True if it has a user outside the graph: the program returns it.
     pub escapes: bool,
     /// Stored bytes.
     pub bytes: u64,
@@ -44,9 +45,9 @@ pub struct Graph {
     pub edges: Vec<Edge>,
     /// The values that each op reads, by index into `edges`.
     pub reads: Vec<SmallVec<[u32; 3]>>,
-    /// The values that each op makes.
+    /// The values that each op computes.
     pub writes: Vec<SmallVec<[u32; 1]>>,
-    /// Ops that belong to no group: they make values from nothing and are copied to where these are used.
+    /// Ops that belong to no group: they create values from nothing and are copied to their users.
     pub free: Vec<bool>,
     /// The boundaries before and after each op.
     boundaries: Vec<(bool, bool)>,
@@ -82,8 +83,8 @@ impl Graph {
         graph
     }
 
-    /// Binds free ops that cannot stand in the kernel of an op that uses them, as a small matrix and its transpose cannot in that
-    /// of their sum: they are ops like others. Says whether there were any.
+    /// Makes free ops ordinary ops if they cannot be in the kernel of an op that uses them. A small matrix and its
+    /// transpose, for example, cannot be in the kernel of their sum. Returns true if there were any.
     fn bind(&mut self, ir: &Ir) -> bool {
         let mut bound = false;
         for position in (0..self.ops.len() as Index).rev() {
@@ -92,7 +93,7 @@ impl Graph {
             }
             let with = self.with_free(&[position]);
             let ops = self.ops_at(&with);
-            // Elementwise ops on what is made from nothing agree with each other.
+            // Elementwise ops on values created from nothing always have a common iteration space.
             let plain = |op: &Op| {
                 let def = ir.def(*op);
                 def.is_some_and(|d| d.class == OpClass::Creation || d.has_maps(&maps::POINTWISE))
@@ -104,7 +105,7 @@ impl Graph {
                 bound |= self.bind_one(ir, other);
             }
         }
-        // What reads a value that is bound now is not made from nothing.
+        // An op that reads a value of an ordinary op is not free either.
         for position in 0..self.ops.len() {
             let is_bound = |e: &u32| {
                 let producer = self.edges[*e as usize].producer;
@@ -116,7 +117,7 @@ impl Graph {
         }
         bound
     }
-    /// Binds a free op if its results have axes: a single element has none that could clash.
+    /// Makes a free op ordinary if its results have axes; a scalar has no axes that could conflict.
     fn bind_one(&mut self, ir: &Ir, position: Index) -> bool {
         let tensor = |v: &Value| ir.value_kind(*v).as_tensor();
         let mut results = ir.results(self.ops[position as usize]).iter();
@@ -167,7 +168,7 @@ impl Graph {
     pub fn separated(&self, producer: Index, user: Index) -> bool {
         self.boundaries[producer as usize].1 || self.boundaries[user as usize].0
     }
-    /// True if an op that reads the value loads bytes: it takes room, and is not computed anew in each group.
+    /// True if reading the value loads bytes: it has bytes, and is not recomputed in each group.
     pub fn is_loaded(&self, edge: u32) -> bool {
         let edge = &self.edges[edge as usize];
         edge.bytes > 0
@@ -175,7 +176,7 @@ impl Graph {
                 .producer
                 .is_none_or(|producer| !self.free[producer as usize])
     }
-    /// True if an op makes values from nothing or from scalars outside, or a single element from such.
+    /// True if an op creates values from nothing or from scalars outside, or computes a scalar from such values.
     fn is_free(&self, ir: &Ir, position: usize) -> bool {
         let op = self.ops[position];
         let Some(def) = ir.def(op) else { return false };
@@ -184,14 +185,14 @@ impl Graph {
         if escapes || !def.traits.contains(Traits::PURE) || def.traits.contains(Traits::BARRIER) {
             return false;
         }
-        // What is read through a window must lie in memory, unless index arithmetic leads through it.
+        // A value read through a window must be in memory, unless index arithmetic leads through it.
         let users = |e: &u32| self.edges[*e as usize].users.clone().into_iter();
         let mut users = self.writes[position].iter().flat_map(users);
         let windowed = users.any(|r| window::is_window(ir, self.ops[r as usize]));
         if windowed && !window::is_link(ir, op) {
             return false;
         }
-        // So must what a call reads.
+        // A value that a call reads must be in memory, too.
         let called = |r: Index| {
             let def = ir.def(self.ops[r as usize]);
             def.is_some_and(|d| d.operands.iter().any(|o| o.placement == Placement::Memory))
@@ -231,7 +232,7 @@ impl Graph {
     pub fn edge_of(&self, value: Value) -> Option<&Edge> {
         self.of_value.get(&value).map(|&e| &self.edges[e as usize])
     }
-    /// The ops that make what `op` reads, without free ones; with the edge.
+    /// The producers of the operands of `op`, without free ops, each with the edge.
     pub fn producers(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
         let reads = self.reads[op as usize].iter();
         reads.filter_map(|&e| {
@@ -240,7 +241,7 @@ impl Graph {
             Some((producer, edge))
         })
     }
-    /// The ops that read what `op` makes; with the edge.
+    /// The users of the results of `op`, each with the edge.
     pub fn users(&self, op: Index) -> impl Iterator<Item = (Index, &Edge)> {
         let writes = self.writes[op as usize].iter();
         writes.flat_map(|&e| {
@@ -248,7 +249,7 @@ impl Graph {
             edge.users.iter().map(move |&r| (r, edge))
         })
     }
-    /// The ops of `members` with the free ops that they use, in program order.
+    /// `members` and the free ops that they use, in program order.
     pub fn with_free(&self, members: &[Index]) -> Vec<Index> {
         let mut all: Vec<Index> = members.to_vec();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -279,11 +280,11 @@ impl Graph {
 }
 
 impl Planner {
-    /// The answer about the ops at `members` as one group, with the free ops that they use.
+    /// The cost model's answer about the ops at `members` as one group, with the free ops that they use.
     pub fn evaluate(&mut self, ir: &Ir, graph: &Graph, members: &[Index]) -> Answer {
         self.evaluate_with(ir, graph, members, &Copies::default())
     }
-    /// The same where ops are copied.
+    /// Like [`Self::evaluate`], where `copies` are duplicated.
     pub fn evaluate_with(
         &mut self,
         ir: &Ir,

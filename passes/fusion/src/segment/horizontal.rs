@@ -1,14 +1,15 @@
-//! Horizontal merging: kernels that have nothing in common become one launch where one walk serves both.
+//! Horizontal merging: kernels that have nothing in common become one launch, if one loop nest serves both.
 //!
 //! ```text
 //! s0: %a = fusion.exp %x         s0: %a = fusion.exp %x
 //! s1: %b = fusion.sin %z   =>        %b = fusion.sin %z     // %x and %z have one shape
 //! ```
 //!
-//! Kernels are compared by the shape of the largest value that they walk, which is none that only slices, pads, cats and gathers read;
-//! of one shape, neighbours in run order are tried, then what came of them, so a thousand kernels cost ten looks at each. A pair is merged where no path leads from one to the other,
-//! where the cost model needs no more walks for both than for one of them, and where no byte and no time is lost: what is gained is a
-//! launch. A walk has as many streams through memory as hardware follows, no more.
+//! Kernels are compared by the shape of the largest value in their iteration space, without values read only by slices,
+//! pads, cats and gathers. Among kernels of one shape, neighbours in run order are tried, then the merged ones: a
+//! thousand kernels take about ten tries each. A pair is merged if no path leads from one to the other, if the cost
+//! model needs no more sweeps for both than for one of them, and if neither bytes nor time increase. The gain is a
+//! launch. A loop nest has at most as many memory streams as the hardware follows.
 
 use std::collections::BTreeMap;
 
@@ -24,13 +25,13 @@ use crate::planner::{Answer, CostResult};
 use fuser_analysis::axes::window::is_window;
 use fuser_analysis::cost::{Kind, Refusal};
 
-/// Values that one walk reads and writes, where nothing but a launch is gained by them.
+/// The most values that one loop nest reads and writes, if they gain nothing but a launch.
 const MAX_STREAMS: usize = 64;
 
 impl BottomUp<'_> {
-    /// Queues the neighbours in run order among the kernels of each shape, where they are unrelated.
+    /// Queues unrelated neighbours in run order among the kernels of each shape.
     pub fn push_unrelated(&mut self) {
-        // What is computed in several kernels is for rematerialization to place.
+        // Ops computed in several kernels are left to rematerialization.
         let copies = self.states.iter().flat_map(|s| s.group.copies.iter());
         let copied: FxHashSet<Index> = copies.copied().collect();
         let mut shapes = BTreeMap::<Vec<Extent>, Vec<GroupId>>::new();
@@ -47,7 +48,8 @@ impl BottomUp<'_> {
         }
     }
 
-    /// The dimensions of the largest value that a kernel walks; `None` for what is none, or stays alone.
+    /// The dimensions of the largest value in the iteration space of a kernel; `None` for a group that is no kernel or
+    /// stays alone.
     fn shape(&self, group: GroupId, copied: &FxHashSet<Index>) -> Option<Vec<Extent>> {
         let state = &self.states[group as usize];
         let own = &state.group;
@@ -71,7 +73,7 @@ impl BottomUp<'_> {
         Some(tensor.dims.iter().map(|d| d.extent).collect())
     }
 
-    /// True if two kernels have nothing in common and move no more values than one walk may.
+    /// True if two kernels have nothing in common, and together at most as many values as one loop nest may have.
     fn is_unrelated(&self, a: GroupId, b: GroupId) -> bool {
         let streams = |group: GroupId| {
             let members = &self.states[group as usize].group.members;
@@ -82,7 +84,7 @@ impl BottomUp<'_> {
         let related = other.iter().any(|v| own.contains(v));
         !related && own.len() + other.len() <= MAX_STREAMS && self.between(a, b).is_ok()
     }
-    /// The answer about both, if that takes no more walks than one of them and no more time than both.
+    /// The answer about both, if they need no more sweeps than one of them and no more time than both separately.
     pub fn in_one_walk(&self, a: GroupId, b: GroupId, answer: CostResult) -> Answer {
         let sweeps = |group: GroupId| {
             let own = self.states[group as usize].group.cost_result.as_ref();
@@ -101,7 +103,7 @@ impl BottomUp<'_> {
     }
 }
 
-/// The values that a group reads or writes, each once.
+/// The values that a group reads from outside or writes, each once.
 fn streams<'g>(graph: &'g Graph, members: &[Index]) -> Vec<&'g Edge> {
     let inside: FxHashSet<Index> = members.iter().copied().collect();
     let mut seen = FxHashSet::default();

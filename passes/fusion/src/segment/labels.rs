@@ -1,16 +1,18 @@
-//! Groups that a frontend proposes: the ops of one label (`label-patterns`) are evaluated as one kernel.
+//! Groups proposed by a frontend: the ops of one label (`label-patterns`) are evaluated as one kernel.
 //!
-//! A component that is not best as one kernel is grown a second time, from the patterns in place of single ops:
-//! outermost first, one that has a kernel which moves nothing twice is a group; of one that has not, those inside of it
-//! are asked about, and in the end its ops are groups of their own, as without labels. The result is taken if it costs
-//! no more than the groups found without labels, here and once more when the whole program is drawn.
+//! If a component is not best as one kernel, merging runs a second time, starting from patterns instead of single ops.
+//! Patterns are tried from the outermost: a pattern that has a kernel which moves no byte twice is a group. If it has
+//! none, the patterns inside are tried, and finally its ops are single groups, as without labels. The result is taken
+//! if it costs no more than the groups found without labels; this is tested here, and once more when the whole program
+//! is drawn.
 //!
 //! ```text
 //! @attention { @softmax { ... } ... }    @attention has no kernel; @softmax has: one group; the other ops: one each
 //! ```
 //!
-//! A pattern that other passes moved ops in or out of counts as the ops left in it. Patterns that need each other's
-//! results in a cycle are taken apart. A program without labels is not looked at. Never splits a component, and never joins two: boundaries and hints come first.
+//! A pattern whose ops were moved by other passes consists of the ops that are left in it. Patterns that depend on each
+//! other in a cycle are taken apart. A program without labels is skipped. Never splits a component, and never joins
+//! two: boundaries and hints come first.
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task::labels;
@@ -25,15 +27,16 @@ use crate::planner::{CostResult, Planner};
 /// The part of a pattern that lies in a component.
 pub(super) struct Proposal {
     name: Sym,
-    /// Parts of patterns directly inside of it, by number.
+    /// Numbers of the pattern parts directly inside it.
     inner: Vec<usize>,
-    /// True if another part is around it.
+    /// True if it is inside another part.
     is_inner: bool,
     /// Its ops, ascending.
     members: Vec<Index>,
 }
 
-/// For each component, what labels propose; an empty list where the program has no labels. A part comes before those inside.
+/// The proposals of labels for each component; an empty list if the program has no labels. A part comes before the
+/// parts inside it.
 pub(super) fn proposals(
     ir: &Ir,
     block: Block,
@@ -50,7 +53,7 @@ pub(super) fn proposals(
         home.extend(component.iter().map(|&op| (op, number)));
     }
     let mut parts: Vec<Vec<Proposal>> = components.iter().map(|_| Vec::new()).collect();
-    // Of each set, its part in each component.
+    // The part of each set in each component.
     let mut known: FxHashMap<(usize, usize), usize> = FxHashMap::default();
     for (number, set) in sets.iter().enumerate() {
         let Some(name) = ir.strings.lookup(&set.name) else {
@@ -82,15 +85,15 @@ pub(super) fn proposals(
     parts
 }
 
-/// The groups of a component that begin with the `parts` of patterns, where they are others than those `found` without and cost no
-/// more.
+/// Groups of a component grown from the `parts` of patterns, if they differ from the groups `found` without labels and
+/// cost no more.
 pub(super) fn grow(
     search: &mut Search<'_>,
     component: &[Index],
     parts: &[Proposal],
     found: &[Group],
 ) -> Option<Vec<Group>> {
-    // As one kernel everything is together already, and hints say more than labels.
+    // One kernel has everything already, and hints override labels.
     let hinted = || !together(search.ir, search.graph, component).is_empty();
     if parts.is_empty() || found.len() == 1 || hinted() {
         return None;
@@ -115,7 +118,7 @@ pub(super) fn grow(
     kept.then_some(groups)
 }
 
-/// The choice between groups that labels led to, which cost `after`, and those found without, which cost `before`.
+/// The choice between groups found with labels, which cost `after`, and groups found without, which cost `before`.
 pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost) -> Record {
     let key = |cost: &Cost| cost.key(planner.model.objective);
     Record {
@@ -131,14 +134,14 @@ pub(super) fn decision(planner: &Planner, ops: usize, before: Cost, after: Cost)
     }
 }
 
-/// The parts that are kernels, outermost first, with what the model says of them.
+/// The outermost parts that are accepted as kernels, with their cost results.
 fn evaluate(search: &mut Search<'_>, parts: &[Proposal]) -> Vec<Group> {
     let outer = (0..parts.len()).rev().filter(|&p| !parts[p].is_inner);
     let mut waiting: Vec<usize> = outer.collect();
     let mut groups = Vec::new();
     while let Some(number) = waiting.pop() {
         let part = &parts[number];
-        // A single op is a group of its own anyway.
+        // A single op is a group anyway.
         if part.members.len() > 1 {
             let answer = search.evaluate(&part.members).and_then(tight);
             search.records.push(Record {
@@ -163,7 +166,7 @@ fn evaluate(search: &mut Search<'_>, parts: &[Proposal]) -> Vec<Group> {
     groups
 }
 
-/// One kernel that moves something twice is what merging may find, and not what to begin with.
+/// Refuses a kernel that moves a byte twice: merging may find it, but it is no good start.
 fn tight(cost_result: CostResult) -> Result<CostResult, Refusal> {
     match cost_result.tight {
         true => Ok(cost_result),
@@ -174,7 +177,7 @@ fn tight(cost_result: CostResult) -> Result<CostResult, Refusal> {
     }
 }
 
-/// `asked` and the other ops of the component one by one, in an order in which they can run.
+/// `asked` and the other ops of the component as single groups, in a valid run order.
 fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Vec<Group> {
     let graph = search.graph;
     let order = near_first(graph, component);
@@ -201,13 +204,13 @@ fn starts(search: &mut Search<'_>, component: &[Index], asked: Vec<Group>) -> Ve
         if sorted.len() == count {
             return sorted;
         }
-        // What waits for itself, or for such, is taken apart: single ops wait for nothing in turn.
+        // Groups in a cycle, and groups that depend on a cycle, are split into single ops, which have no cycles.
         let done = inside(&sorted);
         whole.retain(|g| g.members.iter().all(|op| done.contains(op)));
     }
 }
 
-/// True if both are the same groups, in whatever order.
+/// True if both contain the same groups, in any order.
 fn same(a: &[Group], b: &[Group]) -> bool {
     let lists = |groups: &[Group]| {
         let computed = groups.iter().map(Group::computed);

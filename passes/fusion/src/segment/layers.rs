@@ -1,19 +1,21 @@
-//! Equal layers: a program that repeats is grouped with fewer of its layers, and the groups of one are those of all others.
+//! Equal layers: a repetitive program is grouped with fewer of its layers, and the groups of one layer are applied to
+//! all others.
 //!
-//! A stretch of a block repeats if each op of a layer is the op that stands at its place in the layer before: it reads the same values, or those
-//! of the ops as far before it, or other arguments of the same types. Of such layers the search sees [`KEPT`]. What it then draws for the two in the
-//! middle has to be one thing, a layer apart; each layer that the search did not see gets the same.
+//! A chunk of a block repeats if each op of a layer corresponds to the op at its position in the layer before. It reads
+//! the same values, or results of corresponding ops one layer later, or other arguments of the same types. The search
+//! sees [`KEPT`] of such layers. The groups that it finds for the two layers in the middle must be equal, shifted by a
+//! layer; each unseen layer gets these groups too.
 //!
 //! ```text
 //! layers 0 1 2 3 4 5 6 7 8 9 ... 127      the search sees   0 1 2 3 4 5 6 7
-//!                                         it drew for 4 what it drew for 3: so 4 to 123 are drawn as 3, and 124 to 127 as 4 to 7
+//!                                         layer 4 equals 3: so 4 to 123 are drawn like 3, and 124 to 127 like 4 to 7
 //! ```
 //!
-//! Rematerialization solves the shortened program: the ops that a segment computes in the end are extended to the whole one the same way, and left
-//! to the pass (`remat/solutions.rs`).
+//! Rematerialization solves the shortened program. The final ops of its segments are extended to the whole program in
+//! the same way, and passed on to the pass (`remat/solutions.rs`).
 //!
-//! Guarantees: every op is in a segment, and segments have an order in which they run; where that does not follow, there is no result, and the
-//! whole program is searched. The search costs what it does for so few layers.
+//! Guarantees: every op is in a segment, and the segments have a valid run order. Otherwise there is no result, and the
+//! whole program is searched. The search costs as much as for [`KEPT`] layers.
 
 use std::collections::BTreeMap;
 
@@ -29,19 +31,19 @@ use super::record::{Action, Record, name_of};
 use super::rounds::Contents;
 use crate::planner::Planner;
 
-/// The layers that the search sees: the groups of the first and of the last ones are their own.
+/// The layers that the search sees: the first and the last layers have their own groups.
 const KEPT: usize = 8;
 
-/// The layer whose groups the others get, and which the next one has to be like.
+/// The layer whose groups the unseen layers get, and which the next layer must equal.
 const MIDDLE: usize = KEPT / 2 - 1;
 
-/// The fewest layers that it is worth for.
+/// The fewest layers for which shortening pays.
 const FEWEST: usize = 2 * KEPT;
 
-/// The distances between ops of one sort that are tried as the length of a layer.
+/// The number of most frequent distances between equal ops that are tried as the length of a layer.
 const TRIED: usize = 8;
 
-/// A stretch of a block that repeats, by positions in the block.
+/// A chunk of a block that repeats, by positions in the block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Layers {
     start: usize,
@@ -57,17 +59,17 @@ struct Segment {
     ops: Vec<usize>,
 }
 
-/// The segments of a whole program, by those of the shortened one.
+/// The segments of a whole program, derived from those of the shortened one.
 pub(super) struct Extended {
     layers: Layers,
-    /// Those of the shortened one.
+    /// The segments of the shortened program.
     drawn: Vec<Segment>,
-    /// In run order: the number of one of these, and how many layers later it stands.
+    /// The segments of the whole program in run order: an index into `drawn`, and a shift in layers.
     all: Vec<(usize, usize)>,
 }
 
 impl Layers {
-    /// The longest stretch of `block` that repeats, if a search with fewer layers would be worth it.
+    /// The longest chunk of `block` that repeats, if a search with fewer layers pays.
     pub fn find(ir: &Ir, block: Block, planner: &mut Planner) -> Option<Self> {
         let ops = Ops::of(ir, block, planner)?;
         let mut distances = BTreeMap::<usize, usize>::new();
@@ -85,7 +87,7 @@ impl Layers {
         found.max_by_key(|layers| (layers.count - KEPT) * layers.length)
     }
 
-    /// The decision that all are drawn as the one in the middle, named by the first value of that.
+    /// The record of the decision to group all layers like the middle one, named by the first value of that layer.
     pub fn record(&self, ir: &Ir, graph: &Graph) -> Record {
         let middle = (self.start + MIDDLE * self.length) as Index;
         Record {
@@ -101,16 +103,17 @@ impl Layers {
     fn unseen(&self) -> usize {
         self.count - KEPT
     }
-    /// The position behind the layers that are kept.
+    /// The position after the layers that are kept.
     fn end_of_kept(&self) -> usize {
         self.start + KEPT * self.length
     }
-    /// The ops of the layers that are taken out.
+    /// The positions of the layers that are removed.
     fn taken(&self) -> std::ops::Range<usize> {
         self.end_of_kept()..self.start + self.count * self.length
     }
 
-    /// Takes the layers that the search does not see out of `block`: who read the results of any reads those of the last that is kept.
+    /// Removes the layers that the search does not see from `block`: their users read the results of the last kept
+    /// layer instead.
     pub fn shorten(&self, ir: &mut Ir, block: Block) {
         let ops: Vec<Op> = ir.block_ops(block).collect();
         for at in self.taken().rev() {
@@ -123,7 +126,8 @@ impl Layers {
         }
     }
 
-    /// The segments of the whole program, of which `graph` is, by those that `program` has in `shortened`, if they are as they have to be.
+    /// The segments of the whole program, with `graph` as its graph, from those of `program` in `shortened`; `None` if
+    /// the middle layers differ.
     pub fn extend(&self, graph: &Graph, shortened: &Ir, program: Op) -> Option<Extended> {
         let drawn = segments(shortened, program)?;
         let all: Vec<Option<&Segment>> = drawn.iter().map(Some).collect();
@@ -145,7 +149,8 @@ impl Layers {
             drawn,
         })
     }
-    /// True if the segments of the two layers in the middle are one thing, a layer apart. Of each of `drawn`, `now` says what it is or has become.
+    /// True if the segments of the two middle layers are equal, shifted by a layer. `now` has the current form of each
+    /// of `drawn`; `None` if it is removed.
     fn are_alike(&self, drawn: &[Segment], now: &[Option<&Segment>]) -> bool {
         let (middle, next) = (self.of(drawn, MIDDLE), self.of(drawn, MIDDLE + 1));
         let alike = |(&a, &b): (&usize, &usize)| match (now[a], now[b]) {
@@ -162,7 +167,7 @@ impl Layers {
         let all = 0..drawn.len();
         all.filter(|&n| self.layer(&drawn[n]) == layer).collect()
     }
-    /// The ops so many layers later. What is in no layer stays.
+    /// The corresponding ops `layers` layers later. Ops outside the layers are unchanged.
     fn later(&self, ops: &[usize], layers: usize) -> Vec<usize> {
         let (kept, by) = (self.start..self.end_of_kept(), layers * self.length);
         let later = |&op: &usize| if kept.contains(&op) { op + by } else { op };
@@ -170,7 +175,7 @@ impl Layers {
         ops.sort_unstable();
         ops
     }
-    /// The layer of the first op of a segment that stands in one; of what has none the first, or one behind all.
+    /// The layer of the first op of a segment that is in a layer or after all; 0 if there is none.
     fn layer(&self, segment: &Segment) -> usize {
         let first = segment.ops.iter().find(|&&op| op >= self.start);
         first.map_or(0, |&op| (op - self.start) / self.length)
@@ -190,8 +195,8 @@ impl Extended {
         };
         self.all.iter().enumerate().map(draw).collect()
     }
-    /// The ops that each segment of `program` computes once it is rematerialized as `shortened` was; `None` where the two layers in the
-    /// middle became different things.
+    /// The ops that each segment of `program` computes once it is rematerialized like `shortened`; `None` if the two
+    /// middle layers differ afterwards.
     pub fn rematerialized(&self, ir: &Ir, program: Op, shortened: &Ir) -> Option<Contents> {
         let left = segments(shortened, program)?;
         let left: FxHashMap<&str, &Segment> = left.iter().map(|s| (s.name.as_str(), s)).collect();
@@ -215,7 +220,7 @@ impl Extended {
     }
 }
 
-/// The segments of `program` by the positions of their ops; `None` if an op has no position or is in no segment.
+/// The segments of `program`, by the positions of their ops; `None` if an op has no position or is in no segment.
 fn segments(ir: &Ir, program: Op) -> Option<Vec<Segment>> {
     let children = ir.children(program).into_iter();
     let drawn = children.filter(|&op| !ir.has(op, Traits::TERMINATOR));
@@ -238,18 +243,18 @@ fn segments(ir: &Ir, program: Op) -> Option<Vec<Segment>> {
     drawn.map(segment).collect()
 }
 
-/// The position that was noted of an op.
+/// The recorded position of an op.
 fn position(ir: &Ir, op: Op) -> Option<usize> {
     usize::try_from(ir.int_of(op, POSITION)?).ok()
 }
 
-/// The ops at these positions but for those that belong to no segment.
+/// The ops at these positions, without free ops.
 fn own(graph: &Graph, ops: &[usize]) -> Vec<Index> {
     let ops = ops.iter().map(|&op| op as Index);
     ops.filter(|&op| !graph.free[op as usize]).collect()
 }
 
-/// An order in which segments of these ops can run, by number, if there is one and each op is in a segment.
+/// A valid run order of segments with these ops, by number; `None` if there is none or an op is in no segment.
 fn in_run_order(graph: &Graph, all: impl Iterator<Item = Vec<usize>>) -> Option<Vec<usize>> {
     let lists: Vec<Vec<Index>> = all.map(|ops| own(graph, &ops)).collect();
     let lists: Vec<&[Index]> = lists.iter().map(Vec::as_slice).collect();
@@ -260,7 +265,7 @@ fn in_run_order(graph: &Graph, all: impl Iterator<Item = Vec<usize>>) -> Option<
     whole.then_some(order)
 }
 
-/// The ops of a block, and their sorts.
+/// The ops of a block, and their identities without operands.
 struct Ops {
     ops: Vec<Op>,
     sorts: Vec<u32>,
@@ -268,7 +273,7 @@ struct Ops {
 }
 
 impl Ops {
-    /// Those of `block`; `None` where a user says what is to be grouped, or positions are other than in the text.
+    /// The ops of `block`; `None` if an op has a hint, or positions that differ from the text.
     fn of(ir: &Ir, block: Block, planner: &mut Planner) -> Option<Self> {
         let ops = ir.block_ops(block);
         let ops: Vec<Op> = ops.filter(|&op| !ir.has(op, Traits::TERMINATOR)).collect();
@@ -286,7 +291,7 @@ impl Ops {
         })
     }
 
-    /// The longest stretch whose layers have this many ops.
+    /// The longest chunk whose layers have `length` ops.
     fn stretch(&self, ir: &Ir, length: usize) -> Layers {
         let (mut best, mut from) = (length..length, length);
         for at in length..self.ops.len() {
@@ -304,7 +309,7 @@ impl Ops {
             count,
         }
     }
-    /// True if the op at `at` does what the one a layer before it does, a layer later.
+    /// True if the op at `at` corresponds to the op one layer before it, shifted by a layer.
     fn repeats(&self, ir: &Ir, at: usize, length: usize) -> bool {
         let (op, before) = (self.ops[at], self.ops[at - length]);
         let position = |value: Value| ir.def_op(value).and_then(|op| self.position.get(&op));
@@ -324,7 +329,7 @@ impl Ops {
         let pairs = || ir.operands(op).zip(ir.operands(before));
         self.sorts[at] == self.sorts[at - length] && pairs().all(pair) && pairs().all(same_result)
     }
-    /// True if what one layer gives to somebody behind the layers, all give but the last.
+    /// True if all layers but the last have the same results with users after the layers.
     fn leave_alike(&self, ir: &Ir, layers: &Layers) -> bool {
         let end = layers.start + layers.count * layers.length;
         let leaves = |at: usize, index: usize| {

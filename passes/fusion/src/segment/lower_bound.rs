@@ -1,19 +1,19 @@
-//! A lower bound on the cost of any grouping: bytes that move however ops are put together, and ops that no better
-//! grouping parts.
+//! A lower bound on the cost of any grouping: bytes that move in every grouping, and sets of ops that no better
+//! grouping separates.
 //!
-//! A group that is no view loads each value that it reads and does not make, and writes each that an op outside reads.
-//! So the bytes at the boundary of a set of ops bound from below what any grouping of them moves, and a cut through one
-//! value costs that value once more for each side. Against a grouping that is known, this tells before anything is
-//! asked which groups cannot be part of a better one, and which ops stay together in all that are.
+//! A group that is no view loads each value that it reads and does not compute, and writes each value used outside. So
+//! the bytes at the boundary of a set of ops are a lower bound for any grouping of them, and a cut through a value
+//! costs its bytes once more for each side. With a known grouping, this shows before any query which groups cannot be
+//! part of a better one, and which ops are together in all better ones.
 //!
 //! ```text
 //! %a = exp %x ; %s = sum %a ; %y = sub %a, %s     least: %x and %y. Known: 64 bytes more than that.
 //!                                                 %a is longer than 64 bytes: exp, sum and sub are one part
 //! ```
 //!
-//! Guarantees: never more than the cost model says of any grouping. A load that may cost nothing counts nothing: that
-//! of an op that can be a view, or of a value that windows touch in part only. A window that reads every element of its operand,
-//! as a cat or a pad does, touches all of it wherever a walk has the result.
+//! Guarantees: never above the cost model's result for any grouping. A load that may be free counts 0: the load of an
+//! op that can be a view, or of a value that windows touch in part only. A window that reads every element of its
+//! operand, like a cat or a pad, touches all of it in every loop nest that has the result.
 
 use fuser_analysis::axes::window::{at_least, minus};
 use fuser_analysis::axes::{Copies, unwalked, window};
@@ -30,16 +30,16 @@ use super::graph::{Graph, Index};
 /// A set of parts.
 pub(super) type Set = usize;
 
-/// A value with all names that views give it: of these one is stored.
+/// A value with all names that views give it; only one of the names is stored.
 #[derive(Clone, Debug)]
 struct Class {
-    /// Of the name that is stored with the fewest.
+    /// Bytes of the name that needs the fewest.
     bytes: u64,
-    /// The op that makes it; `None` for what comes from elsewhere.
+    /// The op that computes it; `None` for a value from outside.
     producer: Option<Index>,
-    /// The ops that load all of it wherever they are, ascending.
+    /// The ops that load the whole value in any group, ascending.
     loads: SmallVec<[Index; 4]>,
-    /// Those of them that share no group with the producer: a boundary lies between.
+    /// The ops among `loads` that share no group with the producer, because a boundary lies between.
     behind: SmallVec<[Index; 2]>,
     /// The ops that read it.
     users: SmallVec<[Index; 4]>,
@@ -47,15 +47,15 @@ struct Class {
     escapes: bool,
 }
 
-/// The same, between parts.
+/// The traffic of a class between parts.
 #[derive(Clone, Copy, Debug)]
 struct Traffic {
     bytes: u64,
-    /// The part that makes it, as a set; empty for what comes from elsewhere.
+    /// The part that computes it, as a set; empty for a value from outside.
     producer: Set,
-    /// The parts that load all of it wherever they are.
+    /// The parts that load the whole value in any group.
     loads: Set,
-    /// Those of them that share no group with the producer.
+    /// The parts among `loads` that share no group with the producer.
     behind: Set,
     /// The parts that read it.
     users: Set,
@@ -67,28 +67,28 @@ struct Traffic {
 #[derive(Debug)]
 pub(super) struct LowerBound {
     traffic: Vec<Traffic>,
-    /// The parts that no view can be made of.
+    /// The parts that cannot be views.
     kernels: Set,
     /// The kernels that are calls, which share no launch.
     calls: Set,
     known: Vec<Option<Cost>>,
 }
 
-/// The class of each value, and whether a boundary lies between its producer and this name of it.
+/// The class of each value, and true if a boundary lies between its producer and this name of it.
 type Homes = FxHashMap<u32, (usize, bool)>;
 
-/// The ops that surely move the values that they touch.
+/// The ops that move the values that they touch in any grouping.
 struct Firm<'a> {
     ir: &'a Ir,
     graph: &'a Graph,
-    /// Values that only windows may read, however boundaries are drawn.
+    /// Values that only windows may read, for any choice of boundaries.
     unwalked: FxHashSet<Value>,
-    /// The windows among the ops, each with the values of which it reads every element.
+    /// Windows among the ops, paired with values of which they read every element.
     covered: FxHashSet<(Index, Value)>,
 }
 
 impl<'a> Firm<'a> {
-    /// For the ops `all`; `None` where one of them is dead: nothing is computed for it.
+    /// The facts for the ops `all`; `None` if one of them is dead, since dead ops are not computed.
     fn new(ir: &'a Ir, graph: &'a Graph, all: &[Index]) -> Option<Self> {
         let is_dead = |&op: &Index| {
             let mut writes = graph.writes[op as usize].iter();
@@ -112,12 +112,12 @@ impl<'a> Firm<'a> {
             covered: covered.collect(),
         })
     }
-    /// True if no view can be made of the op.
+    /// True if the op cannot be a view.
     fn writes(&self, op: Index) -> bool {
         !keeps_memory(self.ir, self.graph.ops[op as usize])
     }
-    /// True if the op reads every element of `value` wherever it is: no view, not read through windows alone, and no window that leaves
-    /// elements out.
+    /// True if the op reads every element of `value` in any group: it is no view, its result is not read through
+    /// windows alone, and if it is a window, it skips no element.
     fn loads(&self, op: Index, value: Value) -> bool {
         let node = self.graph.ops[op as usize];
         let mut results = self.ir.results(node).iter();
@@ -125,8 +125,8 @@ impl<'a> Firm<'a> {
         let all = !window::is_window(self.ir, node) || self.covered.contains(&(op, value));
         self.writes(op) && !aside && all
     }
-    /// The values that the ops `all`, ascending, read or make, each with the names that views among them give it.
-    /// Values made from nothing are made again and count nothing.
+    /// The classes of the values that the ops `all`, ascending, read or compute, with the names that views among them
+    /// give. Values created from nothing are recomputed and do not count.
     fn classes(&self, all: &[Index]) -> Vec<Class> {
         let graph = self.graph;
         let (mut classes, mut of_edge) = (Vec::new(), Homes::default());
@@ -151,7 +151,7 @@ impl<'a> Firm<'a> {
             });
             let (class, behind) = source.unwrap_or_else(|| {
                 classes.push(Class {
-                    // A view of what is made from nothing is none, and may be made again.
+                    // A view of a value created from nothing is no view, and may be recomputed.
                     bytes: if view.is_some() { 0 } else { edge.bytes },
                     producer: edge.producer,
                     loads: SmallVec::new(),
@@ -188,9 +188,10 @@ impl<'a> Firm<'a> {
     }
 }
 
-/// The operands of a window of which it reads every element for the result: those of a cat, what a pad adds to.
+/// The operands of which a window reads every element for its result: the operands of a cat, and the padded operand of
+/// a pad.
 fn covered(ir: &Ir, op: Op) -> Vec<Value> {
-    // Operands that give no index hold different elements of the result, so none hides another.
+    // Operands that give no index supply disjoint elements of the result, so none hides another.
     let maps = ir.maps(op);
     let maps = maps.filter(|m| m.index_operands().is_empty() && m.reads != Reads::Last);
     let (Some(maps), Some(&result)) = (maps, ir.results(op).first()) else {
@@ -263,7 +264,7 @@ impl LowerBound {
                 users: set(&class.users),
                 leaves: class.escapes || outside,
             };
-            // What stays inside of one part never moves.
+            // A value used only inside its part never moves.
             let stays = !traffic.leaves && traffic.users & !traffic.producer == 0;
             if !stays || traffic.behind != 0 {
                 lower_bound.traffic.push(traffic);
@@ -272,7 +273,7 @@ impl LowerBound {
         lower_bound
     }
 
-    /// The least that any grouping of a set of parts costs.
+    /// A lower bound on the cost of any grouping of a set of parts.
     pub fn least(&mut self, set: Set) -> Cost {
         if let Some(known) = self.known[set] {
             return known;
@@ -301,7 +302,7 @@ impl LowerBound {
     }
 }
 
-/// The ops of `all`, ascending, in parts that no grouping parts which moves at most `bytes`.
+/// The ops of `all`, ascending, as parts that no grouping separates that moves at most `bytes`.
 pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> Vec<Vec<Index>> {
     let single = || all.iter().map(|&op| vec![op]).collect();
     let Some(firm) = Firm::new(ir, graph, all) else {
@@ -329,7 +330,7 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
     let Some(slack) = bytes.checked_sub(least) else {
         return single();
     };
-    // Both ways: what a dear value joins is one part.
+    // Both directions: the ops around a value that is too costly to cut are one part.
     let mut together = DiGraph::<(), ()>::new();
     let nodes: Vec<_> = all.iter().map(|_| together.add_node(())).collect();
     for (price, producer, loads) in cuts {
@@ -343,7 +344,7 @@ pub(super) fn inseparable(ir: &Ir, graph: &Graph, all: &[Index], bytes: u64) -> 
             together.add_edge(b, a, ());
         }
     }
-    // One way: what stands between two ops of a part is of it as well.
+    // One direction: ops on paths between two ops of a part are in the part as well.
     for &op in all {
         for (producer, _) in graph.producers(op) {
             if let (Some(a), Some(b)) = (inside(&producer), inside(&op)) {
@@ -386,7 +387,8 @@ mod tests {
     ];
     const EXP: &[&str] = &["exp"];
 
-    /// Of each set of ops of random programs the lower bound is no more than the least that any grouping of it costs, and often as much.
+    /// For each set of ops of random programs the lower bound is at most the cost of the cheapest grouping, and often
+    /// equal to it.
     #[test]
     fn no_grouping_costs_less_than_the_lower_bound() {
         let (mut sets, mut reached, mut alone) = (0u32, 0u32, 0u32);

@@ -1,24 +1,27 @@
 //! Segmentation: the grouping of ops into kernels.
 //!
-//! The search has six steps, each of which lowers the price of what the one before it left:
+//! The search has six steps. Each lowers the cost of the groups that the step before it found:
 //!
-//! 1. *Seeds*: everything that shares values and is not separated by a boundary (a user's `segment_set`, a hint, a placement
-//!    that an op's table demands) is a component. The cost model is asked whether a component runs as one kernel; where that
-//!    moves no byte twice, it is one group. Any other is taken apart: into single ops, or into intervals that a kernel can
-//!    hold, where it is longer than that.
-//! 2. *Merging*: groups merge, the best merge first, under an order of groups that stays acyclic; a small component is merged
-//!    under several orders of equal gains, unless the first makes one group of it. In the end groups merge across components too.
-//! 3. *Windows*: a window of few ops slides over the groups in run order, and what is inside is put together in the best way.
-//! 4. *Refinement*: single ops move, or are copied, across the cuts that are left.
+//! 1. *Seeds*: a component is a set of ops connected by values, with no boundary between them (a user's `segment_set`,
+//!    a hint, a placement that an op's table demands). The cost model evaluates each component as one kernel. If that
+//!    moves no byte twice, the component is one group. Any other is split: into single ops, or, if it is longer than a
+//!    kernel may be, into intervals that a kernel can hold.
+//! 2. *Merging*: groups merge, the best merge first, under an order of groups that stays acyclic. A small component is
+//!    merged under several orders of equal gains, unless the first makes one group of it. Finally groups merge across
+//!    components.
+//! 3. *Windows*: a window of few ops slides over the groups in run order; its ops are grouped optimally.
+//! 4. *Refinement*: single ops are moved or copied across the remaining cuts.
 //! 5. *Horizontal merging*: kernels of equal shape that have nothing in common become one launch.
-//! 6. *Rounds*: what crosses is rematerialized, and steps 2 to 5 go on from what that leaves, while the total falls.
+//! 6. *Rounds*: the drawn program is rematerialized, and steps 2 to 5 continue from the result, as long as the total
+//!    falls.
 //!
-//! A program of 16 equal layers or more is searched with 8 of them, and the others are drawn as those in the middle (`layers.rs`).
+//! A program of 16 equal layers or more is searched with 8 of them; the others are drawn like the middle ones
+//! (`layers.rs`).
 //!
-//! All steps ask one planner, which knows the price of what was asked before and spends from one pot of work.
+//! All steps query one planner, which caches answers and spends from one budget of work.
 //!
-//! If a frontend labelled ops as one thing, merging begins a second time from those groups, and its result is taken if
-//! it costs no more. The worth of each step is measured by `examples/ablate_segment.rs`.
+//! If a frontend labelled ops, merging runs a second time starting from the labelled groups, and its result is taken if
+//! it costs no more. `examples/ablate_segment.rs` measures the worth of each step.
 //!
 //! ```text
 //! %h = fusion.exp %x                          %h = task.segment @s0 kind "kernel" {
@@ -27,16 +30,19 @@
 //!                                             %y = task.segment @s1 kind "kernel" { %y = fusion.neg %s ... }
 //! ```
 //!
-//! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components), `order.rs` (the quotient
-//! graph's topological order), `chunks.rs` (components longer than a kernel), `labels.rs` (groups that a frontend proposes),
-//! `bottom_up.rs` (merges), `at_once.rs` (several with one question), `views.rs` (views come first), `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated ones), `lower_bound.rs` (what no
-//! grouping can do without), `exact.rs` (the optimum over few ops), `regroup.rs` (a window in which it is taken), `refine.rs` (moves
-//! and copies), `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (why), `explain` (why, in words), `explicit.rs` (groups from a
-//! file), `apply.rs` (drawing the boundaries), `named.rs` (values by name), `pass.rs`.
+//! Reading order: `graph.rs` (the program as dense indices), `boundaries.rs` (levels and components), `order.rs` (the
+//! topological order of groups), `chunks.rs` (components longer than a kernel), `labels.rs` (groups proposed by a
+//! frontend), `bottom_up.rs` (merges), `at_once.rs` (several merges with one query), `views.rs` (merges of views),
+//! `candidates.rs` (the pairs to merge), `horizontal.rs` (unrelated kernels), `lower_bound.rs` (bytes that every
+//! grouping moves), `exact.rs` (the optimum over few ops), `regroup.rs` (windows that use it),
+//! `refine.rs` (moves and copies),
+//! `search.rs` (steps 1 to 5 together), `rounds.rs` (step 6), `layers.rs` (equal layers), `record.rs` (decisions),
+//! `explain` (decisions in words), `explicit.rs` (groups from a file), `apply.rs` (drawing the segments), `named.rs`
+//! (values by name), `pass.rs`.
 //!
-//! Guarantees: every group is convex and the groups have an order in which they run; each decision is a record before it
-//! is an action; the same program gives the same groups. Never rewrites an op; creation ops, and what is
-//! cheaper to compute again than to load, are copied into each group that uses them.
+//! Guarantees: every group is convex and the groups have a valid run order; each decision is recorded before it
+//! is carried out; the same program gives the same groups. Never rewrites an op. Creation ops, and ops that are
+//! cheaper to recompute than to load, are copied into each group that uses them.
 
 mod apply;
 mod at_once;

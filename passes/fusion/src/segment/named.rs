@@ -1,4 +1,4 @@
-//! Values of a program by the names that its author gave them, and the error about a name that none has.
+//! Values of a program by the names in its text, and the error for an unknown name.
 
 use fuser_analysis::axes::value_text;
 use fuser_ir::suggest::nearest;
@@ -7,7 +7,7 @@ use fuser_pass::place_of;
 
 use super::pass::UNKNOWN_VALUE;
 
-/// The op that makes the value `name`, with or without `%`, in `program` as `segment` is about to see it.
+/// The op that computes the value `name`, with or without `%`, in `program` as `segment` is about to see it.
 ///
 /// # Errors
 /// A name that no value has, or that an input has.
@@ -30,7 +30,7 @@ pub fn producer(ir: &Ir, program: Op, name: &str) -> Result<Op, Box<Diagnostic>>
     Err(Box::new(unknown(place, name, &names)))
 }
 
-/// The error about a name that none of `names` is.
+/// The error about a name that is not among `names`.
 pub(super) fn unknown(place: Place, name: &str, names: &[String]) -> Diagnostic {
     let message = format!("no op and no input of the program makes '{name}'");
     let error = Diagnostic::error(&UNKNOWN_VALUE, place, message);

@@ -1,8 +1,8 @@
 //! A topological order of groups, kept up to date as groups merge.
 //!
-//! Merging `a` and `b` makes a cycle exactly if a path leads from one to the other through a third group. The search for
-//! one looks only at groups that stand between the two in the order, and what it visits is then reordered: those that
-//! depend on the earlier one move behind the merged group. Work is bounded: a pair that stands too far apart is refused.
+//! Merging `a` and `b` makes a cycle exactly if a path leads from one to the other through a third group. The search
+//! for such a path visits only groups between the two in the order. Of these, the groups that depend on the earlier one
+//! are then moved after the merged group. Work is bounded: a pair too far apart is refused.
 
 use std::collections::BTreeSet;
 
@@ -13,30 +13,30 @@ use super::graph::{Graph, Index};
 /// A group, by number.
 pub(super) type GroupId = u32;
 
-/// The most groups that one search may visit: pairs further apart hardly ever gain, and a search must not cost more than a
-/// plan does.
+/// The most groups that one search may visit. Pairs further apart hardly ever gain, and a search must not cost more
+/// than a plan.
 const MAX_SPAN: usize = 4096;
 
-/// The reason that two groups do not merge.
+/// The reason why two groups do not merge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Conflict {
-    /// A path leads through these groups.
+    /// A path leads from one to the other through these groups.
     Cycle(Vec<GroupId>),
-    /// They stand too far apart in the order.
+    /// The groups are too far apart in the order.
     TooFar,
 }
 
-/// The order.
+/// A topological order of groups.
 #[derive(Clone, Debug)]
 pub(super) struct Order {
-    /// Groups in order; merged ones leave holes.
+    /// Groups in order; merged groups leave `None`.
     list: Vec<Option<GroupId>>,
     /// The position of each group.
     position: Vec<u32>,
 }
 
 impl Order {
-    /// Groups `0..count` in this order.
+    /// The order of groups `0..count`.
     pub fn new(count: usize) -> Self {
         Self {
             list: (0..count as GroupId).map(Some).collect(),
@@ -47,13 +47,13 @@ impl Order {
     pub fn groups(&self) -> impl Iterator<Item = GroupId> + '_ {
         self.list.iter().flatten().copied()
     }
-    /// True if `a` stands before `b`.
+    /// True if `a` comes before `b`.
     pub fn is_before(&self, a: GroupId, b: GroupId) -> bool {
         self.position[a as usize] < self.position[b as usize]
     }
 
     /// The groups between `a` and `b` that depend on the earlier one; a conflict if one of them leads to the later one.
-    /// `successors` are the groups that read what a group makes.
+    /// `successors` gives the users of a group.
     pub fn between(
         &self,
         a: GroupId,
@@ -82,8 +82,8 @@ impl Order {
         Ok(parents.into_keys().collect())
     }
 
-    /// The groups between the first and the last of `set` that depend on some of it. `None` where one of them leads back
-    /// to it.
+    /// The groups between the first and the last of `set` that depend on groups of `set`. `None` if one of them leads
+    /// back to `set`, or if `set` spans too much.
     pub fn dependents(
         &self,
         set: &[GroupId],
@@ -113,7 +113,7 @@ impl Order {
         (places().min().unwrap_or(0), places().max().unwrap_or(0))
     }
 
-    /// Merges `set` into a member `into`; `after` is what [`Order::between`] or [`Order::dependents`] gave for it.
+    /// Merges `set` into its member `into`; `after` is the result of [`Order::between`] or [`Order::dependents`].
     pub fn merge(&mut self, into: GroupId, set: &[GroupId], after: &FxHashSet<GroupId>) {
         let (from, to) = self.span(set);
         let region: Vec<GroupId> = self.list[from..=to].iter().flatten().copied().collect();
@@ -150,7 +150,7 @@ fn path(
     path
 }
 
-/// For each list of ops the lists whose results it reads, ascending. An op that several list is read from the first.
+/// For each list of ops, the lists whose results it reads, ascending. An op in several lists is read from the first.
 pub(super) fn needs(graph: &Graph, lists: &[&[Index]]) -> Vec<Vec<usize>> {
     let mut home = FxHashMap::<Index, usize>::default();
     for (list, number) in lists.iter().zip(0..) {
@@ -169,8 +169,8 @@ pub(super) fn needs(graph: &Graph, lists: &[&[Index]]) -> Vec<Vec<usize>> {
     lists.iter().zip(0..).map(needs).collect()
 }
 
-/// An order in which everything comes behind what it needs, of what is ready the least by `rank` first. What needs itself by way
-/// of others is left out, and so is what needs that.
+/// A topological order; among ready items the least by `rank` comes first. Items on a cycle are omitted, and so are
+/// items that depend on one.
 pub(super) fn run_order<K: Ord>(needs: &[Vec<usize>], rank: impl Fn(usize) -> K) -> Vec<usize> {
     let mut users = vec![Vec::new(); needs.len()];
     for (own, number) in needs.iter().zip(0..) {

@@ -24,7 +24,7 @@ use crate::planner::{CostResult, Planner};
 /// The codes of segmentation.
 pub static CODES: &[CodeDef] = &[BROKEN_HINT, UNKNOWN_HINT, GROUPING, UNKNOWN_VALUE];
 
-/// A hint that cannot be kept.
+/// A hint that cannot be fulfilled.
 pub const BROKEN_HINT: CodeDef = CodeDef {
     code: "FIR0710",
     title: "a hint cannot be kept",
@@ -39,7 +39,7 @@ pub const BROKEN_HINT: CodeDef = CodeDef {
                 task.return %y\n\
               }",
 };
-/// A hint that is none.
+/// An unknown hint.
 pub const UNKNOWN_HINT: CodeDef = CodeDef {
     code: "FIR0711",
     title: "unknown hint",
@@ -62,7 +62,7 @@ pub const GROUPING: CodeDef = CodeDef {
                 task.return %y\n\
               }",
 };
-/// A value to explain that is not there.
+/// The name of a value to explain that is not in the program.
 pub const UNKNOWN_VALUE: CodeDef = CodeDef {
     code: "FIR0714",
     title: "a value to explain is not in the program",
@@ -304,16 +304,16 @@ fn search(
     }
     remarks.into_iter().for_each(|remark| ctx.remark(remark));
     count(ctx, &records, &planner);
-    // Rematerialization begins with what rounds looked ahead at.
+    // The `remat` pass starts with the solutions found by the look-ahead of rounds.
     ctx.kept.leave(planner.solutions);
     Ok(records)
 }
 
-/// Decisions, and what is to be told of them.
+/// Decisions, and the remarks about them.
 type Decided = (Vec<Record>, Vec<Remark>);
 
-/// Draws the segments of a program by those of a part of its layers, and says what rematerialization makes of them where these say it; `None`, with
-/// the program as it was, where they are not all alike.
+/// Draws the segments of a program from a search with part of its layers, and predicts the rematerialization if
+/// possible. `None`, with an unchanged program, if the layers are not grouped alike.
 fn draw_layers(
     ctx: &mut PassContext<'_>,
     block: Block,
@@ -330,7 +330,7 @@ fn draw_layers(
     let Some(extended) = layers.extend(&graph, &shortened, ctx.op) else {
         return Ok(None);
     };
-    // What was made for fewer layers is gone.
+    // Records that name values removed with the shortened program are dropped.
     records.retain(|record| record.is_of(ctx.ir));
     records.push(layers.record(ctx.ir, &graph));
     remarks.extend(tell(ctx, &records[records.len() - 1..]));
@@ -344,7 +344,7 @@ fn draw_layers(
     Ok(Some(((records, remarks), foreseen)))
 }
 
-/// Draws the segments that the search finds.
+/// Draws the segments found by the search.
 fn draw_whole(
     ctx: &mut PassContext<'_>,
     block: Block,
@@ -353,7 +353,7 @@ fn draw_whole(
 ) -> Result<Decided, Diagnostics> {
     let (program, most) = (ctx.op, ctx.options.count("rounds"));
     let (graph, mut found) = segment(ctx.ir, block, planner, options);
-    // Before anything is drawn: later some of what they name may be gone.
+    // Remarks are made before drawing, since values that they name may be removed later.
     let mut remarks = tell(ctx, &found.records);
     let mut told = found.records.len();
     if let Some(errors) = broken(ctx, &found) {
@@ -374,7 +374,7 @@ fn draw_whole(
     let other = found.is_labelled.then(|| ctx.ir.clone());
     draw(ctx.ir, planner, &graph, &mut found);
     if let Some(mut ir) = other {
-        // What labels lead to must cost no more in the end: as it is drawn, and once it is rematerialized.
+        // Groups from labels must cost no more in the end, both as drawn and after rematerialization.
         let without = Options {
             labels: false,
             ..*options
@@ -395,7 +395,7 @@ fn draw_whole(
     Ok((found.records, remarks))
 }
 
-/// Statistics of the search and of what is drawn.
+/// Counts statistics of the search and of the drawn segments.
 fn count(ctx: &mut PassContext<'_>, records: &[Record], planner: &Planner) {
     let accepted = |actions: &[Action]| {
         let all = records.iter().filter(|r| r.refusal.is_none());
@@ -424,9 +424,10 @@ fn count(ctx: &mut PassContext<'_>, records: &[Record], planner: &Planner) {
     ctx.count("segments", segments.len() as u64);
 }
 
-/// Draws the segments of a file. Those that cannot be one kernel are errors, unless an op of them that the model does not know is the reason.
+/// Draws the segments of a file. A segment that cannot be one kernel is an error, unless the refusal is that of a
+/// single op in it.
 fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), Diagnostics> {
-    // The places of ops as they are before some go.
+    // Records the positions of ops before some are removed.
     positions::note(ctx.ir, ctx.op);
     let (graph, segments) = grouped(ctx, block, model)?;
     for op in explicit::unlisted(ctx.ir, &graph, &segments) {
@@ -456,12 +457,14 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     let mut errors = Diagnostics::default();
     let loc = ctx.ir.op_loc(ctx.op);
     for ((op, segment), answer) in drawn.into_iter().zip(&segments).zip(answers) {
-        // Drawn, with ops computed twice and values taken from other segments, it may have a plan that it has not as a set of ops.
+        // Once drawn, with ops computed twice and values read from other segments, it may have a plan that the set of
+        // ops does not have.
         let refusal = answer.err().filter(|_| !has_plan(ctx.ir, op, &mut planner));
         match refusal {
-            // A segment that is asked for has a place: whoever cannot keep it says so there, and does not cut it.
+            // A requested segment gets a location: a later pass that cannot keep it whole reports an error there
+            // instead of splitting it.
             None => ctx.ir.set_loc(op, loc),
-            // One with an op that the model does not know may be cut, as those that the search draws.
+            // A segment with an op unknown to the model may be split later, like segments from the search.
             Some(None) => {}
             Some(Some(refusal)) => {
                 let reason = refusal.render(ctx.ir);
@@ -478,7 +481,7 @@ fn force(ctx: &mut PassContext<'_>, block: Block, model: &Model) -> Result<(), D
     }
 }
 
-/// The answer about a segment: the refusal, or none where that is the one of an op of it alone. An op alone is a kernel.
+/// The refusal of a segment; `Err(None)` if it is the refusal of one of its ops alone. A single op is always a kernel.
 fn known(
     ir: &Ir,
     graph: &Graph,
@@ -498,7 +501,7 @@ fn known(
     }
 }
 
-/// Reads the grouping that the options hold.
+/// Reads the grouping given in the options.
 fn grouped(
     ctx: &mut PassContext<'_>,
     block: Block,
@@ -529,7 +532,7 @@ fn grouped(
     })
 }
 
-/// The model that the options describe.
+/// The cost model that the options describe.
 fn model(ctx: &PassContext<'_>) -> Result<Model, Diagnostics> {
     let sweeps = ctx.options.count("max-sweeps");
     let limits = Limits {
@@ -583,7 +586,7 @@ fn one(diagnostic: fuser_ir::Diagnostic) -> Diagnostics {
     }
 }
 
-/// Records as remarks, where they are wanted.
+/// The records as remarks, if remarks are requested.
 fn tell(ctx: &PassContext<'_>, records: &[Record]) -> Vec<Remark> {
     let wanted = ctx.wants_remarks();
     let wanted = records.iter().filter(|_| wanted);

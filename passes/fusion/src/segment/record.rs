@@ -10,25 +10,25 @@ use super::graph::{Graph, Index};
 /// The kind of a decision.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    /// One kernel for all that no boundary separates.
+    /// One kernel for a whole component.
     Component,
-    /// Two groups into one.
+    /// Merges two groups.
     Merge,
-    /// Two groups that have nothing in common into one.
+    /// Merges two groups that have nothing in common.
     Horizontal,
-    /// The groups of a component otherwise: the optimum over few parts.
+    /// Groups the ops of neighbours anew: the optimum over few parts.
     Regroup,
-    /// Ops from one group to another.
+    /// Moves ops from one group to another.
     Move,
-    /// Ops of one group in others as well.
+    /// Copies ops of one group into others.
     Copy,
-    /// A round of rematerialization and of merging what it leaves.
+    /// A round of rematerialization, followed by merging.
     Round,
-    /// One kernel for the ops of a pattern of this name.
+    /// One kernel for the ops of a pattern with this name.
     Label(Sym),
-    /// The groups that begin with those of labels, in place of those that do not.
+    /// Prefers groups grown from labels to groups grown without.
     Labels,
-    /// The groups of one layer for all layers that are equal.
+    /// Applies the groups of one layer to all equal layers.
     Layers,
 }
 
@@ -55,20 +55,21 @@ impl Action {
 pub struct Record {
     /// The kind of the decision.
     pub action: Action,
-    /// A value that names each part, the last one that it makes: the groups, or the ops and the groups that they go to.
+    /// Values that name the parts, each the last value that a part computes. Parts are the groups; or the ops, and the
+    /// groups that they go to.
     pub parts: Vec<Value>,
-    /// Ops concerned.
+    /// Number of ops concerned.
     pub ops: usize,
-    /// The reason against it; `None`: it was done.
+    /// The reason against it; `None` if the change was made.
     pub refusal: Option<Refusal>,
-    /// Cost before, where it was known.
+    /// Cost before, if known.
     pub before: Option<Cost>,
-    /// Cost after, where it was known.
+    /// Cost after, if known.
     pub after: Option<Cost>,
 }
 
 impl Record {
-    /// True if `ir` has all that the decision names.
+    /// True if `ir` contains everything that the decision names.
     pub fn is_of(&self, ir: &Ir) -> bool {
         let value = |v: Value| (v.index() < ir.value_slots()).then_some(v);
         let op = |o: Op| (o.index() < ir.op_slots()).then_some(o);
@@ -108,7 +109,7 @@ impl Record {
     }
 }
 
-/// The value that names a group: the first that its last op makes.
+/// The value that names a group: the first result of its last op.
 pub(super) fn name_of(ir: &Ir, graph: &Graph, last: Index) -> Option<Value> {
     ir.results(graph.ops[last as usize]).first().copied()
 }

@@ -1,9 +1,9 @@
-//! Boundary refinement: ops move, or are copied, across a cut if that lowers the total.
+//! Boundary refinement: moves or copies ops across a cut if that lowers the total cost.
 //!
-//! Merging joins whole groups, so a cut can lie on the wide side of a cheap op: behind a cast to f32, behind a broadcast,
-//! before a narrowing cast. For each value that crosses a cut this looks at what makes it (with up to a few ops before it)
-//! and at what reads it (with a few ops behind), and tries them on the other side: moved, or copied where both sides need
-//! them. The groups keep their order, and an edge never leads back in it, so no change can close a cycle.
+//! Merging joins whole groups, so a cut can lie on the wide side of a cheap op: after a cast to f32, after a broadcast,
+//! before a narrowing cast. For each value that crosses a cut, this tries the producer (with up to a few ops before it)
+//! and the users (with a few ops after them) on the other side: moved, or copied if both sides need them. The groups
+//! keep their order, and no edge leads backwards in it, so no change can close a cycle.
 //!
 //! ```text
 //! s0: %h = fusion.exp %x            s0: %h = fusion.exp %x
@@ -11,10 +11,10 @@
 //! s1: %y = ... %w                   s1: %w = fusion.cast %h to f32 ; %y = ... %w
 //! ```
 //!
-//! Guarantees: each change lowers the cost strictly, so it ends; ops with a hint stay where they are, no boundary of the
-//! user ends up inside a group, and only what is pure and no reduction is copied. A change that can save nothing by the
-//! values at the boundaries alone is not evaluated; the ops in the groups that are evaluated are counted and bounded,
-//! linear in the program. Never looks at more than the groups at one cut.
+//! Guarantees: each change strictly lowers the cost, so refinement terminates. Ops with a hint are not moved, no user
+//! boundary ends up inside a group, and only pure ops that are no reductions are copied. A change that cannot save
+//! bytes at the boundaries is not evaluated. The ops in the groups evaluated are counted and bounded, linear in the
+//! program. Considers only the groups at one cut at a time.
 
 use std::collections::VecDeque;
 
@@ -29,9 +29,9 @@ use super::record::{Action, Record, name_of};
 use super::search::{Group, Search};
 use crate::planner::{CostResult, Planner};
 
-/// The most ops that go together.
+/// The most ops moved or copied together.
 const MAX_ROW: usize = 6;
-/// The most steps that a row of ops grows from the cut.
+/// The most steps by which a set of ops grows from the cut.
 const MAX_STEPS: usize = 3;
 /// The most groups that may get a copy at once.
 const MAX_COPIES: usize = 4;
@@ -39,12 +39,12 @@ const MAX_COPIES: usize = 4;
 /// A group, by its position in the run order.
 type Position = u32;
 
-/// Ops that change sides.
+/// Ops that are moved or copied to other groups.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Change {
     ops: SmallVec<[Index; MAX_ROW]>,
     from: Position,
-    /// True if they leave `from`.
+    /// True if they are removed from `from`.
     leave: bool,
     into: SmallVec<[Position; MAX_COPIES]>,
 }
@@ -66,16 +66,16 @@ struct Refine<'a> {
     groups: Vec<Group>,
     /// The ops that each group computes, ascending.
     content: Vec<Vec<Index>>,
-    /// The groups that compute each op, ascending: the first writes its results, the others keep them to themselves.
+    /// The groups that compute each op, ascending: the first writes its results, the others keep them internal.
     homes: Vec<SmallVec<[Position; 1]>>,
-    /// The number of ops of a group that read a value.
+    /// The number of ops in each group that read each value, by value and group.
     reads: FxHashMap<(u32, Position), u32>,
-    /// Groups that stay as they are: views, ops that the model does not know, ops that a hint keeps alone.
+    /// Groups that may not change: views, groups that the model refuses, groups with an op that a hint or a call keeps
+    /// alone.
     fixed: Vec<bool>,
 }
 
-/// Improves `groups`, given in run order; gives them in the same order, without those
-/// that have nothing left to do.
+/// Improves `groups`, given in run order; returns them in the same order, without groups that became empty.
 pub(super) fn refine(search: &mut Search<'_>, groups: Vec<Group>) -> Vec<Group> {
     let mut refine = Refine::new(search, groups);
     refine.run();
@@ -114,7 +114,7 @@ impl<'a> Refine<'a> {
         refine
     }
 
-    /// Looks at each cut, and again at those that a change touched.
+    /// Tries each cut, and again the cuts near a change.
     fn run(&mut self) {
         let all = 0..self.graph.edges.len() as u32;
         let mut queue: VecDeque<u32> = all.collect();
@@ -143,7 +143,7 @@ impl<'a> Refine<'a> {
         self.groups
     }
 
-    /// Takes the first change at a cut that lowers the cost; gives the ops that it concerns.
+    /// Makes the first change at a cut that lowers the cost; returns the ops of the change.
     fn improve(&mut self, edge: u32) -> SmallVec<[Index; MAX_ROW]> {
         for change in self.candidates(edge) {
             if self.planner.refining.is_spent() {
@@ -219,7 +219,7 @@ impl<'a> Refine<'a> {
         groups
     }
 
-    /// `start`, and then with one more step of neighbours inside `group` at a time, away from the cut.
+    /// The set `start`, and larger sets, each with one more step of neighbours inside `group`, away from the cut.
     fn rows(
         &self,
         start: &[Index],
@@ -253,7 +253,7 @@ impl<'a> Refine<'a> {
         rows
     }
 
-    /// True if the order of groups stays an order, hints are kept, and no boundary ends up inside.
+    /// True if the groups keep their order, hints are respected, and no boundary ends up inside a group.
     fn is_legal(&self, change: &Change) -> bool {
         let fixed = |g: &Position| self.fixed[*g as usize];
         if change.into.iter().any(fixed) || fixed(&change.from) {
@@ -295,7 +295,7 @@ impl<'a> Refine<'a> {
 
     // --- what it would cost ------------------------------------------------------------------------------------------
 
-    /// Applies a change; keeps it where the cost falls, else takes it back.
+    /// Applies a change; reverts it unless the cost falls.
     fn attempt(&mut self, change: &Change) -> bool {
         let mut near: Vec<u32> = Vec::new();
         for &op in &change.ops {
@@ -312,7 +312,7 @@ impl<'a> Refine<'a> {
         let before = self.traffic(&near, &touched);
         self.apply(change, true);
         let after = self.traffic(&near, &touched);
-        // Who writes what is read: it may have to, or need no longer.
+        // Writers of values that must now be written, or no longer, are affected as well.
         for (&edge, before) in near.iter().zip(written) {
             if self.is_written(edge) != before {
                 touched.extend(self.writer(edge));
@@ -331,7 +331,7 @@ impl<'a> Refine<'a> {
         true
     }
 
-    /// Asks about the groups as they are now; takes their new cost results over where they cost less.
+    /// Evaluates the groups in their current state; stores their new cost results if they cost less.
     fn judge(&mut self, change: &Change, touched: &[Position]) -> bool {
         let costs = touched.iter().map(|&g| self.cost(g));
         let before = costs.fold(Cost::default(), |sum, c| sum.plus(&c));
@@ -379,8 +379,8 @@ impl<'a> Refine<'a> {
         true
     }
 
-    /// True if a copy saves more bytes than could be moved while it is computed again; for a move, and where time is
-    /// the objective, always.
+    /// True if a copy saves more bytes than could be moved during its recomputation. Always true for a move, and if
+    /// time is the objective.
     fn pays(&self, change: &Change, before: &Cost, after: &Cost) -> bool {
         if change.action() == Action::Move || self.planner.model.objective == Objective::Time {
             return true;
@@ -417,12 +417,12 @@ impl<'a> Refine<'a> {
         let cost_result = self.groups[group as usize].cost_result.as_ref();
         cost_result.map_or(Cost::default(), |v| v.cost)
     }
-    /// Bytes that a group moves beyond each input and each output once: what another plan could save at most.
+    /// Bytes that a group moves beyond each input and each output once: an upper bound on the savings of another plan.
     fn slack(&self, group: Position) -> u64 {
         let cost_result = self.groups[group as usize].cost_result.as_ref();
         cost_result.map_or(0, |v| v.cost.price().saturating_sub(v.least_bytes))
     }
-    /// Bytes of the values `edges` that the groups `touched` load, and that anyone writes.
+    /// Bytes of `edges` that the groups `touched` load, and that any group writes.
     fn traffic(&self, edges: &[u32], touched: &[Position]) -> u64 {
         let mut bytes = 0u64;
         for &number in edges {
@@ -438,7 +438,7 @@ impl<'a> Refine<'a> {
         }
         bytes
     }
-    /// True if a value is needed outside of the groups that make it.
+    /// True if a value is needed outside of the groups that compute it.
     fn is_written(&self, number: u32) -> bool {
         let edge = &self.graph.edges[number as usize];
         let Some(producer) = edge.producer.filter(|&m| !self.graph.free[m as usize]) else {
@@ -452,7 +452,7 @@ impl<'a> Refine<'a> {
         let producer = self.graph.edges[number as usize].producer?;
         self.homes[producer as usize].first().copied()
     }
-    /// The values that a group keeps to itself though an op outside of it reads them, and those that it writes for copies of
+    /// Values that a group keeps internal although an op outside reads them, and values that it writes for copies of
     /// its own ops.
     fn copies(&self, group: Position) -> Copies {
         let mut copies = Copies::default();
@@ -475,7 +475,7 @@ impl<'a> Refine<'a> {
 
     // --- making and unmaking a change --------------------------------------------------------------------------------
 
-    /// Makes a change, or takes it back.
+    /// Applies a change, or reverts it.
     fn apply(&mut self, change: &Change, forth: bool) {
         for &op in &change.ops {
             if change.leave && !forth {
@@ -520,8 +520,8 @@ fn insert(list: &mut Vec<Index>, op: Index) {
     list.insert(at, op);
 }
 
-/// True if every group of a user finds what it reads: in the group itself, where no boundary lies between, or written
-/// by an earlier one.
+/// True if every user's group has the value: it computes it itself, with no boundary between, or an earlier group
+/// writes it.
 fn flows(producers: &[Position], users: &[Position], boundary: bool) -> bool {
     let Some(&writer) = producers.first() else {
         return false;

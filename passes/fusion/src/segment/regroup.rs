@@ -1,17 +1,17 @@
-//! The best grouping of neighbours, which merging misses because it takes the best merge first.
+//! Optimal grouping of neighbouring groups, which greedy merging may miss.
 //!
-//! A window slides over the groups in run order. The ops of the groups inside are taken apart into parts that no better
-//! grouping parts (`lower_bound.rs`), and where these are few, put together in the best way there is (`exact.rs`). A window begins
-//! as wide as it may be and becomes narrower until its parts are few enough; it may be a single group. Of windows that look the same, as
-//! those of equal layers do, one is looked at.
+//! A window slides over the groups in run order. The ops of its groups are split into parts that no better grouping
+//! separates (`lower_bound.rs`). If there are few parts, their optimal grouping is found (`exact.rs`). A window starts
+//! at its maximal width and shrinks until there are few enough parts; it may be a single group. Among equal windows,
+//! such as those of equal layers, only one is tried.
 //!
 //! ```text
 //! merged: {a b} {c d e}     parts: a, b, c, {d e}     optimum: {a b c} {d e}
 //! ```
 //!
-//! Guarantees: each change lowers the cost; work is counted against a budget that is linear in the program, and what
-//! comes first in the program is served first. Neighbours in run order can be regrouped freely: nothing between them depends
-//! on either. Ops with a hint stay where they are.
+//! Guarantees: each change lowers the cost. Work is counted against a budget linear in the program, spent in program
+//! order. Neighbours in run order can be regrouped freely: nothing between them depends on either. Ops with a hint are
+//! not moved.
 
 use fuser_analysis::cost::{Copies, Cost, Objective};
 use fuser_ir::{Ir, Traits};
@@ -24,14 +24,14 @@ use super::record::{Action, Record};
 use super::search::{Group, Search};
 use crate::budget::Budget;
 
-/// The most ops of several neighbours that are looked at together.
+/// The most ops of a window of several groups.
 const WINDOW: usize = 24;
-/// The most ops of one group that is looked at.
+/// The most ops of a window of one group.
 const MAX_OPS: usize = 1024;
-/// Improves `groups`, given in run order, window by window; gives them in run order.
+/// Improves `groups`, given in run order, window by window; returns them in run order.
 pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Group> {
     let mut first = 0;
-    // What windows look like in which there is nothing better.
+    // Keys of windows without a better grouping.
     let mut best = FxHashSet::default();
     while first < groups.len() && !search.planner.restarts.is_spent() {
         let before = search.planner.work();
@@ -51,7 +51,7 @@ pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Gr
                 let record = record(search, window, &found);
                 search.records.push(record);
                 groups.splice(first..first + count, found);
-                // What changed may go further with what stands before it.
+                // A changed window may combine with groups before it.
                 first = first.saturating_sub(WINDOW);
             }
             None => {
@@ -73,7 +73,7 @@ fn widest(groups: &[Group]) -> usize {
     fits.count().max(1)
 }
 
-/// All that the best groups of a window depend on, as numbers: its ops, their groups and the costs of these.
+/// A key with everything that the best grouping of a window depends on: its ops, their groups and the costs of these.
 fn look(search: &mut Search<'_>, window: &[Group]) -> Vec<u32> {
     let (ir, graph) = (search.ir, search.graph);
     let numbered = window.iter().zip(0u32..);
@@ -99,7 +99,8 @@ fn look(search: &mut Search<'_>, window: &[Group]) -> Vec<u32> {
     look
 }
 
-/// The widest window at the front of `groups` that can be looked at, and its groups where others cost less.
+/// The widest window at the front of `groups` that is small enough, with its new groups; `None` if there is no cheaper
+/// grouping.
 fn best_window(search: &mut Search<'_>, groups: &[Group]) -> Option<(usize, Vec<Group>)> {
     let mut count = groups.len();
     loop {
@@ -111,7 +112,7 @@ fn best_window(search: &mut Search<'_>, groups: &[Group]) -> Option<(usize, Vec<
     }
 }
 
-/// The ops of neighbours put together in the best way, if that costs less.
+/// The optimal grouping of the ops of neighbouring groups, if it costs less.
 pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
     let (ir, graph) = (search.ir, search.graph);
     let hinted = |&op: &Index| ir.get_attr(graph.ops[op as usize], "fusion.hint").is_some();
@@ -119,20 +120,22 @@ pub(super) fn best(search: &mut Search<'_>, window: &[Group]) -> Found {
     if all.iter().any(hinted) || all.len() > MAX_OPS {
         return Found::Unknown;
     }
-    // Components that are one group each end at boundaries: only what two of them touch beside those could be saved.
+    // Components that are one group each end at boundaries: only values that two of them share otherwise could save
+    // bytes.
     if window.len() > 1 && window.iter().all(|g| g.settled) && !share(ir, graph, window) {
         return Found::Unknown;
     }
     all.sort_unstable();
     let parts = parts(search, &all, &search.total(window));
-    // One group that nothing better parts.
+    // A single group that no better grouping separates is optimal.
     if window.len() == 1 && parts.len() == 1 {
         return Found::Nothing;
     }
     best_of(search, &parts, window)
 }
 
-/// True if two of the groups load one value, or one loads what another makes and no boundary is.
+/// True if two of the groups load a common value, or if one loads a value of another that is not the result of a
+/// boundary.
 fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
     let mut touched = FxHashMap::<u32, usize>::default();
     window.iter().zip(0..).any(|(group, number)| {
@@ -146,7 +149,7 @@ fn share(ir: &Ir, graph: &Graph, window: &[Group]) -> bool {
     })
 }
 
-/// The optimum over `parts`, if that costs less than the groups that are `known`.
+/// The optimum over `parts`, if it costs less than the `known` groups.
 pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Group]) -> Found {
     let bounds = Bounds {
         work: Budget::OPTIMUM.min(search.planner.restarts.left()),
@@ -156,7 +159,7 @@ pub(super) fn best_of(search: &mut Search<'_>, parts: &[Vec<Index>], known: &[Gr
     exact::optimum(search.ir, search.graph, search.planner, parts, &bounds)
 }
 
-/// The ops `all`, ascending, in parts that no grouping parts which costs no more than what is `known`.
+/// The ops of `all`, ascending, as parts that no grouping separates that costs no more than `known`.
 fn parts(search: &Search<'_>, all: &[Index], known: &Cost) -> Vec<Vec<Index>> {
     match search.planner.model.objective {
         Objective::Bytes => lower_bound::inseparable(search.ir, search.graph, all, known.price()),
@@ -164,7 +167,7 @@ fn parts(search: &Search<'_>, all: &[Index], known: &Cost) -> Vec<Vec<Index>> {
     }
 }
 
-/// That `before` became `after`.
+/// The record of regrouping `before` into `after`.
 pub(super) fn record(search: &Search<'_>, before: &[Group], after: &[Group]) -> Record {
     let last = before.iter().flat_map(|g| g.members.last()).max();
     Record {

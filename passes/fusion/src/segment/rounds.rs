@@ -1,12 +1,13 @@
-//! Rounds of rematerialization and segmentation, until nothing falls.
+//! Rounds of rematerialization and segmentation, until the cost stops falling.
 //!
-//! Merging pays for every value that crosses; rematerialization then finds that some of them need not, and kernels that
-//! were kept apart by them may share a walk. So, on a copy: rematerialize what is drawn, dissolve the boundaries, go on merging
-//! and refining from these groups, rematerialize again. A round is kept only if the cost fell strictly; the first that does
-//! not ends it. Without a round that is kept the program stays as it was drawn, and the `remat` pass has its turn later.
+//! Merging counts every value that crosses. Rematerialization then finds values that need not cross, and kernels
+//! separated by them may share a loop nest. A round works on a copy: it rematerializes the drawn segments, dissolves
+//! them, continues to merge and refine from these groups, and rematerializes again. A round is kept only if the cost
+//! strictly falls; the first round that fails ends the loop. Without a kept round the program stays as drawn, and the
+//! `remat` pass runs later.
 //!
-//! Never undoes what a hint or a boundary of the user demands: merging goes on under the same rules. Bounded by the number of
-//! rounds and by a budget of work, counted and not timed; where the budget ends it, a record says so.
+//! Never violates hints or user boundaries: merging follows the same rules. Bounded by the number of rounds and by a
+//! budget of counted work, not of time. If the budget ends the rounds, a record says so.
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_dialects::task;
@@ -23,8 +24,8 @@ use crate::remat::{Config, drawn, improve};
 
 pub(super) use crate::remat::{Contents, Foreseen};
 
-/// Questions that rematerialization of so many ops may be worth. A program for which the share of all rounds would not suffice gets
-/// no round.
+/// The number of cost queries that take as long as rematerializing `ops` ops. A program for which this exceeds the
+/// share of all rounds gets no round.
 fn worth(ops: u64) -> u64 {
     ops.saturating_mul(Config::DEFAULT.work) / Budget::PER_QUESTION
 }
@@ -34,7 +35,7 @@ pub(super) fn has_plan(ir: &Ir, segment: Op, planner: &mut Planner) -> bool {
     drawn(ir, segment, planner).is_some()
 }
 
-/// Runs rounds on the drawn segments of `program`, at most `most`; gives a record of each.
+/// Runs at most `most` rounds on the drawn segments of `program`; returns a record of each.
 pub(super) fn rounds(
     ir: &mut Ir,
     program: Op,
@@ -54,6 +55,7 @@ pub(super) fn rounds(
     let share = Budget::rounds(usize::try_from(ops).unwrap_or(usize::MAX)).left();
     let end = planner.budget.left().saturating_sub(share);
     let objective = planner.model.objective;
+    // Rounds are compared after rematerialization. `ir` is replaced only by a state with a lower price.
     let mut state = ir.clone();
     if !rematerialize(&mut state, program, planner) {
         return records;
@@ -92,14 +94,14 @@ pub(super) fn rounds(
     records
 }
 
-/// Rematerializes, and pays for it; says whether something changed.
+/// Rematerializes, and deducts the work from the budget; returns true if something changed.
 pub(super) fn rematerialize(ir: &mut Ir, program: Op, planner: &mut Planner) -> bool {
     let outcome = improve(ir, program, planner, &Config::DEFAULT, None);
     planner.budget.spend(outcome.work / Budget::PER_QUESTION);
     outcome.changed
 }
 
-/// Rounds that were not run because so much would be looked at.
+/// The record that rounds were not run, because the program has too many ops.
 fn ended(ops: u64) -> Record {
     let limit = Budget::ROUNDS * Budget::PER_QUESTION / Config::DEFAULT.work;
     let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
@@ -114,7 +116,7 @@ fn ended(ops: u64) -> Record {
     }
 }
 
-/// The costs of the drawn segments of `program`: as they are, and once rematerialized, where that is not too much work.
+/// The costs of the drawn segments of `program`: as drawn, and after rematerialization unless that is too much work.
 pub(super) fn prices(ir: &Ir, program: Op, planner: &mut Planner) -> [Cost; 2] {
     let drawn = total(ir, program, planner);
     if worth(ir.walk(program).len() as u64) > Budget::ROUNDS {
@@ -133,7 +135,7 @@ fn segments(ir: &Ir, program: Op) -> Vec<Op> {
 fn total(ir: &Ir, program: Op, planner: &mut Planner) -> Cost {
     let cost = |&segment: &Op| match drawn(ir, segment, planner) {
         Some(cost_result) => cost_result.cost,
-        // What no kernel can hold is cut when it is scheduled.
+        // A segment that no kernel can hold is split when it is scheduled.
         None => {
             let ops = ir.children(segment).into_iter();
             let ops = ops.filter(|&op| !ir.is(op, &task::YIELD));
@@ -144,7 +146,7 @@ fn total(ir: &Ir, program: Op, planner: &mut Planner) -> Cost {
     costs.iter().fold(Cost::default(), |sum, c| sum.plus(c))
 }
 
-/// The cost of an op by itself: everything is read and written once.
+/// The cost of an op by itself: each operand is read once and each result written once.
 fn alone(ir: &Ir, op: Op, planner: &Planner) -> Cost {
     let values = ir.operands(op).chain(ir.results(op).iter().copied());
     let bytes = values.map(|v| planner.model.bindings.bytes(ir, v));
@@ -156,7 +158,7 @@ fn alone(ir: &Ir, op: Op, planner: &Planner) -> Cost {
     }
 }
 
-/// Merges and refines from the groups that are drawn; says whether a group changed.
+/// Merges and refines from the drawn groups; returns true if a group changed.
 fn regroup(ir: &mut Ir, program: Op, planner: &mut Planner, options: &Options) -> Option<bool> {
     let block = ir.body(program, 0)?;
     let drawn = segments(ir, program);

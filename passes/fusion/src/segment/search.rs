@@ -1,4 +1,4 @@
-//! The whole search, from components to refined groups. `mod.rs` lists its steps.
+//! The complete search, from components to refined groups. `mod.rs` lists its steps.
 
 use std::collections::BTreeMap;
 
@@ -22,22 +22,22 @@ use crate::planner::{CostResult, Planner};
 /// The bounds on the search and its steps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// Work of the cost model, per op and doubling of the number of ops: an op in a plan, or a question.
+    /// Work of the cost model, per op and per doubling of the number of ops. A unit is an op in a plan, or a query.
     pub evaluations: u64,
-    /// Begin with whole components; without it, the search is bottom-up from single ops.
+    /// Starts from whole components; if false, the search is bottom-up from single ops.
     pub top_down: bool,
-    /// Find the optimum of components of few ops.
+    /// Finds the optimum for components of few ops.
     pub exact: bool,
-    /// Move and copy ops across the cuts that merging leaves.
+    /// Moves and copies ops across the cuts that merging leaves.
     pub refine: bool,
-    /// Spend a bounded amount of further work: on other orders of equal gains in small components, and on the optimum over
-    /// few neighbours.
+    /// Spends a bounded amount of further work: on other orders of equal gains in small components, and on the optimum
+    /// over few neighbours.
     pub restarts: bool,
-    /// Merge views with what reads them before all else, where ops are many.
+    /// Merges views with their users before all else, if there are many ops.
     pub views: bool,
-    /// Merge unrelated kernels of equal shape.
+    /// Merges unrelated kernels of equal shape.
     pub horizontal: bool,
-    /// Begin with what a frontend labelled as well, and take that where it costs no more.
+    /// Also starts from labels of the frontend, and takes the result if it costs no more.
     pub labels: bool,
 }
 
@@ -61,29 +61,29 @@ impl Default for Options {
 pub struct Group {
     /// The ops, by position in the graph, ascending.
     pub members: Vec<Index>,
-    /// Ops of earlier groups that this one computes again, ascending.
+    /// Ops of earlier groups that this group recomputes, ascending.
     pub copies: Vec<Index>,
-    /// The cost model's result; `None` for an op that it does not understand.
+    /// The cost model's result; `None` if the model refuses the group.
     pub cost_result: Option<CostResult>,
-    /// Kept by the top-down phase.
+    /// True if the top-down phase accepted it as a whole component.
     pub settled: bool,
 }
 
-/// The groups of a program, and how they came about.
+/// The groups of a program, and the decisions that led to them.
 #[derive(Clone, Debug, Default)]
 pub struct Segmentation {
-    /// In run order.
+    /// The groups, in run order.
     pub groups: Vec<Group>,
     /// Every decision, in order.
     pub records: Vec<Record>,
-    /// Hints that could not be kept: the op and the reason.
+    /// Hints that could not be fulfilled: the op and the reason.
     pub broken_hints: Vec<(Op, Refusal)>,
-    /// True if labels gave groups that are not found without them.
+    /// True if labels led to groups that differ from those found without them.
     pub is_labelled: bool,
 }
 
 impl Group {
-    /// All that it computes, ascending: its ops and copies of others.
+    /// All ops that it computes, ascending: its own ops and copies of others.
     pub fn computed(&self) -> Vec<Index> {
         let mut all = [self.members.as_slice(), &self.copies].concat();
         all.sort_unstable();
@@ -92,7 +92,7 @@ impl Group {
 }
 
 impl Segmentation {
-    /// The price of all groups.
+    /// The cost of all groups.
     pub fn cost(&self, graph: &Graph, planner: &Planner) -> Cost {
         total(graph, &self.groups, planner)
     }
@@ -113,7 +113,7 @@ pub fn segment(
     (graph, result)
 }
 
-/// All steps of the search on one program: each takes groups and gives cheaper ones.
+/// All steps of the search on one program: each takes groups and returns cheaper ones.
 pub(super) struct Search<'a> {
     pub ir: &'a Ir,
     pub graph: &'a Graph,
@@ -123,12 +123,12 @@ pub(super) struct Search<'a> {
     pub records: Vec<Record>,
 }
 
-/// The most ops of a component that is grown several times: ties are many where tensors have one size, and the first way to
-/// break them is not always the best.
+/// The most ops of a component that is grown several times. Ties are frequent if all tensors have one size, and the
+/// first way to break them is not always the best.
 pub(super) const MAX_AGAIN: usize = 128;
 
 impl<'a> Search<'a> {
-    /// A search that decided nothing so far.
+    /// A search without decisions so far.
     pub fn new(
         ir: &'a Ir,
         graph: &'a Graph,
@@ -143,23 +143,23 @@ impl<'a> Search<'a> {
             planner,
         }
     }
-    /// The cost result of the ops as one group.
+    /// The cost result of `members` as one group.
     pub fn evaluate(&mut self, members: &[Index]) -> Result<CostResult, Refusal> {
         self.planner.evaluate(self.ir, self.graph, members)
     }
-    /// The price of `groups`.
+    /// The cost of `groups`.
     pub fn total(&self, groups: &[Group]) -> Cost {
         total(self.graph, groups, self.planner)
     }
     fn key(&self, cost: &Cost) -> (u64, u64, u64, u64) {
         cost.key(self.planner.model.objective)
     }
-    /// The value that names a set of ops.
+    /// The value that names a set of ops with the last op `last`; empty without a last op.
     pub fn name_of(&self, last: Option<&Index>) -> Vec<Value> {
         let name = last.and_then(|&l| name_of(self.ir, self.graph, l));
         name.into_iter().collect()
     }
-    /// The result of `steps`, and their decisions apart from those before.
+    /// The result of `steps`, with the records of these steps alone.
     pub fn apart<T>(&mut self, steps: impl FnOnce(&mut Self) -> T) -> (T, Vec<Record>) {
         let before = std::mem::take(&mut self.records);
         let found = steps(self);
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The steps that look at the groups of all components.
+    /// The steps on the groups of all components together.
     fn across(&mut self, groups: Vec<Group>, several: bool) -> Vec<Group> {
         let mut groups = in_run_order(self.graph, groups);
         if several {
@@ -206,7 +206,8 @@ impl<'a> Search<'a> {
         }
         self.settle(groups)
     }
-    /// The last steps, whatever the groups come from: the best of few neighbours, moves and copies, then unrelated groups.
+    /// The final steps for groups of any origin: the optimum over few neighbours, then moves and copies, then merges of
+    /// unrelated groups.
     pub fn settle(&mut self, mut groups: Vec<Group>) -> Vec<Group> {
         if self.options.restarts {
             groups = regroup(self, groups);
@@ -223,7 +224,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// One component: as a whole where that moves nothing twice, else the better of the whole and of what single ops grow to.
+    /// The groups of one component: the whole component if that moves nothing twice, otherwise the cheaper of the whole
+    /// and of the groups grown from single ops.
     fn component(&mut self, component: &[Index]) -> Vec<Group> {
         if self.options.exact {
             let (ir, graph) = (self.ir, self.graph);
@@ -234,7 +236,7 @@ impl<'a> Search<'a> {
                 return groups;
             }
         }
-        // Few ops are worth the search from single ones even where no kernel can hold them.
+        // Small components are grown from single ops even if no kernel can hold them.
         let limit = self.planner.model.limits.ops.max(MAX_AGAIN);
         let fits = self.graph.with_free(component).len() <= limit;
         let whole = self
@@ -248,7 +250,7 @@ impl<'a> Search<'a> {
             settled: true,
             ..Group::default()
         };
-        // Partial results lie beside inputs and outputs: without them several kernels may move less.
+        // If partial results add to inputs and outputs, several kernels may move less.
         let least = |v: &CostResult| v.cost.price() == v.least_bytes || component.len() > MAX_AGAIN;
         if let Some(cost_result) = whole.clone().filter(|v| v.tight && least(v)) {
             return vec![settled(cost_result)];
@@ -265,7 +267,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Asks about ops as one group, and records it.
+    /// Evaluates ops as one group, and records it.
     fn evaluate_component(&mut self, ops: &[Index]) -> Result<CostResult, Refusal> {
         let cost_result = self.evaluate(ops);
         let record = Record {
@@ -280,8 +282,9 @@ impl<'a> Search<'a> {
         cost_result
     }
 
-    /// Bottom-up from single ops, hints first. Of few ops in few parts the optimum is taken; else few ops are grown under the other
-    /// orders of equal gains too, and what all agree on is put together in the best way: the cheapest groups count.
+    /// Grows a component bottom-up from single ops; hints come first. If it has few parts, their optimum is taken.
+    /// Otherwise a small component is also grown under the other orders of equal gains, and the optimum over the parts
+    /// on which all agree is found. The cheapest groups are returned.
     fn grow(&mut self, component: &[Index]) -> Vec<Group> {
         let first = self.apart(|search| search.grow_once(component, Ties::default()));
         let few = component.len() <= MAX_AGAIN && !self.planner.restarts.is_spent();
@@ -300,7 +303,7 @@ impl<'a> Search<'a> {
         let mut found = regroup::best(self, &first.0);
         let mut grown = vec![first];
         let mut cheapest = 0;
-        // No program is known in which another order parts what one put together.
+        // No program is known in which another order improves on a single group.
         if matches!(found, Found::Unknown) && grown[0].0.len() > 1 {
             let others = Ties::OTHERS;
             grown.extend(others.map(|ties| self.apart(|s| s.grow_once(component, ties))));
@@ -326,14 +329,14 @@ impl<'a> Search<'a> {
         let mut search = BottomUp::new(self, singles).with_ties(ties);
         for (first, others) in hinted {
             for other in others {
-                // What fails here is found and told by `broken_hints`.
+                // Failures are found and reported by `broken_hints`.
                 let _ = search.force(first, other);
             }
         }
         search.evaluate_forced();
         search.run()
     }
-    /// A group for each op.
+    /// A group for each op of `ops`.
     pub fn singles(&mut self, ops: &[Index]) -> Vec<Group> {
         let single = |&op: &Index| Group {
             members: vec![op],
@@ -343,8 +346,9 @@ impl<'a> Search<'a> {
         ops.iter().map(single).collect()
     }
 
-    /// A component of more ops than a kernel may have: bottom-up from chunks of intervals that a kernel can hold, each whole where
-    /// that moves nothing twice; where not, from its parts, and where one of these does, from single ops.
+    /// Grows a component of more ops than a kernel may have, bottom-up from chunks that a kernel can hold. A chunk
+    /// starts whole if that moves nothing twice. Otherwise its parts do, and a part that moves something twice starts
+    /// as single ops.
     fn grow_long(&mut self, component: &[Index]) -> Vec<Group> {
         let hinted = !together(self.ir, self.graph, component).is_empty();
         if !self.options.top_down || hinted {
@@ -374,7 +378,7 @@ impl<'a> Search<'a> {
         }
         self.merge(groups)
     }
-    /// The ops as one group, where that moves nothing twice.
+    /// The ops as one group; `None` if that moves something twice.
     fn tight(&mut self, members: &[Index]) -> Option<Group> {
         let cost_result = self.evaluate_component(members).ok().filter(|v| v.tight)?;
         Some(Group {
@@ -384,7 +388,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The ops whose `together` hint was not kept, and why: the reason against one kernel for all from one to the other.
+    /// Ops whose `together` hint was not fulfilled, with the refusal of one kernel for all ops between the two.
     fn broken_hints(&mut self, groups: &[Group]) -> Vec<(Op, Refusal)> {
         let graph = self.graph;
         let all: Vec<Index> = (0..graph.len() as Index).collect();
@@ -408,7 +412,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The ops that share a group in each of several groupings.
+/// The sets of ops that share a group in every grouping.
 fn agreement(component: &[Index], grown: &[(Vec<Group>, Vec<Record>)]) -> Vec<Vec<Index>> {
     let mut homes: BTreeMap<Index, Vec<usize>> = BTreeMap::new();
     for (groups, _) in grown {
@@ -426,8 +430,8 @@ fn agreement(component: &[Index], grown: &[(Vec<Group>, Vec<Record>)]) -> Vec<Ve
     parts.into_values().collect()
 }
 
-/// The ops in an order in which they can run and in which each stands near what it reads: after a walk from the last ones
-/// back, depth first. Searches for cycles look only between two groups, so this keeps them short.
+/// The ops in a run order in which each is near its operands: a depth-first post-order from the last ones. Searches for
+/// cycles visit only groups between two groups, so this keeps them short.
 pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
     let inside: rustc_hash::FxHashSet<Index> = component.iter().copied().collect();
     let mut done = rustc_hash::FxHashSet::default();
@@ -450,7 +454,7 @@ pub(super) fn near_first(graph: &Graph, component: &[Index]) -> Vec<Index> {
     order
 }
 
-/// The ops of each `together:NAME` hint: the first, and the others.
+/// The ops of each `together:NAME` hint: the first op, and the others.
 pub(super) fn together(ir: &Ir, graph: &Graph, component: &[Index]) -> Vec<(Index, Vec<Index>)> {
     let mut names = BTreeMap::<String, Vec<Index>>::new();
     for &op in component {
@@ -471,13 +475,13 @@ pub(super) fn total(graph: &Graph, groups: &[Group], planner: &Planner) -> Cost 
     })
 }
 
-/// Groups in an order in which they can run, earlier ones by their first op.
+/// Groups in a valid run order; among ready groups, the one with the earliest op comes first.
 pub(super) fn in_run_order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
     in_run_order_by(graph, groups, |op| op)
 }
 
-/// Groups in an order in which they can run, those first whose first op comes first by `position`. Those that wait for
-/// themselves by way of others are left out, and so is what waits for them.
+/// Groups in a valid run order; among ready groups, the one with the first op by `position` comes first. Groups on a
+/// cycle are omitted, and so are groups that depend on one.
 pub(super) fn in_run_order_by(
     graph: &Graph,
     groups: Vec<Group>,

@@ -226,7 +226,7 @@ fn drawing_moves_ops_and_copies_what_is_shared() {
     assert_eq!(b.ir.operand(b.ops[2], 0), b.ir.result(segments[0], 0));
 }
 
-/// Refines `given`, lists of ops by number; copies are told by a star.
+/// Refines `given`, lists of ops by number; a star marks a copy.
 fn refined(b: &mut Builder, outputs: &[Value], given: &[&[u32]]) -> (String, Vec<Record>) {
     b.ret(outputs);
     let mut planner = Planner::new(Model::default());
@@ -342,7 +342,7 @@ fn a_reduction_is_never_copied() {
     assert!(!text.contains("s*"), "{text}");
 }
 
-/// Three ranges of ten ops with boundaries between.
+/// Three ranges of ten ops, separated by boundaries.
 fn ranges() -> Builder {
     let mut b = Builder::default();
     let mut x = b.input("x", "512xf32");
@@ -444,7 +444,7 @@ fn layers(count: usize) -> Builder {
     b
 }
 
-/// A tree of sums: every op reads two before it.
+/// A tree of sums: each op reads two earlier values.
 fn tree(leaves: usize) -> Builder {
     let mut b = Builder::default();
     let mut row: Vec<Value> = (0..leaves).map(|_| b.input("x", "33x65xf32")).collect();
@@ -486,7 +486,7 @@ fn work_grows_little_faster_than_the_program() {
     check("transposes", transposes, 300);
 }
 
-/// A sum of inputs, and an op on each of these: each op of its own saves a load in the kernel of the sum.
+/// A sum of inputs, and one more op on each input. Each of these ops saves a load in the kernel of the sum.
 fn sum_and_users(count: usize) -> Builder {
     let mut b = Builder::default();
     let all: Vec<Value> = (0..count)
@@ -513,7 +513,7 @@ fn neighbours_that_gain_the_same_are_taken_in_at_once() {
     let count = 200;
     let (_, result, planner) = with_model(&sum_and_users(count), Model::default(), options);
     assert_eq!(result.groups.len(), 1);
-    // One by one they take a plan of 200 to 400 ops for each of 200.
+    // Absorbed one by one, each of the 200 neighbours would take a plan of 200 to 400 ops.
     let (planned, most) = (planner.planned_ops, 40 * count as u64);
     assert!(planned < most, "{planned} ops planned");
 }
@@ -523,8 +523,8 @@ fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     let b = layers(30);
     let (_, result, planner) = with_model(&b, Model::default(), Options::default());
     assert_eq!(result.groups.len(), 31);
-    // Each layer is asked about with its neighbours too: the first, the last and those between make a few kinds of groups,
-    // however many layers there are.
+    // Each layer is asked about with its neighbours too: the first, the last and those between make a few kinds of
+    // groups, however many layers there are.
     let plans = |n: usize| {
         with_model(&layers(n), Model::default(), Options::default())
             .2
@@ -534,8 +534,8 @@ fn a_layer_is_one_kernel_and_equal_layers_are_asked_about_once() {
     assert!(planner.plans < 16, "{} plans", planner.plans);
 }
 
-/// A stack of `pieces`, each in a product under another view too, and two products of the stack: no grouping costs less than the one that
-/// merging finds, and lower bounds tell it.
+/// A stack of `pieces` and two products of the stack; each piece is also used in a product through another view. No
+/// grouping costs less than the one that merging finds, and the lower bounds prove it.
 fn stack(pieces: usize) -> Builder {
     let each = |text: &dyn Fn(usize) -> String| (0..pieces).map(text).collect::<String>();
     let list = |name: &str| {
@@ -575,7 +575,7 @@ fn what_no_grouping_can_lower_is_not_tried() {
     assert!(planner.plans < 16, "{} plans", planner.plans);
 }
 
-/// Each slice of one value is asked about with those that stand next to it, and all become one group.
+/// Each slice of a value is evaluated with its adjacent slices only, and all become one group.
 #[test]
 fn slices_of_one_value_are_asked_about_with_those_beside_them() {
     let rows = 48;
@@ -600,7 +600,7 @@ fn slices_of_one_value_are_asked_about_with_those_beside_them() {
     assert!(planner.plans < 512, "{} plans", planner.plans);
 }
 
-/// One program, whose middle op is declared in three ways: the table row is all that differs.
+/// One program with three declarations of its middle op; only the table row differs.
 #[test]
 fn a_changed_declaration_changes_the_groups() {
     let program = |middle: &'static fuser_ir::OpDef| {
@@ -634,7 +634,7 @@ fn whole_groups_first_take_fewer_questions() {
     assert!(down < up, "{down} questions, {up} bottom-up");
 }
 
-/// A program, found by trying, where single merges end above what whole components give, when nothing is refined afterwards.
+/// A program, found by random search, without refinement: single merges end at a higher cost than whole components.
 #[test]
 fn whole_groups_first_find_what_single_merges_do_not() {
     let text = "task.program @f(%x: tensor<512x512xf32>, %z: tensor<512x512xf32>)
@@ -660,7 +660,7 @@ fn whole_groups_first_find_what_single_merges_do_not() {
         result.cost(&graph, &planner).bytes()
     };
     let (down, up) = (bytes(true), bytes(false));
-    // The other order reads the square of which the sum is made twice.
+    // The other grouping reads the square from which the sum is computed twice.
     assert_eq!((down, up), (5_244_928, 5_244_928 + 1_050_624));
 }
 
@@ -712,15 +712,15 @@ fn gaps(programs: std::ops::Range<u64>, most: usize) -> Vec<f64> {
     gaps
 }
 
-/// A program of so few ops gets the optimum over its partitions.
+/// Programs with few ops get the optimum over their partitions.
 #[test]
 fn few_ops_get_the_optimum() {
     let gaps = gaps(0..150, 10);
     assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
 
-/// A kernel for `e` and `t` moves nothing twice, but writes the copy beside what it copies, which crosses the boundary as well:
-/// as a view the copy costs nothing.
+/// A kernel for `e` and `t` moves nothing twice, but writes both `e` and its copy `t`, since both cross the boundary.
+/// As a view the copy costs nothing.
 #[test]
 fn a_copy_of_what_crosses_anyway_is_a_view() {
     let mut b = Builder::default();
@@ -775,8 +775,8 @@ fn a_thousand_programs_of_up_to_14_ops_are_near_the_optimum() {
     assert!(gaps.iter().all(|&gap| gap <= 0.0), "{gaps:?}");
 }
 
-/// The search adds up what it was told of groups that are not drawn, with ops that stand in several; here the drawn segments
-/// are priced one by one, from the IR alone.
+/// The search adds up costs of groups before they are drawn, and some ops are in several groups. This test prices the
+/// drawn segments one by one, from the IR alone.
 #[test]
 fn the_search_says_what_the_segments_cost() {
     let mut wrong = Vec::new();
@@ -804,7 +804,7 @@ fn the_search_says_what_the_segments_cost() {
     assert_eq!(wrong, Vec::new());
 }
 
-/// With everything on, asking for whole groups first moves no more bytes than not.
+/// With all options on, starting from whole groups moves no more bytes than starting from single ops.
 #[test]
 fn whole_groups_first_move_no_more_bytes() {
     let mut worse = Vec::new();

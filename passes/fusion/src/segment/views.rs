@@ -1,9 +1,9 @@
-//! Views in bottom-up merging: what reads a view takes it in before the two gain anything.
+//! Views in bottom-up merging: a user of a view absorbs it before the merge gains anything.
 //!
-//! A view is no kernel, so a merge with it gains nearly nothing and would come last, when its reader is as large as it
-//! will be. Two cases do not wait. A view that repeats an argument for one reader goes into that at the start. And
-//! where two groups would gain, but only views lead from one to the other, those go into the later one, all with one
-//! question.
+//! A view is no kernel, so a merge with it gains nearly nothing and would come last, when its user has grown to its
+//! final size. Two cases are handled earlier. A view that broadcasts an argument for one user is merged into that user
+//! at the start. And if two groups would gain from merging, but paths between them lead through views alone, these
+//! views are merged into the later group, with one query for all.
 //!
 //! ```text
 //! %r = fusion.reshape %a          // {... %a} and {... %r} share %x, and %r stands between
@@ -17,8 +17,8 @@ use super::candidates::{MIN_VAIN, Vain};
 use super::order::{Conflict, GroupId};
 
 impl BottomUp<'_> {
-    /// Merges each view that repeats an argument for one reader with that reader. Each such merge would come last, when
-    /// its kernel is as large as it will be.
+    /// Merges each view that broadcasts an argument for one user into that user. Otherwise each such merge would come
+    /// last, when its kernel has grown to its final size.
     pub fn take_in_repeats(&mut self) {
         for view in 0..self.states.len() as GroupId {
             if let Some(reader) = self.reader_of_repeat(view) {
@@ -27,7 +27,7 @@ impl BottomUp<'_> {
         }
     }
 
-    /// The only group that reads what an op repeats of an argument.
+    /// The only group that uses a broadcast of an argument.
     fn reader_of_repeat(&self, view: GroupId) -> Option<GroupId> {
         let state = &self.states[view as usize];
         let &[op] = state.group.members.as_slice() else {
@@ -48,9 +48,9 @@ impl BottomUp<'_> {
         self.of_op[user as usize].filter(|_| is_one)
     }
 
-    /// Merges the views that stand between two groups with the later of these, if all between them are views: says
-    /// whether it did, and so queued the two again. Each such merge alone gains little and would come last, when one
-    /// group after the other has grown by what it kept apart.
+    /// Merges the views between two groups into the later group, if all groups between are views. Returns true if it
+    /// did, which also queues the pair again. Alone, each such merge gains little and would come last, when both groups
+    /// have grown separately.
     pub fn take_in_between(&mut self, conflict: &Conflict) -> bool {
         let Conflict::Cycle(path) = conflict else {
             return false;
@@ -64,8 +64,8 @@ impl BottomUp<'_> {
         let views = self.views_between(path[0], reader);
         views.is_some_and(|views| self.take_in(&views, reader))
     }
-    /// The views on paths of views alone from one group to another; `None` where other paths lead from one to the other
-    /// as well.
+    /// The views on paths from one group to another that consist of views alone; `None` if other paths lead from one to
+    /// the other as well.
     fn views_between(&self, first: GroupId, last: GroupId) -> Option<Vec<GroupId>> {
         // The views that each group reads.
         let mut reads = FxHashMap::<GroupId, Vec<GroupId>>::default();
@@ -95,7 +95,7 @@ impl BottomUp<'_> {
         dependents.map(|_| views)
     }
 
-    /// Merges views with a group that reads them, where that may be and costs nothing.
+    /// Merges views into a group that uses them, if that is allowed and costs nothing.
     fn take_in(&mut self, views: &[GroupId], reader: GroupId) -> bool {
         let alone = |g: GroupId| self.states[g as usize].alone;
         let set: FxHashSet<GroupId> = views.iter().copied().chain([reader]).collect();

@@ -1,11 +1,11 @@
-//! Forms: indices as sums over axes of the walk.
+//! Forms: indices as affine sums over axes of the iteration space.
 //!
-//! `offset + c0 * v0 + c1 * v1 + ...`: each variable once, no factor is 0, factors are products of lengths and so never
-//! negative; the offset may be. A variable is the index along an axis of the walk, or an element of an operand that holds indices; or
-//! it is what is left behind that, so that an axis that is read from its end has a factor above 0, too. A guard says where such an
-//! index lies within a length.
+//! A form is `offset + c0 * v0 + c1 * v1 + ...`. Each variable occurs once. No factor is 0; factors are products of
+//! lengths and so never negative; the offset may be. A variable is the index along an axis of the iteration space, or
+//! an element of an operand that holds indices. It may be mirrored, that is length - 1 - index, so that an axis read
+//! from its end also has a factor above 0. A guard states where an index lies within a length.
 //!
-//! Guarantees: pure; what overflows is `None`.
+//! Guarantees: pure; an overflow gives `None`.
 
 use fuser_ir::types::ExtentExpr;
 use smallvec::{SmallVec, smallvec};
@@ -17,7 +17,7 @@ use super::super::{Axes, AxisId};
 pub enum Source {
     /// The index along an axis of the walk.
     Axis(AxisId),
-    /// The element that a node of the window holds, brought into the bounds.
+    /// The element that a node of the window holds, clamped to the bounds.
     Element {
         /// The number of the node.
         node: usize,
@@ -31,7 +31,7 @@ pub enum Source {
 pub struct Variable {
     /// The index.
     pub of: Source,
-    /// True for the length less 1, less the index; false for the index.
+    /// True for length - 1 - index; false for the index.
     pub mirrored: bool,
 }
 
@@ -41,21 +41,21 @@ impl Variable {
         let mirrored = false;
         Self { of, mirrored }
     }
-    /// The axis, unless it is an element.
+    /// The axis; `None` for an element.
     pub const fn axis(&self) -> Option<AxisId> {
         match &self.of {
             Source::Axis(axis) => Some(*axis),
             Source::Element { .. } => None,
         }
     }
-    /// The number of values that it may have; `None` for `?`.
+    /// The number of values of the variable; `None` for `?`.
     pub(super) fn length<'a>(&'a self, axes: &'a Axes) -> Option<&'a ExtentExpr> {
         match &self.of {
             Source::Axis(axis) => axes.extent(*axis),
             Source::Element { length, .. } => Some(length),
         }
     }
-    /// The same counted from the other end.
+    /// The variable counted from the other end.
     fn mirror(&self) -> Self {
         Self {
             of: self.of.clone(),
@@ -67,7 +67,7 @@ impl Variable {
 /// A sum of indices, each times a factor, and an offset.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Form {
-    /// The part that no variable changes.
+    /// The constant part.
     pub offset: ExtentExpr,
     /// Variables, ascending, and their factors.
     pub terms: SmallVec<[(Variable, ExtentExpr); 2]>,
@@ -90,12 +90,12 @@ pub(super) enum Holds {
     Sometimes,
 }
 
-/// True if no coefficient is negative: the expression is at least 0 for all lengths of named extents.
+/// True if no coefficient is negative: the expression is then at least 0 for all lengths of named extents.
 pub(super) fn is_natural(expr: &ExtentExpr) -> bool {
     expr.terms.iter().all(|(_, c)| *c >= 0)
 }
 
-/// True if `a` is at least `b` whatever the lengths of named extents are.
+/// True if `a` is at least `b` for all lengths of named extents.
 pub fn at_least(a: &ExtentExpr, b: &ExtentExpr) -> bool {
     minus(a, b).is_some_and(|room| is_natural(&room))
 }
@@ -106,7 +106,7 @@ pub fn minus(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
 }
 
 impl Form {
-    /// An index that no axis changes.
+    /// An index that does not depend on any axis.
     pub fn constant(offset: ExtentExpr) -> Self {
         Self {
             offset,
@@ -141,27 +141,27 @@ impl Form {
         let term = self.terms.iter().find(|t| t.0 == *variable);
         term.map_or_else(ExtentExpr::default, |t| t.1.clone())
     }
-    /// The axes that it is made of, and not elements.
+    /// The axes that the form depends on directly, not through elements.
     pub fn axes(&self) -> impl Iterator<Item = AxisId> + '_ {
         self.terms.iter().filter_map(|t| t.0.axis())
     }
-    /// The nodes whose elements it is made of.
+    /// The nodes whose elements the form depends on.
     pub fn elements(&self) -> impl Iterator<Item = usize> + '_ {
         self.terms.iter().filter_map(|t| match t.0.of {
             Source::Element { node, .. } => Some(node),
             Source::Axis(_) => None,
         })
     }
-    /// True if `axis` is a part of it.
+    /// True if the form depends on `axis` directly.
     pub fn varies(&self, axis: AxisId) -> bool {
         self.axes().any(|own| own == axis)
     }
-    /// The difference from one index of `axis` to the next, where its elements are the same; `None` where that overflows.
+    /// The difference from one index of `axis` to the next, with fixed elements; `None` on overflow.
     pub fn along(&self, axis: AxisId) -> Option<ExtentExpr> {
         let ahead = Variable::new(Source::Axis(axis));
         minus(&self.factor(&ahead), &self.factor(&ahead.mirror()))
     }
-    /// `last` less the form: the same along an axis of which `last` is the last index, counted from its end.
+    /// `last` minus the form: the same index along an axis with last index `last`, counted from its end.
     pub fn mirrored(&self, axes: &Axes, last: &ExtentExpr) -> Option<Self> {
         let mut form = Self::constant(minus(last, &self.largest(axes)?)?);
         for (variable, factor) in &self.terms {
@@ -188,7 +188,7 @@ impl Form {
         }
         Some(product)
     }
-    /// The largest value, one axis or more given, where no axis is empty; the smallest is the offset.
+    /// The largest value over all non-empty axes. The smallest is the offset.
     pub(super) fn largest(&self, axes: &Axes) -> Option<ExtentExpr> {
         let mut sum = self.offset.clone();
         for (variable, factor) in &self.terms {
@@ -197,7 +197,7 @@ impl Form {
         }
         Some(sum)
     }
-    /// The sum of those multiples of `unit` that are terms, divided by it, and the rest.
+    /// The quotient by `unit` of all terms that are multiples of `unit`, and the remaining terms.
     pub(super) fn divided(&self, unit: &ExtentExpr) -> Option<(Self, Self)> {
         let (mut quotient, mut rest) = (Self::default(), Self::default());
         for (variable, factor) in &self.terms {
@@ -225,7 +225,8 @@ impl Form {
 }
 
 impl Guard {
-    /// The same on fewer axes: a bound that is a multiple of a factor is not about what is less than that.
+    /// An equivalent guard over fewer axes: if the bound is a multiple of a factor, terms that stay below the factor do
+    /// not matter.
     pub(super) fn reduced(self, axes: &Axes) -> Self {
         let mut units: Vec<&ExtentExpr> = self.at.terms.iter().map(|t| &t.1).collect();
         units.sort_by_key(|u| {
@@ -250,7 +251,7 @@ impl Guard {
         }
         self
     }
-    /// The same guard, told of the variables of `at`, where that counts one of its own from the other end.
+    /// An equivalent guard over the variables of `at`, if `at` counts a variable of this guard from the other end.
     pub(super) fn facing(&self, axes: &Axes, at: &Form) -> Self {
         let has = |variable: &Variable| at.terms.iter().any(|t| t.0 == *variable);
         let turned = self.at.terms.iter().any(|t| has(&t.0.mirror()));
@@ -264,7 +265,7 @@ impl Guard {
             },
         )
     }
-    /// The value of the guard over all points of the walk; `None` where that cannot be computed.
+    /// The value of the guard over all points of the iteration space; `None` if it cannot be computed.
     pub(super) fn holds(&self, axes: &Axes) -> Option<Holds> {
         let largest = self.at.largest(axes)?;
         let room = minus(&minus(&self.extent, &largest)?, &ExtentExpr::constant(1))?;

@@ -1,10 +1,11 @@
-//! Windows: the element of a slice, flip, pad, cat or gather as a computation from memory at the indices of the walk.
+//! Windows: elements of a slice, flip, pad, cat or gather, computed from memory at the indices of the iteration space.
 //!
-//! A window op opens axes of its own. It does not read its operand at the point of the walk, as other ops do, but at an
-//! index computed from it: `start + step * i` for a slice, `n - 1 - i` for a flip, `i - low` where that lies inside for a pad, one operand or
-//! the other for a cat. From there the maps of the ops on the way say at which index each value is wanted, and a
-//! pointwise value is computed there: a value may be wanted at several indices, and is computed for each. The result is
-//! a list of *nodes*: loads at an affine address, ops on earlier nodes, and choices between two of them by *guards*.
+//! A window op introduces axes of its own. Other ops read their operands at the current point of the iteration space; a
+//! window op reads at an index computed from that point: `start + step * i` for a slice, `n - 1 - i` for a flip, `i -
+//! low` for a pad if that lies inside, one operand or the other for a cat. From there the maps of the producers give
+//! the index at which each value is wanted. A pointwise value is computed at that index; if it is wanted at several
+//! indices, it is computed for each. The result is a list of *nodes*: loads at an affine address, ops on earlier nodes,
+//! and choices between two nodes by *guards*.
 //!
 //! ```text
 //! %s = fusion.sin %x                                     // %x: tensor<8xf32>
@@ -13,26 +14,26 @@
 //!                                                        2: 1 where 0 <= i - 1 < 6, else %v
 //! ```
 //!
-//! A gather reads at an index that is data: the element of its operand of indices is a node of the window like others, and the index
-//! is made of it ([`Source::Element`]).
+//! A gather reads at an index that is data. The element of its index operand is a node of the window like others, and
+//! the index depends on that node ([`Source::Element`]).
 //!
-//! An index is a sum of axes of the walk, from either end, each times a factor, and an offset ([`Form`]). If a reshape cuts one axis
-//! into several, the terms that are multiples of the inner length go out and the rest stays in. If they do not come
-//! apart, the axis of the walk is cut in the same way ([`Need::Split`]), or the few parts that the index may lie in are
-//! told apart by guards.
+//! An index is a sum of axes of the iteration space, counted from either end, each times a factor, plus an offset
+//! ([`Form`]). If a reshape splits one axis into several, the terms that are multiples of the inner length form the
+//! outer index, and the rest the inner index. If the terms do not separate, the axis of the iteration space is split in
+//! the same way ([`Need::Split`]), or guards distinguish the few parts in which the index may lie.
 //!
-//! The result of a reduction or a scan is computed at the walk's own index alone ([`Node::Here`]); an axis that must be another one
-//! for that is told ([`Need::Join`]). Wanted elsewhere, it is read where it is kept as a whole along the axes of which another index
-//! is wanted ([`Node::Resident`]): in fast memory, or in memory between two walks.
+//! The result of a reduction or a scan is computed at the current point alone ([`Node::Here`]). If that requires
+//! joining axes, the window reports it ([`Need::Join`]). Wanted at another index, the result is kept as a whole along
+//! the axes on which the index differs ([`Node::Resident`]): in fast memory, or in memory between two loop nests.
 //!
-//! A reshape that stands alone and whose axes have no common refinement with its operand's is read like a window, too: element by
-//! element, each found by its number ([`Node::Numbered`]).
+//! A lone reshape whose axes have no common refinement with its operand's is read like a window, too: each element is
+//! found by its row-major number ([`Node::Numbered`]).
 //!
-//! Reading order: this file (what a window is, and questions about it), `form.rs` (indices), `resolve.rs` (from op to
-//! window; `resolve/reshape.rs`: through a reshape), `region.rs` (what is touched of memory).
+//! Reading order: this file (windows and queries about them), `form.rs` (indices), `resolve.rs` (from op to window;
+//! `resolve/reshape.rs`: through a reshape), `region.rs` (the memory touched).
 //!
-//! Guarantees: pure; no recursion; at most [`MAX_NODES`] nodes and [`MAX_PIECES`] pieces to choose from, so the work per op is
-//! bounded. Never looks at an op's name.
+//! Guarantees: pure; no recursion; at most [`MAX_NODES`] nodes and [`MAX_PIECES`] pieces to choose from, so the work
+//! per op is bounded. Never looks at an op's name.
 
 mod form;
 mod region;
@@ -47,25 +48,25 @@ pub use region::{Region, united};
 pub(super) use resolve::Failure;
 pub use resolve::{Need, is_link};
 
-/// The most pieces that one window chooses from: each is computed in the innermost loop.
+/// The most pieces that one window chooses from. Each piece is computed in the innermost loop.
 pub const MAX_PIECES: usize = 16;
 /// The most nodes of one window.
 pub const MAX_NODES: usize = 256;
 
-/// An element of some value; those of a window are in an order in which they can be computed.
+/// An element of some value. The nodes of a window are listed in an order in which they can be computed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Node {
-    /// It lies in memory.
+    /// An element loaded from memory.
     Load {
         /// The value that is loaded.
         value: Value,
         /// Elements from its beginning.
         at: Form,
-        /// Conditions under which the load is valid: elsewhere the address may be outside of memory, and the element is
-        /// any.
+        /// Conditions under which the load is valid. Elsewhere the address may be out of bounds, and the element is
+        /// arbitrary.
         guards: Vec<Guard>,
     },
-    /// It lies in memory, in another shape with no axis in common: elements count through in row-major order.
+    /// An element loaded from memory of another shape with no axis in common: both count elements in row-major order.
     Numbered {
         /// The value that is loaded.
         value: Value,
@@ -76,38 +77,38 @@ pub enum Node {
     },
     /// 0.
     Zero(DType),
-    /// The value at the point of the walk: a scalar, or what the walk computes there anyway.
+    /// The value at the current point: a scalar, or a value that the loop nest computes there anyway.
     Here(Value),
-    /// A value that the walk computes, at another index than its own: it is complete before.
+    /// A value that the loop nest computed before, at an index other than the current one.
     Resident {
         /// The value.
         value: Value,
-        /// The axes of the value along which the index is not the walk's own, and that index.
+        /// The axes of the value along which the index is not the current one, each with the index.
         at: Vec<(AxisId, Form)>,
-        /// Conditions under which there is such an element: elsewhere it is any.
+        /// Conditions under which the element exists. Elsewhere it is arbitrary.
         guards: Vec<Guard>,
     },
-    /// The element that an op makes at an index.
+    /// The element of a creation op at an index.
     Made {
         /// The op.
         op: Op,
-        /// The index along the axis that it counts, if it counts one.
+        /// The index along the axis that the op counts; `None` if it counts none.
         index: Option<Form>,
     },
-    /// The op of some elements.
+    /// An op applied to earlier nodes.
     Compute {
         /// The op.
         op: Op,
-        /// Numbers of nodes, one for each operand.
+        /// Numbers of the operand nodes, one for each operand.
         operands: Vec<usize>,
     },
     /// One of two elements.
     Select {
-        /// All hold where it is the first.
+        /// The result is `inside` where all of these hold.
         guards: Vec<Guard>,
-        /// The number of the first.
+        /// The number of the node chosen where the guards hold.
         inside: usize,
-        /// The number of the other.
+        /// The number of the node chosen elsewhere.
         outside: usize,
     },
 }
@@ -115,16 +116,16 @@ pub enum Node {
 /// A slice, flip, pad, cat or gather.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Window {
-    /// The computation of its elements; the last node is the element of the result.
+    /// The computation of the window's elements. The last node is the element of the result.
     pub nodes: Vec<Node>,
-    /// The ops whose results are computed for it, in no order.
+    /// The ops whose results are computed for the window, in no order.
     pub through: Vec<Op>,
 }
 
-/// The reason that the elements of a window cannot be computed at the indices where they are wanted.
+/// The reason why the elements of a window cannot be computed at the indices where they are wanted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum WindowRefusal {
-    /// A value would have to be known at another index than that of the walk.
+    /// A value would be needed at an index other than the current point.
     Computed {
         /// The window op.
         op: Op,
@@ -145,7 +146,7 @@ pub enum WindowRefusal {
         /// The limit.
         limit: usize,
     },
-    /// An extent on the way is `?`, or a number is out of range.
+    /// An extent of a value involved is `?`, or a number is out of range.
     Unknown {
         /// The window op.
         op: Op,
@@ -170,7 +171,7 @@ pub fn is_window(ir: &Ir, op: Op) -> bool {
 }
 
 impl Node {
-    /// The numbers of the nodes that it is computed from.
+    /// The numbers of the nodes from which this node is computed.
     fn earlier(&self) -> impl Iterator<Item = usize> {
         let (operands, sides) = match self {
             Node::Compute { operands, .. } => (&operands[..], [None; 2]),
@@ -191,7 +192,7 @@ impl Node {
         };
         operands.iter_mut().chain(sides.into_iter().flatten())
     }
-    /// The forms that it is made of, with their guards.
+    /// The forms of the node and of its guards.
     pub fn forms(&self) -> impl Iterator<Item = &Form> {
         let (at, index, kept, guards) = match self {
             Node::Load { at, guards, .. } => (Some(at), &[][..], &[][..], &guards[..]),
@@ -209,7 +210,7 @@ impl Node {
 }
 
 impl Window {
-    /// The axes of the walk along which each node differs, ascending.
+    /// The axes of the iteration space along which each node varies, ascending.
     fn spreads(&self, axes: &Axes) -> Vec<Vec<AxisId>> {
         let mut spreads: Vec<Vec<AxisId>> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -240,7 +241,8 @@ impl Window {
         }
         spreads
     }
-    /// The regions of memory that its loads touch, without those that cannot be computed; it is the window of `op`.
+    /// The regions of memory that the loads touch, without regions that cannot be computed. `op` is the op of the
+    /// window.
     pub fn regions(&self, axes: &Axes, op: Op) -> Vec<Region> {
         let spreads = self.spreads(axes);
         let region = |node: &Node| match node {
@@ -252,39 +254,39 @@ impl Window {
         };
         self.nodes.iter().filter_map(region).collect()
     }
-    /// The values in memory that it reads at indices of its own.
+    /// The values in memory that the window reads at computed indices.
     pub fn loads(&self) -> impl Iterator<Item = Value> + '_ {
         self.nodes.iter().filter_map(|node| match node {
             Node::Load { value, .. } | Node::Numbered { value, .. } => Some(*value),
             _ => None,
         })
     }
-    /// The values that it reads at the point of the walk.
+    /// The values that the window reads at the current point.
     pub fn here(&self) -> impl Iterator<Item = Value> + '_ {
         self.nodes.iter().filter_map(|node| match node {
             Node::Here(value) => Some(*value),
             _ => None,
         })
     }
-    /// The values that it reads where the walk has kept them, each with the axes along which that is at another index.
+    /// The values that the window reads where the loop nest keeps them, each with the axes on which the index differs.
     pub fn elsewhere(&self) -> impl Iterator<Item = (Value, &[(AxisId, Form)])> {
         self.nodes.iter().filter_map(|node| match node {
             Node::Resident { value, at, .. } => Some((*value, &at[..])),
             _ => None,
         })
     }
-    /// The values that it needs of the walk: those of its point, and what is kept.
+    /// The values that the window needs from the loop nest: those of the current point, and kept values.
     pub fn walked(&self) -> impl Iterator<Item = Value> + '_ {
         self.here().chain(self.elsewhere().map(|(value, _)| value))
     }
-    /// The ops that are computed for one element, one entry for each time.
+    /// The ops computed for one element, with one entry for each time.
     pub fn computed(&self) -> impl Iterator<Item = Op> + '_ {
         self.nodes.iter().filter_map(|node| match node {
             Node::Compute { op, .. } => Some(*op),
             _ => None,
         })
     }
-    /// The arithmetic of one element, of two that it chooses from the dearer one's; `own` is that of an op.
+    /// The arithmetic of one element; a choice costs its dearer side. `own` gives the arithmetic of one op.
     pub fn arithmetic(&self, own: impl Fn(Op) -> u64) -> u64 {
         let mut all: Vec<u64> = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
@@ -300,7 +302,7 @@ impl Window {
             };
             all.push(made);
         }
-        // A node that several read is computed once.
+        // A node with several users is computed once.
         let mut needed = vec![false; self.nodes.len()];
         needed.last_mut().into_iter().for_each(|last| *last = true);
         let mut sum: u64 = 0;
@@ -318,7 +320,7 @@ impl Window {
         }
         sum
     }
-    /// The guards of what it reads and chooses, in order, with repeats.
+    /// The guards of loads, kept values and choices, in order, with repeats.
     pub fn guards(&self) -> impl Iterator<Item = &Guard> {
         self.nodes.iter().flat_map(|node| match node {
             Node::Load { guards, .. }
@@ -327,8 +329,8 @@ impl Window {
             _ => &[],
         })
     }
-    /// The window at points of the walk where some guards are known to hold, or not to: those are gone, and with them the sides
-    /// that nobody chooses. One whose indices are elements of its nodes stays as it is.
+    /// The window at points where some guards are known to hold or to fail. Known guards are removed, and so are sides
+    /// that are never chosen. A window whose indices are elements of its nodes stays unchanged.
     pub fn where_known(&self, known: impl Fn(&Guard) -> Option<bool>) -> Window {
         let mut forms = self.nodes.iter().flat_map(Node::forms);
         if forms.any(|form| form.elements().next().is_some()) {
@@ -338,7 +340,7 @@ impl Window {
             let open = guards.iter().filter(|g| known(g) != Some(true));
             open.cloned().collect()
         };
-        // What each node is: itself, or the side that is chosen for sure.
+        // The node that replaces each node: itself, or the side that is certainly chosen.
         let mut same: Vec<usize> = Vec::with_capacity(self.nodes.len());
         let mut nodes = self.nodes.clone();
         for (number, node) in nodes.iter_mut().enumerate() {
@@ -387,16 +389,16 @@ impl Window {
             Node::Zero(_) | Node::Here(_) | Node::Compute { .. } => true,
         })
     }
-    /// True if it is one load, of elements that are all there.
+    /// True if the window is one load without guards.
     pub fn is_plain(&self) -> bool {
         matches!(&self.nodes[..], [Node::Load { guards, .. }] if guards.is_empty())
     }
-    /// True if it reads memory in another shape with no axis in common.
+    /// True if the window reads memory of another shape with no axis in common.
     pub fn is_numbered(&self) -> bool {
         let numbered = |node: &Node| matches!(node, Node::Numbered { .. });
         self.nodes.iter().any(numbered)
     }
-    /// The axes along which it reads neighbours in memory one after the other, where along `lanes` it reads elements that lie
+    /// The axes along which the window reads consecutive elements of memory where along `lanes` it reads elements
     /// further apart.
     pub fn crossed(&self, lanes: AxisId) -> Vec<AxisId> {
         let mut list = Vec::new();
@@ -415,8 +417,8 @@ impl Window {
         }
         list
     }
-    /// True if the walk may take the neighbouring axes `outer` and `inner`, of length `length`, as one: no index tells
-    /// them apart.
+    /// True if one loop may iterate the neighbouring axes `outer` and `inner`, of length `length`: no index
+    /// distinguishes them.
     pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr) -> bool {
         self.nodes.iter().all(|node| {
             let as_one = |form: &Form| {
@@ -425,14 +427,14 @@ impl Window {
             };
             let apart = match node {
                 Node::Numbered { .. } => true,
-                // What is read elsewhere along one of them is found along that one.
+                // A kept value with its own index along one of the axes needs that axis.
                 Node::Resident { at, .. } => at.iter().any(|(a, _)| [outer, inner].contains(a)),
                 _ => false,
             };
             !apart && node.forms().all(as_one)
         })
     }
-    /// The axes that its indices are made of, other than those of what is there at the point of the walk.
+    /// The axes of which its computed indices are made, without the axes of values read at the current point.
     pub fn axes(&self) -> Vec<AxisId> {
         let numbered = self.nodes.iter().flat_map(|node| match node {
             Node::Numbered { index, .. } => &index[..],
@@ -447,7 +449,7 @@ impl Window {
     }
 }
 
-/// Those of `nodes` that the last one needs, itself included.
+/// The nodes that the last node needs, itself included.
 fn needed(nodes: Vec<Node>) -> Vec<Node> {
     let mut needed = vec![false; nodes.len()];
     needed.last_mut().into_iter().for_each(|last| *last = true);

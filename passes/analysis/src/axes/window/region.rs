@@ -1,14 +1,16 @@
-//! Regions: the elements of memory that a load of a window touches, and the number of different ones that several loads
-//! touch together.
+//! Regions: the elements of memory that a load of a window touches, and the number of distinct elements that several
+//! loads touch together.
 //!
-//! A region is a run of elements, repeated along digits: `%x: tensor<[S]x192xf32>` read at `192 * s + 64 + d` with `d` below 64
-//! is the run from 64 up to 128, and the digit 192, `[S]` times. Regions that repeat alike are put together run by run. Then a
-//! short step of single elements is no step: the elements between lie in the same cache lines. Those of a gather may lie anywhere.
+//! A region is a run of elements, repeated along digits. For example, `%x: tensor<[S]x192xf32>` read at `192 * s + 64 +
+//! d` with `d` below 64 is the run from 64 to 128 with the digit (192, `[S]` times). Runs of regions that repeat alike
+//! are merged. Then single elements at short steps count as contiguous: the elements between them lie in the same cache
+//! lines. This does not hold for a gather, whose elements may lie anywhere.
 //!
-//! Elements that a gather reads are as many as there are indices, and no more than the axis has; those of two gathers count apart,
-//! as nobody knows which they are.
+//! A gather reads as many elements as there are indices, and no more than the axis has. Two gathers are counted
+//! separately, since their elements are unknown.
 //!
-//! Never less than what is touched. Where nobody knows which of two lengths is less, a guard admits no more than its length.
+//! Never less than what is touched. If it is unknown which of two lengths is less, a guard admits no more than its
+//! length.
 
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Op, Value};
@@ -16,7 +18,7 @@ use fuser_ir::{Op, Value};
 use super::super::{Axes, AxisId};
 use super::form::{Form, Guard, Source, Variable, is_natural, minus};
 
-/// Beyond this many elements a step leaves the cache line.
+/// The longest step, in elements, that stays within a cache line.
 const SHORT: i64 = 15;
 
 /// The elements that one load touches.
@@ -26,28 +28,28 @@ pub struct Region {
     pub value: Value,
     /// The start of the run, and its repetition.
     pub origin: Origin,
-    /// The first element of the run, and the first behind it.
+    /// The first element of the run, and the end (exclusive).
     pub run: (i64, i64),
-    /// Lengths that are not known to be above 0: where one is 0, nothing is touched.
+    /// Lengths that are not known to be above 0. If one of them is 0, the region is empty.
     pub beside: Vec<ExtentExpr>,
 }
 
 /// The start of a run and its repetition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Origin {
-    /// The part of the address that has names.
+    /// The part of the address that depends on named extents.
     start: ExtentExpr,
-    /// Steps and how often each is taken.
+    /// Steps, each with its count.
     digits: Vec<(ExtentExpr, ExtentExpr)>,
-    /// The window and the node of it that holds the indices of a gather.
+    /// The window and its node that holds the indices of a gather.
     gathered: Option<(Op, usize)>,
-    /// Two numbers of which the lesser is how often a gather steps, where names decide which one that is.
+    /// Two counts of a gather's steps, of which the lesser applies; named extents decide which.
     lesser: Option<(ExtentExpr, ExtentExpr)>,
 }
 
 impl Origin {
-    /// Takes out a digit that the run or another digit goes on with, a run of one element at most `most` elements further; gives the end of the
-    /// run then, and nothing where there is none. `None` where a number overflows.
+    /// Removes a digit that extends the run or another digit. A run of one element also extends over steps of at most
+    /// `most` elements. Returns the new end of the run, or `Some(None)` if no digit can be removed. `None` on overflow.
     fn joined(&mut self, run: (i64, i64), most: i64) -> Option<Option<i64>> {
         let reach = match run.1.saturating_sub(run.0) {
             1 if self.gathered.is_none() => most,
@@ -83,13 +85,13 @@ impl Origin {
 /// The values of a variable that guards admit.
 struct Range {
     first: ExtentExpr,
-    /// `None`: all of them from `first` on.
+    /// `None`: all values from `first` on.
     count: Option<ExtentExpr>,
 }
 
 impl Region {
-    /// The region that a load at `at` in the window of `op` touches where the guards hold; `None` where a length is `?` or a number is
-    /// out of range. The nodes of the window differ along the axes `spreads`.
+    /// The region that a load at `at` in the window of `op` touches where the guards hold; `None` if a length is `?` or
+    /// a number is out of range. `spreads` has the axes along which each node of the window varies.
     pub(super) fn of(
         axes: &Axes,
         value: Value,
@@ -103,7 +105,7 @@ impl Region {
         let mut start = at.offset.clone();
         let mut digits: Vec<(ExtentExpr, ExtentExpr)> = Vec::new();
         let mut least = None;
-        // Each gather reads an element for each index along the axes that are not the load's own anyway.
+        // Each gather reads an element for each index along the axes that are not the load's own.
         let mut own: Vec<AxisId> = at.axes().collect();
         for (variable, step) in &at.terms {
             if let Source::Element { node, length } = &variable.of {
@@ -144,7 +146,7 @@ impl Region {
             digits.remove(0);
             run.1 = first.checked_add(count)?;
         }
-        // Nothing is read where guards admit no index of another axis, or one that is stored once has none.
+        // Nothing is read if guards admit no index of another axis, or if an axis that is stored once is empty.
         let others = guards.iter().flat_map(|guard| &guard.at.terms);
         let others = others.filter(|(v, _)| at.terms.iter().all(|(own, _)| own != v));
         let counts = others.filter_map(|(variable, _)| range(axes, variable, guards).count);
@@ -171,7 +173,7 @@ impl Region {
             beside,
         })
     }
-    /// All of a value whose axes have these lengths and steps; one of step 0 is stored once.
+    /// All of a value with these axes, as lengths and steps. An axis of step 0 is stored once.
     pub(super) fn whole(value: Value, axes: &[(ExtentExpr, ExtentExpr)]) -> Option<Self> {
         let stored = axes
             .iter()
@@ -192,7 +194,7 @@ impl Region {
             beside,
         })
     }
-    /// The number of its elements where `known` has the values of expressions that names do not leave open; `None` where that overflows.
+    /// The number of elements; `None` on overflow. `known` evaluates expressions whose names are all bound.
     pub fn elements(&self, known: impl Fn(&ExtentExpr) -> Option<u64>) -> Option<ExtentExpr> {
         let length = ExtentExpr::constant(self.run.1.checked_sub(self.run.0)?);
         let lesser = self.origin.lesser.as_ref();
@@ -205,7 +207,8 @@ impl Region {
             .chain(lesser)
             .try_fold(length, |n, count| n.mul(count))
     }
-    /// Takes digits that go on where the run ends into the run, or `most` elements further where it is one; true if there were any.
+    /// Merges digits that continue the run into it; a single element also takes steps of up to `most` elements. Returns
+    /// true if a digit was merged.
     fn lengthen(&mut self, most: i64) -> bool {
         let before = self.origin.digits.len();
         while let Some(Some(end)) = self.origin.joined(self.run, most) {
@@ -215,7 +218,8 @@ impl Region {
     }
 }
 
-/// The same elements in fewer regions: runs that meet or overlap and repeat alike are one, and then single elements in short steps.
+/// Merges regions without changing their elements: first merges runs that repeat alike and meet or overlap, then single
+/// elements at short steps.
 pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
     let mut most = 1;
     loop {
@@ -228,7 +232,7 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
             }
             meets
         });
-        // Together they may be as long as a digit's step.
+        // A merged run may be as long as a digit's step.
         let mut longer = false;
         for region in &mut regions {
             longer |= region.lengthen(most);
@@ -241,7 +245,8 @@ pub fn united(mut regions: Vec<Region>) -> Vec<Region> {
     }
 }
 
-/// The number of values of `variable` that a guard admits whose other terms are elements which no axis changes: it is as long wherever it lies.
+/// The number of values of `variable` in a guard whose other terms are elements that no axis changes: the range moves
+/// but keeps its length.
 fn moved(variable: &Variable, guards: &[Guard], spreads: &[Vec<AxisId>]) -> Option<ExtentExpr> {
     let one = |factor: &ExtentExpr| factor.as_constant() == Some(1);
     let still =
@@ -255,7 +260,7 @@ fn moved(variable: &Variable, guards: &[Guard], spreads: &[Vec<AxisId>]) -> Opti
     guards.iter().find(moves).map(|guard| guard.extent.clone())
 }
 
-/// The values of `variable` at which none of the guards fails for sure.
+/// The values of `variable` at which no guard certainly fails.
 fn range(axes: &Axes, variable: &Variable, guards: &[Guard]) -> Range {
     let none = ExtentExpr::default();
     let (mut first, mut end) = (none.clone(), variable.length(axes).cloned());
@@ -270,7 +275,7 @@ fn range(axes: &Axes, variable: &Variable, guards: &[Guard]) -> Range {
             .map_or(Some(high.clone()), |end| lesser(end, &high));
         match (later, sooner) {
             (Some(later), Some(sooner)) => (first, end) = (later, Some(sooner)),
-            // Nobody knows which one counts, but the guard admits no more than these.
+            // It is unknown which bound is tighter, but the guard admits no more than these values.
             (later, _) => {
                 let count = minus(&high, later.as_ref().unwrap_or(&low));
                 let first = later.unwrap_or_else(|| first.clone());
@@ -288,8 +293,8 @@ fn range(axes: &Axes, variable: &Variable, guards: &[Guard]) -> Range {
     })
 }
 
-/// The first value of `variable` that a guard may admit where the others are as suits it best, and the first behind those;
-/// `None` where that depends on lengths and on other axes.
+/// The first value of `variable` that a guard may admit for the best values of the other variables, and the end
+/// (exclusive); `None` if it depends on lengths and on other axes.
 fn admitted(axes: &Axes, variable: &Variable, guard: &Guard) -> Option<(ExtentExpr, ExtentExpr)> {
     let (_, factor) = guard.at.terms.iter().find(|t| t.0 == *variable)?;
     let mut rest = guard.at.clone();
@@ -305,7 +310,7 @@ fn admitted(axes: &Axes, variable: &Variable, guard: &Guard) -> Option<(ExtentEx
     Some((ceil(low)?, ceil(high)?))
 }
 
-/// The one that is at least the other whatever the lengths of named extents are.
+/// The expression that is at least the other for all lengths of named extents.
 fn greater(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
     let at_least = |a: &ExtentExpr, b| Some(is_natural(&minus(a, b)?));
     match (at_least(a, b)?, at_least(b, a)?) {
@@ -315,7 +320,7 @@ fn greater(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
     }
 }
 
-/// The one that is at most the other whatever the lengths of named extents are.
+/// The expression that is at most the other for all lengths of named extents.
 fn lesser(a: &ExtentExpr, b: &ExtentExpr) -> Option<ExtentExpr> {
     let greater = greater(a, b)?;
     Some(if greater == *a { b.clone() } else { a.clone() })

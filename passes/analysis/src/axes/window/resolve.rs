@@ -1,9 +1,10 @@
-//! From a slice, flip, pad, cat or gather to the nodes of its window.
+//! Resolves a slice, flip, pad, cat or gather into the nodes of its window.
 //!
-//! A work list of *points*, each a value with the index that the walk wants it at and the guards on the way. The step
-//! from a point follows from the op that makes the value: a shape op leads to a point of its operand, a pointwise op to
-//! one of each, a choice to one of each piece; memory, creations, and values that the walk knows or keeps are ends. Elements that
-//! are indices are nodes before what is read there has a point. A point that is wanted twice is one node. Never recurses.
+//! A work list of *points*: a value, the index at which it is wanted, and the guards under which it is wanted. The
+//! producer of the value gives the step from a point: a shape op leads to a point of its operand, a pointwise op to one
+//! of each operand, a choice to one of each piece. Memory, creations, and values that the loop nest computes or keeps
+//! end the search. An element used as an index becomes a node before the point that it indexes. A point that is wanted
+//! twice is one node. Never recurses.
 
 use std::rc::Rc;
 
@@ -20,17 +21,17 @@ mod reshape;
 
 use super::{Axes, AxisId, MAX_NODES, MAX_PIECES, Node, Window, WindowRefusal};
 
-/// A requirement on the axes of the walk for a window to be resolved.
+/// A change of the axes that a window needs to be resolved.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Need {
-    /// An axis is a product of two, of which `inner` is the inner one's length.
+    /// An axis becomes a product of two; the inner one has length `inner`.
     Split {
         /// The axis.
         axis: AxisId,
         /// The length of its inner part.
         inner: ExtentExpr,
     },
-    /// A dimension of a value is the product of these axes.
+    /// A dimension of a value becomes the product of these axes.
     Join {
         /// The value.
         value: Value,
@@ -42,7 +43,7 @@ pub enum Need {
 }
 
 impl Need {
-    /// True if both are about one axis, or one value: what serves the first may serve the second.
+    /// True if both concern one axis or one value: a change for the first may serve the second.
     pub(in crate::axes) fn is_alike(&self, other: &Need) -> bool {
         match (self, other) {
             (Need::Split { axis: a, .. }, Need::Split { axis: b, .. }) => a == b,
@@ -52,16 +53,16 @@ impl Need {
     }
 }
 
-/// The reason that there is no window.
+/// The reason why there is no window.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// There is none.
+    /// There is no window.
     Refused(WindowRefusal),
-    /// There may be one where the walk has other axes.
+    /// There may be a window after a change of the axes.
     Needs(Need),
 }
 
-/// An element of a value.
+/// An element of a value, wanted under guards.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Point {
     value: Value,
@@ -69,18 +70,18 @@ struct Point {
     guards: Vec<Guard>,
 }
 
-/// The step from a point to others, as points or as their numbers.
+/// The step from a point: a node, or other points, given as points or as their numbers.
 enum Step<P = Point> {
     End(Node),
     /// Another point.
     At(P),
     /// The op of other points.
     Compute(Op, Vec<P>),
-    /// The first whose guards hold; the last one's do where no other's do.
+    /// The first piece whose guards hold; the last piece's guards hold if no others do.
     Choose(Vec<(Vec<Guard>, P)>),
     /// The point where the guard holds, else 0.
     Within(Guard, P, DType),
-    /// Points that have to be nodes before the step is known.
+    /// Points that must become nodes before the step is known.
     Behind(Vec<P>),
 }
 
@@ -102,7 +103,7 @@ impl Step {
     }
 }
 
-/// The points that were met, by number, and the numbers of the nodes that they have become.
+/// The points met so far, by number, and the nodes that they have become.
 #[derive(Default)]
 struct Known {
     numbers: FxHashMap<Rc<Point>, usize>,
@@ -127,17 +128,17 @@ impl Known {
     }
 }
 
-/// Indices of which each holds under its guards.
+/// Indices and the guards under which they hold.
 type Way = (Vec<Guard>, Vec<Form>);
 
-/// Work to do on the point of a number.
+/// Work on a point, given by number.
 enum Task {
     Visit(usize),
     /// Turns the point into a node once the points of the step are nodes.
     Finish(usize, Box<Step<usize>>),
 }
 
-/// True if the walk may compute the result of `op` at another index than its own.
+/// True if the result of `op` may be computed at an index other than the current point.
 pub fn is_link(ir: &Ir, op: Op) -> bool {
     let Some(def) = ir.def(op) else { return false };
     let pointwise = matches!(
@@ -156,8 +157,8 @@ pub fn is_link(ir: &Ir, op: Op) -> bool {
 }
 
 impl Window {
-    /// The elements of `op`'s result, where the ops for which `inside` holds are not in memory and `axes` are the walk's. Values
-    /// that are `unjoined` keep their axes.
+    /// The window of `op`'s result. Results of the ops in `inside` are not in memory, `axes` are the axes of the
+    /// iteration space, and values in `unjoined` keep their axes.
     pub(in crate::axes) fn resolve(
         ir: &Ir,
         axes: &Axes,
@@ -180,7 +181,8 @@ impl Window {
         Ok(Window { nodes, through })
     }
 
-    /// The elements of the reshape `op`, whose operand is in memory, by their numbers; `None` where an extent is `?`.
+    /// The window of the reshape `op`, which reads its operand in memory by row-major number; `None` if an extent is
+    /// `?`.
     pub(in crate::axes) fn of_reshape(ir: &Ir, axes: &Axes, op: Op) -> Option<Window> {
         let (from, to) = (ir.operand(op, 0), *ir.results(op).first()?);
         let tensor = ir.value_kind(from).as_tensor()?;
@@ -255,7 +257,7 @@ impl Resolver<'_> {
                 }
             }
         }
-        // The root may be the same element as one that was there before.
+        // The root may be the same element as an earlier node.
         self.nodes
             .truncate(known.nodes[root].map_or(0, |last| last + 1));
         self.through.sort();
@@ -300,7 +302,7 @@ impl Resolver<'_> {
         };
         self.number(node)
     }
-    /// The number of `node`: the same element may have been found by another way.
+    /// The number of `node`, which may have been found already along another path.
     fn number(&mut self, node: Node) -> usize {
         match self.nodes.iter().position(|n| *n == node) {
             Some(number) => number,
@@ -358,6 +360,7 @@ impl Resolver<'_> {
                 .map(point)
                 .collect::<Result<Vec<Point>, Failure>>()
         };
+        // Computed indices must be known before the element that they select.
         let mut behind = points(&indices)?;
         behind.retain(|point| known.get(point).is_none());
         if !behind.is_empty() {
@@ -379,8 +382,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The step to a point `to` whose index along `axis` is an element of an operand: to nothing but 0 where that axis has no
-    /// elements.
+    /// The step to a point `to` whose index along `axis` is an element of an operand. If the axis may be empty, a guard
+    /// selects 0 there.
     fn gather(&self, axis: usize, to: &mut Point) -> Result<Step, Failure> {
         let tensor = self.ir.value_kind(to.value).as_tensor();
         let dim = tensor.and_then(|t| t.dims.get(axis));
@@ -399,8 +402,8 @@ impl Resolver<'_> {
         Ok(Step::Within(guard, to.clone(), dtype))
     }
 
-    /// The index of operand `number` of `op` where its user is wanted at `point`; `None` where that is not known, or what is
-    /// read there is no node yet.
+    /// The index of operand `number` of `op` for `point` of its result; `None` if it is unknown, or if it depends on an
+    /// element that is not a node yet.
     fn composed(
         &self,
         op: Op,
@@ -417,7 +420,7 @@ impl Resolver<'_> {
         let index = |(axis, index): (usize, &Index)| match index {
             Index::Zero => Some(Form::default()),
             Index::Iter(iter) => {
-                // Whatever stands there is 0.
+                // Along an axis of length 1 the index is always 0.
                 let one = length(axis).is_some_and(|e| e.as_constant() == Some(1));
                 let own = point.index.get(*iter)?;
                 Some(if one { Form::default() } else { own.clone() })
@@ -475,7 +478,7 @@ impl Resolver<'_> {
         axes.iter().enumerate().map(index).collect()
     }
 
-    /// The pieces of a pad, a cat or an update.
+    /// Choices between the operands of a pad, a cat or an update.
     fn choose(
         &mut self,
         op: Op,
@@ -538,7 +541,7 @@ impl Resolver<'_> {
             }
         }
         if pieces.is_empty() {
-            // No index reaches any of them: any one stands for the others.
+            // No index reaches any operand: any operand may stand for the result.
             let to = Point {
                 value: ir.operand(op, 0),
                 ..point.clone()
@@ -547,9 +550,9 @@ impl Resolver<'_> {
         }
         self.divide(pieces)
     }
-    /// A choice between pieces, or the only one.
+    /// A choice between pieces, or the only piece.
     fn divide(&mut self, mut pieces: Vec<(Vec<Guard>, Point)>) -> Result<Step, Failure> {
-        // Behind one that holds anyway there is no other.
+        // Pieces after one without guards are never chosen.
         if let Some(sure) = pieces.iter().position(|p| p.0.is_empty()) {
             pieces.truncate(sure + 1);
         }
@@ -564,7 +567,8 @@ impl Resolver<'_> {
         Ok(Step::Choose(pieces))
     }
 
-    /// True if the elements that `op` makes are the same, or count along an axis: each is made wherever it is wanted.
+    /// True if `op` creates equal elements, or elements that count along an axis: they are made wherever they are
+    /// wanted.
     fn is_made(&self, op: Op) -> bool {
         let creates = self
             .ir
@@ -578,7 +582,7 @@ impl Resolver<'_> {
         self.ir.attr_of(op, "value").is_some_and(table)
     }
 
-    /// An element made from nothing or from a scalar.
+    /// The step for a creation: an element made from nothing or from a scalar.
     fn creation(&self, op: Op, point: &Point, tensor: &TensorType) -> Result<Step, Failure> {
         let ir = self.ir;
         if let Some(operand) = ir.operands(op).next() {
@@ -597,7 +601,7 @@ impl Resolver<'_> {
         Ok(Step::End(Node::Made { op, index }))
     }
 
-    /// A value in memory: its address.
+    /// The step for a value in memory: a load at its address.
     fn load(&self, point: &Point, tensor: &TensorType) -> Result<Step, Failure> {
         let strides = strides(self.ir, tensor, &layout::order(self.ir, tensor));
         let strides = strides.ok_or(self.unknown())?;
@@ -613,7 +617,7 @@ impl Resolver<'_> {
         }))
     }
 
-    /// True if the walk is at `point` itself.
+    /// True if `point` is the current point of the iteration space.
     fn is_here(&self, point: &Point) -> bool {
         let dims = self.axes.value(point.value);
         let same = |(dim, form): (&super::super::DimAxes, &Form)| {
@@ -621,14 +625,14 @@ impl Resolver<'_> {
         };
         dims.len() == point.index.len() && dims.iter().zip(&point.index).all(same)
     }
-    /// The element of a value, which `producer` makes on the walk alone, at a `point` where the walk is not: fails with the axes to
-    /// join so that it is there, and reads what is kept where there are none.
+    /// The step for a value that `producer` computes only at the current point, wanted at another `point`. Fails with
+    /// the axes to join so that both points agree; without such axes, reads the kept value.
     fn meet(&self, producer: Op, point: &Point) -> Result<Step, Failure> {
         let (op, value) = (self.op, point.value);
         let refused = Failure::Refused(WindowRefusal::Computed { op, value });
         let dims = self.axes.value(value);
         let lengths = extents(self.ir, value).unwrap_or_default();
-        // Another shape of a value is not kept.
+        // The result of a shape op is not kept.
         let class = self.ir.def(producer).map(|def| def.class);
         let kept = class != Some(OpClass::Shape);
         if dims.len() != point.index.len() || lengths.len() != dims.len() || !kept {
@@ -663,8 +667,8 @@ impl Resolver<'_> {
             guards: point.guards.clone(),
         }))
     }
-    /// The axes, outermost first, of which `form` counts the indices, from wherever and to either side, where they are `length`
-    /// together.
+    /// The axes, outermost first, whose row-major index `form` counts, from any offset and in either direction, if
+    /// their product is `length`.
     fn counted(&self, form: &Form, length: &ExtentExpr) -> Option<Vec<AxisId>> {
         let mut terms = form.terms.to_vec();
         terms.sort_by_key(|t| (t.1.as_constant().is_none(), t.1.as_constant(), t.1.clone()));
@@ -679,7 +683,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The index of each dimension of a value at the point of the walk.
+/// The index of each dimension of a value at the current point.
 fn own_index(axes: &Axes, value: Value) -> Option<Vec<Form>> {
     let dims = axes.value(value).iter();
     let index = |dim: &super::super::DimAxes| match dim.broadcast {
@@ -695,7 +699,7 @@ fn extents(ir: &Ir, value: Value) -> Option<Vec<ExtentExpr>> {
     dims.map(|d| ir.extent_as_expr(d.extent)).collect()
 }
 
-/// Distances between neighbours in a dense buffer with its axes in this order; 0 along axes that are stored once.
+/// Strides of a dense buffer whose axes have this order; 0 along axes that are stored once.
 fn strides(ir: &Ir, tensor: &TensorType, order: &[usize]) -> Option<Vec<ExtentExpr>> {
     let mut inner = ExtentExpr::constant(1);
     let mut strides = vec![ExtentExpr::constant(0); tensor.dims.len()];

@@ -1,17 +1,18 @@
-//! The roots of a unit that share a walk.
+//! The roots of a unit that share a loop nest.
 //!
-//! A *part* is made of roots whose spaces outside the tile nest and whose axes are one by values that the part itself touches. What makes
-//! axes one only in a later sweep does not count: a sweep is lowered by itself, so each root would there have axes of its own, and the walk
-//! would be as long as their spaces multiplied. Parts that have nothing in common share a walk where they are islands of equal shape
-//! (`axes/islands.rs`), with the same axes.
+//! A *part* is a set of roots whose iteration spaces outside the tile nest, and whose axes are connected by values that
+//! the part itself touches. A connection in a later sweep does not count. A sweep is lowered by itself, so the roots
+//! would have distinct axes there, and the loop nest would iterate the product of their spaces. Parts with no common
+//! computed value share a loop nest if they are islands of equal shape (`axes/islands.rs`) with the same axes.
 //!
 //! ```text
 //! %a = sum %x dims [1] ; %b = sum %y dims [0] ; %g = %a * %x + %b * %y       sweeps: %a | %b | %g
 //! %a = sum %x dims [1] ; %b = sum %x dims [0] ; %g = %a * %x + %b * %x       sweeps: %a %b | %g
 //! ```
 //!
-//! A walk of more axes serves a root only if none of those may be empty: nothing would be computed then. A root
-//! behind a window that reads what an earlier unit made is alone: in memory, that has no axes by which two walks would be one.
+//! A loop nest of more axes serves a root only if none of these axes may be empty: nothing would be computed then. A
+//! root whose window reads a value of an earlier unit is alone: in memory, that value has no axes that connect two loop
+//! nests.
 
 use std::cmp::Reverse;
 
@@ -24,18 +25,18 @@ use super::Units;
 /// A set of values: results by the index of their op, then inputs.
 type Values = Vec<u64>;
 
-/// An op with all that its unit computes for it.
+/// The facts about an op and everything that its unit computes for it.
 #[derive(Clone, Default)]
 struct Closure {
-    /// Axes that it walks.
+    /// Axes that it iterates.
     space: Mask,
-    /// The values that it reads and makes.
+    /// The values that it reads and computes.
     touched: Values,
-    /// True if a window in it reads what an earlier unit made.
+    /// True if a window in it reads a value of an earlier unit.
     alone: bool,
 }
 
-/// Roots that one walk serves by what they touch.
+/// Roots that share one loop nest by the values that they touch.
 struct Part {
     roots: Vec<u32>,
     /// Axes outside the tile.
@@ -44,11 +45,12 @@ struct Part {
     alone: bool,
 }
 
-/// The facts in which two islands agree that share their axes: these outermost first, and those of them that are walked, scanned and reduced.
+/// Facts in which two islands must agree to share their axes: the axes, outermost first, and the masks of iterated,
+/// scanned and reduced axes.
 type Shape = (Vec<usize>, [Mask; 3]);
 
 impl Units<'_> {
-    /// The roots of a unit: of each walk that may be, its parts, and of each part the roots.
+    /// The roots of a unit: for each loop nest its parts, and for each part its roots.
     pub(super) fn groups(&self, unit: u32) -> Vec<Vec<Vec<u32>>> {
         let parts = self.parts(unit);
         if parts.len() < 2 {
@@ -73,7 +75,7 @@ impl Units<'_> {
         groups.into_iter().map(|(_, parts)| roots(parts)).collect()
     }
 
-    /// The parts of a unit, those with more axes first.
+    /// The parts of a unit; parts with more axes come first.
     fn parts(&self, unit: u32) -> Vec<Part> {
         let mut closures = self.closures(unit);
         let mut parts: Vec<Part> = Vec::new();
@@ -90,7 +92,7 @@ impl Units<'_> {
                 alone: closure.alone,
             };
             parts.push(part);
-            // What it touches may make one of parts that were apart without it.
+            // The values that it touches may merge parts that were separate without it.
             let mut newest = parts.len() - 1;
             let other = |parts: &[Part], newest: usize| {
                 let all = 0..parts.len();
@@ -111,7 +113,7 @@ impl Units<'_> {
         parts
     }
 
-    /// True if a walk of the axes of one of two parts serves the other.
+    /// True if a loop nest over the axes of one part serves the other.
     fn share_a_walk(&self, one: &Part, other: &Part) -> bool {
         let serves = |wide: &Part, narrow: &Part| {
             narrow.outer & !wide.outer == 0
@@ -163,14 +165,14 @@ impl Units<'_> {
         }
     }
 
-    /// The axes that values of both sets have.
+    /// The axes of values that are in both sets.
     fn common(&self, one: &[u64], other: &[u64]) -> Mask {
         let axes = both(one, other).flat_map(|value| self.logical(value));
         axes.fold(0, |m, axis| m | 1 << axis)
     }
 
-    /// True if nothing makes one island of two parts: no value that both compute. A constant is anybody's, and so is what both read at
-    /// indices of their own.
+    /// True if no value that both parts compute connects them. Constants, and values that both read through windows,
+    /// connect nothing.
     fn is_apart(&self, unit: u32, one: &Part, other: &Part) -> bool {
         let made = |value: usize| {
             let node = self.body.nodes.get(value);
@@ -180,7 +182,7 @@ impl Units<'_> {
         !both(&one.touched, &other.touched).any(made)
     }
 
-    /// True if two islands share all axes: those of what both touch, and the others in order.
+    /// True if two islands share all axes: axes of values that both touch, and the others in order.
     fn agree(&self, one: (&Shape, &Part), other: (&Shape, &Part)) -> bool {
         let common = self.common(&one.1.touched, &other.1.touched);
         let rest = |order: &[usize]| -> Vec<usize> {
@@ -218,7 +220,7 @@ impl Units<'_> {
                 None => nodes[value].stored,
             };
         }
-        // The last of those with the most axes says their order.
+        // The last of the values with the most axes gives the order.
         let widest = values.iter();
         let widest = widest.max_by_key(|&&value| self.logical(value).len());
         let mut order: Vec<usize> = Vec::new();

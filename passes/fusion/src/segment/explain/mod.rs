@@ -1,12 +1,12 @@
 //! The explanation of a segmentation, in words and numbers.
 //!
-//! Looks at a program whose segments are drawn, whether found by the search, given, or written by hand. Its boundaries are
-//! taken away in a copy; the cost model is then asked what each segment is, and what one kernel for two of them would
-//! be. Decisions of the search come along as records.
+//! Works on a program with drawn segments, from the search, from a file, or written by hand. The segments are dissolved
+//! in a copy. The cost model is then queried about each segment, and about one kernel for each pair with a cut between
+//! them. Decisions of the search are included as records.
 //!
 //! Reading order: this file (from a drawn program to data), `text.rs` (the data in words), `pair.rs` (two values).
 //!
-//! Never edits the program; made only where somebody wants it, for it asks about each cut.
+//! Never edits the program. Runs only on request, since it evaluates each cut.
 
 mod pair;
 mod text;
@@ -32,28 +32,28 @@ use super::graph::{Edge, Graph, Index};
 use super::record::Record;
 use crate::planner::{CostResult, Planner};
 
-/// Everything that is told of a program.
+/// The explanation of a program.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub(super) struct Explanation {
     /// The program's symbol.
     program: String,
     /// The machine.
     target: String,
-    /// The lengths that its named extents count as.
+    /// The assumed lengths of its named extents.
     extents: BTreeMap<String, u64>,
-    /// Those of both that no option gives: `target`, names of extents.
+    /// The names among `target` and the extents that no option gives.
     assumed: BTreeSet<String>,
-    /// The length that extents without a number count as.
+    /// The assumed length of extents without a number.
     nominal: u64,
-    /// In run order.
+    /// The segments, in run order.
     segments: Vec<SegmentNote>,
-    /// Each pair of segments between which values cross.
+    /// Each pair of segments with values crossing between them.
     cuts: Vec<CutNote>,
     /// All segments together.
     total: CostNote,
-    /// The decisions that were considered, in order.
+    /// The decisions of the search, in order.
     records: Vec<RecordNote>,
-    /// The changes that later passes made: they report them, and the writer of the file puts them here
+    /// The changes of later passes. They report them, and the writer of the file inserts them here
     /// ([`crate::EXPLAIN_LATER_LIST`]).
     later: [(); 0],
 }
@@ -64,29 +64,29 @@ struct SegmentNote {
     name: String,
     /// The ops that it computes, each by its first result.
     ops: Vec<String>,
-    /// `kernel` or `view`; none where the model has no plan.
+    /// `kernel`, `view` or the kind of a call; `None` if the model has no plan.
     kind: Option<&'static str>,
-    /// Walks over slow memory.
+    /// Loop nests over slow memory.
     sweeps: Option<usize>,
     cost: CostNote,
-    /// The sentence about an op that is a call.
+    /// The sentence about a call, if an op is one.
     call: Option<String>,
     /// Better plans that were refused.
     refused: Vec<Reason>,
-    /// The reason that the model has no plan.
+    /// The reason why the model has no plan.
     no_plan: Option<Reason>,
-    /// Bytes moved beyond each input and each output once.
+    /// Bytes moved in addition to each input and each output once.
     #[serde(skip)]
     again: u64,
 }
 
-/// A price.
+/// A cost.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct CostNote {
     read_bytes: u64,
     write_bytes: u64,
     workspace_bytes: u64,
-    /// Bytes that could be moved while windows compute again.
+    /// Recomputation in windows, as bytes that could be moved in its time.
     #[serde(skip_serializing_if = "is_none")]
     again_bytes: u64,
     kernels: u64,
@@ -101,25 +101,25 @@ fn is_none(bytes: &u64) -> bool {
 /// A reason with its numbers.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Reason {
-    /// `tile-too-large`.
+    /// The name, such as `tile-too-large`.
     name: String,
-    /// `bytes`, `limit`, ... as the reason has them.
+    /// The numbers by name: `bytes`, `limit`, ...
     numbers: BTreeMap<String, Json>,
-    /// Both in one line.
+    /// The name and the numbers in one line.
     text: String,
-    /// The same as a sentence.
+    /// The reason as a sentence.
     words: String,
 }
 
-/// The values that cross between two segments, and the reason that they are not one.
+/// The values that cross between two segments, and the reason why the segments are not one.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct CutNote {
     from: String,
     to: String,
     values: Vec<ValueNote>,
-    /// Bytes that are written and read for it; none for a view.
+    /// Bytes written and read for the cut; 0 for a view.
     bytes: u64,
-    /// True if the earlier segment is a view: the later one reads what that is a view of.
+    /// True if the earlier segment is a view: the later one reads the original value.
     view: bool,
     /// True if the later segment is a placed cat: the values are written where they lie in its result.
     placed: bool,
@@ -133,42 +133,42 @@ struct ValueNote {
     bytes: u64,
 }
 
-/// The reason that segments are apart, and the cost of putting them together or the rule that forbids it.
+/// The reason why segments are separate: the cost of merging them, or the rule that forbids it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Why {
     /// `boundary`, `refused` or `price`.
     kind: &'static str,
-    /// Boundaries between them: the value, and what draws the boundary.
+    /// Boundaries between the segments.
     boundaries: Vec<BoundaryNote>,
-    /// Other segments that one kernel would have to take in, as paths lead through them.
+    /// Other segments that one kernel would have to include, since paths lead through them.
     through: Vec<String>,
-    /// The reason that there can be no such kernel; if only a boundary of the user forbids it, the cost without it is
-    /// stated all the same.
+    /// The reason why no such kernel is possible. If only a user boundary forbids it, `together` states the cost
+    /// without that boundary.
     refused: Option<Reason>,
-    /// One kernel for all of it, boundaries of the user left aside.
+    /// The cost of one kernel for all of it, ignoring user boundaries.
     together: Option<CostNote>,
-    /// Its walks over slow memory.
+    /// Its loop nests over slow memory.
     sweeps: Option<usize>,
-    /// The segments as they are.
+    /// The cost of the segments as they are.
     apart: CostNote,
-    /// Their walks, where the model knows them all.
+    /// Their loop nests, if the model has a plan for all.
     sweeps_apart: Option<usize>,
-    /// All of it as sentences.
+    /// All facts as sentences.
     words: Vec<String>,
 }
 
-/// A boundary that somebody asked for.
+/// A boundary that a user or an op requires.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct BoundaryNote {
     /// The value that crosses it.
     value: String,
-    /// The op that makes it, with its hint if it has one.
+    /// The op that computes it, with its hint if it has one.
     producer: String,
     /// The op that reads it.
     user: String,
     /// The reason, as a sentence.
     words: String,
-    /// True if one of them is a call, which its segment tells.
+    /// True if one of the two is a call, which is reported with its segment.
     #[serde(skip)]
     call: bool,
 }
@@ -184,11 +184,12 @@ struct RecordNote {
     reason: Option<Reason>,
     before: Option<CostNote>,
     after: Option<CostNote>,
-    /// All of it in one line, as the remark has it.
+    /// All fields in one line, as in the remark.
     text: String,
 }
 
-/// Leaves what is wanted: the whole, as text or data, and the answer about two values that `explain` asks for.
+/// Emits the requested files: the whole explanation, as text or data, and the answer about the two values of option
+/// `explain`.
 pub(super) fn emit(
     ctx: &mut PassContext<'_>,
     model: &Model,
@@ -219,7 +220,7 @@ pub(super) fn emit(
     Ok(())
 }
 
-/// The facts that decisions rest on.
+/// The facts on which decisions are based.
 pub(super) struct Premise {
     target: String,
     extents: BTreeMap<String, u64>,
@@ -260,7 +261,7 @@ impl Premise {
     }
 }
 
-/// A drawn program without its boundaries, and which ops stood in which segment.
+/// A drawn program with its segments dissolved, and the segment of each op.
 pub(super) struct Drawn {
     ir: Ir,
     program: Op,
@@ -269,7 +270,7 @@ pub(super) struct Drawn {
     groups: Vec<Drawing>,
     /// The group of each op.
     home: Vec<Option<usize>>,
-    /// The program without the boundaries of the user, once it was needed.
+    /// The program without user boundaries, built on first use.
     open: Option<Box<(Ir, Graph)>>,
 }
 
@@ -278,7 +279,7 @@ struct Drawing {
     name: String,
     members: Vec<Index>,
     cost_result: Result<CostResult, Refusal>,
-    /// The groups that read what it makes.
+    /// The groups that use its results.
     users: BTreeSet<usize>,
 }
 
@@ -371,7 +372,7 @@ impl Drawn {
             later: [],
         }
     }
-    /// Each pair of segments between which values cross.
+    /// Each pair of segments with values crossing between them.
     fn pairs(&self) -> Vec<(usize, usize)> {
         let groups = self.groups.iter().enumerate();
         let pairs = groups.flat_map(|(from, group)| group.users.iter().map(move |&to| (from, to)));
@@ -406,7 +407,7 @@ impl Drawn {
         let edges = self.graph.edges.iter().filter(crosses);
         edges.fold(0, |sum, edge| sum.saturating_add(edge.bytes))
     }
-    /// The sentence about the call that a segment is.
+    /// The sentence about the call in a segment, if it has one.
     fn call(&self, group: usize) -> Option<String> {
         let members = self.groups[group].members.iter();
         let mut ops = members.map(|&m| self.graph.ops[m as usize]);
@@ -423,7 +424,7 @@ impl Drawn {
         let own = self.groups[group].cost_result.as_ref();
         own.is_ok_and(|own| own.kind == Kind::View)
     }
-    /// The value that names an op.
+    /// The name of an op: its first result, or else the op's own name.
     fn op_name(&self, op: Index) -> String {
         let op = self.graph.ops[op as usize];
         match self.ir.results(op).first() {
@@ -457,7 +458,7 @@ impl Drawn {
             why: self.why(from, to),
         }
     }
-    /// The values that `from` makes and `to` reads.
+    /// The values that `from` computes and `to` reads.
     fn crossing(&self, from: usize, to: usize) -> Vec<ValueNote> {
         let made =
             |producer: Option<Index>| producer.and_then(|m| self.home[m as usize]) == Some(from);
@@ -476,7 +477,7 @@ impl Drawn {
         }
         values
     }
-    /// The reasons that two segments, given the earlier first, are not one.
+    /// The reasons why two segments, the earlier first, are not one.
     fn why(&mut self, from: usize, to: usize) -> Why {
         let through = self.between(from, to);
         let mut all = vec![from, to];
@@ -521,8 +522,8 @@ impl Drawn {
         why.words = text::why(&why);
         why
     }
-    /// The cost result of one kernel for `members` if the boundaries of the user were not there: what went into a
-    /// `segment_set` comes out of it.
+    /// The cost result of one kernel for `members` without the user boundaries: each `segment_set` is replaced by its
+    /// operand.
     fn evaluate_open(&mut self, members: &[Index]) -> Result<CostResult, Refusal> {
         let open = self.open.take().unwrap_or_else(|| Box::new(self.opened()));
         let (ir, graph) = &*open;
@@ -550,7 +551,7 @@ impl Drawn {
         let graph = block.map_or_else(Graph::default, |b| Graph::build(&ir, b, bindings));
         (ir, graph)
     }
-    /// The groups on paths between two: they run after the one and before the other.
+    /// The groups on paths between two groups, which run after the first and before the second.
     fn between(&self, from: usize, to: usize) -> Vec<usize> {
         let mut after = BTreeSet::from([from]);
         for group in from..to {
@@ -567,7 +568,7 @@ impl Drawn {
         let both = after.intersection(&before).copied();
         both.filter(|&g| g != from && g != to).collect()
     }
-    /// Boundaries across which a value goes from one of `groups` to another.
+    /// Boundaries on values passed from one of `groups` to another.
     fn boundaries(&self, groups: &[usize], members: &[Index]) -> Vec<BoundaryNote> {
         let mut boundaries = Vec::new();
         for &user in members {
@@ -628,7 +629,7 @@ impl Drawn {
     }
 }
 
-/// The ops inside of a segment, in order, without what only draws boundaries.
+/// The ops inside a segment, in order, without ops of class `Structure`.
 fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
     let structure = |op: Op| ir.def(op).is_some_and(|d| d.class == OpClass::Structure);
     let ops = ir.walk(segment).into_iter();
@@ -636,7 +637,7 @@ fn leaves(ir: &Ir, segment: Op) -> Vec<Op> {
         .collect()
 }
 
-/// All bytes that a price counts.
+/// The bytes of a cost.
 fn moved(cost: &Cost) -> u64 {
     let outer = cost.read_bytes.saturating_add(cost.write_bytes);
     outer.saturating_add(cost.workspace_bytes)
@@ -654,7 +655,7 @@ fn note(cost: &Cost) -> CostNote {
     }
 }
 
-/// The fields of a rendered reason: `name { bytes: 33554432, axes: [8388608] }`.
+/// The fields of a rendered reason, as in `name { bytes: 33554432, axes: [8388608] }`.
 fn numbers(text: &str) -> BTreeMap<String, Json> {
     let inner = text
         .split_once(" { ")

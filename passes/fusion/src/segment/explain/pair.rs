@@ -1,5 +1,4 @@
-//! The explanation of two values in different segments, with the cost of forcing them together or the rule that forbids
-//! it.
+//! The explanation of two values in different segments: the cost of forcing them into one, or the rule that forbids it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -12,17 +11,17 @@ use super::super::named::unknown;
 use super::super::pass::UNKNOWN_VALUE;
 use super::{Drawn, Record, text};
 
-/// The place at which a value of the program is computed.
+/// The segments in which a value is computed.
 enum Home {
-    /// Nowhere: it comes in.
+    /// None: the value is an input.
     Input,
-    /// In each segment that uses it: it is made from nothing.
+    /// Each segment that uses it: it is created from nothing.
     Free,
-    /// In these segments, the first of which gives it to others.
+    /// These segments; the first writes it for others.
     Segments(Vec<usize>),
 }
 
-/// The answer; nothing where the values are those of another program of the module.
+/// The answer; `None` if the values belong to another program of the module.
 pub(super) fn answer(
     ctx: &PassContext<'_>,
     drawn: &mut Drawn,
@@ -68,7 +67,7 @@ fn elsewhere(ctx: &PassContext<'_>, a: &str, b: &str) -> bool {
 }
 
 impl Drawn {
-    /// All values of this name: several segments may compute one each.
+    /// All values with this name: several segments may compute one each.
     fn find(&self, name: &str) -> Vec<Value> {
         let name = name.trim_start_matches('%');
         let all = self.values();
@@ -148,7 +147,7 @@ impl Drawn {
         }
         text
     }
-    /// The segments of a value, with what crosses to and from them and why.
+    /// The segments of a value, with the cuts to and from them.
     fn about(&mut self, groups: &[usize]) -> String {
         let mut text = String::new();
         for &group in groups {
@@ -197,8 +196,8 @@ impl Drawn {
             },
         }
     }
-    /// The values that cross between two segments, as text; where none do, a line that tells if others lead from the
-    /// one to the other.
+    /// The values that cross between two segments, as text. If none do, a line saying if other segments connect the
+    /// two.
     fn between_text(&mut self, from: usize, to: usize) -> String {
         if self.crossing(from, to).is_empty() {
             let (a, b) = (&self.groups[from].name, &self.groups[to].name);

@@ -5,11 +5,11 @@ use std::fmt::Write;
 use super::{CostNote, CutNote, Explanation, Premise, Reason, SegmentNote, Why};
 use crate::ExplainEntry;
 
-/// Values of a cut that its entry names.
+/// The most values of a cut that its entry names.
 const NAMED_VALUES: usize = 3;
 
-/// The facts that decisions rest on; the segments with their price; for each cut between two, what crosses it and why they are not one; then all
-/// decisions.
+/// The whole explanation as text: the premises; the segments with their costs; each cut with its values and the reason
+/// why its segments are separate; and all decisions.
 pub(super) fn render(all: &Explanation) -> String {
     let mut text = head(all);
     for segment in &all.segments {
@@ -25,8 +25,8 @@ pub(super) fn render(all: &Explanation) -> String {
     text
 }
 
-/// Entries of one or two lines: the first is about the whole program, the others about a cut or a segment each. A cut loses the bytes that
-/// cross it, a segment those that it moves more than once.
+/// Entries of one or two lines: the first is about the whole program, the others about a cut or a segment each. The
+/// lost bytes of a cut are the bytes that cross it; those of a segment are the bytes that it moves more than once.
 pub(super) fn entries(all: &Explanation) -> Vec<ExplainEntry> {
     let entry = |lost, text| ExplainEntry { lost, text };
     let head = format!("{}; {}", head(all).trim_end(), total(all));
@@ -72,7 +72,7 @@ fn total(all: &Explanation) -> String {
     )
 }
 
-/// A cut with the largest of its values and the reason that decides.
+/// A cut with the largest of its values and the decisive reason.
 fn short(cut: &CutNote) -> String {
     let mut values = cut.values.clone();
     values.sort_by_key(|value| std::cmp::Reverse(value.bytes));
@@ -85,7 +85,7 @@ fn short(cut: &CutNote) -> String {
         values,
         ..cut.clone()
     });
-    // A path through others is a line before the reason, where no boundary is one.
+    // Without a boundary, a line about a path through other segments precedes the reason.
     let at = match cut.why.boundaries.is_empty() {
         true => usize::from(!cut.why.through.is_empty()),
         false => 0,
@@ -111,7 +111,7 @@ pub(super) fn premise(premise: &Premise) -> String {
     text + "\n"
 }
 
-/// The sentence, and the name of the reason, by which the documentation tells more.
+/// The sentence, and the name of the reason, which the documentation explains.
 fn said(reason: &Reason) -> String {
     format!("{} ({})", reason.words, reason.name)
 }
@@ -154,7 +154,7 @@ pub(super) fn segment(note: &SegmentNote) -> String {
     text
 }
 
-/// The values that cross between two segments, and why these are not one.
+/// The values that cross between two segments, and the reasons why these are separate.
 pub(super) fn cut(cut: &CutNote) -> String {
     let mut text = crossing(cut);
     for line in why(&cut.why) {
@@ -179,10 +179,10 @@ pub(super) fn crossing(cut: &CutNote) -> String {
     }
 }
 
-/// The refusals that a boundary between two segments is the reason of.
+/// Names of refusals caused by a boundary between two segments.
 const BY_BOUNDARY: [&str; 4] = ["barrier", "call-alone", "hint-apart", "must-be-in-memory"];
 
-/// The reasons that segments stay apart, a line for each.
+/// The reasons why segments are separate, one per line.
 pub(super) fn why(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
     for boundary in why.boundaries.iter().filter(|b| !b.call) {
@@ -239,7 +239,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
     lines
 }
 
-/// ` (64 of them in workspace)`; nothing where there is none.
+/// The suffix ` (64 of them in workspace)`; empty without workspace.
 fn workspace(cost: &CostNote) -> String {
     match cost.workspace_bytes {
         0 => String::new(),

@@ -22,7 +22,7 @@ fn label(b: &mut Builder, ranges: &[(&str, std::ops::Range<usize>)]) {
     let program = program(b);
     for (name, range) in ranges.iter().rev() {
         let mut ops: Vec<Op> = b.ops[range.clone()].to_vec();
-        // What is in an inner pattern already is represented by that.
+        // An op inside an inner pattern is represented by that pattern.
         for op in &mut ops {
             while let Some(parent) = b.ir.parent_op(*op).filter(|&p| p != program) {
                 *op = parent;

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// The bytes of the groups that whole components give, and of those that single merges give, nothing refined afterwards; and
-/// of what both find with everything on.
+/// The bytes of the groups from whole components and from single merges, both without refinement; and the bytes of each
+/// with all options on.
 fn found(program: fn() -> Builder) -> [u64; 4] {
     let bytes = |top_down: bool, all: bool| {
         let b = program();
@@ -28,8 +28,9 @@ fn found(program: fn() -> Builder) -> [u64; 4] {
 const SQUARE: u64 = 512 * 512 * 4;
 const COLUMN: u64 = 1024 * 4;
 
-/// `r` and `b` rename the memory of `h`, so together they cost nothing, once `h` is stored for them. Merged first, they keep `s`
-/// and `h` apart: with either, one of the names would be stored as well. Only all together load `x` and store no `h`.
+/// `r` and `b` rename the memory of `h`. Once `h` is stored for them, they cost nothing together. If they are merged
+/// first, they keep `s` and `h` apart: a merge with either one alone would store one of the names too. Only the group
+/// of all ops loads `x` and stores no `h`.
 fn names() -> Builder {
     let mut b = Builder::default();
     let x = b.input("x", "512x512xf32");

@@ -1,8 +1,8 @@
-//! A reshape within a window: the element of its operand that has the same number.
+//! A reshape within a window: finds the element of the operand with the same row-major number.
 //!
-//! Dimensions fall into the smallest groups of equal length; within each, the number of an element is divided by the lengths from the
-//! innermost one out. Where quotient and remainder do not come apart, the axis of the walk is to be cut, or each quotient that there may
-//! be is a way of its own, under a guard.
+//! Dimensions fall into the smallest groups of equal size. Within each group, the number of an element is divided by
+//! the lengths from the innermost one out. If quotient and remainder do not separate, the axis of the iteration space
+//! must be split, or each possible quotient is a case of its own under a guard.
 
 use fuser_ir::Op;
 use fuser_ir::types::ExtentExpr;
@@ -11,11 +11,11 @@ use super::{Failure, Need, Point, Resolver, Step, Way, extents};
 use crate::axes::window::form::{Form, Guard, Holds, is_natural};
 use crate::axes::window::{MAX_PIECES, WindowRefusal};
 
-/// A quotient and a remainder, and where they are those.
+/// A quotient and a remainder, and the guard under which they hold.
 type Division = (Option<Guard>, Form, Form);
 
 impl Resolver<'_> {
-    /// A reshape: the dimensions fall into groups of equal length, and within each the elements keep their order.
+    /// The step for a reshape: dimensions fall into groups of equal size, and elements keep their order within each.
     pub(super) fn reshape(&mut self, op: Op, point: &Point) -> Result<Step, Failure> {
         let operand = self.ir.operand(op, 0);
         let (Some(from), Some(to)) = (extents(self.ir, operand), extents(self.ir, point.value))
@@ -63,14 +63,15 @@ impl Resolver<'_> {
         self.divide(pieces)
     }
 
-    /// The indices along `axes`, outermost first, of the element with this number; guards where there are several ways.
+    /// The indices along `axes`, outermost first, of the element with number `number`; with guards if there are several
+    /// cases.
     pub(super) fn digits(
         &self,
         number: &Form,
         axes: &[usize],
         lengths: &[ExtentExpr],
     ) -> Result<Vec<Way>, Failure> {
-        // From the innermost: what is left to divide, with the digits that are known.
+        // From the innermost axis: the number left to divide, and the digits known so far.
         let mut ways = vec![(Vec::new(), number.clone(), Vec::new())];
         for (place, &axis) in axes.iter().enumerate().rev() {
             let mut next = Vec::new();
@@ -101,8 +102,8 @@ impl Resolver<'_> {
         Ok(ways.into_iter().map(|(g, _, d)| (g, d)).collect())
     }
 
-    /// Quotient and remainder of `number` by `length`: one pair, or several with the guard of each. The quotient is less than
-    /// `room`.
+    /// Quotient and remainder of `number` by `length`: one pair, or several pairs under guards. The quotient is less
+    /// than `room`.
     fn part(
         &self,
         number: &Form,
@@ -130,7 +131,7 @@ impl Resolver<'_> {
             ((Some(low), Some(high), Some(length)), ..) if length > 0 => {
                 (low.div_euclid(length), high.div_euclid(length))
             }
-            // Nothing else is in the quotient: it is one of the few there are.
+            // The quotient is a constant: one of the few values below `room`.
             (_, Some(room), Some(offset)) if quotient.terms.is_empty() => (
                 0i64.saturating_sub(offset),
                 room.saturating_sub(1).saturating_sub(offset),
@@ -169,13 +170,13 @@ impl Resolver<'_> {
                 Holds::Sometimes => parts.push((Some(guard), quotient, at)),
             }
         }
-        // Where no index reaches any part, any one stands for the others.
+        // If no index reaches any case, any case may stand for the others.
         if parts.is_empty() {
             parts.push((None, quotient, Form::default()));
         }
         Ok(parts)
     }
-    /// The axis to cut so that the remainder stays below `length`.
+    /// The axis to split so that the remainder stays below `length`.
     fn split(&self, rest: &Form, length: &ExtentExpr) -> Option<Need> {
         for (variable, factor) in rest.terms.iter().rev() {
             let Some(inner) = length.div_exact(factor) else {
@@ -186,7 +187,7 @@ impl Resolver<'_> {
             if !real(&inner) || !outer.is_some_and(|o| real(&o)) {
                 continue;
             }
-            // What else there is must fit below the factor.
+            // The other terms must fit below the factor.
             let mut below = rest.clone();
             below.terms.retain(|t| t.0 != *variable);
             let room = below.largest(self.axes)?.mul(&ExtentExpr::constant(-1))?;
@@ -200,7 +201,7 @@ impl Resolver<'_> {
     }
 }
 
-/// The smallest runs of dimensions with the same number of elements, the innermost first.
+/// The smallest runs of dimensions with the same number of elements, innermost first.
 fn groups(
     from: &[ExtentExpr],
     to: &[ExtentExpr],
