@@ -470,7 +470,10 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     let filled = body.extents[along].saturating_mul(widest);
     // A row that is added to an accumulator waits for the row before it.
     let fills = filled > PART || filled == PART && !summed;
-    if light && (fills || !ends && target.vector_bytes / widest < LEAST) {
+    // Memory that is contiguous along the rows would be written or read element by element.
+    let turned = memory(body, draft)
+        .any(|m| m.order.last() == Some(&rows) && m.stored & element != 0);
+    if light && !turned && (fills || !ends && target.vector_bytes / widest < LEAST) {
         return None;
     }
     let near = |m: Memory<'_>| {
@@ -490,7 +493,7 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     };
     let apart = nodes().any(told) || memory(body, draft).any(|m| one(m.stored));
     let held = draft.outer & element == 0;
-    (apart || held).then_some(rows)
+    (apart || held || turned).then_some(rows)
 }
 
 /// The axis of the rows that folds along the lanes process in SIMD lanes on a CPU: the innermost grid axis. `None` if
