@@ -5,7 +5,7 @@ use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting::factor as plain;
 use faer::{Conj, MatMut, MatRef, Par, Spec};
 
-use crate::{Real, fits};
+use crate::{Real, fits, negative_zero, subtracted};
 
 /// Makes of a matrix an upper triangular one and below it the reflections that give the matrix from that, with their factors.
 pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
@@ -18,6 +18,10 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         a.fill(T::NAN);
         taus.fill(T::NAN);
         return;
+    }
+    if a.iter().any(|x| negative_zero(*x)) {
+        // The crate loses its sign.
+        return reflected([rows, columns], a, taus);
     }
     let block = plain::recommended_block_size::<T>(rows, columns).max(1);
     let params: Spec<plain::QrParams, T> = Spec::default();
@@ -76,7 +80,7 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
         let square = |x: T| (x / scale) * (x / scale);
         let norm = tail.iter().fold(first * first, |sum, x| sum + square(*x));
         let norm = norm.root();
-        let beta = if first >= T::zero() { -norm } else { norm };
+        let beta = if first.negative() { norm } else { -norm };
         *tau = (beta - first) / beta;
         let below = first - beta;
         tail.iter_mut().for_each(|x| *x = *x / scale / below);
@@ -86,11 +90,11 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
             let dot = tail
                 .iter()
                 .zip(&other[1..])
-                .fold(other[0], |dot, (v, x)| dot + *v * *x);
+                .fold(T::zero() + other[0], |dot, (v, x)| dot + *v * *x);
             let by = *tau * dot;
             other[0] -= by;
             let pairs = other[1..].iter_mut().zip(&*tail);
-            pairs.for_each(|(x, v)| *x -= by * *v);
+            pairs.for_each(|(x, v)| *x = subtracted(*x, by * *v));
         }
     }
 }
