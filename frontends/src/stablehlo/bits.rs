@@ -113,8 +113,8 @@ pub fn cube_root(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(draft.cast(made, dtype))
 }
 
-/// The bits of floats as integers of equal order, `-0 < +0` and a NaN of either sign beyond all numbers of that sign: for
-/// negative floats, all bits except the sign are flipped.
+/// The bits of floats as integers of equal order, `-0 < +0` and a NaN beyond all numbers of its sign: for negative floats,
+/// all bits except the sign are flipped.
 pub fn in_total_order(draft: &mut Draft, x: Value) -> Made {
     let x = match draft.dtype(x).bits() {
         16 | 32 | 64 => x,

@@ -456,7 +456,8 @@ fn spelled(r: &Reading<'_>, op: &Op) -> String {
     text
 }
 
-/// `chlo.top_k`, along the last axis, in total order of floats; the stated results determine the number of elements and the type of indices.
+/// `chlo.top_k`, along the last axis, in total order of floats; the stated results determine the number of elements and
+/// the type of indices.
 pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let [_, indices] = r.outputs.as_slice() else {
