@@ -139,14 +139,14 @@ pub fn in_total_order(draft: &mut Draft, x: Value) -> Made {
 
 /// `chlo.next_after`: one step of the bits, away from zero or towards it, for floats of 16 bits.
 pub fn next_after(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    /// The bits of the number next to zero, below it.
+    const BELOW_ZERO: i128 = -0x7fff;
     let (x, to) = (r.operand(0)?, r.operand(1)?);
     let draft = &mut im.draft;
     let dtype = draft.dtype(x);
     if !matches!(dtype, DType::F16 | DType::BF16) {
         return one(draft.make(&fusion::NEXTAFTER, &[x, to]));
     }
-    /// The bits of the number next to zero, below it.
-    const BELOW_ZERO: i128 = -0x7fff;
     let scalar = draft.ir.scalar(dtype);
     let zero = draft.number(0.0, scalar)?;
     let signed = draft.ir.scalar(DType::I16);

@@ -226,7 +226,9 @@ fn by_body<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let windows = Windows::new(&lengths(draft, padded[0]), along)?;
     few(windows.places)?;
     let counts = extents(&windows.counts);
-    let started = inits.iter().map(|init| draft.broadcast(*init, &[], &counts));
+    let started = inits
+        .iter()
+        .map(|init| draft.broadcast(*init, &[], &counts));
     let mut all: Vec<Value> = started.collect::<Made<_>>()?;
     if windows.counts.contains(&0) {
         return Ok(all);
@@ -243,7 +245,9 @@ fn by_body<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
         }
         let made = applied(im, r, block, names, (false, 0))?;
         if made.len() != all.len() {
-            return Err(Fault::form("has a body of other than a result for each operand"));
+            return Err(Fault::form(
+                "has a body of other than a result for each operand",
+            ));
         }
         let here = match inside {
             Some(inside) => Some(windows.part(&mut im.draft, inside, place)?),
@@ -261,11 +265,7 @@ fn by_body<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
 }
 
 /// The axis and the direction of a scan, if each window covers an axis from one end to one element.
-fn scanned(
-    own: &[i64],
-    along: &[Along],
-    [low, high]: [&[i64]; 2],
-) -> Option<(i64, Direction)> {
+fn scanned(own: &[i64], along: &[Along], [low, high]: [&[i64]; 2]) -> Option<(i64, Direction)> {
     let axis = along.iter().position(|a| a.size != 1)?;
     let rest = own[axis] - 1;
     let direction = match [low[axis], high[axis]] {

@@ -56,7 +56,9 @@ pub(super) fn solve<L: Reducible>(
         }
     }
     // A library may multiply by reciprocals before it subtracts.
-    x.lanes.iter_mut().for_each(|lane| *lane = of_any_sign(*lane));
+    x.lanes
+        .iter_mut()
+        .for_each(|lane| *lane = of_any_sign(*lane));
     x
 }
 
