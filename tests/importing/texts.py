@@ -868,6 +868,12 @@ def greatest_of_zeros(x, y):
     return *lax.top_k(jnp.copysign(0, x), 4), *lax.top_k(jnp.where(y > 0, y, jnp.copysign(0, y)), 6), 1 / lax.top_k(jnp.copysign(0, x), 4)[0]
 
 
+@program((4, 6), (2, 3), (2, 2, 3))
+def scatters_of_parts(x, u, w):
+    rows, one, both = jnp.array([[0], [3]]), lax.ScatterDimensionNumbers((1,), (0,), (0,)), lax.ScatterDimensionNumbers((1, 2), (), (1,))
+    return lax.scatter(x, rows, u, one), lax.scatter_add(x, rows * 0, u, one), lax.scatter_add(x, jnp.array([[1], [4]]), w, both)
+
+
 @program((8, 2), ((65,), i32))
 def refused_scatter(x, i):
     return x.at[i].apply(jnp.sin)

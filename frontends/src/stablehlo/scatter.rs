@@ -15,7 +15,7 @@ use super::reduce;
 use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "scatters are read where windows are whole along the axes that are not indexed, and bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum` or the update";
+const HELP: &str = "bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum`, the update, or a function of the element";
 
 /// The maximum number of times that a scatter applies a function to one element.
 const MAX_TIMES: i64 = 64;
@@ -128,7 +128,11 @@ fn apply<'s>(im: &mut Importer<'s>, r: &Reading<'s>, [x, indices, updates]: [Val
             let zeros = draft.broadcast(zero, &[], &extents(&shape))?;
             let ones = draft.broadcast(one, &[], &extents(&updated))?;
             let counts = Scatter::of(draft, [zeros, indices, ones], numbers, "add")?;
-            let most = if unique { 1 } else { counts.most_at_one_place() };
+            let most = if unique {
+                1
+            } else {
+                counts.most_at_one_place()
+            };
             let times = match counts.along(draft)? {
                 Some(times) => times,
                 None => counts.put(draft)?,
@@ -138,7 +142,9 @@ fn apply<'s>(im: &mut Importer<'s>, r: &Reading<'s>, [x, indices, updates]: [Val
     };
     if most > MAX_TIMES {
         let text = format!("applies a function to an element up to {most} times");
-        let help = format!("up to {MAX_TIMES} updates are read, and any number with `unique_indices=True`");
+        let help = format!(
+            "up to {MAX_TIMES} updates are read, and any number with `unique_indices=True`"
+        );
         return Err(Fault::form(text).help(help));
     }
     let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
@@ -309,16 +315,19 @@ impl Scatter {
     /// `fusion.index_put` along the axes that are indexed, made one.
     fn put(&self, draft: &mut Draft) -> Made {
         let own = lengths(draft, self.dest);
+        let sizes = lengths(draft, self.updates);
+        let long = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] > own[*axis]);
+        if (0..own.len()).any(|axis| long(&axis)) {
+            return Err(Fault::form("has windows longer than its operand").help(HELP));
+        }
+        // A window that is a part of an axis begins at its first element where nothing indexes it.
+        let part = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] < own[*axis]);
         let mut indexed: Vec<usize> = self.numbers.axes.clone();
         indexed.extend(&self.numbers.batch);
+        indexed.extend((0..own.len()).filter(part));
         indexed.sort_unstable();
         indexed.dedup();
         let kept: Vec<usize> = (0..own.len()).filter(|at| !indexed.contains(at)).collect();
-        let sizes = lengths(draft, self.updates);
-        let whole = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] == own[*axis]);
-        if !kept.iter().all(whole) {
-            return Err(Fault::form("puts parts of axes that it does not index").help(HELP));
-        }
         // Axes of an update: those that are kept, and in the place of the indexed ones those of the indices and of windows along them.
         let first = indexed[0];
         let block = indexed.iter().copied().eq(first..first + indexed.len());
