@@ -67,7 +67,7 @@ pub static CHOLESKY: OpDef = OpDef {
     summary: "the triangular factor of symmetric positive definite matrices",
     doc: "Of each matrix `a`, the last two axes, the lower triangular `l` with `a = l l'` and a diagonal above zero; with `upper` the upper \
           triangular `u` with `a = u' u`. Only the lower triangle of the operand is read, or the upper one; the other triangle of the result is 0. Column by column \
-          `l[j, j] = sqrt(a[j, j] - sum of l[j, k]^2)` and `l[i, j] = (a[i, j] - sum of l[i, k] l[j, k]) / l[j, j]`, sums in any order, quotients and roots within a unit in the last place. Where what stands under a \
+          `l[j, j] = sqrt(a[j, j] - sum of l[j, k]^2)` and `l[i, j] = (a[i, j] - sum of l[i, k] l[j, k]) / l[j, j]`, sums in any order, quotients and roots within a unit in the last place; a zero less zeros keeps its sign. Where what stands under a \
           root is not above zero, NaN included, all elements of that matrix are NaN. The result has no `b` axes.",
     example: "// %a: tensor<[B]x4x4xf32>\n%0 = fusion.cholesky %a : tensor<[B]x4x4xf32>",
     operands: &[taken("a", "the matrices")],
@@ -83,7 +83,7 @@ pub static TRIANGULAR_SOLVE: OpDef = OpDef {
     summary: "solutions of systems with triangular matrices",
     doc: "For each matrix `a` and `b`, the last two axes, the `x` with `a x = b`; with `right` `x a = b`. Only the lower triangle of `a` is read, with `upper` \
           the upper one; with `unit` its diagonal counts as 1 and is not read; with `transpose` the transpose of that stands for `a`. By substitution: \
-          `x[i] = (b[i] - sum of a[i, k] x[k]) / a[i, i]`, sums in any order, quotients within a unit in the last place, so that a zero on the diagonal gives an infinity or NaN. Axes before the last two agree. \
+          `x[i] = (b[i] - sum of a[i, k] x[k]) / a[i, i]`, sums in any order, quotients within a unit in the last place, so that a zero on the diagonal gives an infinity or NaN; a zero of `x` may have either sign. Axes before the last two agree. \
           The result has the shape of `b`, without `b` axes.",
     example: "// %a: tensor<[B]x4x4xf32>, %b: tensor<[B]x4x2xf32>\n%0 = fusion.triangular_solve %a, %b upper : tensor<[B]x4x2xf32>",
     operands: &[
@@ -111,7 +111,7 @@ pub static LU: OpDef = OpDef {
     summary: "triangular factors of matrices whose rows are exchanged",
     doc: "Of each matrix `a` of m rows and n columns, the last two axes, the unit lower triangular `l`, below the diagonal of `factors`, and the upper triangular `u`, on it \
           and above, whose product is `a` with rows exchanged: for k from 0 on row k with row `pivots[k]`, which is k or greater. At step k that is the row of the element \
-          of the greatest magnitude in column k, the first of equal ones. Where that is 0, `u[k, k]` and `l[i, k]` are 0. Elements are those of elimination, sums in any order. \
+          of the greatest magnitude in column k, the first of equal ones. Where that is 0, `u[k, k]` and `l[i, k]` are 0. Elements are those of elimination, what was given less a sum of products, sums in any order: a zero less zeros keeps its sign. \
           A matrix with an element that is not finite has factors of NaN, and nothing is exchanged. There are as many pivots as rows or columns, whichever are fewer, which is known.",
     example: "// %a: tensor<[B]x4x3xf32>\n%0, %1 = fusion.lu %a : tensor<[B]x4x3xf32>, tensor<[B]x3xi32>",
     operands: &[taken("a", "the matrices")],
@@ -132,8 +132,8 @@ pub static QR: OpDef = OpDef {
     summary: "upper triangular factors of matrices, and the reflections that make them",
     doc: "Of each matrix `a` of m rows and n columns, the last two axes, the upper triangular `r`, on the diagonal of `factors` and above, and reflections \
           `h = 1 - tau v v'` whose product in order, `h[0] h[1] ...`, times `r` is `a`: `v[k]` is 1 and what stands below the diagonal in column k, `tau` is `taus[k]`, as LAPACK's `geqrf` has them. \
-          At step k, `x` the column from its diagonal on: where all but its first element are 0, `tau = 0`; else `r[k, k] = -norm(x)` where `x[0] >= 0` and \
-          `norm(x)` where not, `tau = (r[k, k] - x[0]) / r[k, k]`, and `v = x / (x[0] - r[k, k])` below. `fusion.householder_product` gives the orthogonal factor. A matrix with \
+          At step k, `x` the column from its diagonal on: where all but its first element are 0, `tau = 0`; else `r[k, k] = norm(x)` where the sign of `x[0]` is set, that of `-0` too, and \
+          `-norm(x)` where not, `tau = (r[k, k] - x[0]) / r[k, k]`, and `v = x / (x[0] - r[k, k])` below. `fusion.householder_product` gives the orthogonal factor. A matrix with \
           an element that is not finite gives NaN. There are as many reflections as rows or columns, whichever are fewer, which is known.",
     example: "// %a: tensor<[B]x4x3xf32>\n%0, %1 = fusion.qr %a : tensor<[B]x4x3xf32>, tensor<[B]x3xf32>",
     operands: &[taken("a", "the matrices")],

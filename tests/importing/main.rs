@@ -195,8 +195,8 @@ fn what_is_not_there_is_refused_by_name_at_its_place() {
         (
             "refused_scatter",
             ":15:10:",
-            "`stablehlo.scatter`",
-            "`multiply`, `maximum`",
+            "`stablehlo.scatter`: applies a function",
+            "`unique_indices=True`",
         ),
         (
             "refused_type",

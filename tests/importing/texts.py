@@ -806,7 +806,75 @@ def fft_backward(x):
     return jax.grad(loss)(x)
 
 
-@program((8, 2), ((3,), i32))
+@program((3, 5))
+def log_sums(x):
+    sums = [lax.cumlogsumexp(x, axis=axis, reverse=axis == 1) for axis in (0, 1)]
+    return *sums, jax.grad(lambda x: (lax.cumlogsumexp(x, axis=1) ** 2).sum())(x)
+
+
+def pooled(x, padding="VALID", stride=2):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 2, 3, 1), (1, stride, stride, 1), padding)
+
+
+@program((1, 6, 7, 2), (1, 6, 7, 2))
+def pooled_tangents(x, t):
+    smallest = lambda x: lax.reduce_window(x, jnp.inf, lax.min, (1, 3, 3, 1), (1, 1, 2, 1), "SAME")
+    bent = jax.grad(lambda x: (jax.grad(lambda x: (pooled(x) ** 3).sum())(x) ** 2).sum())
+    return *jax.jvp(pooled, (x,), (t,)), jax.jvp(partial(pooled, padding="SAME"), (x,), (t,))[1], jax.jvp(smallest, (x,), (t,))[1], bent(x)
+
+
+@program((9,), (9,))
+def windows_by_a_body(x, y):
+    def first(a, b):
+        wins = a[0] >= b[0]
+        return jnp.where(wins, a[0], b[0]), jnp.where(wins, a[1], b[1])
+
+    both = lax.reduce_window((x, jnp.arange(9)), (-jnp.inf, -1), first, (3,), (2,), "SAME")
+    apart = lax.reduce_window((x, y), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (3,), (1,), "VALID")
+    return *both, *apart, lax.reduce_window(x, 0.0, lambda a, b: jnp.sqrt(a * a + b * b), (4,), (1,), "VALID")
+
+
+@program((3, 5), ((4, 6), u8))
+def narrow_indices(x, y):
+    return lax.argmax(x, 1, u8), lax.argmin(x, 0, u32), lax.argmax(x > 0, 1, i8), lax.argmin(y, 1, i16)
+
+
+@program((6,), (6,))
+def complex_signs(x, y):
+    z = jnp.sign(lax.complex(jnp.where(x > 0, x, 0), jnp.where(x > 0, y, 0)))
+    count = lax.broadcasted_iota(jnp.complex64, (2, 3), 1)
+    return z.real, z.imag, count.real, count.imag
+
+
+@program(((6,), bf16), ((6,), bf16), ((6,), f16), ((6,), f16))
+def neighbours_of_16_bits(x, y, v, w):
+    none, far = jnp.zeros_like(x), jnp.full_like(v, -jnp.inf)
+    return jnp.nextafter(x, y), jnp.nextafter(v, w), jnp.nextafter(none, y), jnp.nextafter(x, none), jnp.nextafter(x, x), jnp.nextafter(v, far)
+
+
+@program((8, 2), ((3,), i32), ((4,), i32))
+def applied(x, i, j):
+    once = x.at[jnp.array([0, 7])].apply(jnp.exp, unique_indices=True)
+    return x.at[i].apply(jnp.sin), x.at[j, 1].apply(lambda v: v * 2 + 1), once, x.at[1:5:2].apply(jnp.tanh)
+
+
+@program((3, 9))
+def nearly_all(x):
+    return *lax.approx_max_k(x, 3), *lax.approx_min_k(x, 2), *lax.approx_max_k(x, 2, reduction_dimension=0)
+
+
+@program((3, 6), ((3, 6), bf16))
+def greatest_of_zeros(x, y):
+    return *lax.top_k(jnp.copysign(0, x), 4), *lax.top_k(jnp.where(y > 0, y, jnp.copysign(0, y)), 6), 1 / lax.top_k(jnp.copysign(0, x), 4)[0]
+
+
+@program((4, 6), (2, 3), (2, 2, 3))
+def scatters_of_parts(x, u, w):
+    rows, one, both = jnp.array([[0], [3]]), lax.ScatterDimensionNumbers((1,), (0,), (0,)), lax.ScatterDimensionNumbers((1, 2), (), (1,))
+    return lax.scatter(x, rows, u, one), lax.scatter_add(x, rows * 0, u, one), lax.scatter_add(x, jnp.array([[1], [4]]), w, both)
+
+
+@program((8, 2), ((65,), i32))
 def refused_scatter(x, i):
     return x.at[i].apply(jnp.sin)
 

@@ -113,6 +113,65 @@ pub fn cube_root(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     one(draft.cast(made, dtype))
 }
 
+/// The bits of floats as integers of equal order, `-0 < +0` and a NaN beyond all numbers of its sign: for negative floats,
+/// all bits except the sign are flipped.
+pub fn in_total_order(draft: &mut Draft, x: Value) -> Made {
+    let x = match draft.dtype(x).bits() {
+        16 | 32 | 64 => x,
+        _ => draft.cast(x, DType::F32)?,
+    };
+    let (signed, last) = match draft.dtype(x).bits() {
+        16 => (DType::I16, 15),
+        32 => (DType::I32, 31),
+        _ => (DType::I64, 63),
+    };
+    let bits = bitcast_to(draft, x, signed)?;
+    let scalar = draft.ir.scalar(signed);
+    let mut b = draft.builder();
+    let (last, magnitude) = (
+        b.constant_int(last, scalar)?,
+        b.constant_int(signed.int_range().1, scalar)?,
+    );
+    let sign = draft.make(&fusion::SHR, &[bits, last])?;
+    let turned = draft.make(&fusion::AND, &[sign, magnitude])?;
+    draft.make(&fusion::XOR, &[bits, turned])
+}
+
+/// `chlo.next_after`: one step of the bits, away from zero or towards it, for floats of 16 bits.
+pub fn next_after(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    /// The bits of the number next to zero, below it.
+    const BELOW_ZERO: i128 = -0x7fff;
+    let (x, to) = (r.operand(0)?, r.operand(1)?);
+    let draft = &mut im.draft;
+    let dtype = draft.dtype(x);
+    if !matches!(dtype, DType::F16 | DType::BF16) {
+        return one(draft.make(&fusion::NEXTAFTER, &[x, to]));
+    }
+    let scalar = draft.ir.scalar(dtype);
+    let zero = draft.number(0.0, scalar)?;
+    let signed = draft.ir.scalar(DType::I16);
+    let bits = bitcast_to(draft, x, DType::I16)?;
+    let mut b = draft.builder();
+    let (up, below) = (b.compare("lt", x, to)?, b.compare("lt", x, zero)?);
+    let (forth, back) = (b.constant_int(1, signed)?, b.constant_int(-1, signed)?);
+    let least = b.constant_int(BELOW_ZERO, signed)?;
+    // Bits of greater magnitude are greater integers, whatever their sign.
+    let away = b.value(&fusion::XOR, &[up, below], &[])?;
+    let step = b.value(&fusion::WHERE, &[away, forth, back], &[])?;
+    let next = b.value(&fusion::ADD, &[bits, step], &[])?;
+    let first = b.value(&fusion::WHERE, &[up, forth, least], &[])?;
+    let none = b.compare("eq", x, zero)?;
+    let next = b.value(&fusion::WHERE, &[none, first, next], &[])?;
+    let next = bitcast_to(draft, next, dtype)?;
+    let same = draft.builder().compare("eq", x, to)?;
+    let next = draft.make(&fusion::WHERE, &[same, to, next])?;
+    let sum = draft.make(&fusion::ADD, &[x, to])?;
+    let mut b = draft.builder();
+    let (one_nan, other) = (b.compare("ne", x, x)?, b.compare("ne", to, to)?);
+    let nan = b.value(&fusion::OR, &[one_nan, other], &[])?;
+    one(draft.make(&fusion::WHERE, &[nan, sum, next]))
+}
+
 /// The unsigned type of so many bits.
 fn unsigned(bits: u32) -> Option<DType> {
     let types = [DType::U8, DType::U16, DType::U32, DType::U64];

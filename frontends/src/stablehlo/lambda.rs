@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 
 use fuser_dialects::fusion;
+use fuser_ir::def::OpDef;
 use fuser_ir::types::DType;
 use fuser_ir::{AttrId, AttrKind, Block, Region, Value};
 
@@ -54,28 +55,53 @@ pub fn reduce<'s>(
     for x in inputs {
         lines.push(line(&mut im.draft, *x, dims)?);
     }
+    let axis = im.draft.dims(lines[0]).len() as i64 - 1;
+    let types: Vec<DType> = inputs.iter().map(|x| im.draft.dtype(*x)).collect();
+    let region = region(im, r, &types)?;
+    let neutral = |(name, neutral): &(&str, fn(DType) -> f64)| {
+        texts == [format!("{name}(a0,b0)")] && im.draft.is_number(inits[0], neutral(types[0]))
+    };
+    let associative = ASSOCIATIVE.iter().any(neutral);
+    let clauses = (axis, numbers, associative);
+    along(&mut im.draft, &fusion::FOLD, &lines, region, clauses)
+}
+
+/// The results of the same along one axis after each element of it; nothing where initial values are no constants.
+pub fn scan<'s>(
+    im: &mut Importer<'s>,
+    r: &Reading<'s>,
+    [inputs, inits]: [&[Value]; 2],
+    axis: i64,
+) -> Made<Option<Vec<Value>>> {
+    let numbers = inits.iter().map(|init| constant(&im.draft, *init));
+    let Some(numbers) = numbers.collect::<Option<Vec<AttrId>>>() else {
+        return Ok(None);
+    };
+    let types: Vec<DType> = inputs.iter().map(|x| im.draft.dtype(*x)).collect();
+    let region = region(im, r, &types)?;
+    let clauses = (axis, numbers, false);
+    along(&mut im.draft, &fusion::SCAN, inputs, region, clauses).map(Some)
+}
+
+/// The body as a region for elements of these types.
+fn region<'s>(im: &mut Importer<'s>, r: &Reading<'s>, types: &[DType]) -> Made<Region> {
     let draft = &mut im.draft;
-    let axis = draft.dims(lines[0]).len() as i64 - 1;
-    let types: Vec<DType> = inputs.iter().map(|x| draft.dtype(*x)).collect();
     let region = draft.ir.new_region();
     let block = draft.ir.append_block(region);
-    for dtype in types.iter().chain(&types) {
+    for dtype in types.iter().chain(types) {
         let ty = draft.ir.scalar(*dtype);
         draft.ir.append_arg(block, ty, None);
     }
     let around = draft.enter(block);
     let made = lambda(im, r, block);
     im.draft.enter(around);
-    made?;
-    let neutral = |(name, neutral): &(&str, fn(DType) -> f64)| {
-        texts == [format!("{name}(a0,b0)")] && im.draft.is_number(inits[0], neutral(types[0]))
-    };
-    let associative = ASSOCIATIVE.iter().any(neutral);
-    fold(&mut im.draft, &lines, region, (axis, numbers, associative))
+    made.map(|()| region)
 }
 
-fn fold(
+/// `fusion.fold` or `fusion.scan` of `lines`.
+fn along(
     draft: &mut Draft,
+    def: &'static OpDef,
     lines: &[Value],
     region: Region,
     (axis, numbers, associative): (i64, Vec<AttrId>, bool),
@@ -86,7 +112,7 @@ fn fold(
     if associative {
         clauses.push(b.flag("associative"));
     }
-    let made = b.build(&fusion::FOLD, lines, &clauses, &[region], None)?;
+    let made = b.build(def, lines, &clauses, &[region], None)?;
     Ok(draft.ir.results(made).to_vec())
 }
 

@@ -135,7 +135,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("mulhi", Refused(COMPOSE)),
     ("multiply", Logical(&fusion::MUL, &fusion::AND)),
     ("negate", Same(&fusion::NEG)),
-    ("next_after", Same(&fusion::NEXTAFTER)),
+    ("next_after", By(bits::next_after)),
     ("not", Same(&fusion::NOT)),
     ("optimization_barrier", By(identity)),
     ("or", Same(&fusion::OR)),
@@ -177,7 +177,7 @@ pub static OPS: &[(&str, Meaning)] = &[
     ("shift_left", Same(&fusion::SHL)),
     ("shift_right_arithmetic", Signed(&fusion::SHR)),
     ("shift_right_logical", Same(&fusion::LSHR)),
-    ("sign", Same(&fusion::SIGN)),
+    ("sign", By(sign)),
     ("sine", Same(&fusion::SIN)),
     ("sinh", Same(&fusion::SINH)),
     ("slice", By(shape::slice)),
@@ -628,6 +628,10 @@ pub fn applied<'s>(
                 applied(im, r, block, names, (scalars, depth + 1))?
             }
             None => {
+                let operands = match scalars {
+                    true => operands,
+                    false => of_one_shape(im, operands)?,
+                };
                 let mut outputs = im.outputs(op)?;
                 for ty in outputs.iter_mut().filter(|_| scalars) {
                     let dtype = im.draft.ir.ty(*ty).dtype().unwrap_or(DType::F32);
@@ -647,6 +651,16 @@ pub fn applied<'s>(
         }
     }
     Err(Fault::form("has a body without an end"))
+}
+
+/// The operands of an op of a body that is applied to whole tensors, constants of the body stretched.
+fn of_one_shape(im: &mut Importer<'_>, operands: Vec<Value>) -> Made<Vec<Value>> {
+    let whole = operands.iter().copied();
+    let Some(like) = whole.max_by_key(|x| im.draft.dims(*x).len()) else {
+        return Ok(operands);
+    };
+    let spread = operands.into_iter().map(|x| spread(im, x, like));
+    spread.collect()
 }
 
 /// `stablehlo.map`: its body on whole tensors.
@@ -723,51 +737,35 @@ fn compare(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let words = comparison_words(r, r.op);
     let direction = DIRECTIONS.into_iter().find(|d| words.contains(d));
     let direction = direction.ok_or_else(|| Fault::form("has no direction"))?;
-    let x = im.draft.computed(r.operand(0)?)?;
-    let y = im.draft.computed(r.operand(1)?)?;
+    let mut x = im.draft.computed(r.operand(0)?)?;
+    let mut y = im.draft.computed(r.operand(1)?)?;
     let predicate = direction.to_ascii_lowercase();
     if words.contains(&"TOTALORDER") && im.draft.dtype(x).is_float() {
-        return one(in_total_order(&mut im.draft, &predicate, [x, y]));
+        x = bits::in_total_order(&mut im.draft, x)?;
+        y = bits::in_total_order(&mut im.draft, y)?;
     }
     Ok(vec![im.draft.builder().compare(&predicate, x, y)?])
 }
 
-/// `x predicate y` in the total order of floats: `-0 < +0`, and NaN is the greatest, whatever its sign.
-fn in_total_order(draft: &mut Draft, predicate: &str, [x, y]: [Value; 2]) -> Made {
-    let not = |draft: &mut Draft, value: Value| draft.make(&fusion::NOT, &[value]);
-    match predicate {
-        "lt" => less(draft, x, y),
-        "gt" => less(draft, y, x),
-        "le" => less(draft, y, x).and_then(|greater| not(draft, greater)),
-        "ge" => less(draft, x, y).and_then(|less| not(draft, less)),
-        _ => {
-            let (less, greater) = (less(draft, x, y)?, less(draft, y, x)?);
-            let differ = draft.make(&fusion::OR, &[less, greater])?;
-            if predicate == "ne" {
-                Ok(differ)
-            } else {
-                not(draft, differ)
-            }
-        }
+/// The sign; of a complex number the number over its magnitude, and 0 of 0.
+fn sign(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+    let x = r.operand(0)?;
+    let draft = &mut im.draft;
+    if !draft.dtype(x).is_complex() {
+        return one(draft.make(&fusion::SIGN, &[x]));
     }
-}
-
-/// `x < y`, or both are zeros and `1 / x < 1 / y`, or `y` alone is NaN.
-fn less(draft: &mut Draft, x: Value, y: Value) -> Made {
-    let below = draft.builder().compare("lt", x, y)?;
-    let same = draft.builder().compare("eq", x, y)?;
-    let (a, b) = (
-        draft.make(&fusion::RECIPROCAL, &[x])?,
-        draft.make(&fusion::RECIPROCAL, &[y])?,
-    );
-    let turned = draft.builder().compare("lt", a, b)?;
-    // Other equal numbers have equal reciprocals.
-    let zeros = draft.make(&fusion::AND, &[same, turned])?;
-    let number = draft.builder().compare("eq", x, x)?;
-    let nan = draft.builder().compare("ne", y, y)?;
-    let last = draft.make(&fusion::AND, &[number, nan])?;
-    let either = draft.make(&fusion::OR, &[below, zeros])?;
-    draft.make(&fusion::OR, &[either, last])
+    let size = draft.make(&fusion::ABS, &[x])?;
+    let scalar = draft.dtype(size);
+    let scalar = draft.ir.scalar(scalar);
+    let zero = draft.number(0.0, scalar)?;
+    let none = draft.builder().compare("eq", size, zero)?;
+    let mut parts = Vec::new();
+    for def in [&fusion::REAL, &fusion::IMAG] {
+        let part = draft.make(def, &[x])?;
+        let part = draft.make(&fusion::DIV, &[part, size])?;
+        parts.push(draft.make(&fusion::WHERE, &[none, zero, part])?);
+    }
+    one(draft.make(&fusion::COMPLEX, &parts))
 }
 
 fn square(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {

@@ -150,9 +150,34 @@ pub fn row(draft: &Draft, x: Value, body: &str, at: usize) -> Made<&'static Row>
             .any(|n| body == format!("{n}({a},{b})") || body == format!("{n}({b},{a})"))
     };
     rows.iter().find(same).ok_or_else(|| {
-        let shown: String = body.chars().take(60).collect();
+        let shown = shown(body);
         Fault::form(format!("reduces by `{shown}`")).help(HELP)
     })
+}
+
+/// An expression in a diagnostic: where it is long, inner operands are left out.
+pub fn shown(text: &str) -> String {
+    const LENGTH: usize = 100;
+    if text.len() <= LENGTH {
+        return text.to_owned();
+    }
+    let to_depth = |most: usize| {
+        let (mut made, mut depth) = (String::new(), 0usize);
+        for c in text.chars() {
+            depth = depth.saturating_sub(usize::from(c == ')'));
+            if depth <= most {
+                made.push(c);
+            }
+            depth += usize::from(c == '(');
+            if c == '(' && depth == most + 1 {
+                made += "...";
+            }
+        }
+        made
+    };
+    let depths = (1..LENGTH).map(to_depth);
+    let fitting = depths.take_while(|made| made.len() <= LENGTH).last();
+    fitting.unwrap_or_else(|| to_depth(0))
 }
 
 /// The reduced tensor, combined with the initial value unless that is neutral.
@@ -342,10 +367,15 @@ fn indices(
         DType::I1 => draft.cast(x, DType::I32)?,
         _ => x,
     };
-    let of = draft.dtype(index);
+    let narrow = draft.dtype(index);
+    let of = match narrow {
+        DType::I32 | DType::I64 => narrow,
+        _ => DType::I64,
+    };
     let mut b = draft.builder();
     let clauses = [b.int("dim", *dim), b.dtype("of", of)];
     let found = b.value(def, &[ordered], &clauses)?;
+    let found = draft.cast(found, narrow)?;
     let extreme = if std::ptr::eq(def, &fusion::ARGMAX) {
         &fusion::MAX
     } else {

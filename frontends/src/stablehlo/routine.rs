@@ -83,7 +83,7 @@ fn truth(r: &Reading<'_>, name: &str, otherwise: Option<bool>) -> Made<bool> {
 }
 
 /// An argument of a call, from its backend configuration.
-fn argument<'s>(r: &Reading<'s>, name: &str) -> Option<&'s Attr> {
+pub fn argument<'s>(r: &Reading<'s>, name: &str) -> Option<&'s Attr> {
     let Attr::Dict(entries) = r.attr(&["mhlo.backend_config", "backend_config"])? else {
         return None;
     };

@@ -9,13 +9,16 @@ use fuser_ir::types::DType;
 
 use super::Importer;
 use super::index::{count, index_part, ranged};
-use super::op::Reading;
-use super::ops::one;
+use super::op::{Reading, atom};
+use super::ops::{applied, one, spread};
 use super::reduce;
 use super::shape::{extents, lengths};
 use crate::program::{Draft, Fault, Made};
 
-const HELP: &str = "scatters are read where windows are whole along the axes that are not indexed, and bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum` or the update";
+const HELP: &str = "bodies are `add`, `subtract`, `multiply`, `maximum`, `minimum`, the update, or a function of the element";
+
+/// The maximum number of times that a scatter applies a function to one element.
+const MAX_TIMES: i64 = 64;
 
 /// Not a word of an op: the updates are negated and added.
 const SUBTRACT: &str = "subtract";
@@ -72,10 +75,15 @@ struct Scatter {
 }
 
 /// `stablehlo.scatter`
-pub fn scatter(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+pub fn scatter<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let [dest, indices, mut updates] = r.operands[..] else {
         return Err(Fault::form("scatters into several tensors at once").help(HELP));
     };
+    if let [body] = reduce::pair(r, HELP)?.as_slice()
+        && !body.contains("b0")
+    {
+        return one(apply(im, r, [dest, indices, updates]));
+    }
     let mut combine = combine(im, r, dest)?;
     let draft = &mut im.draft;
     if combine == SUBTRACT {
@@ -102,6 +110,67 @@ fn everywhere(draft: &mut Draft, dest: Value, updates: Value, combine: &str) -> 
         _ => return Ok(updates),
     };
     draft.make(def, &[dest, updates])
+}
+
+/// A scatter whose body reads elements alone, `x.at[i].apply(f)`: elements become `f` of them, as many times as they
+/// are indexed.
+fn apply<'s>(im: &mut Importer<'s>, r: &Reading<'s>, [x, indices, updates]: [Value; 3]) -> Made {
+    let unique = r.attr(&["unique_indices"]).and_then(atom);
+    let unique = unique.is_some_and(|span| r.text(span) == "true");
+    let numbers = Numbers::of(r)?;
+    let draft = &mut im.draft;
+    let (shape, updated) = (lengths(draft, x), lengths(draft, updates));
+    let (most, times) = match numbers.axes.is_empty() && shape == updated {
+        true => (1, None),
+        false => {
+            let ty = draft.ir.tensor(Vec::new(), DType::I32);
+            let (zero, one) = (draft.number(0.0, ty)?, draft.number(1.0, ty)?);
+            let zeros = draft.broadcast(zero, &[], &extents(&shape))?;
+            let ones = draft.broadcast(one, &[], &extents(&updated))?;
+            let counts = Scatter::of(draft, [zeros, indices, ones], numbers, "add")?;
+            let most = if unique {
+                1
+            } else {
+                counts.most_at_one_place()
+            };
+            let times = match counts.along(draft)? {
+                Some(times) => times,
+                None => counts.put(draft)?,
+            };
+            (most, Some(times))
+        }
+    };
+    if most > MAX_TIMES {
+        let text = format!("applies a function to an element up to {most} times");
+        let help = format!(
+            "up to {MAX_TIMES} updates are read, and any number with `unique_indices=True`"
+        );
+        return Err(Fault::form(text).help(help));
+    }
+    let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    let mut all = x;
+    for so_far in 0..most {
+        let mut names = r.captured.clone();
+        for ((name, ..), value) in block.args.iter().zip([all, updates]) {
+            names.insert(r.text(*name), value);
+        }
+        let made = applied(im, r, block, names, (false, 0))?;
+        let made = made.first().copied();
+        let made = made.ok_or_else(|| Fault::form("has a body without a result"))?;
+        let made = spread(im, made, x)?;
+        let draft = &mut im.draft;
+        all = match times {
+            Some(times) => {
+                let scalar = draft.ir.scalar(DType::I32);
+                let mut b = draft.builder();
+                let so_far = b.constant_int(i128::from(so_far), scalar)?;
+                let more = b.compare("gt", times, so_far)?;
+                draft.make(&fusion::WHERE, &[more, made, all])?
+            }
+            None => made,
+        };
+    }
+    Ok(all)
 }
 
 /// The word for the combination of an element and its update.
@@ -131,7 +200,7 @@ fn combine(im: &Importer<'_>, r: &Reading<'_>, dest: Value) -> Made<&'static str
         .into_iter()
         .find(|(name, _, of)| *of == truth && named(name));
     found.map(|(_, word, _)| word).ok_or_else(|| {
-        let shown: String = body.chars().take(60).collect();
+        let shown = reduce::shown(body);
         Fault::form(format!("combines by `{shown}`")).help(HELP)
     })
 }
@@ -228,6 +297,14 @@ impl Scatter {
         Ok(Some(b.value(&fusion::SCATTER, &operands, &clauses)?))
     }
 
+    /// The number of updates that one element may have.
+    fn most_at_one_place(&self) -> i64 {
+        let batches = self.batches();
+        let free = (0..self.places.len()).filter(|at| !batches.contains(at));
+        let free: Vec<i64> = free.map(|at| self.places[at]).collect();
+        product(&free)
+    }
+
     /// The batch axes of the indices, as axes of `places`.
     fn batches(&self) -> Vec<usize> {
         let numbers = &self.numbers;
@@ -238,16 +315,19 @@ impl Scatter {
     /// `fusion.index_put` along the axes that are indexed, made one.
     fn put(&self, draft: &mut Draft) -> Made {
         let own = lengths(draft, self.dest);
+        let sizes = lengths(draft, self.updates);
+        let long = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] > own[*axis]);
+        if (0..own.len()).any(|axis| long(&axis)) {
+            return Err(Fault::form("has windows longer than its operand").help(HELP));
+        }
+        // A window that is a part of an axis begins at its first element where nothing indexes it.
+        let part = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] < own[*axis]);
         let mut indexed: Vec<usize> = self.numbers.axes.clone();
         indexed.extend(&self.numbers.batch);
+        indexed.extend((0..own.len()).filter(part));
         indexed.sort_unstable();
         indexed.dedup();
         let kept: Vec<usize> = (0..own.len()).filter(|at| !indexed.contains(at)).collect();
-        let sizes = lengths(draft, self.updates);
-        let whole = |axis: &usize| self.window[*axis].is_some_and(|at| sizes[at] == own[*axis]);
-        if !kept.iter().all(whole) {
-            return Err(Fault::form("puts parts of axes that it does not index").help(HELP));
-        }
         // Axes of an update: the kept axes, and instead of the indexed axes the axes of the indices and of windows
         // along them.
         let first = indexed[0];

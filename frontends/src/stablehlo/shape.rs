@@ -158,12 +158,17 @@ pub fn iota(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let tensor = im.draft.ir.ty(ty).as_tensor().cloned();
     let tensor = tensor.ok_or_else(|| Fault::form("states no tensor"))?;
     let mut b = im.draft.builder();
+    let of = match tensor.dtype.is_complex() {
+        true => tensor.dtype.part(),
+        false => tensor.dtype,
+    };
     let clauses = [
         b.int("dim", dim),
         b.shape("shape", &tensor.dims),
-        b.dtype("of", tensor.dtype),
+        b.dtype("of", of),
     ];
-    Ok(vec![b.value(&fusion::IOTA, &[], &clauses)?])
+    let counted = b.value(&fusion::IOTA, &[], &clauses)?;
+    Ok(vec![im.draft.cast(counted, tensor.dtype)?])
 }
 
 /// The part of `value` from `starts` to `limits`.

@@ -6,15 +6,15 @@
 
 use std::collections::HashMap;
 
-use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_dialects::fusion;
 use fuser_ir::Value;
 use fuser_ir::span::Span;
 use fuser_ir::types::DType;
 
 use super::Importer;
 use super::ast::{Attr, Block, Op};
+use super::bits::in_total_order;
 use super::op::{Reading, atom, blocks};
-use super::ops::bitcast_to;
 use super::shape::lengths;
 use crate::program::{Draft, Fault, Made};
 
@@ -61,33 +61,10 @@ impl Key {
     /// The tensor for `fusion.sort`: floats in total order become integers of equal order.
     fn ordered(self, draft: &mut Draft) -> Made {
         match self.total && draft.dtype(self.value).is_float() {
-            true => integers_in_order(draft, self.value),
+            true => in_total_order(draft, self.value),
             false => Ok(self.value),
         }
     }
-}
-
-/// The bits of floats as integers of equal order: for negative floats, all bits except the sign are flipped.
-fn integers_in_order(draft: &mut Draft, x: Value) -> Made {
-    let x = match draft.dtype(x).bits() {
-        16 | 32 | 64 => x,
-        _ => draft.cast(x, DType::F32)?,
-    };
-    let (signed, last) = match draft.dtype(x).bits() {
-        16 => (DType::I16, 15),
-        32 => (DType::I32, 31),
-        _ => (DType::I64, 63),
-    };
-    let bits = bitcast_to(draft, x, signed)?;
-    let scalar = draft.ir.scalar(signed);
-    let mut b = draft.builder();
-    let (last, magnitude) = (
-        b.constant_int(last, scalar)?,
-        b.constant_int(signed.int_range().1, scalar)?,
-    );
-    let sign = draft.make(&fusion::SHR, &[bits, last])?;
-    let turned = draft.make(&fusion::AND, &[sign, magnitude])?;
-    draft.make(&fusion::XOR, &[bits, turned])
 }
 
 /// The operands in the order of one key.
@@ -312,7 +289,7 @@ impl<'s, 'r> Comparator<'s, 'r> {
         let mut orders = Vec::new();
         let mut rest = self.result;
         loop {
-            let shown: String = self.terms[rest].text.chars().take(60).collect();
+            let shown = super::reduce::shown(&self.terms[rest].text);
             let other = || Fault::form(format!("orders by `{shown}`")).help(HELP);
             if let Some((word, order)) = self.compared(rest) {
                 if !STRICT.contains(&word) {
@@ -479,7 +456,8 @@ fn spelled(r: &Reading<'_>, op: &Op) -> String {
     text
 }
 
-/// `chlo.top_k`, along the last axis; the stated results determine the number of elements and the type of indices.
+/// `chlo.top_k`, along the last axis, in total order of floats; the stated results determine the number of elements and
+/// the type of indices.
 pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
     let x = r.operand(0)?;
     let [_, indices] = r.outputs.as_slice() else {
@@ -496,17 +474,37 @@ pub fn top_k(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         _ => return Err(Fault::form("has a result without axes")),
     };
     let dim = lengths(&im.draft, x).len() as i64 - 1;
+    // `-0` comes behind `+0`, and a NaN with a sign behind all.
+    let total = im.draft.dtype(x).is_float();
+    let ordered = match total {
+        true => in_total_order(&mut im.draft, x)?,
+        false => x,
+    };
     let mut b = im.draft.builder();
     let clauses = [b.int("dim", dim), b.int("first", first), b.dtype("of", of)];
-    let op = b.op(&fusion::TOPK, &[x], &clauses)?;
-    Ok([0, 1].map(|at| im.draft.ir.result(op, at)).into())
+    let op = b.op(&fusion::TOPK, &[ordered], &clauses)?;
+    let [greatest, places] = [0, 1].map(|at| im.draft.ir.result(op, at));
+    let greatest = match total {
+        true => taken(&mut im.draft, x, places, dim)?,
+        false => greatest,
+    };
+    Ok(vec![greatest, places])
 }
 
 /// True if the function named in `called_computations` puts the greatest element first, or if none is named.
 fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
-    let Some(called) = r.attr(&["called_computations"]) else {
+    if r.attr(&["called_computations"]).is_none() {
         return Ok(true);
-    };
+    }
+    let (first, descending) = first_of_comparator(im, r)?;
+    Ok(first && descending)
+}
+
+/// Whether the function named in `called_computations` orders by its first operand alone, and whether it puts the
+/// greatest first.
+fn first_of_comparator<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<(bool, bool)> {
+    let called = r.attr(&["called_computations"]);
+    let called = called.ok_or_else(|| Fault::form("has no comparator"))?;
     let symbol = match called {
         Attr::List(list) if list.len() == 1 => atom(&list[0]),
         _ => None,
@@ -518,9 +516,48 @@ fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
     let comparator = Comparator::new(r, block, names)?;
     let orders = comparator.orders()?;
     let [order] = orders.as_slice() else {
-        return Ok(false);
+        return Ok((false, false));
     };
-    Ok(order.descending && comparator.parameters.first() == Some(&order.name))
+    let first = comparator.parameters.first() == Some(&order.name);
+    Ok((first, order.descending))
+}
+
+/// The call of `ApproxTopK` by `lax.approx_max_k` and `lax.approx_min_k`: the elements that come first by its comparator,
+/// all of them found.
+fn approximate<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
+    let (x, along) = (r.operand(0)?, r.operand(1)?);
+    let dim = super::routine::argument(r, "reduction_dim").and_then(|attr| r.numbers(attr));
+    let rank = im.draft.dims(x).len();
+    let dim = match dim.as_deref() {
+        Some([dim]) if (0..rank as i64).contains(dim) => *dim,
+        _ => return Err(Fault::form("has no `reduction_dim` that is an axis")),
+    };
+    let (first, descending) = first_of_comparator(im, r)?;
+    if !first {
+        return Err(Fault::form("orders by other than its first operand"));
+    }
+    let shape = super::shape::output_shape(im, r)?;
+    let first = match shape.get(dim as usize) {
+        Some(fuser_ir::Extent::Static(n)) => i64::try_from(*n).unwrap_or(i64::MAX),
+        _ => return Err(Fault::form("has a result of other axes")),
+    };
+    let counted = counter(&im.draft, along, dim);
+    let mut b = im.draft.builder();
+    let mut clauses = vec![
+        b.int("dim", dim),
+        b.int("first", first),
+        b.dtype("of", counted.unwrap_or(DType::I64)),
+    ];
+    if !descending {
+        clauses.push(b.flag("smallest"));
+    }
+    let op = b.op(&fusion::TOPK, &[x], &clauses)?;
+    let [values, places] = [0, 1].map(|at| im.draft.ir.result(op, at));
+    let others = match counted {
+        Some(_) => places,
+        None => taken(&mut im.draft, along, places, dim)?,
+    };
+    Ok(vec![values, others])
 }
 
 /// `stablehlo.custom_call` of `TopK`, and of `mhlo.topk` for the greatest elements, the predecessor of `chlo.top_k`.
@@ -535,6 +572,7 @@ pub fn custom_call<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value
         .is_none_or(|text| text.contains("largest = false"));
     match target {
         "TopK" | "mhlo.topk" if !smallest && takes_greatest(im, r)? => top_k(im, r),
+        "ApproxTopK" => approximate(im, r),
         // Shardings and places, which say nothing on one device.
         "Sharding"
         | "SPMDFullToShardShape"

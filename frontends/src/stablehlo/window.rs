@@ -3,7 +3,7 @@
 //! A window is a product of ranges, one for each axis, so its reduction proceeds axis by axis. Adjacent windows without
 //! a gap or an overlap form a separate axis, which a reduction takes. Overlapping windows are shifted parts of the
 //! tensor, which an elementwise op combines: one part for each element of a short window, windows of half the length
-//! for a long one.
+//! for a long one. A body of several ops, or of several operands, is applied to one part for each element of a window.
 //!
 //! ```text
 //! window 2, stride 2   %x: 8  -> reshape 4x2 -> max dims [1]                        4
@@ -13,13 +13,13 @@
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_ir::Value;
-use fuser_ir::build::Builder;
-use fuser_ir::def::OpDef;
+use fuser_ir::types::DType;
 
 use super::Importer;
 use super::ast::Attr;
+use super::lambda;
 use super::op::{self, Reading};
-use super::ops::one;
+use super::ops::{self, applied, one};
 use super::reduce::{self, Row};
 use super::shape::{self, extents, lengths};
 use crate::program::{Draft, Fault, Made};
@@ -106,33 +106,29 @@ fn few(parts: i64) -> Made<()> {
 }
 
 /// `stablehlo.reduce_window`
-pub fn reduce_window(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
+pub fn reduce_window<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
     let (x, init) = (r.operand(0)?, r.operand(1)?);
-    let bodies = reduce::body(r)?;
-    let [body] = bodies.as_slice() else {
-        return Err(Fault::form("reduces several operands").help("reduce each by itself"));
+    let bodies = reduce::body(r).unwrap_or_default();
+    let row = match bodies.as_slice() {
+        [body] => reduce::row(&im.draft, x, body, 0).ok(),
+        _ => None,
     };
-    let row = reduce::row(&im.draft, x, body, 0)?;
+    let Some(row) = row else {
+        return by_body(im, r);
+    };
     let rank = lengths(&im.draft, x).len();
     let spread = each(r, "base_dilations", rank)?;
     let [low, high] = pairs(r, &["padding"], rank)?;
     let along = along(r, rank)?;
     if spread.iter().all(|n| *n == 1)
-        && let Some((dim, def, direction)) =
-            scan(row, &lengths(&im.draft, x), &along, [&low, &high])
+        && let Some(def) = row.scan
+        && let Some((dim, direction)) = scanned(&lengths(&im.draft, x), &along, [&low, &high])
     {
+        let x = direction.turned(&mut im.draft, x, dim)?;
         let mut b = im.draft.builder();
-        let turned = |b: &mut Builder<'_>, x: Value| match direction {
-            Direction::Forward => Ok(x),
-            Direction::Backward => {
-                let clause = [b.ints("dims", &[dim])];
-                b.value(&fusion::FLIP, &[x], &clause)
-            }
-        };
         let clause = [b.int("dim", dim)];
-        let x = turned(&mut b, x)?;
         let scanned = b.value(def, &[x], &clause)?;
-        let scanned = turned(&mut b, scanned)?;
+        let scanned = direction.turned(&mut im.draft, scanned, dim)?;
         return one(reduce::started(&mut im.draft, row, scanned, init));
     }
     let between: Vec<i64> = spread.iter().map(|n| n - 1).collect();
@@ -183,13 +179,93 @@ fn along(r: &Reading<'_>, rank: usize) -> Made<Vec<Along>> {
     Ok(along.collect())
 }
 
-/// The axis, the scan and its direction, if each window covers an axis from one end to one element.
-fn scan(
-    row: &Row,
-    own: &[i64],
-    along: &[Along],
-    [low, high]: [&[i64]; 2],
-) -> Option<(i64, &'static OpDef, Direction)> {
+/// Windows of any number of operands by a body of elementwise ops, which is applied to the elements at one place of all
+/// windows at once. Windows that reach from one end of an axis to each of its elements are a `fusion.scan`.
+///
+/// As in XLA, elements of a border are left out.
+fn by_body<'s>(im: &mut Importer<'s>, r: &Reading<'s>) -> Made<Vec<Value>> {
+    let (inputs, inits) = r.operands.split_at(r.operands.len() / 2);
+    let own = lengths(&im.draft, r.operand(0)?);
+    let same = inputs.iter().all(|x| lengths(&im.draft, *x) == own);
+    if !same || inputs.len() != inits.len() {
+        let text = "has not operands of one shape, each with a value that it starts from";
+        return Err(Fault::form(text));
+    }
+    let rank = own.len();
+    let spread = each(r, "base_dilations", rank)?;
+    let [low, high] = pairs(r, &["padding"], rank)?;
+    let along = along(r, rank)?;
+    if spread.iter().all(|n| *n == 1)
+        && let Some((dim, direction)) = scanned(&own, &along, [&low, &high])
+    {
+        let turned = |draft: &mut Draft, all: &[Value]| -> Made<Vec<Value>> {
+            let turned = all.iter().map(|x| direction.turned(draft, *x, dim));
+            turned.collect()
+        };
+        let lines = turned(&mut im.draft, inputs)?;
+        if let Some(made) = lambda::scan(im, r, [&lines, inits], dim)? {
+            return turned(&mut im.draft, &made);
+        }
+    }
+    let between: Vec<i64> = spread.iter().map(|n| n - 1).collect();
+    let amounts = [&low, &high, &between].map(Vec::as_slice);
+    let draft = &mut im.draft;
+    let mut padded = Vec::new();
+    for (x, init) in inputs.iter().zip(inits) {
+        padded.push(shape::padded(draft, *x, *init, amounts)?);
+    }
+    let inside = match amounts.into_iter().flatten().any(|n| *n != 0) {
+        true => {
+            let truth = draft.ir.tensor(Vec::new(), DType::I1);
+            let (yes, no) = (draft.number(1.0, truth)?, draft.number(0.0, truth)?);
+            let yes = draft.broadcast(yes, &[], &extents(&own))?;
+            Some(shape::padded(draft, yes, no, amounts)?)
+        }
+        false => None,
+    };
+    let windows = Windows::new(&lengths(draft, padded[0]), along)?;
+    few(windows.places)?;
+    let counts = extents(&windows.counts);
+    let started = inits
+        .iter()
+        .map(|init| draft.broadcast(*init, &[], &counts));
+    let mut all: Vec<Value> = started.collect::<Made<_>>()?;
+    if windows.counts.contains(&0) {
+        return Ok(all);
+    }
+    let block = r.region().ok_or_else(|| Fault::form("has no body"))?;
+    for place in 0..windows.places {
+        let draft = &mut im.draft;
+        let parts = padded.iter().map(|x| windows.part(draft, *x, place));
+        let parts: Vec<Value> = parts.collect::<Made<_>>()?;
+        let mut names = r.captured.clone();
+        for (name, (second, at)) in reduce::arguments(r, block) {
+            let side = if second { &parts } else { &all };
+            names.extend(side.get(at).map(|value| (name, *value)));
+        }
+        let made = applied(im, r, block, names, (false, 0))?;
+        if made.len() != all.len() {
+            return Err(Fault::form(
+                "has a body of other than a result for each operand",
+            ));
+        }
+        let here = match inside {
+            Some(inside) => Some(windows.part(&mut im.draft, inside, place)?),
+            None => None,
+        };
+        for (so_far, next) in all.iter_mut().zip(made) {
+            let next = ops::spread(im, next, *so_far)?;
+            *so_far = match here {
+                Some(here) => im.draft.make(&fusion::WHERE, &[here, next, *so_far])?,
+                None => next,
+            };
+        }
+    }
+    Ok(all)
+}
+
+/// The axis and the direction of a scan, if each window covers an axis from one end to one element.
+fn scanned(own: &[i64], along: &[Along], [low, high]: [&[i64]; 2]) -> Option<(i64, Direction)> {
     let axis = along.iter().position(|a| a.size != 1)?;
     let rest = own[axis] - 1;
     let direction = match [low[axis], high[axis]] {
@@ -203,9 +279,7 @@ fn scan(
         bare && [a.size, a.stride, a.dilation] == [size, 1, 1]
     };
     let scans = along.iter().enumerate().all(is);
-    row.scan
-        .filter(|_| scans)
-        .map(|def| (axis as i64, def, direction))
+    scans.then_some((axis as i64, direction))
 }
 
 /// The end from which a scan begins.
@@ -213,6 +287,18 @@ fn scan(
 enum Direction {
     Forward,
     Backward,
+}
+
+impl Direction {
+    /// The tensor with an axis in the order in which a scan walks it.
+    fn turned(self, draft: &mut Draft, x: Value, dim: i64) -> Made {
+        if self == Self::Forward {
+            return Ok(x);
+        }
+        let mut b = draft.builder();
+        let clause = [b.ints("dims", &[dim])];
+        Ok(b.value(&fusion::FLIP, &[x], &clause)?)
+    }
 }
 
 /// The windows along one axis, each reduced to an element.

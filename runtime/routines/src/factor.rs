@@ -6,7 +6,7 @@ use faer::linalg::lu::partial_pivoting::factor as pivoted;
 use faer::linalg::triangular_solve as triangle;
 use faer::{MatMut, MatRef, Par, Spec};
 
-use crate::{Real, fits};
+use crate::{Real, fits, negative_zero, subtracted};
 use faer::dyn_stack::MemStack;
 
 /// Replaces a symmetric matrix, of which only the lower triangle is read, by its Cholesky factor: the lower triangular
@@ -16,12 +16,12 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     if !fits(a, [n, n]) {
         return false;
     }
-    let finite = (0..n).all(|column| {
+    let plain = (0..n).all(|column| {
         a[column * n + column..][..n - column]
             .iter()
-            .all(|x| x.finite())
+            .all(|x| x.finite() && !negative_zero(*x))
     });
-    if !finite {
+    if !plain {
         return by_columns(n, a);
     }
     let params: Spec<llt::LltParams, T> = Spec::default();
@@ -39,12 +39,12 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     true
 }
 
-/// The Cholesky factor column by column, in the order of the op's definition, for matrices with infinities: block
-/// products would give NaN for them.
+/// The Cholesky factor column by column, in the order of the op's definition, for matrices with infinities, for which
+/// block products give NaN, and with zeros whose sign is set, which lose it there.
 fn by_columns<T: Real>(n: usize, a: &mut [T]) -> bool {
     let less = |a: &[T], [row, other]: [usize; 2]| {
         let known = (0..other).map(|k| a[k * n + row] * a[k * n + other]);
-        known.fold(a[other * n + row], |left, term| left - term)
+        known.fold(a[other * n + row], subtracted)
     };
     for column in 0..n {
         let square = less(a, [column, column]);
@@ -106,6 +106,10 @@ pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32])
         let rows = pivots.iter_mut().zip(0..);
         return rows.for_each(|(pivot, row)| *pivot = row);
     }
+    if a.iter().any(|x| negative_zero(*x)) {
+        // The crate loses its sign.
+        return eliminate([rows, columns], a, pivots);
+    }
     let given = a.to_vec();
     let params: Spec<pivoted::PartialPivLuParams, T> = Spec::default();
     let scratch = pivoted::lu_in_place_scratch::<usize, T>(rows, columns, Par::Seq, params);
@@ -153,7 +157,8 @@ fn eliminate<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i3
             let above = a[column * rows + step];
             for row in step + 1..rows {
                 let by = a[step * rows + row] * above;
-                a[column * rows + row] -= by;
+                let left = &mut a[column * rows + row];
+                *left = subtracted(*left, by);
             }
         }
     }

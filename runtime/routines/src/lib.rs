@@ -29,6 +29,8 @@ pub trait Real: faer::traits::RealField + rustfft::FftNum + Copy {
     const EPSILON: Self;
     /// True for numbers that are not infinite.
     fn finite(self) -> bool;
+    /// True if the sign is set, that of a zero too.
+    fn negative(self) -> bool;
     /// The square root.
     fn root(self) -> Self;
     /// The magnitude.
@@ -49,6 +51,9 @@ macro_rules! real {
             fn finite(self) -> bool {
                 self.is_finite()
             }
+            fn negative(self) -> bool {
+                self.is_sign_negative()
+            }
             fn root(self) -> Self {
                 self.sqrt()
             }
@@ -68,6 +73,19 @@ macro_rules! real {
     )*};
 }
 real!(f32 f64);
+
+/// True for `-0`.
+fn negative_zero<T: Real>(x: T) -> bool {
+    x == T::zero() && x.negative()
+}
+
+/// `x - term`, where a zero leaves `x` as it is: the sum of zeros that is subtracted is `+0`.
+fn subtracted<T: Real>(x: T, term: T) -> T {
+    match term == T::zero() {
+        true => x,
+        false => x - term,
+    }
+}
 
 /// True if a matrix of so many rows and columns has these elements.
 fn fits<T>(elements: &[T], [rows, columns]: [usize; 2]) -> bool {

@@ -5,7 +5,7 @@ use faer::linalg::householder;
 use faer::linalg::qr::no_pivoting::factor as plain;
 use faer::{Conj, MatMut, MatRef, Par, Spec};
 
-use crate::{Real, fits};
+use crate::{Real, fits, negative_zero, subtracted};
 
 /// Replaces a matrix by its QR factors: R in the upper triangle, the vectors of the reflections below it. `taus` gets
 /// the factors of the reflections.
@@ -19,6 +19,10 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         a.fill(T::NAN);
         taus.fill(T::NAN);
         return;
+    }
+    if a.iter().any(|x| negative_zero(*x)) {
+        // The crate loses its sign.
+        return reflected([rows, columns], a, taus);
     }
     let block = plain::recommended_block_size::<T>(rows, columns).max(1);
     let params: Spec<plain::QrParams, T> = Spec::default();
@@ -78,7 +82,7 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
         let square = |x: T| (x / scale) * (x / scale);
         let norm = tail.iter().fold(first * first, |sum, x| sum + square(*x));
         let norm = norm.root();
-        let beta = if first >= T::zero() { -norm } else { norm };
+        let beta = if first.negative() { norm } else { -norm };
         *tau = (beta - first) / beta;
         let below = first - beta;
         tail.iter_mut().for_each(|x| *x = *x / scale / below);
@@ -88,11 +92,11 @@ fn reflected<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) 
             let dot = tail
                 .iter()
                 .zip(&other[1..])
-                .fold(other[0], |dot, (v, x)| dot + *v * *x);
+                .fold(T::zero() + other[0], |dot, (v, x)| dot + *v * *x);
             let by = *tau * dot;
             other[0] -= by;
             let pairs = other[1..].iter_mut().zip(&*tail);
-            pairs.for_each(|(x, v)| *x -= by * *v);
+            pairs.for_each(|(x, v)| *x = subtracted(*x, by * *v));
         }
     }
 }

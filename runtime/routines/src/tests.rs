@@ -128,6 +128,36 @@ fn triangular_factors_are_the_matrix_with_rows_exchanged() {
     assert_eq!((f, pivots), (vec![0.0, 0.0, 3.0, 4.0], [0, 1]));
 }
 
+/// Bits, so that zeros of either sign differ.
+fn bits(a: &[f64]) -> Vec<u64> {
+    a.iter().map(|x| x.to_bits()).collect()
+}
+
+#[test]
+fn a_zero_less_zeros_keeps_its_sign() {
+    // Column by column.
+    let mut a = [1.0, -0.0, 0.0, 0.0, -0.0, 0.0, -0.0, -0.0, -0.0];
+    let given = a;
+    lu([3, 3], &mut a, &mut [0; 3]);
+    assert_eq!(bits(&a), bits(&given));
+    let mut a = [4.0, -0.0, 0.0, -0.0, 4.0, -0.0, 0.0, -0.0, 4.0];
+    assert!(cholesky(3, &mut a));
+    assert_eq!(
+        bits(&a),
+        bits(&[2.0, -0.0, 0.0, 0.0, 2.0, -0.0, 0.0, 0.0, 2.0])
+    );
+    let (mut row, mut tau) = ([-0.0, 3.0], [1.0]);
+    qr([1, 2], &mut row, &mut tau);
+    assert_eq!((bits(&row), tau), (bits(&[-0.0, 3.0]), [0.0]));
+    // LAPACK's `larfg`: the sign of the head is set.
+    let (mut column, mut tau) = ([-0.0, 1.0], [0.0]);
+    qr([2, 1], &mut column, &mut tau);
+    assert_eq!((column, tau), ([1.0, -1.0], [1.0]));
+    let mut column = [0.0, 1.0];
+    qr([2, 1], &mut column, &mut tau);
+    assert_eq!((column, tau), ([-1.0, 1.0], [1.0]));
+}
+
 /// The orthogonal factor, and the triangular one.
 fn factors(a: &[f64], [m, n]: [usize; 2]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
     let steps = m.min(n);

@@ -1,7 +1,7 @@
 //! Factorizations and solutions that take a fixed number of steps; their sums are those of the op definitions, with
 //! running error bounds.
 
-use super::matrix::{Arithmetic, Matrix, is_finite, none, undecided};
+use super::matrix::{Arithmetic, Matrix, is_finite, none, of_any_sign, undecided};
 use crate::number::Int;
 use crate::number::math::{self, Predicate};
 use crate::number::reduce::Reducible;
@@ -55,6 +55,10 @@ pub(super) fn solve<L: Reducible>(
             x.set(row, column, lane);
         }
     }
+    // A library may multiply by reciprocals before it subtracts.
+    x.lanes
+        .iter_mut()
+        .for_each(|lane| *lane = of_any_sign(*lane));
     x
 }
 
@@ -132,25 +136,25 @@ pub(super) fn qr<L: Reducible>(a: &Matrix<L>, own: &Arithmetic) -> (Matrix<L>, M
     let mut unsure = false;
     for step in 0..steps {
         let same = (step + 1..m).map(|row| L::compare(Predicate::Eq, f.at(row, step), zero));
-        let (mut all, mut open) = (true, false);
+        let (mut all, mut open, mut decided) = (true, false, false);
         for same in same {
             all &= same.v != 0;
             open |= same.unsure;
+            decided |= same.v == 0 && !same.unsure;
         }
-        // Others that are not zero decide alone.
-        unsure |= all && open;
+        // One that is certainly not zero decides alone.
+        unsure |= open && !decided;
         if all {
             continue;
         }
         let head = f.at(step, step);
         let norm = own.sum((step..m).map(|row| (f.at(row, step), f.at(row, step))));
         let norm = own.root(norm);
-        let above = L::compare(Predicate::Ge, head, zero);
-        unsure |= above.unsure;
-        let beta = if above.v != 0 {
-            own.sub(zero, norm)
-        } else {
-            norm
+        let below = own.negative(head);
+        unsure |= below.unsure;
+        let beta = match below.v != 0 {
+            true => norm,
+            false => own.sub(zero, norm),
         };
         let tau = own.div(own.sub(beta, head), beta);
         let below = own.sub(head, beta);

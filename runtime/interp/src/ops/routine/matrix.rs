@@ -1,8 +1,8 @@
 //! Matrices of a routine, and their arithmetic.
 
-use crate::number::math::{self, Test};
+use crate::number::math::{self, Predicate, Test};
 use crate::number::reduce::Reducible;
-use crate::number::{Env, Rules};
+use crate::number::{Env, Int, Rules};
 use crate::ops::code::Reduce;
 
 /// A matrix, row by row.
@@ -56,16 +56,39 @@ pub(super) struct Arithmetic {
 }
 
 impl Arithmetic {
-    /// `x - sum of terms`, in any order. A zero `x` keeps its sign where nothing of another sign is subtracted.
+    /// `x - sum of terms`, in any order. A zero `x` keeps its sign where every term is zero, and is the zero of an open
+    /// sign where terms cancel each other.
     pub(super) fn less<L: Reducible>(&self, x: L, terms: impl Iterator<Item = (L, L)>) -> L {
-        let zero = L::default();
         let rules = &self.env.rules;
         let mut sum = L::first(Reduce::Sum, x);
+        let mut nothing = true;
         for (a, b) in terms {
-            let term = L::term(L::sub(zero, a, &self.precise), b, &self.precise);
+            let term = L::term(self.negated(a), b, &self.precise);
+            nothing &= is_zero(term);
             L::push(Reduce::Sum, &mut sum, term, rules);
         }
-        L::end(Reduce::Sum, sum, rules)
+        if nothing {
+            return x;
+        }
+        let left = L::end(Reduce::Sum, sum, rules);
+        match is_zero(x) {
+            true => of_any_sign(left),
+            false => left,
+        }
+    }
+    fn negated<L: Reducible>(&self, x: L) -> L {
+        let mut lane = [x];
+        L::unary(math::Unary::Neg, &mut lane, &self.env);
+        lane[0]
+    }
+    /// Whether the sign of `x` is set, that of a zero included.
+    pub(super) fn negative<L: Reducible>(&self, x: L) -> Int {
+        let zero = L::default();
+        let side = match is_zero(x) {
+            true => L::div(L::constant(1.0, 1), x, &self.env.rules),
+            false => x,
+        };
+        L::compare(Predicate::Lt, side, zero)
     }
     pub(super) fn sum<L: Reducible>(&self, terms: impl Iterator<Item = (L, L)>) -> L {
         let zero = L::default();
@@ -100,6 +123,20 @@ impl Arithmetic {
         }
         let ulp = rules.computing_ulp(known.v);
         lane.moved(ulp, rules).loosened(known.e + ulp)
+    }
+}
+
+/// True if a value is certainly zero, whatever its sign.
+fn is_zero<L: Reducible>(x: L) -> bool {
+    let same = L::compare(Predicate::Eq, x, L::default());
+    same.v != 0 && !same.unsure
+}
+
+/// The value; a zero may have either sign.
+pub(super) fn of_any_sign<L: Reducible>(x: L) -> L {
+    match is_zero(x) {
+        true => x.loosened(f64::from_bits(1)),
+        false => x,
     }
 }
 
