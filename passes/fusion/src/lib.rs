@@ -18,6 +18,9 @@ pub mod segment;
 /// The kind of file that has an explanation as a list of [`ExplainEntry`], in JSON; the first is about all of it.
 pub const EXPLAIN_ENTRIES: &str = "explain-entries";
 
+/// The kind of file that has the prices of other groupings, in JSON.
+pub const WHAT_IF: &str = "what-if";
+
 /// A part of an explanation that can be left out by itself.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ExplainEntry {
