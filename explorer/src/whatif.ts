@@ -64,7 +64,7 @@ export function edgeDetail(page: Page, from: Item, to: Item): HTMLElement {
   return element;
 }
 
-/** What two segments would cost together, or why they cannot be. */
+/** The price of two segments together, or the reason that they cannot be. */
 function together(whatIf: WhatIf | null, from: string, to: string, page: Page): HTMLElement[] {
   const head = h("h3", {}, "what if they were one kernel");
   const cut = whatIf?.edges.find((one) => one.from === from && one.to === to);
@@ -101,7 +101,7 @@ export function bound(whatIf: WhatIf): string {
   return `prices are asked for the largest bytes first, at most ${exact(whatIf.most)} questions a program; ${plural(whatIf.unasked_edges, "edge")} and ${plural(whatIf.unasked_segments, "segment")} were left out.`;
 }
 
-/** What a segment would cost in two parts, and what was asked about moving and copying its ops. */
+/** The prices of a segment in two parts, and of moving and copying its ops. */
 export function cuttings(page: Page, name: string): HTMLElement[] {
   const { what_if: whatIf, explain } = page.program;
   const parts: HTMLElement[] = [];

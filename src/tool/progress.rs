@@ -129,7 +129,7 @@ impl Progress {
             } else if done == all {
                 state.begin(then);
             }
-            // Of two threads the one that is done first may tell it last.
+            // The thread that is done first may tell it last.
             let known = state.parts.map_or(0, |(known, _)| known);
             if state.step == step {
                 state.parts = Some((known.max(done as u64), all as u64));

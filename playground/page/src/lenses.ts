@@ -80,7 +80,7 @@ const asking = ViewPlugin.fromClass(
       const { doc } = this.view.state;
       client.sync();
       const params = { textDocument: { uri: plugin.uri } };
-      // Of a text that is outdated nothing is told: the newer one asks again.
+      // Nothing is told of an outdated text: the newer one asks again.
       const found = await client.request<object, Lens[] | null>("textDocument/codeLens", params).catch(() => null);
       if (doc !== this.view.state.doc) return;
       this.view.dispatch({ effects: FOUND.of(decorations(this.view.state, found ?? [])) });

@@ -54,9 +54,9 @@ struct SegmentNote {
     cost: CostNote,
     /// Places at which it could be cut.
     places: usize,
-    /// Those of them that were asked about.
+    /// Places that were asked about.
     asked: usize,
-    /// Those of them where both parts are kernels: what only cuts a view off moves no byte.
+    /// Places asked about where both parts are kernels: what only cuts a view off moves no byte.
     possible: usize,
     /// The cheapest.
     cuts: Vec<SplitNote>,
@@ -177,7 +177,7 @@ impl Drawn {
         let members = &self.groups[group].members;
         let at = |op: Index| members.binary_search(&op).ok();
         let words = members.len().div_ceil(64);
-        // Of each op the ops that it needs, as a set of bits.
+        // The ops that each op needs, as a set of bits.
         let mut needs: Vec<Vec<u64>> = Vec::with_capacity(members.len());
         let has = |set: &[u64], i: usize| set[i / 64] >> (i % 64) & 1 == 1;
         let mut places = Vec::new();
