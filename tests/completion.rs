@@ -66,12 +66,7 @@ fn bash_completes_flags_passes_options_values_and_files() {
     let (opt, run, translate, reduce) = (0, 1, 2, 3);
     assert_eq!(
         answers(opt, "--seg"),
-        [
-            "--segments-from=",
-            "--segment-report=",
-            "--segment",
-            "--segment-report"
-        ]
+        ["--segments-from=", "--segment-report=", "--segment"]
     );
     assert_eq!(answers(opt, "--canon"), ["--canonicalize"]);
     assert_eq!(answers(opt, "--segment=search="), ["greedy", "exact"]);
@@ -81,6 +76,7 @@ fn bash_completes_flags_passes_options_values_and_files() {
     );
     assert_eq!(answers(opt, "--color=n"), ["never"]);
     assert_eq!(answers(opt, "--report=j"), ["json:"]);
+    assert_eq!(answers(opt, "--report=json:pr"), ["prog.fir"]);
     assert_eq!(answers(opt, "pr"), ["prog.fir"]);
     assert_eq!(answers(opt, "-o p"), ["prog.fir"]);
     assert_eq!(answers(run, "--device i"), ["interp"]);
@@ -94,6 +90,125 @@ fn bash_completes_flags_passes_options_values_and_files() {
         ["stablehlo", "nvfuser-python"]
     );
     assert_eq!(answers(reduce, "--max"), ["--max-steps="]);
+}
+
+/// Asks a zsh on a terminal of its own; `setup` makes completion print what it finds.
+const ASK_ZSH: &str = r#"zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell 'source ./setup; print -r -- rea''dy'
+while zpty -r shell line; do [[ $line == *ready* ]] && break; done
+zpty -w -n shell "$1"$'\t'
+while zpty -r shell line; do
+  [[ $line == *END* ]] && break
+  [[ $line == *HIT\ * ]] && print -r -- ${${line##*HIT }%%$'\r'*}
+done
+"#;
+const ZSH_SETUP: &str = r#"PROMPT=
+fpath=($PWD $fpath)
+autoload -Uz compinit
+compinit -u -D
+bindkey '^I' complete-word
+compadd() {
+  if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
+    builtin compadd "$@"
+    return
+  fi
+  typeset -a hits apre hpre hsuf asuf
+  builtin compadd -A hits "$@"
+  zparseopts -E P:=apre p:=hpre S:=asuf s:=hsuf
+  local hit
+  for hit in $hits; do print -r -- $'\n'"HIT $IPREFIX${apre[2]}${hpre[2]}$hit${hsuf[2]}${asuf[2]}"; done
+}
+finish() { print -r -- $'\n'END; exit }
+comppostfuncs=(finish)
+"#;
+
+/// The answers of zsh or fish to a line of `tool`, in their order, without descriptions.
+fn asked(shell: &str, tool: usize, line: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    let name = TOOLS[tool].rsplit('/').next().unwrap();
+    let script = said(TOOLS[tool], &["completions", shell]);
+    write("prog.fir", "");
+    let mut command = Command::new("timeout");
+    command
+        .args(["60", shell])
+        .env("HOME", folder.path())
+        .current_dir(folder.path());
+    let line = format!("{name} {line}");
+    match shell {
+        "zsh" => {
+            write(&format!("_{name}"), &script);
+            write("ask", ASK_ZSH);
+            write("setup", ZSH_SETUP);
+            command.args(["-f", "ask", &line]);
+        }
+        _ => {
+            write("s", &script);
+            let ask = "source ./s; complete -C $argv[1]";
+            command.args(["--no-config", "-c", ask, &line]);
+        }
+    }
+    let output = command.output().unwrap();
+    assert!(
+        output.status.success() && output.stderr.is_empty(),
+        "{shell}: {line}: {output:?}"
+    );
+    let text = String::from_utf8(output.stdout).unwrap();
+    let words = text.lines().filter_map(|line| line.split('\t').next());
+    words.map(str::to_owned).collect()
+}
+
+#[test]
+fn zsh_and_fish_complete_what_bash_does() {
+    let (opt, run) = (0, 1);
+    for shell in ["zsh", "fish"] {
+        if !is_there(shell) {
+            continue;
+        }
+        let ask = |tool, line| {
+            let mut found = asked(shell, tool, line);
+            found.sort();
+            found
+        };
+        let segment = ask(opt, "--seg");
+        let of = |name: &str| {
+            let mut flags = segment.iter().map(|flag| flag.trim_end_matches('='));
+            flags.any(|flag| flag == name)
+        };
+        assert!(of("--segments-from") && of("--segment-report") && of("--segment"));
+        // Once each; where a value may follow, fish offers the flag with `=` besides.
+        let mut once = segment.clone();
+        once.dedup();
+        assert_eq!(segment, once, "{shell}");
+        assert_eq!(
+            ask(opt, "--color="),
+            ["--color=always", "--color=auto", "--color=never"],
+            "{shell}"
+        );
+        assert_eq!(
+            ask(opt, "--segment=search="),
+            ["--segment=search=exact", "--segment=search=greedy"],
+            "{shell}"
+        );
+        assert_eq!(ask(opt, "--report=j"), ["--report=json:"], "{shell}");
+        assert_eq!(
+            ask(opt, "--report=json:pr"),
+            ["--report=json:prog.fir"],
+            "{shell}"
+        );
+        assert!(
+            ask(opt, "--explain=p")
+                .iter()
+                .any(|word| word.ends_with("prog.fir"))
+        );
+        assert!(ask(opt, "--explain=a").contains(&"--explain=all".to_owned()));
+        assert_eq!(ask(opt, "pr"), ["prog.fir"], "{shell}");
+        assert_eq!(ask(opt, "-o p"), ["prog.fir"], "{shell}");
+        assert_eq!(ask(run, "--device=i"), ["--device=interp"], "{shell}");
+        assert_eq!(ask(run, "--device i"), ["interp"], "{shell}");
+        assert_eq!(ask(run, "--threads "), Vec::<String>::new(), "{shell}");
+    }
 }
 
 #[test]

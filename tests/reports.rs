@@ -63,10 +63,9 @@ fn read(session: &Session, name: &str, text: &str) -> Loaded {
         .unwrap_or_else(|_| panic!("{name}: no program"))
 }
 
-#[test]
-fn reports_of_examples_are_groupings() {
-    let session = session();
-    let (mut count, mut same) = (0, 0);
+/// The examples, with their names.
+fn examples(session: &Session) -> Vec<(String, Loaded)> {
+    let mut found = Vec::new();
     for folder in ["examples", "examples/models"] {
         let folder = format!("{}/{folder}", env!("CARGO_MANIFEST_DIR"));
         let entries = std::fs::read_dir(folder).expect("a folder");
@@ -76,16 +75,54 @@ fn reports_of_examples_are_groupings() {
         for path in paths {
             let text = std::fs::read_to_string(&path).expect("a text");
             let name = path.display().to_string();
-            same += check(&name, &read(&session, &name, &text));
-            count += 1;
+            let loaded = read(session, &name, &text);
+            found.push((name, loaded));
         }
     }
+    found
+}
+
+#[test]
+fn reports_of_examples_are_groupings() {
+    let session = session();
+    let examples = examples(&session);
+    let count = examples.len();
+    let same: usize = examples.iter().map(|(name, own)| check(name, own)).sum();
     println!("count: {count} examples whose reports were fed back");
     // Of equal values a report does not say which one each op of a segment reads.
     assert!(
         count > 20 && same + MOST_OTHER >= count * PIPELINES.len(),
         "{same}"
     );
+}
+
+/// The names and operations of the segments of a report.
+fn operations(report: &str) -> Vec<[String; 2]> {
+    let json: Json = serde_json::from_str(report).expect("JSON");
+    let segments = json["segments"].as_array().expect("segments").iter();
+    let named = segments.map(|segment| ["name", "operations"].map(|key| segment[key].to_string()));
+    named.collect()
+}
+
+/// A plan and the sweeps that are drawn by it have the same operations.
+#[test]
+fn operations_are_the_same_before_and_after_scheduling() {
+    let session = session();
+    let front = fuser_passes::FRONT;
+    let scheduled = format!("{front},schedule,segment-report");
+    let mut count = 0;
+    for (name, loaded) in examples(&session) {
+        let planned = operations(&drawn(&loaded, front, "").1);
+        assert_eq!(
+            planned,
+            operations(&drawn(&loaded, &scheduled, "").1),
+            "{name}"
+        );
+        let known = planned.iter().filter(|[_, n]| n != "null" && n != "0");
+        count += known.count();
+    }
+    println!("count: {count} segments with operations");
+    assert!(count > 100, "{count}");
 }
 
 #[test]

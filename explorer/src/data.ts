@@ -19,6 +19,9 @@ export interface SegmentReport {
   launches?: number;
   read_bytes: Bytes;
   write_bytes: Bytes;
+  operations?: number;
+  /** Nanoseconds by the cost model. */
+  model_ns?: number;
   values: ValueUse[];
   time_ms?: number;
   copy_ms?: number;
@@ -54,6 +57,13 @@ export interface CheckedOutput {
   bound: number | null;
 }
 
+/** The rates of a target. */
+export interface Roofs {
+  target: string;
+  bytes_per_s: number;
+  operations_per_s: number;
+}
+
 export interface Report {
   program: string;
   segments: SegmentReport[];
@@ -62,6 +72,7 @@ export interface Report {
   write_bytes: Bytes;
   total_bytes: Bytes;
   crossing_bytes: Bytes;
+  roofs?: Roofs;
   device?: string;
   gpu?: string;
   threads?: number;
@@ -142,6 +153,23 @@ export interface Explain {
   }[];
 }
 
+/** Prices of other groupings: `passes/fusion/src/segment/explain/what_if.rs` writes them. */
+export interface WhatIf {
+  most: number;
+  asked: number;
+  unasked_edges: number;
+  unasked_segments: number;
+  edges: Cut[];
+  segments: {
+    name: string;
+    cost: Cost;
+    places: number;
+    asked: number;
+    possible: number;
+    cuts: { behind: string; first: string[]; values: { name: string; bytes: number }[]; cost: Cost }[];
+  }[];
+}
+
 /** `[file, line]`, or `[name]` of a thing that a frontend named. */
 export type Place = [string, number] | [string];
 
@@ -167,6 +195,7 @@ export interface Graph {
 export interface Program {
   report: Report | null;
   explain: Explain | null;
+  what_if: WhatIf | null;
   graph: Graph;
 }
 

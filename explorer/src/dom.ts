@@ -48,6 +48,14 @@ export function short(value: number | string): string {
   return `${unit === 0 ? size : Number(size.toPrecision(3))} ${units[unit]}`;
 }
 
+/** A number in three figures with a prefix: `16.8 G`. */
+export function scaled(value: number): string {
+  const prefixes = ["", " k", " M", " G", " T", " P", " E"];
+  let [size, at] = [value, 0];
+  while (size >= 999.5 && at < prefixes.length - 1) [size, at] = [size / 1000, at + 1];
+  return `${Number(size.toPrecision(3))}${prefixes[at]}`;
+}
+
 export function ms(value: number | null | undefined): string {
   if (value === null || value === undefined) return "–";
   if (value >= 100) return `${grouped.format(value)} ms`;

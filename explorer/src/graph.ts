@@ -2,7 +2,7 @@
 
 import { cropped, exact, grade, ms, s, share, short } from "./dom";
 import { type Box, FACTS, HEADER, LABEL, Layout, pinText, type Wire } from "./layout";
-import { type Item, type Model, sum } from "./model";
+import { type Flow, type Item, type Model, sum } from "./model";
 
 /** Items of one level that are unfolded at once. */
 const MOST_UNFOLDED = 12;
@@ -43,10 +43,13 @@ export class GraphView {
   /** True until somebody moves the picture. */
   private untouched = true;
   private folded = false;
+  /** The edge that is selected, from one item to another. */
+  private edge: { from: Item; to: Item } | null = null;
 
   constructor(
     private readonly model: Model,
     private readonly onSelect: (item: Item) => void,
+    private readonly onEdge: (from: Item, to: Item) => void,
   ) {
     this.layout = new Layout(model);
     this.selected = model.root;
@@ -261,6 +264,21 @@ export class GraphView {
         s("title", {}, text),
       ),
     );
+    const { flow } = wire;
+    if (flow && this.model.isEdge(flow)) {
+      // A thin wire is hard to hit.
+      const hit = {
+        class: "hit",
+        d: wire.arc ? arc(points) : curve(points),
+        "data-from": flow.from.id,
+        "data-to": flow.to.id,
+        onclick: (event: MouseEvent) => {
+          event.stopPropagation();
+          this.selectEdge(flow);
+        },
+      };
+      wires.append(s("path", hit, s("title", {}, text)));
+    }
     // A value at the edge of a segment has its bytes beside its name.
     if (memory && !wire.arc && (wire.pin?.bytes ?? null) === null) {
       const middle = points[Math.floor(points.length / 2)];
@@ -274,8 +292,10 @@ export class GraphView {
     for (const element of this.scene.querySelectorAll(".selected, .near")) element.classList.remove("selected", "near");
     this.drawn.get(this.shown(this.selected))?.classList.add("selected");
     const id = String(this.shown(this.selected).id);
+    const ends = this.edge && [this.edge.from, this.edge.to].map((end) => String(this.shown(end).id));
     for (const wire of this.scene.querySelectorAll<SVGPathElement>(".wire")) {
       if (wire.dataset.from === id || wire.dataset.to === id) wire.classList.add("near");
+      wire.classList.toggle("chosen", ends !== null && wire.dataset.from === ends[0] && wire.dataset.to === ends[1]);
     }
     this.svg.setAttribute("aria-activedescendant", `item-${id}`);
   }
@@ -286,7 +306,15 @@ export class GraphView {
     return item;
   }
 
+  /** Selects the edge from one item to another. */
+  selectEdge({ from, to }: { from: Item; to: Item }): void {
+    this.edge = { from, to };
+    this.mark();
+    this.onEdge(from, to);
+  }
+
   select(item: Item, tell = true): void {
+    this.edge = null;
     this.selected = item;
     this.mark();
     if (tell) this.onSelect(item);
@@ -440,6 +468,13 @@ export class GraphView {
         );
       case "ArrowUp":
         return go(this.along(item, false) ?? this.beside(item, -1) ?? item.parent);
+      case "e": {
+        const edges = this.edgesOf(item);
+        const at = edges.findIndex((one) => one.from === this.edge?.from && one.to === this.edge.to);
+        const next = edges[(at + 1) % edges.length];
+        if (next) this.selectEdge(next);
+        return true;
+      }
       case "Home":
         return go(this.model.root);
       case "f":
@@ -455,6 +490,12 @@ export class GraphView {
       default:
         return false;
     }
+  }
+
+  /** The edges through memory that an item has. */
+  private edgesOf(item: Item): Flow[] {
+    const flows = item.parent ? this.model.flows(item.parent) : [];
+    return flows.filter((flow) => (flow.from === item || flow.to === item) && this.model.isEdge(flow));
   }
 
   private beside(item: Item, by: number): Item | null {

@@ -4,18 +4,21 @@ import { exact, h, ms, percent, plural, share, short } from "./dom";
 import { GraphView } from "./graph";
 import { Model } from "./model";
 import { passes } from "./passes";
+import { roofline } from "./roofline";
 import { search } from "./search";
 import { decisions, detail, empty, kernels, launches, memory, type Page, SourceView } from "./views";
+import { edgeDetail } from "./whatif";
 
 const THEMES = ["auto", "light", "dark"] as const;
 
 const KEYS: [string, string][] = [
-  ["1 … 7", "views"],
+  ["1 … 8", "views"],
   ["/", "search"],
   ["?", "this list"],
   ["↑ ↓", "along what a box takes and what takes it"],
   ["→ ←", "unfold and in; fold and out"],
   ["Enter", "fold or unfold"],
+  ["e", "along the edges of a box, with what they cost"],
   ["Home", "the program"],
   ["f", "fit"],
   ["+ −", "zoom; Ctrl and wheel"],
@@ -71,10 +74,20 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
   const model = new Model(program);
   document.title = `${model.root.label} · Fuser`;
   const aside = h("aside", { class: "side", tabindex: -1 });
-  const graph = new GraphView(model, (item) => {
-    aside.replaceChildren(detail(page, item));
-    source.mark(item);
-  });
+  const tell = (told: HTMLElement): void => {
+    // Who came from a link in the details stays there.
+    const inside = aside.contains(document.activeElement);
+    aside.replaceChildren(told);
+    if (inside) aside.focus();
+  };
+  const graph = new GraphView(
+    model,
+    (item) => {
+      tell(detail(page, item));
+      source.mark(item);
+    },
+    (from, to) => tell(edgeDetail(page, from, to)),
+  );
   const page: Page = {
     data,
     program,
@@ -83,6 +96,10 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     reveal(item) {
       open("Graph");
       graph.reveal(item);
+    },
+    edge(from, to) {
+      open("Graph");
+      graph.selectEdge({ from, to });
     },
     named: (text) =>
       programs
@@ -120,6 +137,7 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     ["Decisions", () => decisions(page)],
     ["Passes", () => passes(module, model.graph.symbol)],
     ["Memory", () => memory(page)],
+    ["Roofline", () => roofline(page)],
   ];
   if (program.report?.launches) views.push(["Launches", () => launches(page)]);
   views.push(["Source", () => source.element]);

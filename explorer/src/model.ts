@@ -191,6 +191,16 @@ export class Model {
     return this.crossing.get(`${value} ${a} ${b}`)?.bytes ?? null;
   }
 
+  /** True of what goes between segments, or groups of them. */
+  isEdge(flow: Flow): boolean {
+    return [flow.from, flow.to].every((item) => item.kind === "group" || item.kind === "segment");
+  }
+
+  /** Segments in an item, itself included, by their names. */
+  namesIn(item: Item): Set<string> {
+    return new Set(this.segmentsIn(item).map((segment) => segment.name));
+  }
+
   /** What goes between the children of an item. */
   flows(item: Item): Flow[] {
     const known = this.flowsOf.get(item);
@@ -221,6 +231,13 @@ export class Model {
     const values = this.segmentsIn(item).flatMap((segment) => segment.values);
     const found = values.filter((value) => value.name === name && value.access === access);
     return found.length > 0 ? sum(found.map((value) => value.bytes)) : null;
+  }
+
+  /** The segment that computes the value of a name; none of an argument. */
+  homeOf(name: string): Item | null {
+    const value = this.graph.values.find((one) => one.name === name && one.node >= 0);
+    const maker = value && this.ofNode[value.node];
+    return maker ? this.segmentOf(maker) : null;
   }
 
   /** The value of a name as the report writes it; `undefined` where the graph has no such. */

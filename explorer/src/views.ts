@@ -4,6 +4,7 @@ import type { Bytes, Cost, Data, Program, Report, SegmentReport } from "./data";
 import { cropped, exact, h, meter, ms, percent, plural, rows, s, share, short } from "./dom";
 import type { Item, Model } from "./model";
 import { sum } from "./model";
+import { about, cuttings, edgeLink } from "./whatif";
 
 /** What a view needs of the page. */
 export interface Page {
@@ -12,6 +13,8 @@ export interface Page {
   model: Model;
   /** Selects an item and shows it in the graph. */
   reveal(item: Item): void;
+  /** Selects the edge from one item to another and shows it in the graph. */
+  edge(from: Item, to: Item): void;
   /** Other programs of the page that a text names, as `@name`. */
   named(text: string): string[];
   /** Shows another program. */
@@ -27,12 +30,12 @@ export function empty(title: string, text: string): HTMLElement {
   return h("div", { class: "empty" }, h("h2", {}, title), h("p", {}, text));
 }
 
-function segmentLink(page: Page, name: string): Node | string {
+export function segmentLink(page: Page, name: string): Node | string {
   const item = page.model.segments.get(name);
   return item ? h("button", { class: "link", onclick: () => page.reveal(item) }, `@${name}`) : `@${name}`;
 }
 
-function amount(bytes: Bytes, field?: string): HTMLElement {
+export function amount(bytes: Bytes, field?: string): HTMLElement {
   return h(
     "span",
     {
@@ -45,7 +48,7 @@ function amount(bytes: Bytes, field?: string): HTMLElement {
 }
 
 /** A table of which a first part is made, and the rest on demand. */
-function table(heads: (string | Node)[], body: (() => HTMLElement)[], label: string): HTMLElement {
+export function table(heads: (string | Node)[], body: (() => HTMLElement)[], label: string): HTMLElement {
   const inside = h("tbody");
   const element = h(
     "div",
@@ -205,19 +208,19 @@ function totals(report: Report): HTMLElement {
 // Decisions.
 
 /** A sentence, folded where it is long. */
-function sentence(text: string): HTMLElement {
+export function sentence(text: string): HTMLElement {
   return text.length <= 220
     ? h("p", {}, text)
     : h("details", {}, h("summary", {}, cropped(text, 160)), h("p", {}, text));
 }
 
-const WHY: Record<string, string> = {
+export const WHY: Record<string, string> = {
   boundary: "a boundary lies between",
   refused: "no kernel can do both",
   price: "one kernel would cost more",
 };
 
-function prices(apart: Cost | null, together: Cost | null, names: [string, string]): HTMLElement | null {
+export function prices(apart: Cost | null, together: Cost | null, names: [string, string]): HTMLElement | null {
   if (!apart && !together) return null;
   const sides = [
     [names[0], apart],
@@ -227,6 +230,7 @@ function prices(apart: Cost | null, together: Cost | null, names: [string, strin
     ["bytes read", "read_bytes"],
     ["bytes written", "write_bytes"],
     ["workspace", "workspace_bytes"],
+    ["kernels", "kernels"],
     ["launches", "launches"],
     ["model's time, ns", "time_ns"],
   ];
@@ -235,7 +239,13 @@ function prices(apart: Cost | null, together: Cost | null, names: [string, strin
       "tr",
       {},
       h("th", { scope: "row" }, name),
-      ...sides.map(([, cost]) => h("td", { class: "number" }, exact(cost[field]))),
+      ...sides.map(([side, cost]) =>
+        h(
+          "td",
+          { class: "number", "data-side": side, "data-field": field, "data-value": cost[field] },
+          exact(cost[field]),
+        ),
+      ),
     );
   return h(
     "table",
@@ -726,7 +736,7 @@ export function detail(page: Page, item: Item): HTMLElement {
   return element;
 }
 
-function list(facts: [string, Node | string | null][], names = false): HTMLElement {
+export function list(facts: [string, Node | string | null][], names = false): HTMLElement {
   return h(
     "table",
     { class: names ? "list mono" : "list" },
@@ -771,7 +781,7 @@ function aboutRun(page: Page): HTMLElement {
       ["check", report.check?.status ?? null],
     );
   }
-  const element = h("div", {}, list(run));
+  const element = h("div", {}, list(run), about(page.program.what_if));
   if (report?.check) {
     element.append(
       h("h3", {}, "outputs checked"),
@@ -845,7 +855,12 @@ function aboutSegment(page: Page, segment: SegmentReport): HTMLElement {
     about?.no_plan?.words,
   ].filter((one) => typeof one === "string");
   if (words.length > 0) element.append(h("h3", {}, "why it is as it is"), ...words.map((one) => h("p", {}, one)));
-  const cuts = (explain?.cuts ?? [])
+  // Prices are of the segments as they are now; the explanation is of those that the search drew.
+  const told = page.program.what_if?.edges ?? explain?.cuts ?? [];
+  const priced = new Set(told.map((cut) => `${cut.from} ${cut.to}`));
+  const rest = (explain?.cuts ?? []).filter((cut) => !priced.has(`${cut.from} ${cut.to}`));
+  const drawn = new Set(page.program.report?.crossing.map((one) => `${one.from} ${one.to}`));
+  const cuts = [...told, ...rest.filter((cut) => drawn.has(`${cut.from} ${cut.to}`))]
     .filter((cut) => cut.from === segment.name || cut.to === segment.name)
     .sort((a, b) => b.bytes - a.bytes);
   if (cuts.length > 0) {
@@ -855,16 +870,26 @@ function aboutSegment(page: Page, segment: SegmentReport): HTMLElement {
         h(
           "p",
           {},
-          segmentLink(page, cut.from),
-          " → ",
-          segmentLink(page, cut.to),
+          edgeLink(page, cut.from, cut.to),
           ` ${exact(cut.bytes)} bytes: `,
           cut.why.words[0] ?? WHY[cut.why.kind] ?? "",
         ),
       );
     }
-    if (cuts.length > 8) element.append(h("p", { class: "muted" }, `${cuts.length - 8} more under Decisions`));
+    if (cuts.length > 8)
+      element.append(
+        h(
+          "details",
+          {},
+          h("summary", {}, `${exact(cuts.length - 8)} more`),
+          ...cuts
+            .slice(8, 200)
+            .map((cut) => h("p", {}, edgeLink(page, cut.from, cut.to), ` ${exact(cut.bytes)} bytes`)),
+          cuts.length > 200 && h("p", { class: "muted" }, "the rest under Decisions"),
+        ),
+      );
   }
+  element.append(...cuttings(page, segment.name));
   for (const one of (page.program.report?.launches ?? [])
     .filter((launch) => launch.segment === segment.name)
     .slice(0, 8)) {

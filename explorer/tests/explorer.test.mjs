@@ -80,6 +80,17 @@ before(async () => {
     `--report=json:${at("block.json")}`,
     `--explain=json:${at("explain.json")}`,
   ]);
+  tool("fuser-opt", [
+    join(models, "gpt2_block_backward.fir"),
+    ...["--preseg", "--segment", "--remat", "-o", "drawn.fir", `--report=html:${at("drawn.html")}`],
+  ]);
+  tool("fuser-opt", ["drawn.fir", "-o", "/dev/null", `--explain=json:${at("drawn.json")}`]);
+  tool("fuser-opt", [
+    join(root, "examples/softmax.fir"),
+    ...["--segment", "-o", "/dev/null", "--target=h100"],
+    `--report=html:${at("gpu.html")}`,
+    `--report=json:${at("gpu.json")}`,
+  ]);
   writeFileSync(at("large.fir"), large(15_000));
   tool("fuser-opt", ["large.fir", "--segment", "-o", "/dev/null", `--report=html:${at("large.html")}`]);
   tool("fuser-opt", ["large.fir", "--cse", "-o", "/dev/null", `--report=html:${at("flat.html")}`]);
@@ -169,6 +180,186 @@ test("tables, wires and decisions have the numbers of the reports", async () => 
   assert.deepEqual(faults, []);
 });
 
+const near = (actual, expected) => assert.ok(Math.abs(actual / expected - 1) < 1e-9, `${actual}, not ${expected}`);
+
+test("the roofline has the operations, bytes and times of the report", async () => {
+  for (const [name, timed] of [
+    ["softmax", true],
+    ["block", false],
+    ["gpu", false],
+  ]) {
+    const { page, faults } = await open(`${name}.html`);
+    const report = json(`${name}.json`);
+    await page.keyboard.press("6");
+    const value = (row, field) => row.locator(`[data-field="${field}"]`).getAttribute("data-value").then(Number);
+    let points = 0;
+    for (const segment of report.segments) {
+      const bytes = segment.read_bytes + segment.write_bytes;
+      const row = page.locator(`main tr[data-segment="${segment.name}"]`);
+      if (!segment.operations || bytes === 0) {
+        assert.equal(await row.count(), 0, segment.name);
+        continue;
+      }
+      points++;
+      // A run draws sweeps; a report from shapes has the model's time.
+      assert.equal("model_ns" in segment, !timed, segment.name);
+      const ms = timed ? segment.time_ms : segment.model_ns / 1e6;
+      assert.equal(await value(row, "operations"), segment.operations);
+      near(await value(row, "intensity"), segment.operations / bytes);
+      near(await value(row, "rate"), (segment.operations / ms) * 1000);
+      const point = page.locator(`.point[data-segment="${segment.name}"]`);
+      near(Number(await point.getAttribute("data-rate")), (segment.operations / ms) * 1000);
+    }
+    assert.ok(points > 0);
+    assert.equal(await page.locator(".point").count(), points);
+    const roof = (of) => page.locator(`[data-roof="${of}"]`).getAttribute("data-value").then(Number);
+    assert.equal(await roof("memory"), report.roofs.bytes_per_s);
+    assert.equal(await roof("arithmetic"), report.roofs.operations_per_s);
+    assert.equal(await page.locator('[data-roof="copy"]').count(), timed ? 1 : 0);
+    // Roofs and points have one scale: what the model predicts lies below them.
+    if (!timed) {
+      const floats = await page
+        .locator(".point")
+        .evaluateAll((list) => list.map((one) => [Number(one.dataset.intensity), Number(one.dataset.rate)]));
+      const { bytes_per_s, operations_per_s } = report.roofs;
+      for (const [intensity, rate] of floats)
+        assert.ok(rate <= Math.min(operations_per_s, bytes_per_s * intensity) * 1.001, `${name}: ${rate}`);
+    }
+    assert.deepEqual(faults, []);
+  }
+});
+
+test("a point of the roofline leads to its kernel, by mouse and by keys", async () => {
+  const { page, faults } = await open("block.html");
+  await page.keyboard.press("6");
+  const point = page.locator(".point").nth(2);
+  const name = await point.getAttribute("data-segment");
+  await point.click({ force: true });
+  assert.equal(await page.locator(".card.selected").getAttribute("data-label"), `@${name}`);
+  await page.keyboard.press("6");
+  await page.locator(".roofline").focus();
+  await page.keyboard.press("End");
+  await page.keyboard.press("ArrowLeft");
+  const chosen = await page.locator('.point[aria-selected="true"]').getAttribute("data-segment");
+  assert.ok((await page.locator(".told").textContent()).startsWith(`@${chosen} `));
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator(".card.selected").getAttribute("data-label"), `@${chosen}`);
+  assert.deepEqual(faults, []);
+});
+
+/** The data of a page. */
+const data = async (page) => JSON.parse(await page.locator("#data").textContent());
+
+test("an edge tells what its segments would cost as one, as --explain does", async () => {
+  const { page, faults } = await open("drawn.html");
+  const told = (await data(page)).modules[0].programs[0].what_if;
+  const explain = json("drawn.json");
+  assert.equal(told.unasked_edges + told.unasked_segments, 0);
+  const order = (list) => [...list].sort((a, b) => (`${a.from} ${a.to}` < `${b.from} ${b.to}` ? -1 : 1));
+  // Text gives names to values that have none.
+  const unnamed = (list) => JSON.parse(JSON.stringify(list).replace(/%_(\d+)(_\d+)*/g, "%$1"));
+  assert.deepEqual(order(unnamed(told.edges)), order(unnamed(explain.cuts)));
+  assert.ok(told.edges.length > 3);
+  const kinds = new Set();
+  for (const cut of told.edges) {
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type(`@${cut.from}`);
+    await page.keyboard.press("Enter");
+    await page.locator("svg.graph").focus();
+    assert.equal(await page.locator(".side h2").textContent(), `@${cut.from}`);
+    const more = page.locator(".side details:not([open]):has([data-edge]) > summary");
+    if ((await more.count()) > 0) await more.click();
+    await page.locator(`.side [data-edge="${cut.from} ${cut.to}"]`).first().click();
+    assert.equal(await page.locator(".side h2").textContent(), `@${cut.from} → @${cut.to}`);
+    for (const side of ["apart", "together"]) {
+      const cost = cut.why[side];
+      for (const field of ["read_bytes", "write_bytes", "kernels", "launches", "time_ns"]) {
+        const cell = page.locator(`.side [data-side="${side}"][data-field="${field}"]`);
+        if (cost) assert.equal(Number(await cell.getAttribute("data-value")), cost[field], `${side} ${field}`);
+        else assert.equal(await cell.count(), 0);
+      }
+    }
+    if (!cut.why.together) assert.ok((await page.locator(".side").textContent()).includes(cut.why.refused.words));
+    kinds.add(cut.why.together ? "price" : "refusal");
+    // Who came from a link stays in the details.
+    assert.ok(await page.evaluate(() => document.activeElement.matches(".side")));
+  }
+  assert.equal(kinds.size, 2, [...kinds].join(", "));
+  assert.deepEqual(faults, []);
+});
+
+test("edges open by a click on a wire and by a key", async () => {
+  const { page, faults } = await open("drawn.html");
+  const heading = page.locator(".side h2");
+  await page.locator(".hit").first().dispatchEvent("click");
+  assert.match(await heading.textContent(), /^@\w+ → @\w+$/);
+  assert.equal(await page.locator(".wire.chosen").count(), 1);
+  await page
+    .locator(card("@s0"))
+    .first()
+    .click({ position: { x: 60, y: 12 }, force: true });
+  await page.locator("svg.graph").focus();
+  const seen = new Set();
+  for (let i = 0; i < 3; i++) {
+    await page.keyboard.press("e");
+    seen.add(await heading.textContent());
+  }
+  for (const text of seen) assert.match(text, /^@\w+ → @\w+$/);
+  assert.ok(
+    [...seen].every((text) => text.includes("@s0")),
+    [...seen].join(", "),
+  );
+  assert.deepEqual(faults, []);
+});
+
+test("a segment tells what it would cost in two parts, as the tool says of these two", async () => {
+  const { page, faults } = await open("gpu.html");
+  const program = (await data(page)).modules[0].programs[0];
+  const [segment] = program.what_if.segments;
+  assert.equal(segment.cuts.length, 3);
+  await page
+    .locator(card(`@${segment.name}`))
+    .first()
+    .click({ position: { x: 60, y: 12 } });
+  const { ops } = json("gpu.json").segments[0];
+  for (const cut of segment.cuts) {
+    const rest = ops.filter((op) => !cut.first.includes(op));
+    const grouping = { segments: [cut.first, rest].map((list, i) => ({ name: `p${i}`, ops: list })) };
+    writeFileSync(at("parts.json"), JSON.stringify(grouping));
+    tool("fuser-opt", [
+      join(root, "examples/softmax.fir"),
+      ...["--segment", "--target=h100", "-o", "/dev/null", "--segments-from=parts.json"],
+      `--explain=json:${at("parts-explain.json")}`,
+    ]);
+    const { total } = json("parts-explain.json");
+    assert.deepEqual(cut.cost, total, cut.behind);
+    const row = page.locator(`.side tr[data-behind="${cut.behind}"]`);
+    const value = (field) => row.locator(`[data-field="${field}"]`).getAttribute("data-value").then(Number);
+    assert.equal(await value("bytes"), total.read_bytes + total.write_bytes + total.workspace_bytes);
+    assert.equal(await value("time_ns"), total.time_ns);
+    assert.equal(await value("kernels"), total.kernels);
+  }
+  const keys = segment.cuts.map(({ cost }) => cost.read_bytes + cost.write_bytes + cost.workspace_bytes);
+  assert.deepEqual(
+    keys,
+    [...keys].sort((a, b) => a - b),
+  );
+  assert.deepEqual(faults, []);
+});
+
+test("questions are bounded, and the page says where the bound was hit", async () => {
+  const { page } = await open("large.html");
+  const told = (await data(page)).modules[0].programs[0].what_if;
+  assert.equal(told.asked, 200);
+  assert.ok(told.unasked_edges + told.unasked_segments > 1000);
+  const text = await page.locator('.side [data-field="unasked"]').textContent();
+  assert.match(text, /at most 200 questions a program; [\d,]+ edges and [\d,]+ segments were left out/);
+  await page.close();
+  const small = await open("gpu.html");
+  assert.equal(await small.page.locator('.side [data-field="unasked"]').count(), 0);
+});
+
 test("levels fold and unfold, by mouse and by keys", async () => {
   const { page, faults } = await open("softmax.html");
   const all = await cards(page);
@@ -222,7 +413,7 @@ test("the slider shows what each pass changed", async () => {
 test("every view opens by its key, on every page", async () => {
   for (const name of ["softmax.html", "block.html", "large.html", "flat.html", "hostile.html", "wide.html"]) {
     const { page, faults } = await open(name);
-    for (const key of ["2", "3", "4", "5", "6", "1"]) {
+    for (const key of ["2", "3", "4", "5", "6", "7", "1"]) {
       await page.keyboard.press(key);
       assert.ok((await page.locator("main").textContent()).length > 10, `${name}, ${key}`);
     }
@@ -354,7 +545,7 @@ test("dark and light have the contrast of AA", async () => {
     const bright = (await colour("--ground"))[0];
     assert.ok(colorScheme === "dark" ? bright < 60 : bright > 200);
     await page.evaluate(axe.source);
-    for (const key of ["1", "2", "3", "4", "5", "6"]) {
+    for (const key of ["1", "2", "3", "4", "5", "6", "7"]) {
       await page.keyboard.press(key);
       const { violations } = await page.evaluate(() => window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa"] }));
       assert.deepEqual(

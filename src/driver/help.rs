@@ -37,7 +37,10 @@ pub fn manual() -> Manual {
     let mut rows: Vec<Row> = rows.collect();
     let place = |row: &Row| Group::ALL.iter().position(|g| g.title() == row.heading);
     rows.sort_by_key(place);
-    let shown = fuser_passes::PASSES.iter().filter(|pass| !pass.hidden);
+    // Where a flag has the name of a pass, the flag is meant.
+    let is_flag = |name| flags::all().any(|flag| flag.name == name || flag.aliases.contains(&name));
+    let shown = fuser_passes::PASSES.iter();
+    let shown = shown.filter(|pass| !pass.hidden && !is_flag(pass.name));
     Manual {
         tool: "fuser-opt",
         usage: "[flags] [passes] [FILE]",

@@ -1,5 +1,8 @@
 //! The recorder: an instrument that keeps the text around each pass that changed the IR, the graph of each program
-//! before lowering, and the files that passes offer.
+//! before lowering, the prices of other groupings of its segments, and the files that passes offer.
+//!
+//! These prices are those that `segment` gives of a program whose segments are drawn, so `--explain` of that program has
+//! the same numbers.
 //!
 //! Texts are lists of lines, and each distinct line is stored once, without indentation: a pass that wraps a hundred
 //! lines in a region adds two. A text is a list of runs `[first line, lines, indentation]`.
@@ -10,13 +13,15 @@ use fuser_dialects::task;
 use fuser_ir::print::{PrintOptions, print};
 use fuser_ir::{Diagnostic, Ir, Op};
 use fuser_pass::context::EmittedFile;
-use fuser_pass::{Instrument, PassRun};
+use fuser_pass::{Instrument, Manager, PassOptions, PassRun, PassStep, Pipeline, Step};
+use fuser_passes::WHAT_IF;
+use fuser_passes::segment::SEGMENT;
 use rustc_hash::FxHashMap;
 use serde_json::{Value as Json, json};
 
 use super::graph;
 use crate::compile::Watch;
-use crate::tool::explain;
+use crate::tool::explain::{self, Files};
 
 /// The kinds of files that the page shows.
 pub const KINDS: [&str; 2] = [REPORT, EXPLAIN];
@@ -25,6 +30,8 @@ const EXPLAIN: &str = "explain-json";
 
 /// The passes that begin to take segments, sweeps and phases away again.
 const LOWERING: [&str; 2] = ["protect-updates", "lower-to-kernel"];
+/// The pass behind which ops of a segment stand in sweeps, some of them several times.
+const SCHEDULE: &str = "schedule";
 
 /// The maximum number of characters over all recorded lines; later text is omitted.
 const MOST_CHARACTERS: usize = 24 << 20;
@@ -56,6 +63,10 @@ pub struct Recorder {
     /// The text before the pass that runs, and the edits up to it.
     before: Option<(u64, usize)>,
     graphs: BTreeMap<Op, Json>,
+    /// The options that segments of a program were chosen with.
+    options: BTreeMap<Op, PassOptions>,
+    /// The prices of other groupings of each program.
+    what_if: BTreeMap<Op, Json>,
     files: Vec<EmittedFile>,
 }
 
@@ -68,10 +79,12 @@ impl Recorder {
     /// The module as data, once all passes have run; `files` are those that passes offered.
     pub fn module(&mut self, ir: &Ir, root: Op, files: &[EmittedFile]) -> Json {
         self.keep_graphs(ir, root);
-        let graphs = std::mem::take(&mut self.graphs);
+        for program in self.options.keys().copied().collect::<Vec<_>>() {
+            self.keep_prices(ir, program);
+        }
+        let graphs = std::mem::take(&mut self.graphs).into_iter();
         let programs: Vec<Json> = graphs
-            .into_values()
-            .map(|graph| program(graph, files))
+            .map(|(op, graph)| program(graph, self.what_if.remove(&op), files))
             .collect();
         let stages = self
             .stages
@@ -93,6 +106,18 @@ impl Recorder {
                 let made = || graph::graph(ir, op);
                 self.graphs.entry(op).or_insert_with(made);
             }
+        }
+    }
+
+    /// Records the prices of other groupings of `program`, unless they are already recorded or it has no segments.
+    fn keep_prices(&mut self, ir: &Ir, program: Op) {
+        let Some(options) = self.options.get(&program) else {
+            return;
+        };
+        let mut inside = ir.children(program).into_iter();
+        if inside.any(|op| ir.is(op, &task::SEGMENT)) && !self.what_if.contains_key(&program) {
+            let told = what_if(ir, program, options);
+            self.what_if.insert(program, told.unwrap_or_default());
         }
     }
 
@@ -151,12 +176,36 @@ impl Recorder {
     }
 }
 
-/// A program's graph with the report and the explanation for it, if they exist.
-fn program(graph: Json, files: &[EmittedFile]) -> Json {
+/// The prices of other groupings of `program`, whose segments are drawn.
+fn what_if(ir: &Ir, program: Op, options: &PassOptions) -> Option<Json> {
+    let mut options = options.clone();
+    for chosen in ["from", "explain"] {
+        options.set_value(chosen, "").ok()?;
+    }
+    let step = PassStep {
+        pass: &SEGMENT,
+        options,
+        index: 0,
+    };
+    let pipeline = Pipeline {
+        anchor: task::PROGRAM.name.to_owned(),
+        steps: vec![Step::Pass(step)],
+    };
+    let kinds = vec![WHAT_IF];
+    let mut files = Files { kinds };
+    let mut manager = Manager::default();
+    manager.watch(&mut files);
+    let told = manager.run(&mut ir.clone(), program, &pipeline).files;
+    let own = told.iter().find(|file| file.kind == WHAT_IF)?;
+    serde_json::from_str(&own.content).ok()
+}
+
+/// A program's graph with the report, the explanation and the prices for it, if they exist.
+fn program(graph: Json, what_if: Option<Json>, files: &[EmittedFile]) -> Json {
     let own = |file: &&EmittedFile| file.function.as_deref() == graph["symbol"].as_str();
     let own: Vec<EmittedFile> = files.iter().filter(own).cloned().collect();
     let read = |kind| serde_json::from_str::<Json>(&explain::content(&own, kind)).ok();
-    json!({ "report": read(REPORT), "explain": read(EXPLAIN), "graph": graph })
+    json!({ "report": read(REPORT), "explain": read(EXPLAIN), "what_if": what_if, "graph": graph })
 }
 
 impl Instrument for Recorder {
@@ -167,7 +216,11 @@ impl Instrument for Recorder {
         self.files.push(file.clone());
     }
     fn before_pass(&mut self, ir: &Ir, run: PassRun<'_>) {
-        if LOWERING.contains(&run.step.pass.name) {
+        let pass = run.step.pass.name;
+        if pass == SCHEDULE || LOWERING.contains(&pass) {
+            self.keep_prices(ir, run.op);
+        }
+        if LOWERING.contains(&pass) {
             self.keep_graphs(ir, run.op);
         }
         self.before = Some((ir.edits(), self.text(ir, run.op)));
@@ -176,6 +229,9 @@ impl Instrument for Recorder {
         let Some((edits, before)) = self.before.take() else {
             return Vec::new();
         };
+        if run.step.pass.name == SEGMENT.name {
+            self.options.insert(run.op, run.step.options.clone());
+        }
         let after = match ir.edits() == edits {
             true => before,
             false => self.text(ir, run.op),

@@ -11,7 +11,7 @@ use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use super::profile;
-use crate::compile::{CompileOptions, Target};
+use crate::compile::{CompileOptions, Counter, Target};
 use crate::driver::timing::{Clock, Form};
 use crate::session::{Signature, cost};
 use crate::tool;
@@ -152,6 +152,8 @@ pub struct Config {
     pub timing: Option<Form>,
     /// The clock.
     pub clock: Clock,
+    /// Is told how many kernels are compiled.
+    pub counter: Option<Counter>,
     /// The GPU, once it is open.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub gpu: Option<fuser_runtime::cuda::CudaDevice>,
@@ -191,6 +193,7 @@ impl Default for Config {
             ordinal: 0,
             timing: None,
             clock: Clock::default(),
+            counter: None,
             #[cfg(all(feature = "codegen", feature = "cuda"))]
             gpu: None,
         }
@@ -249,6 +252,7 @@ impl Config {
             cache: self.cache.clone().map(|cache| cache as _),
             watch: (self.timing.is_some() || self.wants(ReportForm::Perfetto))
                 .then(|| self.clock.watch()),
+            counter: self.counter.clone(),
             ..CompileOptions::default()
         }
     }

@@ -26,6 +26,7 @@ use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 use serde_json::Value;
 
+use crate::compile::Counter;
 use crate::explorer::{self, Recorder};
 use crate::session::{
     Check, Execution, Loaded, Session, SessionError, Signature, Source, Yardstick,
@@ -40,6 +41,9 @@ use runner::{Given, Runner};
 /// The maximum number of segments for which a copy of equal size is timed individually. Each timing takes about ten
 /// copies.
 const TIMED_SEGMENTS: usize = 16;
+
+/// The step that a line of progress names first.
+const STARTING: &str = "compiling and running";
 
 /// Everything that a run found out.
 pub struct Findings<'a> {
@@ -346,7 +350,12 @@ fn work(
             session.affordable(&parts.original, &inputs, config.most_operations())?;
         }
     }
-    let config = &with_gpu(config)?;
+    let mut config = with_gpu(config)?;
+    let progress = Progress::start("fuser-run", STARTING);
+    config.counter = Some(Counter::new(
+        progress.counted("compiling kernels", STARTING),
+    ));
+    let config = &config;
     let mut runner = Runner::new(session, config, ranks);
     let answers = match subject {
         Subject::Program(source) if !config.explain.is_empty() && runner.is_first() => {
@@ -355,7 +364,6 @@ fn work(
         }
         _ => Vec::new(),
     };
-    let progress = Progress::start("fuser-run", "compiling and running");
     let mut inputs = inputs;
     let mut repeats = config.repeat;
     if let Some(runs) = config.profile {

@@ -620,7 +620,10 @@ fn traffic_of(
         ..Default::default()
     };
     model.bindings.named = named.collect();
-    report::report(ir, program, &model)
+    let mut report = report::report(ir, program, &model);
+    // A program as given has no target.
+    report.roofs = report.roofs.filter(|_| options.is_some());
+    report
 }
 
 /// The interpreter as reference.

@@ -229,6 +229,7 @@ impl Parts {
         let mut segments = Vec::new();
         let mut crossing = Vec::new();
         let mut inner = Vec::new();
+        let mut roofs = None;
         for part in &self.segments {
             let own = Inputs {
                 tensors: Vec::new(),
@@ -240,6 +241,7 @@ impl Parts {
                 segment
             }));
             inner.push(report.crossing_bytes);
+            roofs = roofs.or(report.roofs);
             crossing.extend(report.crossing.into_iter().map(|c| Crossing {
                 from: label(part, &c.from),
                 to: label(part, &c.to),
@@ -264,6 +266,7 @@ impl Parts {
             crossing,
             read_bytes,
             write_bytes,
+            roofs,
         })
     }
     /// The values that one part writes and another reads, with their numbers.

@@ -111,6 +111,31 @@ impl Progress {
             state.parts = Some((done, all));
         }
     }
+    /// Takes the number of equal parts of `step` that are done, and all, from any thread; behind the last one the line
+    /// names `then`.
+    pub fn counted(
+        &self,
+        step: &'static str,
+        then: &'static str,
+    ) -> impl Fn(usize, usize) + Send + Sync + 'static {
+        let line = self.line.as_ref().map(|(line, _)| line.clone());
+        move |done, all| {
+            let Some(line) = line.as_ref().filter(|_| all > 0) else {
+                return;
+            };
+            let mut state = line.state();
+            if done == 0 {
+                state.begin(step);
+            } else if done == all {
+                state.begin(then);
+            }
+            // The thread that is done first may tell it last.
+            let known = state.parts.map_or(0, |(known, _)| known);
+            if state.step == step {
+                state.parts = Some((known.max(done as u64), all as u64));
+            }
+        }
+    }
     /// Tells how long the step takes, from now on.
     pub fn takes(&self, time: Duration) {
         if let Some((line, _)) = &self.line {
@@ -235,6 +260,30 @@ mod tests {
                 .any(|line| line.contains("tool: one, 0 s, 1 of 4, about "))
         );
         drop(progress);
+    }
+
+    #[test]
+    fn parts_are_counted_from_any_thread() {
+        let (progress, lines) = progress(Duration::from_secs(3600));
+        let told = progress.counted("parts", "rest");
+        let state = || {
+            let (line, _) = progress.line.as_ref().unwrap();
+            let state = line.state();
+            (state.step.clone(), state.parts)
+        };
+        told(0, 3);
+        assert_eq!(state(), ("parts".to_owned(), Some((0, 3))));
+        told(2, 3);
+        told(1, 3);
+        assert_eq!(state(), ("parts".to_owned(), Some((2, 3))));
+        told(3, 3);
+        told(2, 3);
+        assert_eq!(state(), ("rest".to_owned(), None));
+        told(0, 0);
+        assert_eq!(state().0, "rest");
+        drop(progress);
+        told(1, 3);
+        assert_eq!(lines.iter().count(), 0);
     }
 
     #[test]

@@ -17,7 +17,7 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
 use fuser_target::A100;
 
-use crate::compile::{self, CompileOptions, Target};
+use crate::compile::{self, CompileOptions, Counter, Target};
 use crate::split::MAP;
 use crate::tool::files::claims::{self, Claim};
 use crate::tool::files::{self, Limit};
@@ -37,6 +37,8 @@ pub fn run(args: &[String]) -> Exit {
 
 /// The name in messages.
 const NAME: &str = "fuser-translate";
+/// The step that a line of progress names.
+const COMPILING: &str = "compiling";
 
 /// The passes that run before complex numbers are exported by their parts.
 const BY_PARTS: &str = "builtin.module(task.program(split-complex))";
@@ -81,8 +83,9 @@ fn file(config: &Config) -> Exit {
     if let Some(folder) = &config.split {
         return split(config, &sources, id, &text, Path::new(folder));
     }
-    let progress = Progress::start(NAME, "compiling");
-    let translated = translate(config, id, &text);
+    let progress = Progress::start(NAME, COMPILING);
+    let counter = Counter::new(progress.counted("compiling kernels", COMPILING));
+    let translated = translate(config, id, &text, counter);
     drop(progress);
     match translated {
         Ok((result, warnings)) => {
@@ -102,7 +105,7 @@ fn finish(written: Result<(), String>) -> Exit {
 
 /// Writes the parts of the program, if the program and the folder are valid.
 fn split(config: &Config, sources: &SourceMap, id: u32, text: &str, folder: &Path) -> Exit {
-    let progress = Progress::start(NAME, "compiling");
+    let progress = Progress::start(NAME, COMPILING);
     let parts = load(config, id, text).and_then(|(ir, module, warnings)| {
         tool::tell(sources, warnings.items);
         let options = options(config);
@@ -155,9 +158,17 @@ fn options(config: &Config) -> CompileOptions {
     }
 }
 
-fn translate(config: &Config, id: u32, text: &str) -> Result<(String, Diagnostics), Diagnostics> {
+fn translate(
+    config: &Config,
+    id: u32,
+    text: &str,
+    counter: Counter,
+) -> Result<(String, Diagnostics), Diagnostics> {
     let (mut ir, module, mut warnings) = load(config, id, text)?;
-    let options = options(config);
+    let options = CompileOptions {
+        counter: Some(counter),
+        ..options(config)
+    };
     let (text, told) = emit(&mut ir, module, config, &options)?;
     warnings.items.extend(told.items);
     Ok((text, warnings))

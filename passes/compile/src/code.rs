@@ -3,7 +3,7 @@
 use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
-use fuser_codegen::lower::{self as codegen, Emission, Multiprocessor, Options};
+use fuser_codegen::lower::{self as codegen, Around, Emission, Multiprocessor, Options};
 use fuser_dialects::kernel::product::Product;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
@@ -43,8 +43,15 @@ pub(super) fn generate(
         bytes.map(|bytes| *bytes = 0).unwrap_or_default();
     }
     let products = &lowered.products;
-    let compile =
-        |codegen| codegen::compile_kernels(ir, module, products, &target, codegen, &results, cache);
+    let counter = options.counter.as_ref();
+    let tell = |done, all| counter.into_iter().for_each(|c| c.tell(done, all));
+    let around = Around {
+        cache,
+        told: Some(&tell),
+    };
+    let compile = |codegen| {
+        codegen::compile_kernels(ir, module, products, &target, codegen, &results, around)
+    };
     artifact.kernels = compile(codegen)?;
     if options.any_address && options.target.is_gpu() {
         let others = compile(Options {

@@ -130,6 +130,8 @@ pub struct CompileOptions {
     pub cache: Option<Arc<dyn fuser_codegen::Cache>>,
     /// The clock of passes and code generation; none by default.
     pub watch: Option<SharedWatch>,
+    /// Is told how many kernels are compiled; none by default.
+    pub counter: Option<Counter>,
 }
 
 impl CompileOptions {
@@ -149,6 +151,7 @@ impl CompileOptions {
             #[cfg(feature = "codegen")]
                 cache: _,
             watch: _,
+            counter: _,
         } = self;
         format!(
             "{target:?}\n{program:?} {shapes:?} {nominal:?} {multiples:?} {lengths:?} {any_grid} {any_address} {executors:?} {passes:?}\n"
@@ -585,7 +588,7 @@ pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
 #[cfg(feature = "codegen")]
 pub use versions::{Class, Classes, Version, Versions};
-pub use watch::{SharedWatch, Stage, Watch};
+pub use watch::{Counter, SharedWatch, Stage, Watch};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {

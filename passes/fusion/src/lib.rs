@@ -19,6 +19,9 @@ pub mod segment;
 /// program.
 pub const EXPLAIN_ENTRIES: &str = "explain-entries";
 
+/// The kind of file that has the prices of other groupings, in JSON.
+pub const WHAT_IF: &str = "what-if";
+
 /// An entry of an explanation that can be omitted by itself.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 pub struct ExplainEntry {

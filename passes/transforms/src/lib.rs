@@ -10,7 +10,7 @@ pub mod test_passes;
 pub use fuser_analysis::{axes, cost, executors, targets};
 pub use fuser_devices::{partition, shard};
 pub use fuser_fusion::{
-    EXPLAIN_ENTRIES, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, ExplainEntry,
+    EXPLAIN_ENTRIES, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, ExplainEntry, WHAT_IF,
     boundary_patterns, remat, report, segment,
 };
 pub use fuser_lowering::{

@@ -6,6 +6,7 @@ import { basicSetup } from "codemirror";
 import { h } from "../../../explorer/src/dom";
 import { EXAMPLES, USUAL } from "./examples";
 import { semanticColors } from "./highlight";
+import { lenses } from "./lenses";
 import { decode, encode, type State } from "./link";
 import { Runner } from "./runner";
 import { connect } from "./server";
@@ -180,7 +181,7 @@ class Page {
       view.setState(
         EditorState.create({
           doc: view.state.doc,
-          extensions: [this.plain, extensions, client.plugin(uri, "fir"), semanticColors],
+          extensions: [this.plain, extensions, client.plugin(uri, "fir"), semanticColors, lenses],
         }),
       );
     attach(this.source, named("program"), `file:///${FILE}`);

@@ -8,6 +8,9 @@ const KEPT = new Set(
   "A B BLOCKQUOTE BR CODE DIV EM H1 H2 H3 H4 HR I LI OL P PRE SPAN STRONG TABLE TBODY TD TH THEAD TR UL".split(" "),
 );
 
+/** Milliseconds that an answer may take: lenses of a large program wait for its segments. */
+const PATIENCE = 60_000;
+
 /** Markup without anything that runs or loads: names in programs are the input of strangers. */
 function harmless(html: string): string {
   const { body } = new DOMParser().parseFromString(html, "text/html");
@@ -37,7 +40,11 @@ function transport(worker: Worker): Transport {
 
 /** A client that is connected; to a new server whenever one has failed. */
 export function connect(module: WebAssembly.Module): LSPClient {
-  const client = new LSPClient({ sanitizeHTML: harmless, extensions: languageServerExtensions() });
+  const client = new LSPClient({
+    sanitizeHTML: harmless,
+    extensions: languageServerExtensions(),
+    timeout: PATIENCE,
+  });
   const begin = (): void => {
     const worker = new ServerWorker();
     worker.addEventListener("error", (event) => {

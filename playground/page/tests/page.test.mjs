@@ -212,6 +212,46 @@ test("the language server tells errors, completes, hovers and colours", async ()
   await page.context().close();
 });
 
+test("lenses over programs and segments have their bytes", async () => {
+  const page = await open();
+  const state = { tool: "fuser-opt", args: "--segment", text: example("rope.fir") };
+  await type(page, state);
+  writeFileSync(join(folder, "program.fir"), state.text);
+  const args = ["program.fir", "--segment", "-o", "/dev/null", "--report=json:report.json"];
+  spawnSync(join(bin, "fuser-opt"), args, { cwd: folder, env: {} });
+  const report = JSON.parse(readFileSync(join(folder, "report.json"), "utf8"));
+  const number = (bytes) => (typeof bytes === "number" ? bytes.toLocaleString("en-US") : bytes);
+  const bytes = (one) => `reads ${number(one.read_bytes)} bytes, writes ${number(one.write_bytes)} bytes`;
+  const told = async (editor, count) => {
+    const places = page.locator(`${editor} .lens`);
+    await page.waitForFunction(
+      ([at, least]) => document.querySelectorAll(`${at} .lens`).length >= least,
+      [editor, count],
+      { timeout: RUN },
+    );
+    return places.allTextContents();
+  };
+  const [whole] = await told(".source", 1);
+  assert.ok(whole.includes(bytes(report)), whole);
+  await page.click("#tab-Output");
+  const drawn = await told(".results", 1 + report.segments.length);
+  for (const segment of report.segments)
+    assert.ok(
+      drawn.some((text) => text.includes(bytes(segment))),
+      drawn.join("\n"),
+    );
+  // Lenses stay where they are while somebody types, and follow what is typed.
+  await page.click(".source .cm-content");
+  await page.keyboard.press("Control+Home");
+  await page.keyboard.type("// one line more\n");
+  await page.waitForFunction(() => {
+    const lens = document.querySelector(".source .lens");
+    return lens?.nextElementSibling?.textContent.includes("task.program");
+  });
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 test("names are text, never markup", async () => {
   const name = '<img src=x onerror="document.title=1">';
   const page = await open();

@@ -1,4 +1,4 @@
-//! Scripts by which shells complete the arguments of a tool.
+//! Scripts by which shells complete the arguments of a tool. Of the words that a flag offers those that end in `:` go on with a file.
 
 use super::{Manual, Offers, Value, dashed};
 
@@ -76,7 +76,13 @@ const BASH: &str = r#"    local line="${COMP_LINE:0:COMP_POINT}" word flag value
     fi
     flag="${flag/#--/-}"
 "#;
-const BASH_END: &str = r#"    if [[ -n $words ]]; then
+const BASH_END: &str = r#"    local form="${value%%:*}:"
+    if [[ $value == *:* && " $words " == *" $form "* ]]; then
+        mapfile -t COMPREPLY < <(compgen -f -- "${value#"$form"}")
+        COMPREPLY=("${COMPREPLY[@]/#/$form}") words="" files=""
+        compopt -o filenames 2>/dev/null
+    fi
+    if [[ -n $words ]]; then
         local IFS=$' \t\n'
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$value")
     fi
@@ -123,9 +129,23 @@ fn bash(manual: &Manual) -> String {
     )
 }
 
+/// Offers words in zsh, and files behind those that end in `:`; with `1` in front, files besides.
+const ZSH: &str = r#"(( $+functions[_fuser_value] )) || _fuser_value() {
+  local files=$1; shift
+  local -a forms=(${(M)@:#*:})
+  if (( $#forms )) && compset -P "(${(j:|:)forms})"; then
+    _files
+    return
+  fi
+  compadd -S '' -- ${(M)@:#*[:=]}
+  compadd -- ${@:#*[:=]}
+  (( files )) && _files
+}
+"#;
+
 fn zsh(manual: &Manual) -> String {
     let mut text = format!(
-        "#compdef {}\n# Completion for zsh: put this file into a folder of $fpath, as _{}.\n_arguments \\\n",
+        "#compdef {}\n# Completion for zsh: put this file into a folder of $fpath, as _{}.\n{ZSH}_arguments \\\n",
         manual.tool, manual.tool
     );
     for entry in entries(manual) {
@@ -136,9 +156,10 @@ fn zsh(manual: &Manual) -> String {
         let action = match (&entry.offers.words[..], entry.offers.files) {
             ([], true) => "_files".to_owned(),
             ([], false) => " ".to_owned(),
-            (words, _) => {
+            (words, files) => {
                 let words: Vec<String> = words.iter().map(|word| escape(word)).collect();
-                format!("({})", words.join(" "))
+                // With a blank in front it is called as it stands.
+                format!(" _fuser_value {} {}", u8::from(files), words.join(" "))
             }
         };
         let (sign, value) = match entry.value {
@@ -157,8 +178,21 @@ fn zsh(manual: &Manual) -> String {
     text + "  '*:file:_files'\n"
 }
 
+/// Offers files behind a form of a value, such as `json:`, in fish.
+const FISH: &str = r#"function __fuser_form
+    set -l word (commandline -ct | string replace -r '^--?[^=]*=' '')
+    if string match -q -- "$argv[1]*" $word
+        for path in (__fish_complete_path (string replace -- $argv[1] '' $word))
+            echo $argv[1]$path
+        end
+    else
+        echo $argv[1]
+    end
+end
+"#;
+
 fn fish(manual: &Manual) -> String {
-    let mut text = format!("# Completion of {} for fish.\n", manual.tool);
+    let mut text = format!("# Completion of {} for fish.\n{FISH}", manual.tool);
     for entry in entries(manual) {
         let kind = if entry.name.len() == 1 { "s" } else { "l" };
         let values = match (&entry.offers.words[..], entry.offers.files) {
@@ -167,12 +201,19 @@ fn fish(manual: &Manual) -> String {
             ([], true) => " -r".into(),
             (words, files) => {
                 let only = if files { "r" } else { "x" };
-                format!(" -{only} -a {}", single(&words.join(" ")))
+                let words = words.iter().map(|word| match word.ends_with(':') {
+                    true => format!("(__fuser_form {word})"),
+                    false => word.clone(),
+                });
+                format!(
+                    " -{only} -a {}",
+                    single(&words.collect::<Vec<_>>().join(" "))
+                )
             }
         };
-        // An optional value needs no argument.
+        // An optional value needs no argument; `-f` keeps files away.
         let values = match entry.value {
-            Value::Optional(_) => values.replacen(" -x", "", 1).replacen(" -r", "", 1),
+            Value::Optional(_) => values.replacen(" -x", " -f", 1).replacen(" -r", "", 1),
             _ => values,
         };
         text += &format!(

@@ -181,6 +181,19 @@ mod tests {
     }
 
     #[test]
+    fn no_flag_is_offered_twice() {
+        for manual in all() {
+            let flags = manual.flags.iter().flat_map(|row| row.names.clone());
+            let mut names: Vec<&str> = flags
+                .chain(manual.passes.iter().map(|pass| pass.name))
+                .collect();
+            names.sort_unstable();
+            let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
+            assert_eq!(twice, None, "{}", manual.tool);
+        }
+    }
+
+    #[test]
     fn every_flag_of_every_tool_is_in_all_texts() {
         for manual in all() {
             let page = page::page(&manual);

@@ -9,7 +9,7 @@ use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-use super::plan::Limits;
+use super::plan::{Limits, Model};
 use super::refusal::Refusal;
 use super::sizes::Bindings;
 use crate::axes::window::{self, Region, united};
@@ -428,6 +428,16 @@ pub fn flops(ir: &Ir, axes: &Axes, op: Op) -> u64 {
     let own = |op: Op| ir.def(op).map_or(0, |d| u64::from(d.flops));
     let again = axes.window(op).into_iter().flat_map(|w| w.computed());
     again.fold(own(op), |sum, op| sum.saturating_add(own(op)))
+}
+
+/// The arithmetic of one walk over `ops`, given in program order: for each op, its [`flops`] per element times the
+/// elements of its iteration space. `None` if the ops have no common iteration space.
+pub fn operations(ir: &Ir, ops: &[Op], model: &Model) -> Option<u64> {
+    let axes = Axes::build(ir, ops).ok()?;
+    let (bindings, limits) = (&model.bindings, &model.limits);
+    let body = Body::build(ir, ops, &axes, bindings, limits, &Copies::default()).ok()?;
+    let each = body.nodes.iter().map(|node| body.flops(node));
+    Some(each.fold(0, u64::saturating_add))
 }
 
 /// The values that `ops` read from outside, and the results of `ops` that are used outside, each in order of first

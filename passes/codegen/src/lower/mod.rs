@@ -21,6 +21,8 @@ mod shared_lines;
 mod streaming;
 pub mod types;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use fuser_artifact::{Code, KernelCode};
 use fuser_dialects::kernel;
 use fuser_dialects::kernel::product::Product;
@@ -153,8 +155,9 @@ pub fn compile_kernels(
     target: &Target,
     options: Options,
     buffers: &BufferBytes,
-    cache: Option<&dyn Cache>,
+    around: Around<'_>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
+    let cache = around.cache;
     let funcs = kernels(ir, module);
     let names = names(ir, &funcs, products);
     let symbols = symbols(&names);
@@ -191,7 +194,32 @@ pub fn compile_kernels(
             lines,
         })
     };
-    parallel::map(names.len(), compile).into_iter().collect()
+    let all = names.len();
+    let done = AtomicUsize::new(0);
+    around.tell(0, all);
+    let kernels = parallel::map(all, |index| {
+        let code = compile(index);
+        around.tell(done.fetch_add(1, Ordering::Relaxed) + 1, all);
+        code
+    });
+    kernels.into_iter().collect()
+}
+
+/// The surroundings of a compilation; by default none.
+#[derive(Clone, Copy, Default)]
+pub struct Around<'a> {
+    /// Kernels that were compiled before.
+    pub cache: Option<&'a dyn Cache>,
+    /// Is told how many kernels are done, of how many; from several threads.
+    pub told: Option<&'a (dyn Fn(usize, usize) + Sync)>,
+}
+
+impl Around<'_> {
+    fn tell(&self, done: usize, all: usize) {
+        if let Some(told) = self.told {
+            told(done, all);
+        }
+    }
 }
 
 /// A kernel that is compiled.

@@ -357,7 +357,7 @@ fn the_same_kernel_gives_the_same_object() {
         &target,
         Options::default(),
         &BufferBytes::default(),
-        None,
+        Around::default(),
     )
     .unwrap();
     let again = compile_kernels(
@@ -367,7 +367,7 @@ fn the_same_kernel_gives_the_same_object() {
         &target,
         Options::default(),
         &BufferBytes::default(),
-        None,
+        Around::default(),
     )
     .unwrap();
     assert_eq!(once, again);

@@ -165,7 +165,7 @@ fn every_elementwise_op_becomes_ptx() {
             &target,
             Options::default(),
             &BufferBytes::default(),
-            None,
+            Around::default(),
         )
         .unwrap();
         assert!(!kernels.is_empty(), "{} takes no element type", def.name);
@@ -211,7 +211,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                     ..Options::default()
                 },
                 &BufferBytes::default(),
-                None,
+                Around::default(),
             )
             .unwrap();
             if *target == arm {

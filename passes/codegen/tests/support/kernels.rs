@@ -1,7 +1,7 @@
 //! Builds small kernels, compiles them for the host and runs them.
 #![allow(dead_code)]
 
-use fuser_codegen::{BufferBytes, Library, Options, Target, compile_kernels};
+use fuser_codegen::{Around, BufferBytes, Library, Options, Target, compile_kernels};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop, function};
 use fuser_dialects::{builtin, fusion, kernel};
 use fuser_ir::build::Builder;
@@ -86,7 +86,15 @@ impl Program {
 
     pub fn library_for(&self, target: &Target) -> (Library, Vec<String>) {
         let (options, results) = (Options::default(), BufferBytes::default());
-        let compiled = compile_kernels(&self.ir, self.module, &[], target, options, &results, None);
+        let compiled = compile_kernels(
+            &self.ir,
+            self.module,
+            &[],
+            target,
+            options,
+            &results,
+            Around::default(),
+        );
         let kernels = match compiled {
             Ok(kernels) => kernels,
             Err(found) => panic!("{:#?}", found.items),

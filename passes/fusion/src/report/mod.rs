@@ -13,6 +13,7 @@
 //! their names, such as `"2048*B"`, or `"?"` if an extent is `?`. If only slices, pads and cats read a value, only the
 //! bytes that they touch count. A value that several sweeps of a segment read counts once per sweep. Crossing values
 //! count once, though they are written and read.
+//! Operations are those of the cost model, at the lengths that it decides by.
 //!
 //! Never needs data, never edits the IR.
 
@@ -23,7 +24,7 @@ mod segment_report;
 use std::collections::BTreeSet;
 
 use fuser_analysis::axes::{Axes, AxisId, value_text};
-use fuser_analysis::cost::{Bindings, Model, Sweep, boundary, plan_ops};
+use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, operations, plan_ops};
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
@@ -53,6 +54,32 @@ pub struct Report {
     pub total_bytes: Quantity,
     /// Sum of the bytes of crossing values, each counted once.
     pub crossing_bytes: Quantity,
+    /// The rates of the target; none where no target is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub roofs: Option<Roofs>,
+}
+
+/// The rates of a target that bound every kernel.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Roofs {
+    /// Its name.
+    pub target: String,
+    /// Bytes that slow memory moves in a second.
+    pub bytes_per_s: u64,
+    /// Simple operations in a second.
+    pub operations_per_s: u64,
+}
+
+impl Roofs {
+    /// The rates of the model's target.
+    pub fn of(model: &Model) -> Self {
+        let target = &model.target;
+        Self {
+            target: target.name.to_string(),
+            bytes_per_s: target.bytes_per_us.saturating_mul(1_000_000),
+            operations_per_s: target.flops_per_us.saturating_mul(1_000_000),
+        }
+    }
 }
 
 /// One segment.
@@ -75,6 +102,12 @@ pub struct SegmentReport {
     pub read_bytes: Quantity,
     /// Bytes that it writes.
     pub write_bytes: Quantity,
+    /// Operations by the cost model, those of values that are computed again included; none where it has no count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub operations: Option<u64>,
+    /// Nanoseconds by the cost model, where its plan says them: not for sweeps that are drawn already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_ns: Option<u64>,
     /// The values that it reads and writes.
     pub values: Vec<ValueReport>,
 }
@@ -127,6 +160,7 @@ pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
         write_bytes,
         total_bytes,
         crossing_bytes,
+        roofs: Some(Roofs::of(model)),
     }
 }
 
@@ -135,7 +169,12 @@ fn symbol(ir: &Ir, op: Op) -> String {
 }
 
 fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
-    let (walks, launches) = walks(ir, segment, model);
+    let Walks {
+        reads: walks,
+        operations,
+        launches,
+        model_ns,
+    } = walks(ir, segment, model);
     let sweeps = if moves(ir, segment) { walks.len() } else { 0 };
     let bytes = |v: &Value| Quantity::bytes(ir, *v, &model.bindings);
     let kind = ir.str_of(segment, "kind").unwrap_or("kernel").to_owned();
@@ -166,6 +205,8 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
         launches: launches.filter(|_| moves),
         read_bytes: reads.into_iter().map(|(_, bytes)| bytes).sum(),
         write_bytes: writes.iter().map(bytes).sum(),
+        operations,
+        model_ns,
         values: values.chain(written).collect(),
     }
 }
@@ -239,9 +280,19 @@ fn read(ir: &Ir, ops: &[Op], axes: Option<&Axes>, value: Value, bindings: &Bindi
     (value, part.filter(less).unwrap_or(whole))
 }
 
-/// The values that each loop nest of a segment reads from outside or from earlier loop nests: of its sweeps if it has
-/// some, and otherwise of its plan, with the number of launches of that plan.
-fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
+/// The loop nests of a segment: those of its sweeps if it has some, and otherwise those of its plan.
+struct Walks {
+    /// The values that each loop nest reads from outside or from earlier loop nests.
+    reads: Vec<Vec<Read>>,
+    /// The operations of all loop nests.
+    operations: Option<u64>,
+    /// The launches of the plan.
+    launches: Option<u64>,
+    /// The predicted time of the plan.
+    model_ns: Option<u64>,
+}
+
+fn walks(ir: &Ir, segment: Op, model: &Model) -> Walks {
     let children = ir.children(segment);
     let sweeps = children.iter().filter(|&&op| ir.is(op, &task::SWEEP));
     let sweeps: Vec<Op> = sweeps.copied().collect();
@@ -249,7 +300,16 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
     if !sweeps.is_empty() {
         let reads = sweeps.iter();
         let reads = reads.map(|&s| sweep_reads(ir, s, segment, bindings));
-        return (reads.collect(), None);
+        let counts = sweeps
+            .iter()
+            .map(|&s| operations(ir, &leaves(ir, s), model));
+        let all = counts.collect::<Option<Vec<u64>>>();
+        return Walks {
+            reads: reads.collect(),
+            operations: all.map(|all| all.into_iter().fold(0, u64::saturating_add)),
+            launches: None,
+            model_ns: None,
+        };
     }
     let ops: Vec<Op> = children
         .into_iter()
@@ -257,10 +317,19 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         .collect();
     let axes = Axes::build(ir, &ops).ok();
     let plan = plan_ops(ir, &ops, model, &Default::default()).ok();
-    let Some(plan) = plan.filter(|plan| !plan.kind.is_call()) else {
+    // A loop has the arithmetic of its programs, and they have reports of their own.
+    let counted = plan.as_ref().filter(|plan| plan.kind != Kind::Loop);
+    let operations = counted.map(|plan| plan.cost.flops);
+    let model_ns = counted.map(|plan| plan.cost.time_ns);
+    let Some(plan) = plan.as_ref().filter(|plan| !plan.kind.is_call()) else {
         let inputs = boundary(ir, &ops).0.into_iter();
         let reads = inputs.map(|v| read(ir, &ops, None, v, bindings)).collect();
-        return (vec![reads], None);
+        return Walks {
+            reads: vec![reads],
+            operations,
+            launches: None,
+            model_ns,
+        };
     };
     let outputs: FxHashSet<Value> = plan.outputs.iter().copied().collect();
     let sweeps = plan.sweeps.iter();
@@ -278,7 +347,12 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> (Vec<Vec<Read>>, Option<u64>) {
         let late = late.map(|&v| read(ir, &behind, axes.as_ref(), v, bindings));
         own.chain(late).collect()
     });
-    (reads.collect(), Some(plan.cost.launches))
+    Walks {
+        reads: reads.collect(),
+        operations,
+        launches: Some(plan.cost.launches),
+        model_ns,
+    }
 }
 
 /// The ops of a planned sweep that are computed at points of its iteration space, and not only for windows.

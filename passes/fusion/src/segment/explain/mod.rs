@@ -4,12 +4,14 @@
 //! in a copy. The cost model is then queried about each segment, and about one kernel for each pair with a cut between
 //! them. Decisions of the search are included as records.
 //!
-//! Reading order: this file (from a drawn program to data), `text.rs` (the data in words), `pair.rs` (two values).
+//! Reading order: this file (from a drawn program to data), `text.rs` (the data in words), `pair.rs` (two values), `what_if.rs` (other
+//! groupings).
 //!
 //! Never edits the program. Runs only on request, since it evaluates each cut.
 
 mod pair;
 mod text;
+mod what_if;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -197,18 +199,24 @@ pub(super) fn emit(
 ) -> Result<(), Diagnostics> {
     let pair = ctx.options.list("explain");
     let wanted = |kind: &str| ctx.wants_file(kind);
-    if pair.is_empty() && !wanted("explain") && !wanted("explain-json") {
+    let what_if = wanted(crate::WHAT_IF);
+    if pair.is_empty() && !what_if && !wanted("explain") && !wanted("explain-json") {
         return Ok(());
     }
     let mut drawn = Drawn::new(ctx.ir, ctx.op, model);
+    if what_if {
+        // Serializing plain strings and numbers cannot fail.
+        let json = serde_json::to_string(&drawn.what_if()).unwrap_or_default();
+        ctx.emit_file(crate::WHAT_IF, json);
+    }
     let premise = Premise::of(ctx, model);
     if !pair.is_empty() {
         if let Some(answer) = pair::answer(ctx, &mut drawn, &pair, records)? {
             ctx.emit_file("explain-pair", text::premise(&premise) + &answer);
         }
-        if !ctx.wants_file("explain") && !ctx.wants_file("explain-json") {
-            return Ok(());
-        }
+    }
+    if !ctx.wants_file("explain") && !ctx.wants_file("explain-json") {
+        return Ok(());
     }
     let all = drawn.explanation(premise, records);
     ctx.emit_file("explain", text::render(&all));
