@@ -16,14 +16,14 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     if !fits(a, [n, n]) {
         return false;
     }
-    let plain = (0..n).all(|column| {
-        a[column * n + column..][..n - column]
-            .iter()
-            .all(|x| x.finite() && !negative_zero(*x))
-    });
-    if !plain {
+    let lower = |column: usize| column * n + column..(column + 1) * n;
+    if !(0..n).flat_map(lower).all(|at| a[at].finite()) {
         return by_columns(n, a);
     }
+    let signed: Vec<usize> = (0..n)
+        .flat_map(lower)
+        .filter(|&at| negative_zero(a[at]))
+        .collect();
     let params: Spec<llt::LltParams, T> = Spec::default();
     let mut memory = MemBuffer::new(llt::cholesky_in_place_scratch::<T>(n, Par::Seq, params));
     let matrix = MatMut::from_column_major_slice_mut(a, n, n);
@@ -36,11 +36,17 @@ pub fn cholesky<T: Real>(n: usize, a: &mut [T]) -> bool {
     for column in 1..n {
         a[column * n..][..column].fill(T::zero());
     }
+    // The crate loses the sign of a zero from which zeros are subtracted. The pivot is above zero.
+    for at in signed {
+        if a[at] == T::zero() {
+            a[at] = -T::zero();
+        }
+    }
     true
 }
 
-/// The Cholesky factor column by column, in the order of the op's definition, for matrices with infinities, for which
-/// block products give NaN, and with zeros whose sign is set, which lose it there.
+/// The Cholesky factor column by column, in the order of the op's definition, for matrices with infinities: block
+/// products would give NaN for them.
 fn by_columns<T: Real>(n: usize, a: &mut [T]) -> bool {
     let less = |a: &[T], [row, other]: [usize; 2]| {
         let known = (0..other).map(|k| a[k * n + row] * a[k * n + other]);
@@ -106,10 +112,6 @@ pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32])
         let rows = pivots.iter_mut().zip(0..);
         return rows.for_each(|(pivot, row)| *pivot = row);
     }
-    if a.iter().any(|x| negative_zero(*x)) {
-        // The crate loses its sign.
-        return eliminate([rows, columns], a, pivots);
-    }
     let given = a.to_vec();
     let params: Spec<pivoted::PartialPivLuParams, T> = Spec::default();
     let scratch = pivoted::lu_in_place_scratch::<usize, T>(rows, columns, Par::Seq, params);
@@ -133,10 +135,22 @@ pub fn lu<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32])
         place[held[step]] = step;
         place[held[from]] = from;
     }
+    // The crate loses the sign of a zero from which zeros are subtracted. No pivot by which it divides is zero.
+    for (at, &x) in given.iter().enumerate().filter(|(_, x)| negative_zero(**x)) {
+        let (column, row) = (at / rows, place[at % rows]);
+        let own = column * rows + row;
+        if a[own] == T::zero() {
+            a[own] = if row > column {
+                x / a[column * rows + column]
+            } else {
+                x
+            };
+        }
+    }
 }
 
 /// The LU factors one column after the other, in the order of the op's definition.
-fn eliminate<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32]) {
+pub(crate) fn eliminate<T: Real>([rows, columns]: [usize; 2], a: &mut [T], pivots: &mut [i32]) {
     for (step, pivot) in pivots.iter_mut().enumerate() {
         let mut from = step;
         for row in step + 1..rows {

@@ -20,10 +20,6 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
         taus.fill(T::NAN);
         return;
     }
-    if a.iter().any(|x| negative_zero(*x)) {
-        // The crate loses its sign.
-        return reflected([rows, columns], a, taus);
-    }
     let block = plain::recommended_block_size::<T>(rows, columns).max(1);
     let params: Spec<plain::QrParams, T> = Spec::default();
     let scratch = plain::qr_in_place_scratch::<T>(rows, columns, block, Par::Seq, params);
@@ -43,9 +39,28 @@ pub fn qr<T: Real>([rows, columns]: [usize; 2], a: &mut [T], taus: &mut [T]) {
     }
     // The crate passes over columns that are zero from their diagonal on, and loses the factors of columns that are
     // nearly so.
-    if found.rank < steps || !(0..steps).all(|step| reflects(rows, step, a, taus[step])) {
+    // It takes a head of -0 for one above zero; the factor of a column whose head is zero is 1, within rounding.
+    let is_one = |tau: &T| (*tau - T::one()).magnitude() <= T::of(8) * T::EPSILON;
+    let headless = given.iter().any(|x| negative_zero(*x)) && taus.iter().any(is_one);
+    // In a wide matrix it reflects another column in the place of one that it passes over, whose diagonal stays zero.
+    let whole = (0..steps)
+        .all(|step| a[step * rows + step] != T::zero() && reflects(rows, step, a, taus[step]));
+    if found.rank < steps || headless || !whole {
         a.copy_from_slice(&given);
-        reflected([rows, columns], a, taus);
+        return reflected([rows, columns], a, taus);
+    }
+    // It loses the sign of a zero from which zeros are subtracted.
+    for (at, &x) in given.iter().enumerate().filter(|(_, x)| negative_zero(**x)) {
+        let (column, row) = (at / rows, at % rows);
+        // Vectors are divided by the head less the diagonal's element, which have opposite signs.
+        let divided = row > column && taus[column] != T::zero();
+        if a[at] == T::zero() {
+            a[at] = if divided {
+                x / -a[column * rows + column]
+            } else {
+                x
+            };
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Residuals of results: each within a multiple of `n u |A|`, the backward error of these algorithms (Higham 2002,
 //! chapters 8 to 10 and 19).
 
+use crate::factor::eliminate;
 use crate::{
     Lines, Real, cholesky, eigh, fourier, householder_product, lu, qr, svd, triangular_solve,
 };
@@ -156,6 +157,44 @@ fn a_zero_less_zeros_keeps_its_sign() {
     let mut column = [0.0, 1.0];
     qr([2, 1], &mut column, &mut tau);
     assert_eq!((column, tau), ([-1.0, 1.0], [1.0]));
+}
+
+#[test]
+fn a_column_of_zeros_is_not_reflected() {
+    // Columns, the first of which is zero.
+    let mut a = [0.0, 0.0, 1.0, 2.0, 1.0, -1.0];
+    let (given, mut taus) = (a, [1.0; 2]);
+    qr([2, 3], &mut a, &mut taus);
+    assert_eq!((a, taus), (given, [0.0; 2]));
+    let mut a = [1.0, 0.0, 2.0, 0.0, 3.0, 4.0];
+    let given = a;
+    qr([2, 3], &mut a, &mut taus);
+    assert_eq!((a, taus), (given, [0.0; 2]));
+}
+
+#[test]
+fn zeros_keep_their_signs_in_blocks() {
+    // A matrix beside its negative: blocks, and one column after the other.
+    let n = 40;
+    let mut a: Vec<f64> = (0..n * n).map(|at| (at * 7 % 5) as f64 - 2.0).collect();
+    (0..n).for_each(|at| a[at * n + at] = 90.0);
+    (0..n * n)
+        .filter(|at| at % 3 == 1)
+        .for_each(|at| a[at] = -0.0);
+    (0..n).for_each(|row| a[5 * n + row] = if row == 5 { -7.0 } else { -0.0 });
+    let (mut blocks, mut steps) = (a.clone(), a.clone());
+    let (mut pivots, mut own) = (vec![0; n], vec![0; n]);
+    lu([n, n], &mut blocks, &mut pivots);
+    eliminate([n, n], &mut steps, &mut own);
+    assert_eq!(pivots, own);
+    let zeros = |a: &[f64]| -> Vec<(usize, bool)> {
+        let signs = a.iter().enumerate().filter(|(_, x)| **x == 0.0);
+        signs.map(|(at, x)| (at, x.is_sign_negative())).collect()
+    };
+    assert_eq!(zeros(&blocks), zeros(&steps));
+    assert!(zeros(&blocks).iter().any(|(_, negative)| *negative));
+    let near = |(x, y): (&f64, &f64)| (x - y).abs() <= 1e-12 * (1.0 + y.abs());
+    assert!(blocks.iter().zip(&steps).all(near));
 }
 
 /// The orthogonal factor, and the triangular one.

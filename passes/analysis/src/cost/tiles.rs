@@ -471,8 +471,8 @@ fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> O
     // A row that is added to an accumulator waits for the row before it.
     let fills = filled > PART || filled == PART && !summed;
     // Memory that is contiguous along the rows would be written or read element by element.
-    let turned = memory(body, draft)
-        .any(|m| m.order.last() == Some(&rows) && m.stored & element != 0);
+    let turned =
+        memory(body, draft).any(|m| m.order.last() == Some(&rows) && m.stored & element != 0);
     if light && !turned && (fills || !ends && target.vector_bytes / widest < LEAST) {
         return None;
     }
