@@ -210,10 +210,10 @@ pub(super) fn emit(
         ctx.emit_file(crate::WHAT_IF, json);
     }
     let premise = Premise::of(ctx, model);
-    if !pair.is_empty() {
-        if let Some(answer) = pair::answer(ctx, &mut drawn, &pair, records)? {
-            ctx.emit_file("explain-pair", text::premise(&premise) + &answer);
-        }
+    if !pair.is_empty()
+        && let Some(answer) = pair::answer(ctx, &mut drawn, &pair, records)?
+    {
+        ctx.emit_file("explain-pair", text::premise(&premise) + &answer);
     }
     if !ctx.wants_file("explain") && !ctx.wants_file("explain-json") {
         return Ok(());
