@@ -743,9 +743,6 @@ impl Planner<'_> {
     }
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
-        if is_placed(self.ir, op) {
-            return self.placed_cat(op);
-        }
         let apart = "run 'decompose' before 'segment', as '--passes=decompose,preseg,segment' does: it takes the op apart";
         let gpu = matches!(self.artifact.target, Target::Cuda { .. });
         let class = self.ir.def(op).map(|d| d.class);
@@ -758,6 +755,9 @@ impl Planner<'_> {
                 _ => apart,
             };
             return self.error(op, message, help);
+        }
+        if is_placed(self.ir, op) {
+            return self.placed_cat(op);
         }
         let results = self.ir.results(op);
         for &result in results {

@@ -90,7 +90,7 @@ fn short(cut: &CutNote) -> String {
         true => usize::from(!cut.why.through.is_empty()),
         false => 0,
     };
-    let why = cut.why.words.get(at);
+    let why = cut.why.words.get(at).filter(|_| !cut.placed);
     text + &why.map_or(String::new(), |line| format!("  {line}\n"))
 }
 
@@ -157,7 +157,7 @@ pub(super) fn segment(note: &SegmentNote) -> String {
 /// The values that cross between two segments, and the reasons why these are separate.
 pub(super) fn cut(cut: &CutNote) -> String {
     let mut text = crossing(cut);
-    for line in why(&cut.why) {
+    for line in why(&cut.why).iter().filter(|_| !cut.placed) {
         let _ = writeln!(text, "  {line}");
     }
     text
