@@ -1,6 +1,7 @@
 //! Ops that only one kernel computes and no other recomputes: reductions, scans, and ops pinned by the user or by their
 //! op table.
 
+use fuser_dialects::fusion::window::is_placed;
 use fuser_ir::def::{OpClass, Placement};
 use fuser_ir::{Ir, Op, Traits};
 
@@ -16,5 +17,6 @@ pub fn is_pinned(ir: &Ir, op: Op) -> bool {
         || def.traits.contains(Traits::BARRIER)
         || matches!(def.class, OpClass::Reduction | OpClass::Scan)
         || in_memory
+        || is_placed(ir, op)
         || ir.get_attr(op, "fusion.hint").is_some()
 }

@@ -3,8 +3,9 @@
 use fuser_analysis::axes::{Axes, window};
 use fuser_analysis::cost::{Bindings, Copies, Refusal, is_call, made_of_nothing};
 use fuser_dialects::fusion::maps;
+use fuser_dialects::fusion::window::is_placed;
 use fuser_ir::def::{OpClass, Placement};
-use fuser_ir::{Block, Ir, Op, Traits, Value};
+use fuser_ir::{Block, Ir, Op, OpDef, Traits, Value};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -194,8 +195,9 @@ impl Graph {
         }
         // A value that a call reads must be in memory, too.
         let called = |r: Index| {
-            let def = ir.def(self.ops[r as usize]);
-            def.is_some_and(|d| d.operands.iter().any(|o| o.placement == Placement::Memory))
+            let user = self.ops[r as usize];
+            let in_memory = |d: &OpDef| d.operands.iter().any(|o| o.placement == Placement::Memory);
+            is_placed(ir, user) || ir.def(user).is_some_and(in_memory)
         };
         let users = |e: &u32| self.edges[*e as usize].users.clone().into_iter();
         let mut users = self.writes[position].iter().flat_map(users);
