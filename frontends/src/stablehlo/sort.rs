@@ -500,7 +500,7 @@ fn takes_greatest<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<bool> {
     Ok(first && descending)
 }
 
-/// Whether the function named in `called_computations` orders by its first operand alone, and whether it puts the
+/// Two facts about the function named in `called_computations`: it orders by its first operand alone, and it puts the
 /// greatest first.
 fn first_of_comparator<'s>(im: &Importer<'s>, r: &Reading<'s>) -> Made<(bool, bool)> {
     let called = r.attr(&["called_computations"]);

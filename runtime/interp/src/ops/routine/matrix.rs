@@ -81,7 +81,7 @@ impl Arithmetic {
         L::unary(math::Unary::Neg, &mut lane, &self.env);
         lane[0]
     }
-    /// Whether the sign of `x` is set, that of a zero included.
+    /// True if the sign of `x` is set, also for a zero.
     pub(super) fn negative<L: Reducible>(&self, x: L) -> Int {
         let zero = L::default();
         let side = match is_zero(x) {
