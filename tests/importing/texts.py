@@ -831,7 +831,7 @@ def windows_by_a_body(x, y):
 
     both = lax.reduce_window((x, jnp.arange(9)), (-jnp.inf, -1), first, (3,), (2,), "SAME")
     apart = lax.reduce_window((x, y), (0.0, 1.0), lambda a, b: (a[0] + b[0], a[1] * b[1]), (3,), (1,), "VALID")
-    return *both, *apart, lax.reduce_window(x, 0.0, lambda a, b: jnp.sqrt(a * a + b * b), (4,), (1,), "VALID")
+    return *both, *apart, lax.reduce_window(x, 0.0, lambda a, b: jnp.maximum(jnp.abs(a), jnp.abs(b)), (4,), (1,), "VALID")
 
 
 @program((3, 5), ((4, 6), u8))
@@ -841,7 +841,7 @@ def narrow_indices(x, y):
 
 @program((6,), (6,))
 def complex_signs(x, y):
-    z = jnp.sign(lax.complex(jnp.where(x > 0, x, 0), jnp.where(x > 0, y, 0)))
+    z = jnp.sign(lax.complex(jnp.where(x > 0, x, 0), jnp.where(x > 0, 0, jnp.maximum(y, 0))))
     count = lax.broadcasted_iota(jnp.complex64, (2, 3), 1)
     return z.real, z.imag, count.real, count.imag
 

@@ -21,11 +21,10 @@ module @jit_windows_by_a_body attributes {mhlo.num_partitions = 1 : i32, mhlo.nu
     %cst_2 = stablehlo.constant dense<0.000000e+00> : tensor<f32>
     %3 = "stablehlo.reduce_window"(%arg0, %cst_2) <{base_dilations = array<i64: 1>, padding = dense<0> : tensor<1x2xi64>, window_dilations = array<i64: 1>, window_dimensions = array<i64: 4>, window_strides = array<i64: 1>}> ({
     ^bb0(%arg2: tensor<f32>, %arg3: tensor<f32>):
-      %4 = stablehlo.multiply %arg2, %arg2 : tensor<f32>
-      %5 = stablehlo.multiply %arg3, %arg3 : tensor<f32>
-      %6 = stablehlo.add %4, %5 : tensor<f32>
-      %7 = stablehlo.sqrt %6 : tensor<f32>
-      stablehlo.return %7 : tensor<f32>
+      %4 = stablehlo.abs %arg2 : tensor<f32>
+      %5 = stablehlo.abs %arg3 : tensor<f32>
+      %6 = stablehlo.maximum %4, %5 : tensor<f32>
+      stablehlo.return %6 : tensor<f32>
     }) : (tensor<9xf32>, tensor<f32>) -> tensor<6xf32>
     return %1#0, %1#1, %2#0, %2#1, %3 : tensor<5xf32>, tensor<5xi32>, tensor<7xf32>, tensor<7xf32>, tensor<6xf32>
   }
@@ -45,4 +44,4 @@ module @jit_windows_by_a_body attributes {mhlo.num_partitions = 1 : i32, mhlo.nu
 // out: 1 1 5 6 7
 // out: 1.125 -1.375 -3.125 -1.125 1.375 1.125 -1.125
 // out: -0.052734375 0.087890625 0.087890625 -0.14648438 -0.048828125 -0.6347656 -1.1425781
-// out: 2.9047375 2.6809514 2.1650634 1.8200274 1.25 2.25
+// out: 1.625 1.625 1.625 1.375 1.125 1.875
