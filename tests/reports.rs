@@ -14,7 +14,7 @@ use crate::importing::{load, session, texts};
 const PIPELINES: [&str; 3] = ["segment", "preseg,segment", fuser_passes::FRONT];
 
 /// Texts of examples, or of imported programs, that may differ in the order of ops and in which of equal values they read.
-const MOST_OTHER: usize = 8;
+const MOST_OTHER: usize = 10;
 
 /// An imported program whose report is refused as a grouping (FIR0712, self-mapped): one of its kernels computes rows
 /// along both axes of a square of comparisons. The search finds that form of the kernel, reading a grouping does not.
