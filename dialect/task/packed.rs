@@ -4,8 +4,8 @@
 //! task.program @f(%x: tensor<4x[2*N_half]xf4E2M1FN>)      =>      task.program @f(%x: tensor<4x[N_half]xui8> {packed = 1})
 //! ```
 //!
-//! Of two neighbours along the innermost axis in memory, the first has the low bits of their byte, so this axis has an
-//! even number of elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark. The mark gives
+//! Two neighbours along the innermost axis in memory share a byte, and the first has its low bits. This axis has an even
+//! number of elements. `unpack-floats` makes the bytes visible, as tensors of `ui8` with the mark. The mark gives
 //! the axis, since the order of axes does not determine an axis with a single byte. If an axis of bytes is half of a
 //! named extent, the name becomes twice another name, and the program records the name that it is half of.
 

@@ -1,8 +1,8 @@
 //! The recorder: an instrument that keeps the text around each pass that changed the IR, the graph of each program
 //! before lowering, the prices of other groupings of its segments, and the files that passes offer.
 //!
-//! These prices are those that `segment` gives of a program whose segments are drawn, so `--explain` of that program has
-//! the same numbers.
+//! The prices come from `segment` on the program with its segments drawn, so `--explain` of that program has the same
+//! numbers.
 //!
 //! Texts are lists of lines, and each distinct line is stored once, without indentation: a pass that wraps a hundred
 //! lines in a region adds two. A text is a list of runs `[first line, lines, indentation]`.

@@ -1,8 +1,8 @@
 //! Interning: equal things get equal ids, so types, attributes and strings compare by one integer.
 //!
 //! Each item is stored once, in an arena in order of first use. The look-up table holds a hash and an id for each item,
-//! eight bytes, so a program of a million ops with as many locations stays small, and growing moves little data. Ids
-//! are a function of the input alone.
+//! eight bytes. A program of a million ops with as many locations stays small, and growing moves little data. Ids are a
+//! function of the input alone.
 
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};

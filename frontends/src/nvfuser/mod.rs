@@ -10,7 +10,7 @@
 //! | `export.rs` | a program to text |
 //!
 //! Extents that a definition leaves open (`-1`) get names. If an op needs two extents to be equal, they become one.
-//! Such findings are put into the types of the next pass over the text, until there are no new ones.
+//! The importer reads the text again with the types found so far, until a pass finds no new equality.
 
 mod args;
 mod export;

@@ -40,7 +40,9 @@ pub(super) fn generate(
         let symbol = kernel.and_then(|&kernel| ir.strings.lookup(ir.symbol_name(kernel)?));
         let bytes = symbol.and_then(|symbol| results.get_mut(&symbol)?.get_mut(argument));
         // Nothing is stored past the caches there.
-        bytes.map(|bytes| *bytes = 0).unwrap_or_default();
+        if let Some(bytes) = bytes {
+            *bytes = 0;
+        }
     }
     let products = &lowered.products;
     let counter = options.counter.as_ref();

@@ -1,7 +1,7 @@
 //! An op against its table: operands, clauses, regions, result types. Shared by parser, builder and verifier.
 //!
-//! Works on an op before it exists ([`OpParts`]), collects every mistake, and runs an op's own inference only on parts
-//! that fit its table, so that inference may rely on the table. Never makes ops.
+//! The check works on an op before it exists ([`OpParts`]) and collects every mistake. An op's own inference runs only on
+//! parts that fit the op's table, so it may rely on the table. Never makes ops.
 
 pub mod codes;
 mod place;

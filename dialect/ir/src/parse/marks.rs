@@ -5,7 +5,7 @@
 //! Looks at most two tokens ahead, and never changes a mark before the last boundary passed.
 //!
 //! Brackets are matched on a stack on the heap. A definition (`%x =`) and the `}` of a region close all brackets that a
-//! statement left open, so an unclosed bracket affects one statement, not the rest of the file.
+//! statement left open. An unclosed bracket affects one statement, not the rest of the file.
 
 use super::outline::{Bracket, Fault, Open, Outline, Statement};
 use crate::elements;

@@ -284,7 +284,7 @@ fn layered(seed: u64, layers: u32) -> (Problem, Vec<bool>) {
     (all, now)
 }
 
-/// Of equal layers, a few kernels are solved. The others are answered from traces, with exactly the results and the
+/// A few kernels of equal layers are solved. The others are answered from traces, with exactly the results and the
 /// work of a solution. This also holds if one value is written, or not written, in one layer only.
 #[test]
 fn a_kernel_that_looks_the_same_is_solved_the_same() {

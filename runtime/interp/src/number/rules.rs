@@ -242,7 +242,7 @@ impl Rules {
             ..self
         }
     }
-    /// These rules without the errors of a sampled execution; its choices stay.
+    /// The rules without the errors of a sampled execution; its choices stay.
     pub fn precise(self) -> Self {
         Self {
             noise: None,
@@ -267,7 +267,7 @@ impl Rules {
     pub fn cutting(self) -> Self {
         Self { cuts: true, ..self }
     }
-    /// These rules with sums that may be combined from the means of parts.
+    /// The rules with sums that may be combined from the means of parts.
     pub fn of_parts(self) -> Self {
         Self {
             parts: true,

@@ -17,7 +17,7 @@ enum Home {
     Input,
     /// Each segment that uses it: it is created from nothing.
     Free,
-    /// These segments; the first writes it for others.
+    /// The segments that compute it; the first writes it for others.
     Segments(Vec<usize>),
 }
 
