@@ -108,19 +108,25 @@ fn row(kind: &Kind, run: &Run, bytes: usize, folder: &Path) -> Row {
     }
 }
 
-/// Twice the text at most [`GROWTH`] times the time; what seems to take longer is measured again, as something else may have run.
+/// Twice the text at most [`GROWTH`] times the time. A pair that seems to take longer is measured again, both texts, as
+/// something else may have run beside one of them.
 fn growth(kind: &Kind, run: &Run, bytes: usize, folder: &Path) -> (Vec<Row>, Option<String>) {
-    let once = row(kind, run, bytes, folder);
-    let mut twice = row(kind, run, 2 * bytes, folder);
-    let allowed = once.used.time.mul_f64(GROWTH) + NOISE;
-    for _ in 0..2 {
-        if twice.used.time > allowed && twice.used.time < LONGEST / 2 {
-            twice = row(kind, run, 2 * bytes, folder);
+    const PAIRS: usize = 4;
+    let mut fault = None;
+    let mut rows = Vec::new();
+    for _ in 0..PAIRS {
+        rows = [bytes, 2 * bytes]
+            .map(|bytes| row(kind, run, bytes, folder))
+            .into();
+        let (once, twice) = (&rows[0], &rows[1]);
+        let allowed = once.used.time.mul_f64(GROWTH) + NOISE;
+        let grown = twice.used.time > allowed && twice.bytes < 5 * once.bytes / 2;
+        fault = grown.then(|| format!("grows from {:?}", once.used.time));
+        if fault.is_none() || twice.used.time > LONGEST / 2 {
+            break;
         }
     }
-    let grown = twice.used.time > allowed && twice.bytes < 5 * once.bytes / 2;
-    let fault = grown.then(|| format!("grows from {:?}", once.used.time));
-    (vec![once, twice], fault)
+    (rows, fault)
 }
 
 /// Does `case` for all pairs of kinds and runs on as many threads as there are processors; all rows, and the faults.

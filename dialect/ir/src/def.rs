@@ -609,10 +609,10 @@ impl OpDef {
     }
 }
 
-/// A name without case and underscores.
-fn spelling(name: &str) -> String {
+/// The letters of a name, without case and underscores.
+fn spelling(name: &str) -> impl Iterator<Item = char> + '_ {
     let letters = name.chars().filter(|c| *c != '_');
-    letters.map(|c| c.to_ascii_lowercase()).collect()
+    letters.map(|c| c.to_ascii_lowercase())
 }
 
 /// A dialect: a name, its definition, its ops.
@@ -695,15 +695,14 @@ impl Registry {
             .find_map(|part| self.row(part))
     }
     fn row(&self, name: &str) -> Option<Elsewhere> {
-        let spelling = spelling(name);
+        let same = |other: &str| spelling(other).eq(spelling(name));
         let find = |rows: Names| {
             let mut rows = rows.iter();
-            rows.find(|(there, _)| self::spelling(there) == spelling)
-                .map(|(_, here)| *here)
+            rows.find(|(there, _)| same(there)).map(|(_, here)| *here)
         };
         let own = |op: &&'static OpDef| {
             let short = op.name.split_once('.').map_or("", |(_, short)| short);
-            self::spelling(short) == spelling && op.dialect() != "kernel"
+            same(short) && op.dialect() != "kernel"
         };
         let named = find(self.foreign.names).or_else(|| self.ops().find(own).map(|op| op.name));
         let composed = || find(self.foreign.composed).map(Elsewhere::Composed);
