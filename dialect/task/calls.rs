@@ -1,26 +1,28 @@
-//! Programs that other programs run: the callees of `task.loop` and `task.devices`, and the rules about them.
+//! Programs that other programs run: the callees of `task.loop`, `task.if` and `task.devices`, and the rules about
+//! them.
 //!
 //! ```text
-//! @main ──task.loop──> @step          a program runs those that its loops name, and never itself
-//!             └──────> @goes_on
+//! @main ──task.loop──> @step          a program runs those that its ops name, and never itself
+//!    │        └──────> @goes_on
+//!    └────task.if────> @then, @else
 //! ```
 //!
 //! A symbol is looked up among the ops of the module around the caller.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::{At, OpError};
-use fuser_ir::{Ir, Op, Sym, TypeId, TypeKind, describe, layout};
+use fuser_ir::{DType, Extent, Ir, Op, Sym, TypeId, TypeKind, describe, layout};
 use rustc_hash::FxHashMap;
 
-use super::ops::{DEVICES, LOOP, PROGRAM, SEGMENT};
+use super::ops::{DEVICES, IF, LOOP, PROGRAM, SEGMENT};
 use super::verify::signature;
 use super::{CALLEE, DEVICE_PROGRAM, LOOP_FORM, RECURSION, mesh};
 
-/// Loops inside each other, counted along the programs that run each other.
+/// Loops and branches inside each other, counted along the programs that run each other.
 pub const MAX_DEPTH: usize = 64;
 
-/// The clauses of a loop that name programs.
-pub const CALLEES: [&str; 2] = ["condition", "body"];
+/// The clauses of loops, branches and `task.devices` that name programs.
+pub const CALLEES: [&str; 4] = ["condition", "body", "then", "else"];
 
 /// The name in a clause that refers to a program.
 pub fn symbol(ir: &Ir, op: Op, clause: &str) -> Option<Sym> {
@@ -59,7 +61,7 @@ pub fn devices(ir: &Ir, program: Op) -> Option<Op> {
 
 /// The ops of a program that run others, in order.
 fn callers(ir: &Ir, program: Op) -> Vec<Op> {
-    let runs = |op: Op| ir.is(op, &LOOP) || ir.is(op, &DEVICES);
+    let runs = |op: Op| runs_programs(ir, op) || ir.is(op, &DEVICES);
     let mut found = Vec::new();
     for op in ir.children(program) {
         if runs(op) {
@@ -70,6 +72,11 @@ fn callers(ir: &Ir, program: Op) -> Vec<Op> {
         }
     }
     found
+}
+
+/// True for a loop and a branch: ops that run programs on the device of the program around them.
+pub fn runs_programs(ir: &Ir, op: Op) -> bool {
+    ir.is(op, &LOOP) || ir.is(op, &IF)
 }
 
 /// True if the body of a loop returns value `index` as it came.
@@ -112,23 +119,23 @@ impl Graph {
     }
 }
 
-/// True if a program is the body of a loop.
-pub fn is_body(ir: &Ir, module: Op, program: Op) -> bool {
+/// True if a loop or a branch names a program in one of these clauses.
+pub fn is_run_as(ir: &Ir, module: Op, program: Op, clauses: &[&str]) -> bool {
     let Some(name) = ir
         .attr_of(program, "sym_name")
         .and_then(AttrKind::as_string)
     else {
         return false;
     };
-    let programs = ir
-        .children(module)
-        .into_iter()
-        .filter(|&op| ir.is(op, &PROGRAM));
-    let mut loops = programs.flat_map(|program| loops(ir, program));
-    loops.any(|op| symbol(ir, op, "body") == Some(name))
+    let children = ir.children(module).into_iter();
+    let programs = children.filter(|&op| ir.is(op, &PROGRAM));
+    let callers = programs.flat_map(|program| callers(ir, program));
+    let mut callers = callers.filter(|&op| runs_programs(ir, op));
+    let names = |op, clause: &&str| symbol(ir, op, clause) == Some(name);
+    callers.any(|op| clauses.iter().any(|clause| names(op, clause)))
 }
 
-/// The programs of a module that no loop of another names.
+/// The programs of a module that no op of another names.
 pub fn roots(ir: &Ir, module: Op) -> Vec<Op> {
     let graph = Graph::of(ir, module);
     let mut called = vec![false; graph.programs.len()];
@@ -166,11 +173,11 @@ pub fn reached(ir: &Ir, module: Op, program: Op) -> Vec<Op> {
         .collect()
 }
 
-/// Checks a `builtin.module`: no program runs itself, directly or indirectly, and loops are not nested too deeply.
+/// Checks a `builtin.module`: no program runs itself, directly or indirectly, and programs are not nested too deeply.
 pub fn module(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
     let graph = Graph::of(ir, op);
     let text = |at: usize| ir.symbol_name(graph.programs[at]).unwrap_or_default();
-    // Loops below each program; `None` before it is known.
+    // Levels below each program; `None` before they are known.
     let mut depths: Vec<Option<usize>> = vec![None; graph.programs.len()];
     let mut open = vec![false; graph.programs.len()];
     for first in 0..graph.programs.len() {
@@ -200,7 +207,7 @@ pub fn module(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         }
         if depths[first].is_some_and(|depth| depth > MAX_DEPTH) {
             let message = format!(
-                "`@{}` has more than {MAX_DEPTH} loops inside each other",
+                "`@{}` has more than {MAX_DEPTH} loops and branches inside each other",
                 text(first)
             );
             errors.push(OpError::new(message).code(&RECURSION));
@@ -225,76 +232,132 @@ pub fn verify(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
         _ => {}
     }
     let values: Vec<TypeId> = ir.operands(op).map(|value| ir.value_type(value)).collect();
+    named_extents(ir, &values, 0, errors);
+    if let Some(results) = program(ir, op, "body", &values, errors) {
+        gives(ir, op, "body", results, &values, errors);
+    }
+    if let Some(results) = program(ir, op, "condition", &values, errors)
+        && !matches!(results, [ty] if is_truth(ir, *ty))
+    {
+        let (name, results) = (symbol_text(ir, op, "condition"), list(ir, results));
+        let text = format!("`@{name}` gives {results}, a condition is one `tensor<i1>`");
+        errors.push(OpError::at(At::Clause("condition"), text).code(&CALLEE));
+    }
+}
+
+/// `task.if`: one truth value, and two programs of the same signature, that of the op.
+pub fn verify_if(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
+    let operands: Vec<TypeId> = ir.operands(op).map(|value| ir.value_type(value)).collect();
+    let results = ir.results(op).iter().map(|&value| ir.value_type(value));
+    let results: Vec<TypeId> = results.collect();
+    let Some((&condition, values)) = operands.split_first() else {
+        return;
+    };
+    if !is_truth(ir, condition) {
+        let text = format!(
+            "is a `{}`, a condition is one `i1` or `tensor<i1>`",
+            describe::ty(ir, condition)
+        );
+        let help = "`fusion.compare` gives one of two scalars; `fusion.all` and `fusion.any` give one of many";
+        errors.push(OpError::at(At::Operand(0), text).code(&LOOP_FORM).help(help));
+    }
+    named_extents(ir, values, 1, errors);
+    for clause in ["then", "else"] {
+        if let Some(given) = program(ir, op, clause, values, errors) {
+            gives(ir, op, clause, given, &results, errors);
+        }
+    }
+}
+
+/// Reports extents without a name, which mean something else in each program. The values are operands from `first` on.
+fn named_extents(ir: &Ir, values: &[TypeId], first: usize, errors: &mut Vec<OpError>) {
     for (index, &ty) in values.iter().enumerate() {
-        let tensor = ir.ty(ty).as_tensor();
-        let unnamed =
-            tensor.is_some_and(|t| t.dims.iter().any(|d| d.extent == fuser_ir::Extent::Unknown));
-        if unnamed {
+        let unnamed = |t: &fuser_ir::TensorType| t.dims.iter().any(|d| d.extent == Extent::Unknown);
+        if ir.ty(ty).as_tensor().is_some_and(unnamed) {
             let text = format!(
                 "value {index} is a `{}`, whose extents have no names",
                 describe::ty(ir, ty)
             );
-            let error = OpError::at(At::Operand(index), text).code(&LOOP_FORM);
+            let error = OpError::at(At::Operand(first + index), text).code(&LOOP_FORM);
             errors.push(error.help("write names for them, `[N]`"));
         }
     }
-    for clause in CALLEES {
-        let Some(name) = symbol(ir, op, clause).map(|name| ir.str(name)) else {
-            continue;
-        };
-        let Some(program) = callee(ir, op, clause) else {
-            let text = format!("`@{name}` is no program of the module");
-            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
-            continue;
-        };
-        let Some((inputs, results)) = signature(ir, program) else {
-            continue;
-        };
-        let same = |types: &[TypeId]| {
-            let pairs = types.iter().zip(&values);
-            types.len() == values.len() && pairs.into_iter().all(|(&a, &b)| layout::agree(ir, a, b))
-        };
-        let list = |types: &[TypeId]| {
-            let types: Vec<String> = types.iter().map(|&ty| describe::ty(ir, ty)).collect();
-            format!("({})", types.join(", "))
-        };
-        let around = mesh::program_around(ir, op);
-        let device = |program: Op| mesh::is_device_program(ir, program);
-        if around.is_some_and(|around| device(around) != device(program)) {
-            let text =
-                format!("`@{name}` and the program around the loop are not both `{{task.device}}`");
-            errors.push(OpError::at(At::Clause(clause), text).code(&DEVICE_PROGRAM));
-        }
-        if !same(inputs) {
-            let text = format!(
-                "`@{name}` takes {}, the loop has {}",
-                list(inputs),
-                list(&values)
-            );
-            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
-        }
-        let truth = |types: &[TypeId]| match types {
-            [ty] => match ir.ty(*ty) {
-                TypeKind::Scalar(dtype) => *dtype == fuser_ir::DType::I1,
-                TypeKind::Tensor(t) => t.dims.is_empty() && t.dtype == fuser_ir::DType::I1,
-                _ => false,
-            },
-            _ => false,
-        };
-        if clause == "body" && !same(results) {
-            let text = format!(
-                "`@{name}` gives {}, the loop has {}",
-                list(results),
-                list(&values)
-            );
-            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
-        }
-        if clause == "condition" && !truth(results) {
-            let text = format!(
-                "`@{name}` gives {}, a condition is one `tensor<i1>`",
-                list(results)
-            );
-            errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
-        }
+}
+
+/// True for the types of one truth value.
+fn is_truth(ir: &Ir, ty: TypeId) -> bool {
+    match ir.ty(ty) {
+        TypeKind::Scalar(dtype) => *dtype == DType::I1,
+        TypeKind::Tensor(t) => t.dims.is_empty() && t.dtype == DType::I1,
+        _ => false,
+    }
+}
+
+fn list(ir: &Ir, types: &[TypeId]) -> String {
+    let types: Vec<String> = types.iter().map(|&ty| describe::ty(ir, ty)).collect();
+    format!("({})", types.join(", "))
+}
+
+fn same(ir: &Ir, a: &[TypeId], b: &[TypeId]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(&a, &b)| layout::agree(ir, a, b))
+}
+
+fn symbol_text<'i>(ir: &'i Ir, op: Op, clause: &str) -> &'i str {
+    symbol(ir, op, clause).map_or("", |name| ir.str(name))
+}
+
+/// Checks the program that a clause names: that there is one, on the same device, that takes these values. Returns the
+/// types of its results.
+fn program<'i>(
+    ir: &'i Ir,
+    op: Op,
+    clause: &'static str,
+    values: &[TypeId],
+    errors: &mut Vec<OpError>,
+) -> Option<&'i [TypeId]> {
+    let name = ir.str(symbol(ir, op, clause)?);
+    let Some(program) = callee(ir, op, clause) else {
+        let text = format!("`@{name}` is no program of the module");
+        errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+        return None;
+    };
+    let (inputs, results) = signature(ir, program)?;
+    let device = |program: Op| mesh::is_device_program(ir, program);
+    if mesh::program_around(ir, op).is_some_and(|around| device(around) != device(program)) {
+        let text = format!(
+            "`@{name}` and the program around the {} are not both `{{task.device}}`",
+            noun(ir, op)
+        );
+        errors.push(OpError::at(At::Clause(clause), text).code(&DEVICE_PROGRAM));
+    }
+    if !same(ir, inputs, values) {
+        let (takes, has) = (list(ir, inputs), list(ir, values));
+        let text = format!("`@{name}` takes {takes}, the {} has {has}", noun(ir, op));
+        errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+    }
+    Some(results)
+}
+
+/// Checks that a program gives results of these types.
+fn gives(
+    ir: &Ir,
+    op: Op,
+    clause: &'static str,
+    results: &[TypeId],
+    wanted: &[TypeId],
+    errors: &mut Vec<OpError>,
+) {
+    if !same(ir, results, wanted) {
+        let (gives, has) = (list(ir, results), list(ir, wanted));
+        let name = symbol_text(ir, op, clause);
+        let text = format!("`@{name}` gives {gives}, the {} has {has}", noun(ir, op));
+        errors.push(OpError::at(At::Clause(clause), text).code(&CALLEE));
+    }
+}
+
+fn noun(ir: &Ir, op: Op) -> &'static str {
+    match ir.is(op, &LOOP) {
+        true => "loop",
+        false => "branch",
     }
 }

@@ -17,7 +17,7 @@ pub mod verify;
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
-pub use ops::{DEVICES, LOOP, MESH, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SHARD, SWEEP, YIELD};
+pub use ops::{DEVICES, IF, LOOP, MESH, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SHARD, SWEEP, YIELD};
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {
@@ -31,7 +31,7 @@ pub static DIALECT: DialectDef = DialectDef {
           **What crosses.** The inputs of a task are the values it uses and does not define; its outputs are its results. What \
           crosses a segment's boundary lies in global memory.",
     ops: &[
-        &PROGRAM, &LOOP, &MESH, &SHARD, &DEVICES, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN,
+        &PROGRAM, &LOOP, &IF, &MESH, &SHARD, &DEVICES, &SEGMENT, &SWEEP, &PHASE, &PATTERN, &RETURN,
         &YIELD,
     ],
     discardable: &[labels::LABEL, positions::POSITION],
@@ -108,9 +108,9 @@ pub const PACKED: CodeDef = CodeDef {
 /// FIR0409
 pub const LOOP_FORM: CodeDef = CodeDef {
     code: "FIR0409",
-    title: "a loop that says not how long it goes on",
+    title: "a loop without an end, or a branch without a condition",
     explanation: "A `task.loop` has one of two clauses: `turns`, a number, or `condition`, a program that is asked before each turn. The \
-                  extents of its values are numbers or have names.",
+                  condition of a `task.if` is one `i1` or `tensor<i1>`. The extents of the values of both are numbers or have names.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x body @step\n  task.return %y\n}\n\
               task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
 };
@@ -118,9 +118,9 @@ pub const LOOP_FORM: CodeDef = CodeDef {
 /// FIR0410
 pub const CALLEE: CodeDef = CodeDef {
     code: "FIR0410",
-    title: "a loop and its program do not fit together",
+    title: "a loop or a branch and its program do not fit together",
     explanation: "`body` names a program of the module that takes and gives values of the types that the loop carries; `condition` one that \
-                  takes them and gives one `tensor<i1>`.",
+                  takes them and gives one `tensor<i1>`. `then` and `else` of a `task.if` name programs that take its values and give its results.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @step\n  task.return %y\n}\n\
               task.program @step(%x: tensor<5xf32>) -> tensor<5xf32> {\n  task.return %x\n}",
 };
@@ -129,8 +129,8 @@ pub const CALLEE: CodeDef = CodeDef {
 pub const RECURSION: CodeDef = CodeDef {
     code: "FIR0411",
     title: "programs that run themselves",
-    explanation: "A program runs those that its loops name, and these run others; none of them is the program itself. At most 64 loops lie \
-                  inside each other.",
+    explanation: "A program runs those that its loops and branches name, and these run others; none of them is the program itself. At most 64 loops \
+                  and branches lie inside each other.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
 };
 

@@ -10,7 +10,7 @@ use fuser_ir::def::{
 use super::{mesh, verify};
 
 /// The kinds that a segment can be lowered as; the default is `kernel`.
-pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "loop"];
+pub const SEGMENT_KINDS: &[&str] = &["kernel", "view", "library", "control"];
 /// The roles that an axis can have in a sweep.
 pub const ROLES: &[&str] = &["grid", "stream", "tile"];
 
@@ -84,7 +84,7 @@ pub static SEGMENT: OpDef = OpDef {
     summary: "what becomes one kernel",
     doc: "Its ops become one kernel, or what `kind` says. Inputs and outputs lie in global memory. Its results are the yielded \
           values. A segment never depends on itself by way of others: the order of ops excludes it. `kind \"view\"`: the result is \
-          a view of an input, nothing runs. `kind \"loop\"`: its op is a `task.loop` or a `task.devices`, whose programs have segments of their own.",
+          a view of an input, nothing runs. `kind \"control\"`: its op is a `task.loop`, a `task.if` or a `task.devices`, whose programs have segments of their own.",
     example: "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.segment @s0 kind \"kernel\" {\n    %y = fusion.exp %x\n    task.yield %y\n  }\n  task.return %y\n}",
     clauses: &[optional(
         "kind",
@@ -231,6 +231,56 @@ pub static LOOP: OpDef = OpDef {
     traits: Traits::PURE,
     parents: &["task.program", "task.segment"],
     verify: Some(super::calls::verify),
+    ..OpDef::EMPTY
+};
+
+/// `task.if`
+pub static IF: OpDef = OpDef {
+    name: "task.if",
+    summary: "one of two programs, chosen by a truth value",
+    doc: "Runs the program `then` on the values if the condition is true, and the program `else` otherwise; the results are those of the program that \
+          runs. The other one costs nothing. `fusion.where` chooses between values that are both computed: it shares kernels with its neighbours, and \
+          chooses for each element.\n\n\
+          The condition is one `i1` or `tensor<i1>`. Both are programs of the module that take and give values of the same types, and no program comes to \
+          itself. Values are tensors and scalars of reals; complex numbers go by their parts. Their extents are numbers or have names, which mean the same \
+          in both programs. A branch of more than two ways is one in the `else` of another.\n\n\
+          It is the `if` of StableHLO, `lax.cond` and `scf.if`, with regions as programs.",
+    example: "module {\n  task.program @f(%x: tensor<8xf32>, %p: tensor<i1>) -> tensor<8xf32> {\n    %y = task.if %p, %x then @up else @down : tensor<8xf32>\n    task.return %y\n  }\n  task.program @up(%x: tensor<8xf32>) -> tensor<8xf32> {\n    %y = fusion.sort %x dim 0\n    task.return %y\n  }\n  task.program @down(%x: tensor<8xf32>) -> tensor<8xf32> {\n    %y = fusion.flip %x dims [0]\n    task.return %y\n  }\n}",
+    class: OpClass::Control,
+    operands: &[
+        OperandDef {
+            variadic: false,
+            placement: Placement::Memory,
+            ..operands(
+                "condition",
+                TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
+                "true to run `then`",
+            )
+        },
+        OperandDef {
+            placement: Placement::Memory,
+            ..operands(
+                "values",
+                TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
+                "the arguments of both programs",
+            )
+        },
+    ],
+    clauses: &[
+        clause("then", ClauseKind::Symbol, "the program that runs if the condition is true"),
+        clause("else", ClauseKind::Symbol, "the program that runs otherwise"),
+    ],
+    results: &[ResultDef {
+        placement: Placement::Memory,
+        ..results(
+            "outputs",
+            TypeConstraint::new(Shape::TensorOrScalar, DTypes::KERNEL),
+            "the results of the program that runs",
+        )
+    }],
+    traits: Traits::PURE,
+    parents: &["task.program", "task.segment"],
+    verify: Some(super::calls::verify_if),
     ..OpDef::EMPTY
 };
 

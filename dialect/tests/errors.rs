@@ -1243,6 +1243,36 @@ const CASES: &[Case] = &[
          task.program @step(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
     ),
     (
+        "task.if",
+        "FIR0409",
+        "task.program @f(%x: tensor<4xf32>, %p: tensor<4xi1>) -> tensor<4xf32> {\n  %y = task.if %p, %x then @g else @g : tensor<4xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.if",
+        "FIR0409",
+        "task.program @f(%x: tensor<?xf32>, %p: tensor<i1>) -> tensor<?xf32> {\n  %y = task.if %p, %x then @g else @g : tensor<?xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<?xf32>) -> tensor<?xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.if",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {\n  %y = task.if %p, %x then @g else @h : tensor<4xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.if",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {\n  %y = task.if %p then @g else @g : tensor<4xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
+        "task.if",
+        "FIR0410",
+        "task.program @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<5xf32> {\n  %y = task.if %p, %x then @g else @g : tensor<5xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+    ),
+    (
         "builtin.module",
         "FIR0411",
         "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @g\n  task.return %y\n}\n\
@@ -1252,6 +1282,12 @@ const CASES: &[Case] = &[
         "builtin.module",
         "FIR0411",
         "task.program @f(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %y = task.loop %x turns 3 body @f\n  task.return %y\n}",
+    ),
+    (
+        "builtin.module",
+        "FIR0411",
+        "task.program @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {\n  %y = task.if %p, %x, %p then @g else @f : tensor<4xf32>\n  task.return %y\n}\n\
+         task.program @g(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {\n  task.return %x\n}",
     ),
     ("task.pattern", "FIR0405", "task.pattern {\n  task.yield\n}"),
     (

@@ -30,7 +30,7 @@ const LEGEND: [string, string][] = [
   ["library", "call of a library"],
   ["copy", "copy"],
   ["view", "view"],
-  ["loop", "loop"],
+  ["control", "loop or branch"],
   ["op pointwise", "pointwise"],
   ["op reduce", "reduction"],
   ["op shape", "shape, index"],

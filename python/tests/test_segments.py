@@ -107,7 +107,7 @@ task.program @turn(%x: tensor<9xf32>) -> tensor<9xf32> {
   task.return %y
 }"""
         )
-        self.assertEqual([segment.kind for segment in loop.segments()], ["loop", "kernel"])
+        self.assertEqual([segment.kind for segment in loop.segments()], ["control", "kernel"])
         self.assertIn("<svg", loop.segments()._repr_html_())
         x = np.linspace(-2, 2, 9, dtype=np.float32)
         same(self, loop.split().compile()(x), loop.compile()(x))

@@ -56,7 +56,7 @@ fn program(report: &Value) -> Picture {
             Some("library") => "#efe5fb",
             Some("copy") => "#fbf0d8",
             Some("view") => "#eceef1",
-            Some("loop") => "#ddf3e4",
+            Some("control") => "#ddf3e4",
             _ => "#e3edfb",
         }),
     });

@@ -63,9 +63,9 @@ pub fn check(
 }
 
 /// The operations of an op. A loop counts its programs once for each turn, or once if the number of turns depends on
-/// data.
+/// data. A branch counts the side that takes more.
 fn work(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>, known: &mut HashMap<Op, u128>) -> u128 {
-    if !ir.is(op, &task::LOOP) {
+    if !calls::runs_programs(ir, op) {
         return operations(ir, op, extents);
     }
     let turns = ir.int_of(op, "turns").unwrap_or(1).max(0) as u128;
@@ -83,7 +83,10 @@ fn work(ir: &Ir, op: Op, extents: &BTreeMap<String, i64>, known: &mut HashMap<Op
                 own
             }
         };
-        sum = sum.saturating_add(own);
+        sum = match ir.is(op, &task::IF) {
+            true => sum.max(own),
+            false => sum.saturating_add(own),
+        };
     }
     sum.saturating_mul(turns)
 }

@@ -166,7 +166,7 @@ fn run(
             after[*buffer as usize][..bytes.len()].copy_from_slice(&bytes);
         }
         // One turn shows what any does.
-        Step::Turn { .. } | Step::Again { .. } => {}
+        Step::Turn { .. } | Step::Jump { .. } => {}
         Step::Product { .. }
         | Step::Attention { .. }
         | Step::Scatter { .. }

@@ -1,33 +1,22 @@
 //! Control flow. Loops whose total number of operations over all turns is small are unrolled; other loops become
-//! `task.loop` (`loops.rs`). Both sides of a branch are computed, or only the possible one if it is known. A loop in a
-//! branch makes no turn if the branch is not taken.
+//! `task.loop` (`loops.rs`). Branches are in `branches.rs`.
 //!
 //! ```text
 //! %r:2 = stablehlo.while(%i = %zero, %a = %x) cond { compare LT, %i, 5 } do { ... }      five times what `do` holds
-//! %r = stablehlo.if(%p) then { %a } else { %b }                                          where %p, %a, %b
 //! ```
 //!
 //! Integers and booleans without axes that depend only on constants are folded while reading.
 
-use fuser_dialects::fusion::{self, build::FusionBuilder};
+use fuser_dialects::fusion;
 use fuser_ir::def::Folded;
 use fuser_ir::{DType, Value};
 
 use super::ast::{self, Block, Item, Param};
-use super::ops::spread;
 use super::{Frame, Importer, op};
 use crate::program::{Fault, Made};
 
 /// The results of an op; `None` where one failed.
 pub(super) type Results = Vec<Option<Value>>;
-
-/// One of the blocks among which an index chooses; the last one is also chosen by all other indices.
-#[derive(Clone, Copy)]
-pub(super) struct Side {
-    index: Value,
-    number: usize,
-    count: usize,
-}
 
 impl<'s> Importer<'s> {
     /// The results of an op with control flow whose operands are known; `None` for another op.
@@ -60,9 +49,9 @@ impl<'s> Importer<'s> {
             }
             ("while", &[condition, body], _) => self.repeated(op, condition, body, operands, frame),
             ("if", &[then, otherwise], &[predicate]) => {
-                self.chosen(&[otherwise, then], predicate, frame)
+                self.chosen(op, &[otherwise, then], predicate, frame)
             }
-            ("case", [_, ..], &[index]) => self.chosen(&blocks, index, frame),
+            ("case", [_, ..], &[index]) => self.chosen(op, &blocks, index, frame),
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }
@@ -125,79 +114,6 @@ impl<'s> Importer<'s> {
         for (name, value) in names.iter().zip(values) {
             frame.values.insert(name, vec![*value]);
         }
-    }
-    /// The results of the branch with number `index`, or of the last branch if the number is out of range.
-    fn chosen(
-        &mut self,
-        branches: &[&'s Block],
-        index: Value,
-        frame: &mut Frame<'s>,
-    ) -> Made<Results> {
-        let last = branches.len() - 1;
-        if let Some(index) = self.draft.ir.constant_int(index) {
-            let index = usize::try_from(index).map_or(last, |index| index.min(last));
-            return Ok(self.block(branches[index], frame));
-        }
-        let mut side = |im: &mut Self, number: usize| {
-            let count = branches.len();
-            frame.sides.push(Side {
-                index,
-                number,
-                count,
-            });
-            let results = im.block(branches[number], frame);
-            frame.sides.pop();
-            results
-        };
-        let mut chosen = side(self, last);
-        for number in (0..last).rev() {
-            let own = side(self, number);
-            if own.len() != chosen.len() {
-                return Err(Fault::form("has branches with other numbers of results"));
-            }
-            let mut is_own = None;
-            for (chosen, own) in chosen.iter_mut().zip(own) {
-                let (Some(other), Some(own)) = (*chosen, own) else {
-                    *chosen = None;
-                    continue;
-                };
-                let condition = match is_own {
-                    Some(condition) => condition,
-                    None => *is_own.insert(self.equals(index, number)?),
-                };
-                let condition = spread(self, condition, own)?;
-                *chosen = Some(self.draft.make(&fusion::WHERE, &[condition, own, other])?);
-            }
-        }
-        Ok(chosen)
-    }
-    /// The condition that `index` equals `number`; for a boolean index, 0 is false.
-    fn equals(&mut self, index: Value, number: usize) -> Made {
-        let ty = self.draft.ir.value_type(index);
-        let number = self.draft.number(number as f64, ty)?;
-        Ok(self.draft.builder().compare("eq", index, number)?)
-    }
-    /// The condition that all of these blocks are chosen; `None` if there are no blocks.
-    pub(super) fn taken(&mut self, sides: &[Side]) -> Made<Option<Value>> {
-        let mut taken = None;
-        for side in sides {
-            let is_last = side.number + 1 == side.count;
-            let numbers = match is_last {
-                true => 0..side.number,
-                false => side.number..side.number + 1,
-            };
-            for number in numbers {
-                let mut next = self.equals(side.index, number)?;
-                if is_last {
-                    next = self.draft.make(&fusion::NOT, &[next])?;
-                }
-                taken = Some(match taken {
-                    None => next,
-                    Some(taken) => self.draft.make(&fusion::AND, &[taken, next])?,
-                });
-            }
-        }
-        Ok(taken)
     }
     /// The value, or the constant that it equals: an integer or boolean without axes that depends only on constants.
     pub(super) fn folded(&mut self, value: Value) -> Value {

@@ -13,7 +13,6 @@
 use std::collections::{HashMap, HashSet};
 
 use fuser_dialects::{fusion, task};
-use fuser_ir::build::Builder;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, DType, Extent, Ir, Op, Value, describe};
 
@@ -47,15 +46,27 @@ impl Looped {
     }
 }
 
-/// The values that a loop carries: those of the text, and outer values that its regions use.
-struct Carried<'s> {
+/// The role of a region of a loop or a branch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Region {
+    /// Yields a truth value.
+    Condition,
+    /// Yields values of the types that the loop carries.
+    Body,
+    /// Yields the results of a branch, and does not name the values that it takes.
+    Side,
+}
+
+/// The values that a loop carries: those of the text, and outer values that its regions use. A branch has outer ones,
+/// and as its own at most the index of a side.
+pub(super) struct Carried<'s> {
     /// The names of the text.
     names: Vec<&'s str>,
     /// All values, and how many of them are the text's.
     values: Vec<Value>,
     own: usize,
     /// The parts by which each is carried.
-    parts: Vec<Vec<Value>>,
+    pub parts: Vec<Vec<Value>>,
     /// Outer names, each with the values that it stands for.
     outside: Vec<(&'s str, Vec<Option<Value>>)>,
 }
@@ -69,29 +80,11 @@ impl<'s> Importer<'s> {
         first: &[Value],
         frame: &Frame<'s>,
     ) -> Made<Option<Looped>> {
-        let mut carried = Carried {
-            names: self.carried_names(op),
-            values: first.to_vec(),
-            own: first.len(),
-            parts: Vec::new(),
-            outside: self.outside([condition, body], frame),
-        };
-        let mut seen = HashSet::new();
-        for &value in carried.outside.iter().flat_map(|(_, list)| list).flatten() {
-            if remade(&self.draft.ir, value).is_none() && seen.insert(value) {
-                carried.values.push(value);
-            }
-        }
-        let taken = self.taken(&frame.sides)?;
-        carried
-            .values
-            .extend(taken.filter(|taken| seen.insert(*taken)));
-        for &value in &carried.values {
-            carried.parts.push(self.parts(value)?);
-        }
+        let names = self.carried_names(op);
+        let carried = self.carried(names, first.to_vec(), &[condition, body], frame)?;
         let symbol = self.draft.symbol("loop");
-        let asked = self.region(condition, &carried, frame, false)?;
-        let turn = self.region(body, &carried, frame, true)?;
+        let asked = self.region(condition, &carried, frame, Region::Condition)?;
+        let turn = self.region(body, &carried, frame, Region::Body)?;
         let (Some(asked), Some(turn)) = (asked, turn) else {
             return Ok(None);
         };
@@ -100,16 +93,7 @@ impl<'s> Importer<'s> {
                 .add(asked.inner, &format!("{symbol}_condition"), &asked.results)?;
         let body = self.draft.add(turn.inner, &symbol, &turn.results)?;
         let operands = carried.parts.concat();
-        let mut turns = turns(&self.draft.ir, [condition, body], &operands);
-        let at = carried
-            .values
-            .iter()
-            .position(|value| Some(*value) == taken);
-        let at = at.map(|at| carried.parts[..at].iter().map(Vec::len).sum());
-        if let Some(at) = at.filter(|_| turns.is_none() || self.may_last(body)) {
-            self.ask_first(condition, at)?;
-            turns = None;
-        }
+        let turns = turns(&self.draft.ir, [condition, body], &operands);
         Ok(Some(Looped {
             condition,
             body,
@@ -117,22 +101,31 @@ impl<'s> Importer<'s> {
             turns,
         }))
     }
-    /// True if a program has loops whose number of turns depends on data.
-    fn may_last(&self, program: Op) -> bool {
-        let ir = &self.draft.ir;
-        let lasts = |&op: &Op| ir.is(op, &task::LOOP) && ir.attr_of(op, "condition").is_some();
-        ir.walk(program).iter().any(lasts)
-    }
-    /// Makes a condition hold only if argument `at` of its program holds too.
-    fn ask_first(&mut self, condition: Op, at: usize) -> Made<()> {
-        let ir = &mut self.draft.ir;
-        let missing = || Fault::form("has no condition");
-        let block = ir.body(condition, 0).ok_or_else(missing)?;
-        let end = ir.terminator(block).ok_or_else(missing)?;
-        let both = [ir.operand(end, 0), ir.args(block)[at]];
-        let both = Builder::before(ir, end).value(&fusion::AND, &both, &[])?;
-        ir.set_operand(end, 0, both);
-        Ok(())
+    /// The values that programs of a loop or a branch take: these, and outer ones that its regions use.
+    pub(super) fn carried(
+        &mut self,
+        names: Vec<&'s str>,
+        values: Vec<Value>,
+        regions: &[&'s Block],
+        frame: &Frame<'s>,
+    ) -> Made<Carried<'s>> {
+        let mut carried = Carried {
+            names,
+            own: values.len(),
+            values,
+            parts: Vec::new(),
+            outside: self.outside(regions, frame),
+        };
+        let mut seen = HashSet::new();
+        for &value in carried.outside.iter().flat_map(|(_, list)| list).flatten() {
+            if remade(&self.draft.ir, value).is_none() && seen.insert(value) {
+                carried.values.push(value);
+            }
+        }
+        for &value in &carried.values {
+            carried.parts.push(self.parts(value)?);
+        }
+        Ok(carried)
     }
     /// The loop as an op; its results are the values of the text.
     pub(super) fn emit_loop(&mut self, looped: &Looped, first: &[Value]) -> Made<Results> {
@@ -182,17 +175,16 @@ impl<'s> Importer<'s> {
             false => Ok(first),
         }
     }
-    /// Reads a region as the open block of a program; `None` if it has mistakes. A body yields values of the types that
-    /// the loop carries.
-    fn region(
+    /// Reads a region as the open block of a program; `None` if it has mistakes.
+    pub(super) fn region(
         &mut self,
         block: &'s Block,
         carried: &Carried<'s>,
         frame: &Frame<'s>,
-        is_body: bool,
+        role: Region,
     ) -> Made<Option<Open>> {
         let outer = self.draft.begin();
-        let results = self.region_results(block, carried, frame, is_body);
+        let results = self.region_results(block, carried, frame, role);
         let inner = self.draft.leave(outer);
         let Some(results) = results? else {
             return Ok(None);
@@ -204,7 +196,7 @@ impl<'s> Importer<'s> {
         block: &'s Block,
         carried: &Carried<'s>,
         frame: &Frame<'s>,
-        is_body: bool,
+        role: Region,
     ) -> Made<Option<Vec<Value>>> {
         let mut arguments = Vec::new();
         for (at, parts) in carried.parts.iter().enumerate() {
@@ -248,8 +240,13 @@ impl<'s> Importer<'s> {
         let Some(given) = given.filter(|_| self.draft.found.items.len() == errors) else {
             return Ok(None);
         };
-        if !is_body {
-            return Ok(Some(given));
+        match role {
+            Region::Condition => return Ok(Some(given)),
+            Region::Side => {
+                let parts = given.into_iter().map(|value| self.parts(value));
+                return Ok(Some(parts.collect::<Made<Vec<_>>>()?.concat()));
+            }
+            Region::Body => {}
         }
         if given.len() != carried.own {
             let text = format!(
@@ -300,11 +297,11 @@ impl<'s> Importer<'s> {
     /// The names from outside that regions use, in the order of the text.
     fn outside(
         &self,
-        regions: [&'s Block; 2],
+        regions: &[&'s Block],
         frame: &Frame<'s>,
     ) -> Vec<(&'s str, Vec<Option<Value>>)> {
         let (mut used, mut defined) = (Vec::new(), HashSet::new());
-        let mut waiting: Vec<&'s Block> = regions.into_iter().rev().collect();
+        let mut waiting: Vec<&'s Block> = regions.iter().rev().copied().collect();
         let base = |name: &'s str| name.split_once('#').map_or(name, |(base, _)| base);
         while let Some(block) = waiting.pop() {
             defined.extend(block.args.iter().map(|(name, ..)| self.text(*name)));
@@ -335,9 +332,9 @@ impl<'s> Importer<'s> {
 }
 
 /// The block of a program that was read, with the values that it yields.
-struct Open {
-    inner: Inner,
-    results: Vec<Value>,
+pub(super) struct Open {
+    pub inner: Inner,
+    pub results: Vec<Value>,
 }
 
 /// The chain of unary ops that computes a value from a constant, if it is short.

@@ -15,6 +15,7 @@
 
 mod ast;
 mod bits;
+mod branches;
 mod calls;
 mod control;
 mod convolution;
@@ -90,6 +91,8 @@ pub(crate) struct Importer<'s> {
     whole: bool,
     module: Option<&'s str>,
     functions: HashMap<&'s str, &'s ast::Op>,
+    /// The weights of functions that branches call.
+    weights: HashMap<&'s str, u64>,
     order: Vec<&'s str>,
     types: HashMap<&'s str, Option<TypeId>>,
     aliases: HashMap<&'s str, &'s Loc>,
@@ -112,8 +115,6 @@ struct Frame<'s> {
     depth: usize,
     /// The number of blocks being read: the function's block, and those of nested loops and branches.
     blocks: usize,
-    /// The branches whose blocks are being read in this program, outermost first.
-    sides: Vec<control::Side>,
 }
 
 impl<'s> Importer<'s> {
@@ -124,6 +125,7 @@ impl<'s> Importer<'s> {
             source,
             module: None,
             functions: HashMap::new(),
+            weights: HashMap::new(),
             order: Vec::new(),
             types: HashMap::new(),
             aliases: HashMap::new(),
@@ -473,7 +475,6 @@ impl<'s> Importer<'s> {
         let mut frame = Frame {
             call: Some(loc),
             depth: depth + 1,
-            sides: caller.sides.clone(),
             ..Frame::default()
         };
         for (name, value) in names.into_iter().zip(operands) {

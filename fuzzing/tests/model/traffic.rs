@@ -185,7 +185,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 bytes.written += copied;
             }
             Step::Fill { .. } => return Err("a fill".into()),
-            Step::Turn { .. } | Step::Again { .. } => return Err("a loop".into()),
+            Step::Turn { .. } | Step::Jump { .. } => return Err("a loop".into()),
             Step::Product { tensors, .. } => {
                 bytes.launches += 1;
                 let size =

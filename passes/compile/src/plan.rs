@@ -18,16 +18,20 @@ use fuser_artifact::{
 use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::fusion::{attention, convolution};
 use fuser_dialects::kernel::product::Product;
-use fuser_dialects::task::{calls, packed, pairs, updates};
+use fuser_dialects::task::{packed, pairs, updates};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::maps::{Index, Map};
 use fuser_ir::print::clean;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{AttrKind, DType, Extent, Ir, Op, TypeId, TypeKind, Value, layout};
+use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
 use fuser_passes::executors;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::hash_map::Entry;
+
+mod control;
+mod parts;
 
 use super::segments::Described;
 use super::size::{ExtentTable, kernel_sizes};
@@ -87,7 +91,8 @@ pub fn plan_program(
     planner.artifact.mesh = mesh;
     planner.rows(program, "");
     planner.inputs(program)?;
-    planner.place(program);
+    let homes = planner.in_place(program);
+    planner.place(program, homes);
     let end = planner.body(program)?;
     planner.outputs(program, end)?;
     planner.lifetimes();
@@ -232,89 +237,37 @@ impl Planner<'_> {
         }
         Ok(())
     }
-    /// Assigns results that are written in place to the buffers of the inputs that they overwrite.
-    fn place(&mut self, program: Op) {
-        let Some(end) = self.ir.body(program, 0).and_then(|b| self.ir.terminator(b)) else {
-            return;
-        };
-        for (index, value) in self.ir.operands(end).enumerate() {
-            let Some(buffer) = self.overwritten(program, index) else {
-                continue;
-            };
+    /// Results that are written in place, each as the value that a kernel makes and the buffer of the input that it
+    /// overwrites.
+    fn in_place(&self, program: Op) -> Vec<(Value, u32)> {
+        let end = self.ir.body(program, 0).and_then(|b| self.ir.terminator(b));
+        let returned = end.into_iter().flat_map(|end| self.ir.operands(end));
+        let home = |(index, value): (usize, Value)| {
+            let buffer = self.overwritten(program, index)?;
             let marked = updates::is_in_place(self.ir, program, index);
             let made = self.source(value);
             let written = self.ir.def_op(made).is_some_and(|op| {
                 let class = self.ir.def(op).map(|d| d.class);
                 self.ir.is(op, &kernel::LAUNCH) || class == Some(OpClass::Scatter)
             });
-            if marked && written && !self.placed.contains_key(&made) {
-                self.placed.insert(made, buffer);
+            (marked && written).then_some((made, buffer))
+        };
+        returned.enumerate().filter_map(home).collect()
+    }
+    /// Assigns values of a program to the buffers that they are written to; of several for one value the first. A
+    /// program that runs in several places is planned several times, each time on other buffers.
+    fn place(&mut self, program: Op, homes: Vec<(Value, u32)>) {
+        for op in self.ir.walk(program) {
+            for result in self.ir.results(op) {
+                self.placed.remove(result);
+            }
+        }
+        for (made, buffer) in homes {
+            if let Entry::Vacant(home) = self.placed.entry(made) {
+                home.insert(buffer);
                 self.updates(buffer);
             }
         }
-    }
-    /// Assigns the operands of placed cats that launches and calls make to their places.
-    fn place_parts(&mut self, program: Op) {
-        let within = |op: Op| match self.ir.is(op, &task::SEGMENT) {
-            true => self.ir.children(op),
-            false => vec![op],
-        };
-        let ops: Vec<Op> = self
-            .ir
-            .children(program)
-            .into_iter()
-            .flat_map(within)
-            .collect();
-        let end = ops.iter().find(|&&op| self.ir.is(op, &task::RETURN));
-        let returned = end.into_iter().flat_map(|&end| self.ir.operands(end));
-        let returned: FxHashSet<Value> = returned.map(|value| self.source(value)).collect();
-        for op in ops.into_iter().filter(|&op| is_placed(self.ir, op)) {
-            for (part, at) in parts(self.ir, op) {
-                let made = self.source(part);
-                let is_made = self.ir.def_op(made).is_some_and(|maker| {
-                    let called = is_call(self.ir, maker) && !self.ir.is(maker, &task::LOOP);
-                    self.ir.is(maker, &kernel::LAUNCH) || called && !is_placed(self.ir, maker)
-                });
-                if is_made && !returned.contains(&made) && !self.placed.contains_key(&made) {
-                    self.parts.entry(made).or_insert((op, at));
-                }
-            }
-        }
-    }
-    /// The buffer of the result of a placed cat.
-    fn whole(&mut self, cat: Op) -> Result<u32, PlanError> {
-        if let Some(&buffer) = self.wholes.get(&cat) {
-            return Ok(buffer);
-        }
-        let result = self.ir.result(cat, 0);
-        let buffer = self.result_buffer(cat, result, "cat")?;
-        self.wholes.insert(cat, buffer);
-        Ok(buffer)
-    }
-    /// Plans a placed cat: copies the operands that are not in their places.
-    fn placed_cat(&mut self, op: Op) -> Result<(), PlanError> {
-        let of = self.whole(op)?;
-        for (part, at) in parts(self.ir, op) {
-            let from = self.buffer(op, part)?;
-            let kind = BufferKind::Part { of, at };
-            if self.artifact.buffers[from as usize].kind == kind {
-                continue;
-            }
-            let name = self.name_of(part, "part");
-            let to = self.new_buffer(op, part, &name, kind)?;
-            self.buffer_of.insert(part, from);
-            let elements = self.artifact.buffers[to as usize].elements.clone();
-            let segment = self.segment;
-            self.artifact.steps.push(Step::Copy {
-                segment,
-                from,
-                to,
-                elements,
-            });
-        }
-        // Loops plan a program several times.
-        self.wholes.remove(&op);
-        Ok(())
     }
     /// The value whose memory `value` is, looking through segments and views.
     fn source(&self, mut value: Value) -> Value {
@@ -481,8 +434,8 @@ impl Planner<'_> {
             if self.artifact.steps.len() > MAX_STEPS {
                 return self.error(
                     op,
-                    format!("the loops of the program make more than {MAX_STEPS} steps"),
-                    "let fewer loops name one program: its steps are written out for each of them",
+                    format!("the loops and branches of the program make more than {MAX_STEPS} steps"),
+                    "let fewer of them name one program: its steps are written out for each of them",
                 );
             }
             if self.ir.is(op, &task::SEGMENT) {
@@ -498,87 +451,6 @@ impl Planner<'_> {
             }
         }
         self.error(program, "a program has no end", "end it in `task.return`")
-    }
-    /// Plans a loop: memory for its carried values, and the steps of its programs between the steps that begin and end
-    /// a turn.
-    fn turns(&mut self, op: Op) -> Result<(), PlanError> {
-        let callee = |clause| calls::callee(self.ir, op, clause);
-        let (condition, body) = (callee("condition"), callee("body"));
-        let Some(body) = body else {
-            return self.error(op, "a loop has no program", "declare it in the same module");
-        };
-        let turns = self.ir.int_of(op, "turns");
-        let mut carried = Vec::new();
-        for (index, value) in self.ir.operands(op).enumerate() {
-            let from = self.buffer(op, value)?;
-            let result = self.ir.result(op, index);
-            // Where somebody reads it as a result it is no name of the operand's memory, which may be written meanwhile.
-            if calls::is_invariant(self.ir, body, index) && self.ir.is_unused(result) {
-                self.buffer_of.insert(result, from);
-                carried.push(from);
-                continue;
-            }
-            let to = self.result_buffer(op, result, "carried")?;
-            let elements = self.artifact.buffers[to as usize].elements.clone();
-            let segment = self.segment;
-            if from != to {
-                self.artifact.steps.push(Step::Copy {
-                    segment,
-                    from,
-                    to,
-                    elements,
-                });
-            }
-            carried.push(to);
-        }
-        let (segment, base, times) = (self.segment, self.base, self.times);
-        self.times = times.saturating_mul(turns.unwrap_or(1));
-        let outer = std::mem::take(&mut self.arguments);
-        let first = self.artifact.steps.len() as u32;
-        let asked = match condition {
-            Some(condition) => {
-                let end = self.callee(condition, &carried)?;
-                let said = self.ir.operands(end).next();
-                said.map(|said| self.buffer(end, said)).transpose()?
-            }
-            None => None,
-        };
-        let turn = self.artifact.steps.len();
-        self.artifact.steps.push(Step::Turn {
-            segment,
-            turns: turns.map(SizeExpr::constant),
-            condition: asked,
-            end: 0,
-        });
-        self.arguments.clone_from(&carried);
-        self.place(body);
-        let end = self.callee(body, &carried)?;
-        let results: Vec<Value> = self.ir.operands(end).collect();
-        let targets: Vec<Option<u32>> = carried.iter().map(|&buffer| Some(buffer)).collect();
-        let late = self.late(end, &results, &targets)?;
-        self.overwrite(end, &results, &targets, &late)?;
-        self.artifact.steps.push(Step::Again { segment, to: first });
-        let behind = self.artifact.steps.len() as u32;
-        if let Some(Step::Turn { end, .. }) = self.artifact.steps.get_mut(turn) {
-            *end = behind;
-        }
-        self.loops.push((first, behind));
-        (self.arguments, self.base, self.segment) = (outer, base, segment);
-        self.times = times;
-        Ok(())
-    }
-    /// Adds the steps of a program that a loop runs on these buffers; returns its terminator.
-    fn callee(&mut self, program: Op, buffers: &[u32]) -> Result<Op, PlanError> {
-        let args = self
-            .ir
-            .body(program, 0)
-            .map(|b| self.ir.args(b))
-            .unwrap_or_default();
-        self.buffer_of
-            .extend(args.iter().copied().zip(buffers.iter().copied()));
-        let name = self.ir.symbol_name(program).unwrap_or_default();
-        self.rows(program, &format!("{name}."));
-        self.body(program)
     }
     /// Plans a launch outside of any segment, which occurs in hand-written programs. Reports show it as a segment of
     /// its own.
@@ -646,6 +518,9 @@ impl Planner<'_> {
         }
         if self.ir.is(op, &task::LOOP) {
             return self.turns(op);
+        }
+        if self.ir.is(op, &task::IF) {
+            return self.branch(op);
         }
         if is_call(self.ir, op) {
             return self.call(op);
@@ -1193,25 +1068,6 @@ impl Planner<'_> {
             })
             .collect();
     }
-}
-
-/// The operands of a placed cat, each with the first element of its place.
-fn parts(ir: &Ir, cat: Op) -> Vec<(Value, u64)> {
-    let length = |value| {
-        let dims = ir.value_kind(value).as_tensor().map(|tensor| &tensor.dims);
-        let dims = dims.into_iter().flatten();
-        dims.fold(1u64, |all, dim| match dim.extent {
-            Extent::Static(length) => all.saturating_mul(length),
-            _ => all,
-        })
-    };
-    let mut end = 0u64;
-    let part = |value| {
-        let at = end;
-        end = end.saturating_add(length(value));
-        (value, at)
-    };
-    ir.operands(cat).map(part).collect()
 }
 
 fn dtype(ir: &Ir, value: Value) -> fuser_artifact::DType {

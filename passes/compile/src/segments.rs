@@ -104,7 +104,7 @@ fn describe_segment(ir: &Ir, segment: Op, extents: &ExtentTable) -> (SegmentInfo
         Some("view") => SegmentKind::View,
         Some("library") if sweeps.iter().any(is_collective) => SegmentKind::Collective,
         Some("library") => SegmentKind::Library,
-        Some("loop") => SegmentKind::Loop,
+        Some("control") => SegmentKind::Control,
         _ => SegmentKind::Kernel,
     };
     let mut values = Vec::new();

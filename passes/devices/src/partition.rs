@@ -382,7 +382,7 @@ impl Divider<'_> {
             self.ir.set_operands(op, &operands);
             return Ok(());
         }
-        if self.ir.is(op, &task::DEVICES) || self.ir.is(op, &task::LOOP) {
+        if self.ir.is(op, &task::DEVICES) || calls::runs_programs(self.ir, op) {
             for (value, &whole) in operands.iter_mut().zip(&whole) {
                 *value = self.repeated_as(op, *value, whole)?;
             }

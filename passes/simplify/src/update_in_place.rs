@@ -48,7 +48,7 @@ pub static UPDATE_IN_PLACE: PassDef = PassDef {
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let program = ctx.op;
     let module = ctx.ir.parent_op(program);
-    if module.is_some_and(|module| calls::is_body(ctx.ir, module, program)) {
+    if module.is_some_and(|module| calls::is_run_as(ctx.ir, module, program, &["body"])) {
         updates::overwrite_all(ctx.ir, program);
     }
     for op in calls::loops(ctx.ir, program) {

@@ -14,8 +14,8 @@ use crate::size::SizeExpr;
 /// these. 9: products of launches. 10: bounds of grids. 11: code for tensors at any address. 12: kernels of a CPU that
 /// store whole cache lines. 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of
 /// attention. 16: routines. 18: meshes, collectives. 19: buffers
-/// that are parts of others.
-pub const VERSION: u32 = 19;
+/// that are parts of others. 20: branches; a step that jumps was called `again`, and a segment of kind `control` `loop`.
+pub const VERSION: u32 = 20;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -417,7 +417,8 @@ pub enum Step {
     },
     /// Begins a turn of a loop, whose steps follow, or continues with the step `end` after the last turn. With `turns`,
     /// the loop makes that many turns each time it is entered. With `condition`, a turn begins if the first element of
-    /// that buffer, a truth value, is not 0.
+    /// that buffer, a truth value, is not 0. Begins the first side of a branch likewise; the second side begins with the
+    /// step `end`.
     Turn {
         segment: u32,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -426,8 +427,10 @@ pub enum Step {
         condition: Option<u32>,
         end: u32,
     },
-    /// Ends a turn: continues with the earlier step `to`, which begins the next turn or computes its condition.
-    Again { segment: u32, to: u32 },
+    /// Continues with the step `to`. At the end of a turn it is an earlier one, which begins the next turn or computes
+    /// its condition; at the end of the first side of a branch it is the step after the second side.
+    #[serde(alias = "again")]
+    Jump { segment: u32, to: u32 },
 }
 
 /// A function of whole matrices or lines.
@@ -575,7 +578,7 @@ impl Step {
             | Step::Routine { segment, .. }
             | Step::Collective { segment, .. }
             | Step::Turn { segment, .. }
-            | Step::Again { segment, .. } => *segment,
+            | Step::Jump { segment, .. } => *segment,
         }
     }
 
@@ -606,7 +609,7 @@ impl Step {
                 tensors.map(|tensor| tensor.buffer).collect()
             }
             Step::Turn { condition, .. } => condition.iter().copied().collect(),
-            Step::Again { .. } => Vec::new(),
+            Step::Jump { .. } => Vec::new(),
         }
     }
 }
@@ -640,8 +643,9 @@ pub enum SegmentKind {
     Copy,
     /// A call of a library.
     Library,
-    /// Programs that run many times, which have segments of their own.
-    Loop,
+    /// A loop, a branch or a program of devices: programs that have segments of their own.
+    #[serde(alias = "loop")]
+    Control,
     /// A communication of several devices.
     Collective,
 }
@@ -653,7 +657,7 @@ impl SegmentKind {
             SegmentKind::View => "view",
             SegmentKind::Copy => "copy",
             SegmentKind::Library => "library",
-            SegmentKind::Loop => "loop",
+            SegmentKind::Control => "control",
             SegmentKind::Collective => "collective",
         }
     }

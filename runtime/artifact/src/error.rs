@@ -96,7 +96,7 @@ pub enum Problem {
         first: u32,
         last: u32,
     },
-    /// A step of a loop that jumps to no begin or end of a turn, or a loop without an exit.
+    /// A step that jumps into a loop or a side of a branch, or out of one, or one that makes neither.
     Jump {
         to: u32,
     },
@@ -213,7 +213,7 @@ impl fmt::Display for Problem {
                     "buffers[{buffer}] is a temporary, it cannot hold an output"
                 )
             }
-            Problem::Jump { to } => write!(f, "it makes no loop with step {to}"),
+            Problem::Jump { to } => write!(f, "it makes no loop or branch with step {to}"),
             Problem::SelfCopy { buffer } => write!(f, "copies buffers[{buffer}] to itself"),
             Problem::Loops => f.write_str("its axes are not the loops of its call"),
             Problem::NoCall => f.write_str("no call computes this"),

@@ -29,6 +29,7 @@ mod dtype;
 mod error;
 mod hex;
 mod json;
+mod jumps;
 pub mod limits;
 mod mesh;
 mod size;

@@ -69,6 +69,7 @@ impl Artifact {
         self.kernels.iter().enumerate().try_for_each(check_kernel)?;
         let check_step = |(i, s)| at(Entry::Step(i), self.check_step(i, s));
         self.steps.iter().enumerate().try_for_each(check_step)?;
+        self.check_jumps()?;
         let check_segment = |(i, s)| at(Entry::Segment(i), self.check_segment(s));
         self.segments
             .iter()
@@ -255,34 +256,9 @@ impl Artifact {
                 end,
                 ..
             } => self.check_turn(index, turns.as_ref(), *condition, *end),
-            Step::Again { to, .. } => {
-                let back = (*to as usize) < index;
-                back.then_some(()).ok_or(Problem::Jump { to: *to })
-            }
+            // The step that begins a turn or a side knows the jump at its end.
+            Step::Jump { .. } => Ok(()),
         }
-    }
-
-    /// Checks that a loop ends with a step that jumps back to its beginning, and that it has one exit.
-    fn check_turn(
-        &self,
-        index: usize,
-        turns: Option<&SizeExpr>,
-        condition: Option<u32>,
-        end: u32,
-    ) -> Result<(), Problem> {
-        let last = (end as usize).checked_sub(1).filter(|last| *last > index);
-        let last = last.and_then(|last| self.steps.get(last));
-        let back = matches!(last, Some(Step::Again { to, .. }) if *to as usize <= index);
-        if !back || turns.is_some() == condition.is_some() {
-            return Err(Problem::Jump { to: end });
-        }
-        if let Some(turns) = turns {
-            self.check_size(turns)?;
-        }
-        let Some(condition) = condition else {
-            return Ok(());
-        };
-        same_dtype(DType::I1.name(), self.buffer(condition)?.dtype.name())
     }
 
     /// Checks a product that a launch computes: its tensors are those of the kernel.
@@ -610,16 +586,16 @@ impl Artifact {
         sizes.into_iter().try_for_each(|size| self.check_size(size))
     }
 
-    fn check_size(&self, size: &SizeExpr) -> Result<(), Problem> {
+    pub(crate) fn check_size(&self, size: &SizeExpr) -> Result<(), Problem> {
         size.check(self.extents.len()).map_err(Problem::Size)
     }
 
-    fn buffer(&self, index: u32) -> Result<&BufferSpec, Problem> {
+    pub(crate) fn buffer(&self, index: u32) -> Result<&BufferSpec, Problem> {
         lookup(&self.buffers, "buffers", index)
     }
 }
 
-fn at(entry: Entry, result: Result<(), Problem>) -> Result<(), ArtifactError> {
+pub(crate) fn at(entry: Entry, result: Result<(), Problem>) -> Result<(), ArtifactError> {
     result.map_err(|problem| ArtifactError::Invalid { entry, problem })
 }
 
@@ -664,7 +640,7 @@ fn is_product_of(from: DType, to: DType) -> bool {
     }
 }
 
-fn same_dtype(expected: &'static str, found: &'static str) -> Result<(), Problem> {
+pub(crate) fn same_dtype(expected: &'static str, found: &'static str) -> Result<(), Problem> {
     let same = expected == found;
     same.then_some(()).ok_or(Problem::DType { expected, found })
 }

@@ -334,7 +334,7 @@ impl Run<'_> {
             | PlannedStep::Routine { .. }
             | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
-            | PlannedStep::Again { .. } => None,
+            | PlannedStep::Jump { .. } => None,
         }
     }
 

@@ -183,7 +183,7 @@ impl fmt::Display for RuntimeError {
                 write!(f, "the artifact is for {found}, this device is {expected}")
             }
             RuntimeError::Recorded => f.write_str(
-                "a loop of the program goes on for as long as its data says: its runs cannot be recorded",
+                "a loop or a branch of the program goes where its data says: its runs cannot be recorded",
             ),
             RuntimeError::NoDevice { reason } => write!(f, "unsupported: no device ({reason})"),
             RuntimeError::Capability { needed, found } => {

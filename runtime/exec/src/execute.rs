@@ -132,7 +132,7 @@ impl Machine<'_> {
                     false => *end,
                 }
             }
-            PlannedStep::Again { to } => *to,
+            PlannedStep::Jump { to } => *to,
             step => {
                 self.work(step, &mut cursor.pointers);
                 at + 1
@@ -161,7 +161,7 @@ impl Machine<'_> {
     /// Does a step that moves or computes elements.
     fn work(&self, step: &PlannedStep, pointers: &mut Vec<Address>) {
         match step {
-            PlannedStep::Collective(_) | PlannedStep::Turn { .. } | PlannedStep::Again { .. } => {}
+            PlannedStep::Collective(_) | PlannedStep::Turn { .. } | PlannedStep::Jump { .. } => {}
             PlannedStep::Launch {
                 kernel,
                 buffers,

@@ -192,13 +192,13 @@ pub enum PlannedStep {
     Routine { routine: Routine, calls: i64 },
     /// A communication with other devices.
     Collective(Box<Collective>),
-    /// Begins a turn of a loop, or goes on with the step `end`.
+    /// Begins a turn of a loop or the first side of a branch, or goes on with the step `end`.
     Turn { goes_on: GoesOn, end: usize },
     /// Goes on with the step `to`.
-    Again { to: usize },
+    Jump { to: usize },
 }
 
-/// The answer to whether there is another turn of a loop.
+/// The answer to whether there is another turn of a loop, or to which side of a branch runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoesOn {
     /// A fixed number of turns; counter number `count` holds the turns that are left.
@@ -355,7 +355,7 @@ impl RunPlan {
             | PlannedStep::Routine { .. }
             | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
-            | PlannedStep::Again { .. } => 0,
+            | PlannedStep::Jump { .. } => 0,
         });
         buffers.max().unwrap_or(0)
     }
@@ -403,7 +403,7 @@ impl PlannedStep {
             | PlannedStep::Routine { .. }
             | PlannedStep::Collective(_)
             | PlannedStep::Turn { .. }
-            | PlannedStep::Again { .. } => 0,
+            | PlannedStep::Jump { .. } => 0,
         }
     }
 }
@@ -689,7 +689,7 @@ impl Planner<'_> {
                     end: *end as usize,
                 })
             }
-            Step::Again { to, .. } => Ok(PlannedStep::Again { to: *to as usize }),
+            Step::Jump { to, .. } => Ok(PlannedStep::Jump { to: *to as usize }),
             Step::Collective {
                 op, over, from, to, ..
             } => {

@@ -27,6 +27,7 @@ enum Action {
     Compute(Code),
     Boundary,
     Loop,
+    If,
     Devices,
     Shard,
     Collective,
@@ -53,6 +54,7 @@ fn action(name: &str) -> Option<Action> {
         ("fusion", op) => code(op).map(Action::Compute),
         ("task", "segment" | "sweep" | "phase" | "pattern") => Some(Action::Boundary),
         ("task", "loop") => Some(Action::Loop),
+        ("task", "if") => Some(Action::If),
         ("task" | "kernel", "return") => Some(Action::End),
         ("kernel", op) => crate::kernel::action(op).map(Action::Kernel),
         _ => None,
@@ -219,6 +221,7 @@ impl<'a> Engine<'a> {
                 Ok(())
             }
             Action::Loop => self.begin_loop(op),
+            Action::If => self.begin_branch(op),
             Action::Devices => self.run_devices(op),
             Action::Shard => self.pass_on(op),
             Action::Collective => {

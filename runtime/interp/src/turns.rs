@@ -1,13 +1,15 @@
-//! Loops of programs: turn by turn, with the values that one turn passes to the next.
+//! Loops of programs: turn by turn, with the values that one turn passes to the next. A branch is one turn of the
+//! program that its condition chooses.
 //!
-//! In reference mode, error bounds may leave a loop's condition undecided. The loop then follows the reference's own
-//! value, and its results are undecided. Samples run as many turns as their errors imply.
+//! In reference mode, error bounds may leave the condition of a loop or a branch undecided. It then follows the
+//! reference's own value, and its results are undecided. Samples run the turns and sides that their errors imply.
 
 use fuser_ir::attr::AttrKind;
 use fuser_ir::{Block, Op};
 
 use crate::engine::Engine;
 use crate::error::{InterpError, Result};
+use crate::number::Int;
 use crate::tensor::Tensor;
 
 /// A program of a loop that is being executed.
@@ -32,6 +34,26 @@ impl Engine<'_> {
             unsure: false,
         };
         self.turn(op, turn, values)
+    }
+    /// Begins the program of a branch that the condition, the first operand, chooses.
+    pub(crate) fn begin_branch(&mut self, op: Op) -> Result<()> {
+        let ir = self.ir;
+        let mut values = ir.operands(op).map(|value| self.take(value));
+        let condition = values
+            .next()
+            .ok_or_else(|| InterpError::invalid("a branch has no condition"))??;
+        let values = values.collect::<Result<Vec<_>>>()?;
+        let said = truth(&condition)?;
+        let turn = Turn {
+            asked: None,
+            left: Some(1),
+            unsure: said.unsure,
+        };
+        let clause = match said.v != 0 {
+            true => "then",
+            false => "else",
+        };
+        self.call(op, clause, turn, values)
     }
     /// Begins the next turn, or asks whether there is one.
     fn turn(&mut self, op: Op, mut turn: Turn, values: Vec<Tensor>) -> Result<()> {
@@ -59,7 +81,7 @@ impl Engine<'_> {
         let parameters = self.ir.args(body);
         if parameters.len() != values.len() {
             return Err(InterpError::invalid(
-                "a loop carries another number of values",
+                "a program takes another number of values",
             ));
         }
         for (&parameter, value) in parameters.iter().zip(values) {
@@ -77,8 +99,8 @@ impl Engine<'_> {
             turn.left = turn.left.map(|left| left - 1);
             return self.turn(op, turn, values);
         };
-        let said = values.first().and_then(|value| value.int(0));
-        let said = said.ok_or_else(|| InterpError::invalid("a condition gives no truth value"))?;
+        let none = || InterpError::invalid("a condition gives no truth value");
+        let said = truth(values.first().ok_or_else(none)?)?;
         turn.unsure |= said.unsure;
         match said.v != 0 {
             true => self.call(op, "body", turn, asked),
@@ -108,4 +130,10 @@ impl Engine<'_> {
         }
         self.body(program, 0)
     }
+}
+
+/// The truth value of a condition.
+fn truth(value: &Tensor) -> Result<Int> {
+    let none = || InterpError::invalid("a condition gives no truth value");
+    value.int(0).ok_or_else(none)
 }

@@ -1,7 +1,8 @@
-//! Export of loops: their programs become the regions of a `while`, with a counter if the number of turns is given.
+//! Export of loops and branches: their programs become the regions of a `while`, with a counter if the number of turns is
+//! given, or of an `if`.
 
 use fuser_dialects::task::{self, calls};
-use fuser_ir::{DType, Op};
+use fuser_ir::{Block, DType, Op};
 
 use super::{Form, Tensor, Writer, refuse, told};
 use crate::program::Made;
@@ -41,6 +42,32 @@ pub fn repeated(w: &mut Writer<'_>, op: Op, results: &[Form]) -> Made<Vec<Tensor
     Ok(made)
 }
 
+/// `task.if`
+pub fn branched(w: &mut Writer<'_>, op: Op, results: &[Form]) -> Made<Vec<Tensor>> {
+    let operands = w.operands(op)?;
+    let Some((condition, values)) = operands.split_first() else {
+        return refuse("has no condition");
+    };
+    let then = side(w, op, "then", values)?;
+    let otherwise = side(w, op, "else", values)?;
+    let regions = format!("{then}    }}, {{\n{otherwise}");
+    Ok(w.generic("if", &[condition], "", &regions, results))
+}
+
+/// A side of a branch as the text of a region without arguments.
+fn side(w: &mut Writer<'_>, op: Op, clause: &str, values: &[Tensor]) -> Made<String> {
+    let (ir, outer) = (w.ir, std::mem::take(&mut w.text));
+    let Some(block) = calls::callee(ir, op, clause).and_then(|program| ir.body(program, 0)) else {
+        return refuse("names no program");
+    };
+    for (&argument, tensor) in ir.args(block).iter().zip(values) {
+        w.made.insert(argument, tensor.clone());
+    }
+    let results = body(w, block)?;
+    let lines = std::mem::replace(&mut w.text, outer);
+    Ok(format!("{lines}{}", returned(&results)))
+}
+
 /// The callee named by a clause as the text of a region, or an empty region. `end` computes the yielded values from the
 /// region's arguments and results.
 fn region(
@@ -68,8 +95,19 @@ fn region(
             },
         });
     }
+    let results = block.map_or_else(|| Ok(Vec::new()), |block| body(w, block))?;
+    let results = end(w, &args, results);
+    let head: Vec<String> = (args.iter().map(|arg| format!("{}: {}", arg.name, arg.ty()))).collect();
+    let head = head.join(", ");
+    let lines = std::mem::replace(&mut w.text, outer);
+    Ok(format!("    ^bb0({head}):\n{lines}{}", returned(&results)))
+}
+
+/// Writes the ops of a block; its results.
+fn body(w: &mut Writer<'_>, block: Block) -> Made<Vec<Tensor>> {
+    let ir = w.ir;
     let mut results = Vec::new();
-    for op in block.into_iter().flat_map(|block| ir.block_ops(block)) {
+    for op in ir.block_ops(block) {
         if ir.is(op, &task::RETURN) {
             results = w.operands(op)?;
         } else if let Err(fault) = w.op(op) {
@@ -77,19 +115,13 @@ fn region(
             w.found.push(told);
         }
     }
-    let results = end(w, &args, results);
-    let list = |tensors: &[Tensor], typed: bool| {
-        let tensors = tensors.iter().map(|tensor| match typed {
-            true => format!("{}: {}", tensor.name, tensor.ty()),
-            false => tensor.name.clone(),
-        });
-        tensors.collect::<Vec<String>>().join(", ")
-    };
+    Ok(results)
+}
+
+/// The end of a region.
+fn returned(results: &[Tensor]) -> String {
+    let names: Vec<&str> = results.iter().map(|tensor| tensor.name.as_str()).collect();
     let types: Vec<String> = results.iter().map(Tensor::ty).collect();
-    let (head, given) = (list(&args, true), list(&results, false));
-    let lines = std::mem::replace(&mut w.text, outer);
-    let types = types.join(", ");
-    Ok(format!(
-        "    ^bb0({head}):\n{lines}    stablehlo.return {given} : {types}\n"
-    ))
+    let (names, types) = (names.join(", "), types.join(", "));
+    format!("    stablehlo.return {names} : {types}\n")
 }

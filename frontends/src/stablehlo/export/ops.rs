@@ -32,6 +32,7 @@ use Way::{By, Many, Same, Wide};
 
 static OPS: &[(&OpDef, Way)] = &[
     (&task::LOOP, Many(loops::repeated)),
+    (&task::IF, Many(loops::branched)),
     (&fusion::NEG, Same("negate")),
     (&fusion::ABS, By(elementwise::abs)),
     (&fusion::SIGN, By(elementwise::sign)),

@@ -2,7 +2,7 @@
 
 use fuser_dialects::fusion::window::is_placed;
 use fuser_dialects::fusion::{convolution, maps};
-use fuser_dialects::task::{self, mesh, mesh::Mesh};
+use fuser_dialects::task::{self, calls, mesh, mesh::Mesh};
 use fuser_ir::def::OpClass;
 use fuser_ir::{Dim, Extent, Ir, Op, Value};
 
@@ -76,6 +76,10 @@ pub enum Call {
     },
     /// A loop, with its trip count if known.
     Loop(Option<u64>),
+    /// One of two programs.
+    Branch,
+    /// A program that each device of a mesh runs.
+    Devices,
 }
 
 impl Call {
@@ -145,6 +149,8 @@ impl Call {
                     devices: mesh.parts(&over).max(1) as u64,
                 })
             }
+            OpClass::Control if ir.is(op, &task::IF) => Some(Self::Branch),
+            OpClass::Control if ir.is(op, &task::DEVICES) => Some(Self::Devices),
             OpClass::Control => {
                 let turns = ir.int_of(op, "turns");
                 Some(Self::Loop(
@@ -194,8 +200,13 @@ impl Call {
                 let elements = count.saturating_mul(*rows).saturating_mul(*columns);
                 elements.saturating_mul(steps)
             }
-            // The programs of a loop are evaluated by themselves. Devices that exchange parts compute next to nothing.
-            Self::Loop(_) | Self::Collective { .. } | Self::Placed { .. } => 0,
+            // The programs of loops, branches and devices are evaluated by themselves. Devices that exchange parts compute
+            // next to nothing.
+            Self::Loop(_)
+            | Self::Branch
+            | Self::Devices
+            | Self::Collective { .. }
+            | Self::Placed { .. } => 0,
         }
     }
     /// `product %y (1 times 64x32 of 16 terms)`
@@ -239,6 +250,8 @@ impl Call {
             }
             Self::Loop(Some(turns)) => format!("loop {name} ({turns} turns)"),
             Self::Loop(None) => format!("loop {name}"),
+            Self::Branch => format!("branch {name}"),
+            Self::Devices => format!("devices {name}"),
         }
     }
 }
@@ -295,7 +308,7 @@ pub fn placed(ir: &Ir, op: Op) -> Vec<bool> {
     let elsewhere = |user: Op| user != op && (is_placed(ir, user) || ir.is(user, &task::RETURN));
     let places = |(part, made): (Value, &Value)| {
         let maker = ir.def_op(*made);
-        let makes = |maker: Op| !ir.is(maker, &task::LOOP) && !is_placed(ir, maker);
+        let makes = |maker: Op| !calls::runs_programs(ir, maker) && !is_placed(ir, maker);
         let views = std::iter::successors(Some(part), |&v| {
             let view = ir.def_op(v).filter(|&view| keeps_memory(ir, view))?;
             ir.operands(view).next()

@@ -26,14 +26,14 @@ pub enum Kind {
     View,
     /// One op, run as a whole by a call.
     Library,
-    /// Programs that run in a loop.
-    Loop,
+    /// An op that runs programs: a loop, a branch, devices.
+    Control,
 }
 
 impl Kind {
     /// True if one op runs as a whole, without sweeps.
     pub const fn is_call(self) -> bool {
-        matches!(self, Kind::Library | Kind::Loop)
+        matches!(self, Kind::Library | Kind::Control)
     }
     /// The word in `kind "..."`.
     pub const fn name(self) -> &'static str {
@@ -41,7 +41,7 @@ impl Kind {
             Kind::Kernel => "kernel",
             Kind::View => "view",
             Kind::Library => "library",
-            Kind::Loop => "loop",
+            Kind::Control => "control",
         }
     }
 }
@@ -744,7 +744,7 @@ fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> P
     cost.time_ns = model.target.launch_ns.saturating_add(time);
     Plan {
         kind: match call {
-            Call::Loop(_) => Kind::Loop,
+            Call::Loop(_) | Call::Branch | Call::Devices => Kind::Control,
             _ => Kind::Library,
         },
         inputs,

@@ -1,6 +1,7 @@
 //! Reasons as sentences, for people. `refusal.rs` has them as data.
 
 use fuser_dialects::fusion::window::is_placed;
+use fuser_dialects::task;
 use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op};
@@ -127,6 +128,7 @@ fn noun(ir: &Ir, op: Op) -> &'static str {
         Some(OpClass::Sort) => "a sort",
         Some(OpClass::Routine) => "a routine",
         Some(OpClass::Collective) => "a collective",
+        Some(OpClass::Control) if ir.is(op, &task::IF) => "a branch",
         Some(OpClass::Control) => "a loop",
         _ => "a call",
     }

@@ -317,8 +317,8 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Walks {
         .collect();
     let axes = Axes::build(ir, &ops).ok();
     let plan = plan_ops(ir, &ops, model, &Default::default()).ok();
-    // A loop has the arithmetic of its programs, and they have reports of their own.
-    let counted = plan.as_ref().filter(|plan| plan.kind != Kind::Loop);
+    // The programs of a loop or a branch have the arithmetic, and reports of their own.
+    let counted = plan.as_ref().filter(|plan| plan.kind != Kind::Control);
     let operations = counted.map(|plan| plan.cost.flops);
     let model_ns = counted.map(|plan| plan.cost.time_ns);
     let Some(plan) = plan.as_ref().filter(|plan| !plan.kind.is_call()) else {

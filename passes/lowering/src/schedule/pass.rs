@@ -121,7 +121,7 @@ fn schedule_all(ctx: &mut PassContext<'_>, segment: Op, goal: &mut Goal) {
         let ops = apart::ops_of(ctx.ir, segment);
         // Views and calls have no loops.
         let kind = ctx.ir.str_of(segment, "kind");
-        let called = [Kind::Library, Kind::Loop]
+        let called = [Kind::Library, Kind::Control]
             .iter()
             .any(|called| kind == Some(called.name()));
         let placed = ops.iter().any(|&op| is_placed(ctx.ir, op));

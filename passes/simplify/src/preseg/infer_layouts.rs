@@ -35,7 +35,7 @@
 use fuser_analysis::cost::{copies, moved};
 use fuser_dialects::fusion::maps;
 use fuser_dialects::task::verify::signature;
-use fuser_dialects::task::{self, packed, updates};
+use fuser_dialects::task::{calls, packed, updates};
 use fuser_ir::attr::AttrKind;
 use fuser_ir::def::OpClass;
 use fuser_ir::layout::{self, Order};
@@ -65,6 +65,11 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let Some((_, end)) = body_and_end(ctx.ir, program) else {
         return Ok(());
     };
+    // Loops and branches determine the layouts of their programs' results.
+    let module = ctx.ir.parent_op(program);
+    if module.is_some_and(|m| calls::is_run_as(ctx.ir, m, program, &calls::CALLEES)) {
+        return Ok(());
+    }
     let orders = orders(ctx.ir, program);
     let results: Vec<Value> = ctx.ir.operands(end).collect();
     let mut types = signature(ctx.ir, program)
@@ -128,9 +133,9 @@ fn carries(ir: &Ir, op: Op) -> bool {
     !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
-/// True if the value is an operand of a loop, whose programs determine its layout.
+/// True if the value is an operand of a loop or a branch, whose programs determine its layout.
 fn is_carried(ir: &Ir, value: Value) -> bool {
-    ir.users(value).any(|op| ir.is(op, &task::LOOP))
+    ir.users(value).any(|op| calls::runs_programs(ir, op))
 }
 
 /// True if nothing says how result `index` lies in memory.

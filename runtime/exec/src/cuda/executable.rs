@@ -333,7 +333,7 @@ impl CudaExecutable {
                     false => *end,
                 });
             }
-            Work::Again { to } => return Ok(*to),
+            Work::Jump { to } => return Ok(*to),
             Work::Launch(launch) if launch.way(aligned).call().is_some() => {
                 let call = launch.way(aligned).call();
                 // SAFETY: the caller's word on addresses and stream; the workspace has the most bytes that a call takes.

@@ -35,13 +35,13 @@ pub(super) enum Work {
         count: usize,
         pattern: Pattern,
     },
-    /// Begins a turn of a loop, or goes on with the step `end`.
+    /// Begins a turn of a loop or the first side of a branch, or goes on with the step `end`.
     Turn {
         goes_on: GoesOn,
         end: usize,
     },
     /// Goes on with the step `to`.
-    Again {
+    Jump {
         to: usize,
     },
 }
@@ -286,7 +286,7 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
                 goes_on: *goes_on,
                 end: *end,
             }),
-            PlannedStep::Again { to } => Some(Work::Again { to: *to }),
+            PlannedStep::Jump { to } => Some(Work::Jump { to: *to }),
             // An artifact for a GPU that has one is not valid.
             PlannedStep::Product { .. }
             | PlannedStep::Attention { .. }
@@ -297,10 +297,10 @@ pub(super) fn steps(program: &CudaProgram, plan: &RunPlan) -> Result<Vec<Step>, 
         };
         steps.extend(work.map(|work| Step { index, work }));
     }
-    // Loops go on at places in the plan, of which some have nothing to do.
+    // Loops and branches go on at places in the plan, of which some have nothing to do.
     let places: Vec<usize> = steps.iter().map(|step| step.index).collect();
     for step in &mut steps {
-        if let Work::Turn { end: target, .. } | Work::Again { to: target } = &mut step.work {
+        if let Work::Turn { end: target, .. } | Work::Jump { to: target } = &mut step.work {
             *target = places.partition_point(|place| place < target);
         }
     }

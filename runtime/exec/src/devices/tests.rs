@@ -1030,8 +1030,8 @@ fn ranks_that_part_ways_are_errors() {
         condition: Some(3),
         end: 5,
     };
-    let again = Step::Again { segment: 0, to: 1 };
-    let steps = vec![copied, turn, sum(2), never, again, sum(2)];
+    let jump = Step::Jump { segment: 0, to: 1 };
+    let steps = vec![copied, turn, sum(2), never, jump, sum(2)];
     let artifact = program(
         mesh(&[3]),
         vec![i1(0), f32("x", 1)],
