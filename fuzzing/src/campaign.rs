@@ -307,7 +307,8 @@ pub fn partner_of(
 ) -> Result<Option<partner::Partner>, Finding> {
     let mut source = source_of_oracles(seed).fork();
     guard::run("mutate", || {
-        partner::make(case, mutate::first(seed), &mut source, stats)
+        let all: Vec<_> = mutate::MUTATORS.iter().collect();
+        partner::make(case, mutate::first(seed), &all, &mut source, stats)
     })
 }
 

@@ -3,6 +3,7 @@
 mod casts;
 mod complex;
 mod contracted;
+mod control;
 mod convolutions;
 mod coverage;
 mod devices;

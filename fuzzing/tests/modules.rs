@@ -73,8 +73,8 @@ fn every_op_of_every_dialect_is_generated() {
     }
     let registry = fuser_dialects::registry();
     let ops = registry.dialects().iter().flat_map(|dialect| dialect.ops);
-    // Ops that these seeds do not generate. Random programs for GPUs have `kernel.last`. Programs of loops are written
-    // by hand (lit-tests/run/loops.fir), and so are programs of routines (lit-tests/run/routines.fir;
+    // Ops that these seeds do not generate. Random programs for GPUs have `kernel.last`. Loops and branches are made of
+    // parts of random programs (control.rs). Programs of routines are written by hand (lit-tests/run/routines.fir;
     // src/generate/fusion/mod.rs states the reason). Convolutions and meshes have tests of their own (convolutions.rs,
     // devices.rs).
     let listed = [
@@ -84,6 +84,7 @@ fn every_op_of_every_dialect_is_generated() {
     let elsewhere = [
         "kernel.last",
         "task.loop",
+        "task.if",
         "task.mesh",
         "task.shard",
         "task.devices",

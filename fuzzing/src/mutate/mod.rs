@@ -11,10 +11,12 @@
 //! | `structure` | operands swapped, reductions taken apart, ops repeated, moved, left unused |
 //! | `axes` | axes in another order |
 //! | `words` | other names, numbers for names |
+//! | `control` | programs of branches and loops |
 //!
 //! Never looks at data except to transpose it. The verifier accepts the result of a mutator; the oracle reports if not.
 
 mod axes;
+mod control;
 mod identities;
 pub(crate) mod rewire;
 mod structure;
@@ -71,12 +73,16 @@ pub struct Mutator {
 enum How {
     Identity(identities::Make),
     Program(fn(&mut Case, &mut Source) -> bool),
+    /// As a program, and where the case has other programs too.
+    Control(fn(&mut Case, &mut Source) -> bool),
 }
 
 impl Mutator {
     /// Applies it at a random place; returns true if that was possible. Otherwise the case is unchanged in meaning.
     pub fn apply(&self, case: &mut Case, source: &mut Source) -> bool {
         match self.how {
+            How::Control(change) => change(case, source),
+            _ if control::has_programs(case) => false,
             How::Identity(make) => rewire::replace(case, source, make),
             How::Program(change) => change(case, source),
         }
@@ -104,6 +110,22 @@ const fn program(
         needs: Needs::Anything,
         how: How::Program(change),
     }
+}
+const fn control(
+    name: &'static str,
+    legality: &'static str,
+    change: fn(&mut Case, &mut Source) -> bool,
+) -> Mutator {
+    Mutator {
+        how: How::Control(change),
+        ..program(name, legality, change)
+    }
+}
+
+/// The mutators that write programs of branches and loops.
+pub fn controls() -> Vec<&'static Mutator> {
+    let is_control = |m: &&Mutator| matches!(m.how, How::Control(_));
+    MUTATORS.iter().filter(is_control).collect()
 }
 
 /// The mutator that the partner of a seed begins with.
@@ -245,6 +267,16 @@ pub static MUTATORS: &[Mutator] = &[
         "number-extents",
         "a named extent has one value in a case: the number stands for the name",
         words::number_extents,
+    ),
+    control(
+        "branch",
+        "neighbouring ops become a program: both sides of a branch compute what they computed",
+        control::branch,
+    ),
+    control(
+        "loop",
+        "neighbouring ops become a program: each turn of a loop computes what they computed, of the same values",
+        control::turns,
     ),
 ];
 

@@ -10,7 +10,7 @@ use fuser_pass::Manager;
 use super::execute::{Expected, exact};
 use super::{Finding, compiled, guard, summary, verify};
 use crate::generate::Case;
-use crate::mutate::{Keeps, MUTATORS, Mutator};
+use crate::mutate::{Keeps, Mutator};
 use crate::{Source, Stats};
 
 /// Element operations of one execution.
@@ -30,10 +30,11 @@ pub struct Partner {
     keeps: Keeps,
 }
 
-/// Changes a copy of the case by `first`, and then by other mutators; `None` if none applies.
+/// Changes a copy of the case by `first`, and then by some of `others`; `None` if none applies.
 pub fn make(
     case: &Case,
     first: &Mutator,
+    others: &[&Mutator],
     source: &mut Source,
     stats: &mut Stats,
 ) -> Option<Partner> {
@@ -46,7 +47,7 @@ pub fn make(
     // Alone, a mutator that keeps bytes shows that it does.
     let alone = first.keeps == Keeps::Bytes && source.chance(1, 2);
     for _ in 0..if alone { 0 } else { source.below(MOST) } {
-        let mutator = &MUTATORS[source.index(MUTATORS.len())];
+        let mutator = others[source.index(others.len())];
         apply(&mut partner, mutator, source, stats);
     }
     (!partner.names.is_empty()).then_some(partner)
