@@ -450,6 +450,21 @@ def branches(x, i, y):
     return one, two, lax.switch(i + 7, [jnp.sin, jnp.cos], x), lax.switch(i - 9, [jnp.sin, jnp.cos], x)
 
 
+@program((33, 33), ((), i32), (3,))
+def heavy_branches(x, i, y):
+    def halved(x):
+        return lax.while_loop(lambda x: jnp.sum(x * x) > 1, lambda x: x / 2, x)
+
+    sides = [lambda x: x @ x, jnp.sort, lambda x: jnp.tanh(x @ x.T), lambda x: jnp.sort(x, 0), jnp.negative]
+    one = lax.cond(y[0] > 0, lambda x: (jnp.sort(x), x[0, 0] > 1), lambda x: (halved(x), x[0, 1] > 1), x)
+
+    def step(x, at):
+        x = lax.switch(at % 3, [lambda x: jnp.sort(x @ x), halved, lambda x: x], x)
+        return x, jnp.max(x)
+
+    return one, lax.switch(i - 1, sides, x), lax.switch(i + 9, sides, x), lax.scan(step, x, jnp.arange(50))
+
+
 @program((3, 4, 5), ((2, 3), i32))
 def elements_at(x, i):
     return x[i, i + 1], x[i, :, i - 4], x[0, i, 2], jnp.diagonal(x[:, :3, 0]), x[:, i, i]

@@ -29,6 +29,12 @@ const CALL_WEIGHT: u64 = 64;
 /// The most sides of a branch.
 const MAX_SIDES: usize = 1 << 12;
 
+/// A branch that is written: its name, and the types of its results.
+struct Tree<'a> {
+    symbol: &'a str,
+    types: &'a [TypeId],
+}
+
 impl<'s> Importer<'s> {
     /// The results of the block with number `index`, or of the last block if the number is out of range.
     pub(super) fn chosen(
@@ -93,18 +99,18 @@ impl<'s> Importer<'s> {
         frame: &mut Frame<'s>,
     ) -> Made<Results> {
         let index = self.in_range(index, blocks.len())?;
-        let mut first = Vec::new();
-        if blocks.len() > 2 {
-            first.push(index);
-        }
-        let carried = self.carried(Vec::new(), first, blocks, frame)?;
-        let symbol = self.draft.symbol("side");
+        let (names, first) = match blocks.len() {
+            2 => (Vec::new(), Vec::new()),
+            _ => (vec!["index"], vec![index]),
+        };
+        let carried = self.carried(names, first, blocks, frame)?;
+        let symbol = self.draft.symbol("branch");
         let mut sides = Vec::new();
-        for (number, block) in blocks.iter().enumerate() {
+        for block in blocks {
             let Some(side) = self.region(block, &carried, frame, Region::Side)? else {
                 return Ok(self.substitutes(op));
             };
-            let name = self.draft.symbol(&format!("{symbol}_{number}"));
+            let name = self.draft.symbol(&format!("{symbol}_side"));
             sides.push(self.draft.add(side.inner, &name, &side.results)?);
         }
         let types = self.result_types(sides[0])?;
@@ -114,7 +120,11 @@ impl<'s> Importer<'s> {
             }
         }
         let operands = carried.parts.concat();
-        let made = self.tree(&sides, 0, index, &operands, &types)?;
+        let tree = Tree {
+            symbol: &symbol,
+            types: &types,
+        };
+        let made = self.tree(&tree, &sides, 0, index, &operands)?;
         let stated = self.outputs(op)?;
         let mut parts = made.into_iter();
         let mut results = Vec::new();
@@ -138,11 +148,11 @@ impl<'s> Importer<'s> {
     /// own, which take the index as first operand.
     fn tree(
         &mut self,
+        tree: &Tree<'_>,
         sides: &[Op],
         first: usize,
         index: Value,
         operands: &[Value],
-        types: &[TypeId],
     ) -> Made<Vec<Value>> {
         let half = sides.len() / 2;
         let boolean = self.draft.dtype(index) == DType::I1;
@@ -151,8 +161,8 @@ impl<'s> Importer<'s> {
             (_, &[one, other]) if first == 0 => (self.compared("eq", index, 0)?, [one, other]),
             _ => {
                 let condition = self.compared("lt", index, first + half)?;
-                let low = self.half(&sides[..half], first, operands, types)?;
-                let high = self.half(&sides[half..], first + half, operands, types)?;
+                let low = self.half(tree, &sides[..half], first, operands)?;
+                let high = self.half(tree, &sides[half..], first + half, operands)?;
                 (condition, [low, high])
             }
         };
@@ -164,16 +174,16 @@ impl<'s> Importer<'s> {
         };
         let clauses = [("then", symbol(then)), ("else", symbol(otherwise))];
         let operands: Vec<Value> = [condition].iter().chain(operands).copied().collect();
-        let made = self.draft.builder().build(&task::IF, &operands, &clauses, &[], Some(types))?;
+        let made = self.draft.builder().build(&task::IF, &operands, &clauses, &[], Some(tree.types))?;
         Ok(self.draft.ir.results(made).to_vec())
     }
     /// A program that chooses among `sides`: the only one, or a branch.
     fn half(
         &mut self,
+        tree: &Tree<'_>,
         sides: &[Op],
         first: usize,
         operands: &[Value],
-        types: &[TypeId],
     ) -> Made<Op> {
         if let &[side] = sides {
             return Ok(side);
@@ -185,9 +195,9 @@ impl<'s> Importer<'s> {
             self.draft.argument(ty, &name)
         });
         let arguments: Vec<Value> = arguments.collect();
-        let results = self.tree(sides, first, arguments[0], &arguments, types);
+        let results = self.tree(tree, sides, first, arguments[0], &arguments);
         let inner = self.draft.leave(outer);
-        let symbol = self.draft.symbol("sides");
+        let symbol = self.draft.symbol(&format!("{}_sides", tree.symbol));
         self.draft.add(inner, &symbol, &results?)
     }
     fn result_types(&self, program: Op) -> Made<Vec<TypeId>> {

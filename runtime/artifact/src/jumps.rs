@@ -107,3 +107,86 @@ impl Artifact {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::artifact::{BufferKind, BufferSpec, SegmentInfo, SegmentKind, Target, TensorSpec};
+
+    fn turn(end: u32) -> Step {
+        Step::Turn {
+            segment: 0,
+            turns: None,
+            condition: Some(0),
+            end,
+        }
+    }
+    fn jump(to: u32) -> Step {
+        Step::Jump { segment: 0, to }
+    }
+    /// Steps of an artifact with one truth value; the error of its validation, empty if there is none.
+    fn fault(steps: Vec<Step>) -> String {
+        let target = Target::Cpu {
+            triple: "x".into(),
+            features: String::new(),
+        };
+        let mut artifact = Artifact::new("f".into(), target);
+        artifact.buffers.push(BufferSpec {
+            name: "p".into(),
+            dtype: DType::I1,
+            elements: SizeExpr::constant(1),
+            kind: BufferKind::Input(0),
+        });
+        artifact.inputs.push(TensorSpec {
+            name: "p".into(),
+            dtype: DType::I1,
+            dims: Vec::new(),
+            order: Vec::new(),
+            buffer: 0,
+        });
+        artifact.segments.push(SegmentInfo {
+            name: "s0".into(),
+            label: String::new(),
+            kind: SegmentKind::Control,
+            ops: 1,
+            sweeps: 1,
+            read_bytes: SizeExpr::constant(0),
+            write_bytes: SizeExpr::constant(0),
+            values: Vec::new(),
+        });
+        artifact.steps = steps;
+        let checked = artifact.validate();
+        checked.err().map_or_else(String::new, |error| error.to_string())
+    }
+
+    #[test]
+    fn loops_and_branches_nest() {
+        let branch = || vec![turn(2), jump(2)];
+        assert_eq!(fault(branch()), "");
+        assert_eq!(fault(vec![turn(2), jump(0)]), "");
+        // A branch in the first side of a branch, in the second, and in a loop.
+        assert_eq!(fault(vec![turn(4), turn(3), jump(3), jump(4)]), "");
+        assert_eq!(fault(vec![turn(2), jump(4), turn(4), jump(4)]), "");
+        assert_eq!(fault(vec![turn(4), turn(3), jump(3), jump(0)]), "");
+        // A loop in the condition of a loop.
+        assert_eq!(fault(vec![turn(2), jump(0), turn(4), jump(0)]), "");
+    }
+
+    #[test]
+    fn jumps_into_and_out_of_loops_and_branches_are_refused() {
+        let refused = |steps: Vec<Step>| {
+            let text = fault(steps);
+            assert!(text.contains("it makes no loop or branch with step"), "{text:?}");
+        };
+        refused(vec![jump(0)]);
+        refused(vec![turn(0), jump(0)]);
+        refused(vec![turn(1), jump(0)]);
+        refused(vec![turn(2), jump(3)]);
+        // The first side ends in the second side of another branch.
+        refused(vec![turn(3), turn(4), jump(4), jump(5), jump(5)]);
+        // A loop that begins outside of a side and ends in it.
+        refused(vec![turn(3), turn(4), jump(4), jump(0)]);
+        // A side that ends behind the loop around it.
+        refused(vec![turn(4), turn(3), jump(4), jump(0)]);
+    }
+}

@@ -7,12 +7,12 @@ use super::apart::maker;
 use super::{Form, Tensor, Writer, refuse};
 use crate::program::Made;
 
-/// Unsigned numbers are their own absolute values; StableHLO has no `abs` of them.
+/// The absolute value. Unsigned numbers are their own; StableHLO has no `abs` of them.
 pub fn abs(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     let x = w.operand(op, 0)?;
     Ok(match is_unsigned(x.dtype) {
         true => x,
-        false => w.same("abs", &[&x]),
+        false => w.call("abs", &[&x], x.dtype.part()),
     })
 }
 
