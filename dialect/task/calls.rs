@@ -259,7 +259,11 @@ pub fn verify_if(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
             describe::ty(ir, condition)
         );
         let help = "`fusion.compare` gives one of two scalars; `fusion.all` and `fusion.any` give one of many";
-        errors.push(OpError::at(At::Operand(0), text).code(&LOOP_FORM).help(help));
+        errors.push(
+            OpError::at(At::Operand(0), text)
+                .code(&LOOP_FORM)
+                .help(help),
+        );
     }
     named_extents(ir, values, 1, errors);
     for clause in ["then", "else"] {

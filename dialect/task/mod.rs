@@ -17,7 +17,9 @@ pub mod verify;
 use fuser_ir::def::DialectDef;
 use fuser_ir::diag::CodeDef;
 
-pub use ops::{DEVICES, IF, LOOP, MESH, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SHARD, SWEEP, YIELD};
+pub use ops::{
+    DEVICES, IF, LOOP, MESH, PATTERN, PHASE, PROGRAM, RETURN, SEGMENT, SHARD, SWEEP, YIELD,
+};
 
 /// The dialect.
 pub static DIALECT: DialectDef = DialectDef {

@@ -267,8 +267,16 @@ pub static IF: OpDef = OpDef {
         },
     ],
     clauses: &[
-        clause("then", ClauseKind::Symbol, "the program that runs if the condition is true"),
-        clause("else", ClauseKind::Symbol, "the program that runs otherwise"),
+        clause(
+            "then",
+            ClauseKind::Symbol,
+            "the program that runs if the condition is true",
+        ),
+        clause(
+            "else",
+            ClauseKind::Symbol,
+            "the program that runs otherwise",
+        ),
     ],
     results: &[ResultDef {
         placement: Placement::Memory,

@@ -524,7 +524,7 @@ test("dark and light have the contrast of AA", async () => {
       "library",
       "copy",
       "view",
-      "loop",
+      "control",
       "pointwise",
       "reduce",
       "shape",

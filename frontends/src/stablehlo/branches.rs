@@ -174,7 +174,10 @@ impl<'s> Importer<'s> {
         };
         let clauses = [("then", symbol(then)), ("else", symbol(otherwise))];
         let operands: Vec<Value> = [condition].iter().chain(operands).copied().collect();
-        let made = self.draft.builder().build(&task::IF, &operands, &clauses, &[], Some(tree.types))?;
+        let made =
+            self.draft
+                .builder()
+                .build(&task::IF, &operands, &clauses, &[], Some(tree.types))?;
         Ok(self.draft.ir.results(made).to_vec())
     }
     /// A program that chooses among `sides`: the only one, or a branch.
@@ -191,7 +194,12 @@ impl<'s> Importer<'s> {
         let outer = self.draft.begin();
         let arguments = operands.iter().map(|&operand| {
             let ty = self.draft.ir.value_type(operand);
-            let name = self.draft.ir.value_name(operand).unwrap_or_default().to_owned();
+            let name = self
+                .draft
+                .ir
+                .value_name(operand)
+                .unwrap_or_default()
+                .to_owned();
             self.draft.argument(ty, &name)
         });
         let arguments: Vec<Value> = arguments.collect();
@@ -226,9 +234,8 @@ impl<'s> Importer<'s> {
                 }
                 _ => self.elements(op),
             };
-            let mut inside = op::blocks(op).fold(0, |sum: u64, block| {
-                sum.saturating_add(self.weight(block))
-            });
+            let mut inside =
+                op::blocks(op).fold(0, |sum: u64, block| sum.saturating_add(self.weight(block)));
             if let Some(called) = self.called(op, name) {
                 inside = inside.saturating_add(self.function_weight(bare(self.text(called))));
             }

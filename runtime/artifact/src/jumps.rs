@@ -156,7 +156,9 @@ mod tests {
         });
         artifact.steps = steps;
         let checked = artifact.validate();
-        checked.err().map_or_else(String::new, |error| error.to_string())
+        checked
+            .err()
+            .map_or_else(String::new, |error| error.to_string())
     }
 
     #[test]
@@ -176,7 +178,10 @@ mod tests {
     fn jumps_into_and_out_of_loops_and_branches_are_refused() {
         let refused = |steps: Vec<Step>| {
             let text = fault(steps);
-            assert!(text.contains("it makes no loop or branch with step"), "{text:?}");
+            assert!(
+                text.contains("it makes no loop or branch with step"),
+                "{text:?}"
+            );
         };
         refused(vec![jump(0)]);
         refused(vec![turn(0), jump(0)]);

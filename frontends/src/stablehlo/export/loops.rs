@@ -97,7 +97,8 @@ fn region(
     }
     let results = block.map_or_else(|| Ok(Vec::new()), |block| body(w, block))?;
     let results = end(w, &args, results);
-    let head: Vec<String> = (args.iter().map(|arg| format!("{}: {}", arg.name, arg.ty()))).collect();
+    let head: Vec<String> =
+        (args.iter().map(|arg| format!("{}: {}", arg.name, arg.ty()))).collect();
     let head = head.join(", ");
     let lines = std::mem::replace(&mut w.text, outer);
     Ok(format!("    ^bb0({head}):\n{lines}{}", returned(&results)))

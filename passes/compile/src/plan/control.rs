@@ -1,10 +1,10 @@
 //! Loops and branches: the steps of the programs that they run, between the steps that decide what runs next.
 
-use fuser_passes::cost::is_call;
 use fuser_artifact::{SizeExpr, Step};
 use fuser_dialects::kernel;
 use fuser_dialects::task::calls;
 use fuser_ir::{Op, Value};
+use fuser_passes::cost::is_call;
 
 use super::{PlanError, Planner};
 
@@ -85,7 +85,11 @@ impl Planner<'_> {
             operands.push(self.buffer(op, value)?);
         }
         let Some((&condition, values)) = operands.split_first() else {
-            return self.error(op, "a branch has no condition", "let an `i1` be its first operand");
+            return self.error(
+                op,
+                "a branch has no condition",
+                "let an `i1` be its first operand",
+            );
         };
         let mut results = Vec::new();
         for &result in self.ir.results(op) {
@@ -121,7 +125,11 @@ impl Planner<'_> {
         results: &[u32],
     ) -> Result<(), PlanError> {
         let Some(program) = calls::callee(self.ir, op, clause) else {
-            return self.error(op, "a branch has no program", "declare it in the same module");
+            return self.error(
+                op,
+                "a branch has no program",
+                "declare it in the same module",
+            );
         };
         let block = self.ir.body(program, 0);
         let end = block.and_then(|block| self.ir.terminator(block));

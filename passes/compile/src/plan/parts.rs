@@ -1,11 +1,11 @@
 //! Placed cats: operands that their producers write where they lie in the result.
 
-use fuser_passes::cost::is_call;
 use fuser_artifact::{BufferKind, Step};
 use fuser_dialects::fusion::window::is_placed;
-use fuser_dialects::task::{self, calls};
 use fuser_dialects::kernel;
+use fuser_dialects::task::{self, calls};
 use fuser_ir::{Extent, Ir, Op, Value};
+use fuser_passes::cost::is_call;
 use rustc_hash::FxHashSet;
 
 use super::{PlanError, Planner};

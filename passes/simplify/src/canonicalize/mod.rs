@@ -16,6 +16,7 @@ mod known_indices;
 mod lambdas;
 pub mod parts;
 mod patterns;
+mod updates;
 
 pub use patterns::PATTERNS;
 

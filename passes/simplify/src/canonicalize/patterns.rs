@@ -8,7 +8,7 @@ use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Extent, Ir, Op, Value};
 
-use super::{constant, known_indices, lambdas, parts};
+use super::{constant, known_indices, lambdas, parts, updates};
 
 /// All of them.
 pub static PATTERNS: &[&Pattern] = &[
@@ -20,6 +20,7 @@ pub static PATTERNS: &[&Pattern] = &[
     &PERMUTE_OF_PERMUTE,
     &RESHAPE_OF_RESHAPE,
     &WHERE_SAME,
+    &updates::WHERE_UPDATE,
     &GATHER_OF_ONE,
     &STEP_OF_ONE,
     &lambdas::UNREAD_ACCUMULATOR,
