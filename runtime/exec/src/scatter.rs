@@ -6,6 +6,8 @@
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer; indices are compared with the extent as they are read.
 
+use std::hint::{black_box, select_unpredictable};
+
 use fuser_artifact::{Combine, DType, Factor};
 use half::{bf16, f16};
 
@@ -291,49 +293,102 @@ impl Scatter {
     unsafe fn walk<T: Element, I: Copy + Into<i64>>(
         &self,
         places: &[*mut u8; 4],
-        Bounds { count, low, high }: Bounds,
+        bounds: Bounds,
         join: impl Fn(T, T) -> T,
     ) {
-        let indices: *const I = places[INDICES].cast();
-        let updates: *const T = places[UPDATES].cast();
-        let result: *mut T = places[RESULT].cast();
-        let (line, inner) = (self.line.strides[RESULT], self.inner.strides);
-        let walked = self.updates.strides;
-        let index = |at: usize| {
-            // SAFETY: the plan has checked that the index is there.
-            let index: i64 = unsafe { indices.wrapping_add(at).read() }.into();
-            // Below 0 it is beyond every extent.
-            let inside = (index as u64).wrapping_sub(low as u64) < (high - low) as u64;
-            inside.then_some(index as usize)
+        let line = self.line.strides[RESULT];
+        let neighbours = Loop {
+            extent: bounds.count,
+            ..self.inner
         };
-        if count == 1 {
-            for update in 0..self.updates.extent {
-                let Some(index) = index(update * walked[INDICES]) else {
-                    continue;
-                };
-                let to = result.wrapping_add(index * line);
-                let from = updates.wrapping_add(update * walked[UPDATES]);
-                // SAFETY: as above; the index is below the extent.
-                unsafe { to.write(join(to.read(), from.read())) }
-            }
-            return;
-        }
-        let joined = [inner[RESULT], inner[UPDATES]];
-        let one_for_all = inner[INDICES] == 0;
-        let (rows, length) = if one_for_all { (1, count) } else { (count, 1) };
-        for update in 0..self.updates.extent {
-            let from = updates.wrapping_add(update * walked[UPDATES]);
-            let own = update * walked[INDICES];
-            for at in 0..rows {
-                let Some(index) = index(own + at * inner[INDICES]) else {
-                    continue;
-                };
-                let to = result.wrapping_add(index * line + at * inner[RESULT]);
-                let from = from.wrapping_add(at * inner[UPDATES]);
-                // SAFETY: as above; the index is below the extent.
-                unsafe { row(to, from, length, joined, |to, x| *to = join(*to, x)) }
+        let loops = match bounds.count {
+            1 => [ONCE, self.updates],
+            _ => [self.updates, neighbours],
+        };
+        // SAFETY: the caller's word.
+        unsafe {
+            match neighbours.strides[INDICES] {
+                0 if bounds.count > 1 => rows::<T, I>(places, bounds, line, loops, join),
+                _ => elements::<T, I>(places, bounds, line, loops, join),
             }
         }
+    }
+}
+
+/// Combines updates of which each has an index of its own: those of two loops, the inner one second.
+///
+/// An update whose index is outside is combined with itself and put into a place apart. A branch would cost more: where
+/// such updates come in no order, the processor predicts half of them wrongly. In a function by itself, all addresses
+/// stay in registers.
+///
+/// # Safety
+/// As for `of`.
+#[inline(never)]
+unsafe fn elements<T: Element, I: Copy + Into<i64>>(
+    places: &[*mut u8; 4],
+    bounds: Bounds,
+    line: usize,
+    [outer, inner]: [Loop; 2],
+    join: impl Fn(T, T) -> T,
+) {
+    if outer.extent == 0 || inner.extent == 0 {
+        return;
+    }
+    let indices: *const I = places[INDICES].cast();
+    let updates: *const T = places[UPDATES].cast();
+    let result: *mut T = places[RESULT].cast();
+    // SAFETY: the plan has checked that the first update is there.
+    let mut unused = unsafe { updates.read() };
+    // The optimizer would make a branch of a store to a place that it knows to be unused.
+    let unused: *mut T = black_box(&mut unused);
+    for own in 0..outer.extent {
+        let [_, mut index, mut from, mut to] = outer.strides.map(|stride| stride * own);
+        for _ in 0..inner.extent {
+            // SAFETY: the plan has checked that the index and the update are there; the element is read and written
+            // only where its index is below the extent.
+            unsafe {
+                let at: i64 = indices.wrapping_add(index).read().into();
+                let inside = bounds.has(at);
+                let place = result.wrapping_add(to.wrapping_add((at as usize).wrapping_mul(line)));
+                let update = updates.wrapping_add(from);
+                let old = select_unpredictable(inside, place.cast_const(), update).read();
+                let new = join(old, update.read());
+                select_unpredictable(inside, place, unused).write(new);
+            }
+            index += inner.strides[INDICES];
+            from += inner.strides[UPDATES];
+            to += inner.strides[RESULT];
+        }
+    }
+}
+
+/// Combines updates of which all neighbours of a call have one index: the second loop is over those.
+///
+/// # Safety
+/// As for `of`.
+#[inline(never)]
+unsafe fn rows<T: Element, I: Copy + Into<i64>>(
+    places: &[*mut u8; 4],
+    bounds: Bounds,
+    line: usize,
+    [outer, inner]: [Loop; 2],
+    join: impl Fn(T, T) -> T,
+) {
+    let indices: *const I = places[INDICES].cast();
+    let updates: *const T = places[UPDATES].cast();
+    let result: *mut T = places[RESULT].cast();
+    let joined = [inner.strides[RESULT], inner.strides[UPDATES]];
+    for own in 0..outer.extent {
+        let [_, index, from, _] = outer.strides.map(|stride| stride * own);
+        // SAFETY: the plan has checked that the index is there.
+        let index: i64 = unsafe { indices.wrapping_add(index).read() }.into();
+        if !bounds.has(index) {
+            continue;
+        }
+        let to = result.wrapping_add(index as usize * line);
+        let from = updates.wrapping_add(from);
+        // SAFETY: the plan has checked that the elements are there; the index is below the extent.
+        unsafe { row(to, from, inner.extent, joined, |to, x| *to = join(*to, x)) }
     }
 }
 
@@ -343,6 +398,13 @@ struct Bounds {
     count: usize,
     low: usize,
     high: usize,
+}
+
+impl Bounds {
+    fn has(self, index: i64) -> bool {
+        // Below 0 it is beyond every extent.
+        (index as u64).wrapping_sub(self.low as u64) < (self.high - self.low) as u64
+    }
 }
 
 /// Applies `f` to each of `count` destination elements, `step` apart, and its source element, `stride` apart.

@@ -168,6 +168,49 @@ fn every_update_is_put_where_its_index_says() {
     }
 }
 
+/// Updates outside of the axis put nothing anywhere, whatever they hold, for both types of indices and all operations.
+#[test]
+fn updates_outside_leave_no_trace() {
+    fn check<I: Copy>(dtype: DType, held: [I; 7]) {
+        let (mut factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = [
+            factor(DType::F32, &[(0, 3)], &[]),
+            factor(dtype, &[(1, 7)], &[]),
+            factor(DType::F32, &[(1, 7)], &[]),
+            factor(DType::F32, &[(0, 3)], &[]),
+        ]
+        .into_iter()
+        .unzip();
+        for (buffer, factor) in factors.iter_mut().enumerate() {
+            factor.tensor.buffer = buffer as u32;
+        }
+        let (mut dest, mut held) = ([2.0f32, 3.0, 5.0], held);
+        let mut updates = [f32::NAN, 4.0, f32::INFINITY, f32::NAN, 1.0, f32::NAN, 7.0];
+        for (combine, wanted) in [
+            (Combine::Set, [1.0, 3.0, 7.0]),
+            (Combine::Add, [7.0, 3.0, 12.0]),
+            (Combine::Mul, [8.0, 3.0, 35.0]),
+            (Combine::Max, [4.0, 3.0, 7.0]),
+            (Combine::Min, [1.0, 3.0, 5.0]),
+        ] {
+            let scatter = Scatter::new(combine, &factors, &axes).unwrap();
+            let mut result = [77.0f32; 3];
+            let places = [
+                Address::of(dest.as_mut_ptr().cast()),
+                Address::of(held.as_mut_ptr().cast()),
+                Address::of(updates.as_mut_ptr().cast()),
+                Address::of(result.as_mut_ptr().cast()),
+            ];
+            for call in 0..scatter.calls().unwrap() {
+                // SAFETY: the arrays have these sizes.
+                unsafe { scatter.call(call, places) };
+            }
+            assert_eq!(result, wanted, "{combine:?} {dtype:?}");
+        }
+    }
+    check(DType::I64, [-1, 0, 3, i64::MIN, 0, i64::MAX, 2]);
+    check(DType::I32, [-1, 0, 3, i32::MIN, 0, i32::MAX, 2]);
+}
+
 #[test]
 fn extremes_are_those_of_the_op() {
     assert!(Element::max(f32::NAN, 1.0).is_nan() && Element::max(1.0, f32::NAN).is_nan());

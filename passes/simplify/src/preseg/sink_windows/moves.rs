@@ -1,7 +1,10 @@
-//! The plan of moving a slice: the values that move with it, how each is computed, and the test whether moving pays.
+//! The plan of moving a slice or a pad: the values that move with it, how each is computed, and the test whether moving
+//! pays.
 //!
-//! A plan is the list of values of which a slice needs parts, in an order in which they can be created. The search
-//! starts at the slice's operand and visits each value and part once. It only decides, and creates nothing.
+//! A plan is the list of values of which the op needs parts, in an order in which they can be created. The search starts
+//! at the op's operand and visits each value and part once. It only decides, and creates nothing.
+//!
+//! A part that a pad needs may go beyond its value. No element there is used, so each may be anything.
 
 use fuser_analysis::axes::window::is_link;
 use fuser_dialects::fusion::maps;
@@ -14,10 +17,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::super::is_free;
 use super::MAX_COPIES;
 
+/// A pad moves if it makes this many times the elements at most, as a numerator and a denominator: those of the border
+/// are reduced too.
+const GROWTH: [i64; 2] = [5, 4];
+/// The length that a named extent counts as, as for other decisions.
+const NAMED: i64 = 1024;
+
 /// A part of a value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Move {
-    /// The first index along each axis.
+    /// The first index along each axis; below 0 it is beyond the value.
     pub starts: Vec<ExtentExpr>,
     /// From one index to the next.
     pub steps: Vec<i64>,
@@ -35,6 +44,20 @@ impl Move {
         dims.iter()
             .enumerate()
             .all(|(k, d)| self.keeps(k, d.extent))
+    }
+    /// The numbers of elements that the part needs before and behind a value with these axes; `None` if unknown.
+    pub fn borders(&self, ir: &Ir, dims: &[Dim]) -> Option<Vec<[i64; 2]>> {
+        let axes = self.starts.iter().zip(&self.steps).zip(&self.shape);
+        let border = |(((start, &step), &shape), dim): (((&ExtentExpr, _), _), &Dim)| {
+            let steps = ir.extent_as_expr(shape)?.add(&ExtentExpr::constant(-1))?;
+            let last = start.add(&steps.mul(&ExtentExpr::constant(step))?)?;
+            let end = last.add(&ExtentExpr::constant(1))?;
+            let extent = ir.extent_as_expr(dim.extent)?;
+            let behind = end.add(&extent.mul(&ExtentExpr::constant(-1))?)?;
+            let before = start.as_constant()?.checked_neg()?;
+            Some([before.max(0), behind.as_constant()?.max(0)])
+        };
+        axes.zip(dims).map(border).collect()
     }
     /// This part in terms of other axes: `from[k]` is the former axis, or the length of a new axis that is taken
     /// whole.
@@ -62,7 +85,7 @@ pub type Point = (Value, Move);
 pub enum Way {
     /// It is the whole.
     Same,
-    /// By a slice of the value.
+    /// By a slice of the value, where it goes beyond the value of a pad of it.
     Leaf,
     /// By its own op, applied to parts of its operands; `None` for operands that stay whole.
     Copy(Vec<Option<Move>>),
@@ -108,8 +131,7 @@ impl Moves {
                     if let Some(producer) = ir.def_op(point.0) {
                         self.copied += 1;
                         self.again.insert(producer);
-                        let class = ir.def(producer).map_or(OpClass::Structure, |d| d.class);
-                        self.reduces |= matches!(class, OpClass::Reduction | OpClass::Scan);
+                        self.reduces |= reduces(ir, producer);
                         let operands = ir.operands(producer).zip(moves);
                         next.extend(operands.filter_map(|(v, m)| Some((v, m.clone()?))));
                     }
@@ -127,8 +149,12 @@ impl Moves {
     pub fn copies(&self) -> usize {
         self.copied
     }
-    /// True if moving pays: the slice passes a reduction or a scan, and the recomputed ops have no other users.
+    /// True if moving pays: the op passes a reduction or a scan, and the recomputed ops have no other users. A pad must
+    /// also add few elements, and read all that is reduced: otherwise the reduced values in memory are less.
     pub fn pays(&self, ir: &Ir, window: Op) -> bool {
+        if is_pad(ir, window) && !self.pays_for_pad(ir, window) {
+            return false;
+        }
         let inner = |user: Op| user == window || self.again.contains(&user);
         let mine = |op: &Op| {
             let results = ir.results(*op).iter();
@@ -136,27 +162,85 @@ impl Moves {
         };
         self.reduces && self.again.iter().all(mine)
     }
+    fn pays_for_pad(&self, ir: &Ir, pad: Op) -> bool {
+        let extents = |value: Value| {
+            let dims = dims(ir, value).into_iter();
+            dims.map(|d| ir.extent_as_expr(d.extent))
+                .collect::<Option<Vec<_>>>()
+        };
+        let elements = |value: Value| {
+            let mut extents = extents(value)?.into_iter();
+            extents.try_fold(ExtentExpr::constant(1), |all, e| all.mul(&e))
+        };
+        let operand = ir.operand(pad, 0);
+        let whole = elements(operand);
+        let reread = |op: &Op| reduces(ir, *op) && elements(ir.operand(*op, 0)) == whole;
+        let grows_little = || {
+            let lengths = extents(operand)?;
+            let borders = [amounts(ir, pad, "low")?, amounts(ir, pad, "high")?];
+            let mut sides = [1i64; 2];
+            for (axis, length) in lengths.iter().enumerate() {
+                let length = length.as_constant().unwrap_or(NAMED);
+                let border = borders[0][axis].checked_add(borders[1][axis])?;
+                if border > 0 {
+                    sides[0] = sides[0].checked_mul(length.checked_add(border)?)?;
+                    sides[1] = sides[1].checked_mul(length)?;
+                }
+            }
+            let [made, taken] = [
+                sides[0].checked_mul(GROWTH[1])?,
+                sides[1].checked_mul(GROWTH[0])?,
+            ];
+            Some(made <= taken)
+        };
+        whole.is_some() && self.again.iter().any(reread) && grows_little() == Some(true)
+    }
 }
 
-fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
+/// True if `op` is a pad.
+pub fn is_pad(ir: &Ir, op: Op) -> bool {
+    ir.def(op).is_some_and(|def| def.has_maps(&maps::PAD))
+}
+
+fn reduces(ir: &Ir, op: Op) -> bool {
+    let class = ir.def(op).map_or(OpClass::Structure, |def| def.class);
+    matches!(class, OpClass::Reduction | OpClass::Scan)
+}
+
+/// A clause of amounts without names.
+pub fn amounts(ir: &Ir, op: Op, clause: &str) -> Option<Vec<i64>> {
+    let amounts = ir.amounts_of(op, clause)?;
+    amounts.iter().map(ExtentExpr::as_constant).collect()
+}
+
+/// The axes of a value; none for a scalar.
+pub fn dims(ir: &Ir, value: Value) -> Vec<Dim> {
     let tensor = ir.value_kind(value).as_tensor();
     tensor.map_or_else(Vec::new, |t| t.dims.clone())
 }
 
-/// The operand of a slice and the part of it that the slice takes; `None` if the part is unknown.
-pub fn part(ir: &Ir, slice: Op) -> Option<Point> {
-    let result = dims(ir, ir.result(slice, 0));
+/// The operand of a slice or a pad and the part of it that the op takes; `None` if the part is unknown.
+pub fn part(ir: &Ir, window: Op) -> Option<Point> {
+    let result = dims(ir, ir.result(window, 0));
     let shape: Vec<Extent> = result.iter().map(|d| d.extent).collect();
     if shape.contains(&Extent::Unknown) {
         return None;
     }
-    let steps = ir.i64s_of(slice, "strides").map(<[i64]>::to_vec);
+    let starts = match is_pad(ir, window) {
+        true => {
+            let low = amounts(ir, window, "low")?.into_iter();
+            amounts(ir, window, "high")?;
+            low.map(|low| ExtentExpr::constant(-low)).collect()
+        }
+        false => ir.amounts_of(window, "starts")?,
+    };
+    let steps = ir.i64s_of(window, "strides").map(<[i64]>::to_vec);
     let own = Move {
-        starts: ir.amounts_of(slice, "starts")?,
+        starts,
         steps: steps.unwrap_or_else(|| vec![1; shape.len()]),
         shape,
     };
-    Some((ir.operand(slice, 0), own))
+    Some((ir.operand(window, 0), own))
 }
 
 /// The way to compute a part of a value; `None` if it cannot be computed.
@@ -165,11 +249,17 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
         return Some(Way::Same);
     }
     let near = |op: &Op| ir.parent_block(*op) == ir.parent_block(window);
+    let pad = is_pad(ir, window);
+    let leaf = || (!pad || own.borders(ir, &dims(ir, *value)).is_some()).then_some(Way::Leaf);
     let producer = ir.def_op(*value).filter(near);
     let Some(producer) = producer.filter(|&m| !ir.has(m, Traits::BARRIER)) else {
-        return Some(Way::Leaf);
+        return leaf();
     };
     let def = ir.def(producer)?;
+    if pad && !is_link(ir, producer) && !reduces(ir, producer) {
+        // It is in memory, and nothing of a border is computed where it would take a kernel of its own.
+        return leaf();
+    }
     if !is_free(ir, producer)
         || !def.traits.contains(Traits::PURE)
         || ir.results(producer).len() != 1
@@ -186,7 +276,8 @@ fn way(ir: &Ir, window: Op, (value, own): &Point) -> Option<Way> {
     };
     match passed {
         Some(moves) => Some(Way::Copy(moves)),
-        None => is_link(ir, producer).then_some(Way::Leaf),
+        None if is_link(ir, producer) => leaf(),
+        None => None,
     }
 }
 
