@@ -64,7 +64,8 @@ pub static INDEX_PUT: OpDef = OpDef {
           `[i, j, k]` are put at `[i, indices[j], k]`, in ascending order of j; an index below 0 or beyond the axis puts nothing anywhere. \
           With `combine set` a result element is the last update that is put there, else that of `dest`, bits kept. With `add`, `mul`, `max` \
           and `min` it is the `fusion.sum`, `prod`, `max` or `min` of the element of `dest` and all updates that are put there: so sums are \
-          formed in f32 (f64 for f64) in an unspecified order, are rounded once, and a sum that is exactly zero is `+0`; `i1` is neither \
+          formed in f32 (f64 for f64) in an unspecified order, are rounded once, and a sum that is exactly zero is `+0`. An element \
+          where nothing is put keeps its bits. `i1` is neither \
           added nor multiplied, and floats of 8 bits are set only. An axis of the result is a `b` axis where `dest` and `updates` have it so, axis `dim` never. The gradient \
           of `fusion.take` from a table is this op into zeros, with `add`.",
     example: "// %x: tensor<[V]x64xf32>, %i: tensor<[N]xi64>, %u: tensor<[N]x64xf32>\n\

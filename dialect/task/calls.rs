@@ -258,7 +258,7 @@ pub fn verify_if(ir: &Ir, op: Op, errors: &mut Vec<OpError>) {
             "is a `{}`, a condition is one `i1` or `tensor<i1>`",
             describe::ty(ir, condition)
         );
-        let help = "`fusion.compare` gives one of two scalars; `fusion.all` and `fusion.any` give one of many";
+        let help = "`fusion.compare` gives one of two scalars; of many, `fusion.max` says if any is true, `fusion.min` if all are";
         errors.push(
             OpError::at(At::Operand(0), text)
                 .code(&LOOP_FORM)

@@ -222,17 +222,16 @@ impl Scatter {
         // SAFETY: the caller's word.
         unsafe {
             match self.combine {
-                Combine::Set => self.put::<T>(places, bounds, None, |_, update| update),
-                Combine::Add => self.put::<T>(places, bounds, T::PLUS_ZERO, T::add),
-                Combine::Mul => self.put::<T>(places, bounds, None, T::mul),
-                Combine::Max => self.put::<T>(places, bounds, None, T::max),
-                Combine::Min => self.put::<T>(places, bounds, None, T::min),
+                Combine::Set => self.put::<T>(places, bounds, |_, update| update),
+                Combine::Add => self.put::<T>(places, bounds, T::add),
+                Combine::Mul => self.put::<T>(places, bounds, T::mul),
+                Combine::Max => self.put::<T>(places, bounds, T::max),
+                Combine::Min => self.put::<T>(places, bounds, T::min),
             }
         }
     }
 
-    /// Writes the result's elements: `first`, if given, is applied to each element before the updates; otherwise
-    /// elements of `dest` are used unchanged.
+    /// Writes the result's elements: those of `dest`, unless they lie there, and then the updates.
     ///
     /// # Safety
     /// As for `of`.
@@ -240,7 +239,6 @@ impl Scatter {
         &self,
         places: &[*mut u8; 4],
         bounds: Bounds,
-        first: Option<fn(T) -> T>,
         join: impl Fn(T, T) -> T,
     ) {
         let Bounds { count, low, high } = bounds;
@@ -258,23 +256,12 @@ impl Scatter {
             1 => (low..low + 1, high - low, [line[RESULT], line[DEST]]),
             _ => (low..high, count, copied),
         };
-        for index in rows {
+        for index in rows.filter(|_| !in_place) {
             let from = dest.wrapping_add(index * line[DEST]);
             let to = result.wrapping_add(index * line[RESULT]);
-            // SAFETY: the plan has checked that the elements are there, and this call alone uses these of the result; in place, those of `dest`
-            // are the same (`new`).
+            // SAFETY: the plan has checked that the elements are there, and this call alone uses these of the result.
             unsafe {
-                match first {
-                    None if in_place => break,
-                    None => row(to, from, length, steps, |to, x| *to = x),
-                    Some(first) if in_place => {
-                        for i in 0..length {
-                            let to = to.wrapping_add(i * steps[0]);
-                            to.write(first(to.read()));
-                        }
-                    }
-                    Some(first) => row(to, from, length, steps, |to, x| *to = first(x)),
-                }
+                row(to, from, length, steps, |to, x| *to = x);
             }
         }
         // SAFETY: the caller's word.
@@ -454,8 +441,7 @@ fn runs(loops: Vec<Loop>) -> Vec<Loop> {
 /// An element that can be combined with another. Floats of 16 bits and booleans are neither added nor multiplied: no
 /// valid artifact has such a scatter.
 trait Element: Copy {
-    /// `0 + x`, for types in which it differs from `x`: a sum that is zero is `+0`.
-    const PLUS_ZERO: Option<fn(Self) -> Self> = None;
+    /// The sum; of floats `+0` where it is zero.
     fn add(self, other: Self) -> Self;
     fn mul(self, other: Self) -> Self;
     /// The greater; NaN if either is; `-0 < +0`.
@@ -486,9 +472,8 @@ integers!(i64 i32 i16 i8 u64 u32 u16 u8);
 macro_rules! floats {
     ($($ty:ty: $zero:expr;)*) => {$(
         impl Element for $ty {
-            const PLUS_ZERO: Option<fn(Self) -> Self> = Some(|x| $zero + x);
             fn add(self, other: Self) -> Self {
-                self + other
+                $zero + (self + other)
             }
             fn mul(self, other: Self) -> Self {
                 self * other

@@ -116,7 +116,7 @@ fn check([a, v, b, n]: [usize; 4], whole: bool, turned: bool, combine: Combine, 
     }
 }
 
-/// A zero that is summed is `+0`, in place too, whether an update meets it or not.
+/// A zero that is summed is `+0`, in place too; an element that no update meets keeps its sign.
 #[test]
 fn zeros_that_are_summed_are_positive_in_place() {
     let (mut factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = [
@@ -143,7 +143,10 @@ fn zeros_that_are_summed_are_positive_in_place() {
         // SAFETY: the arrays have these sizes.
         unsafe { scatter.call(call, places) };
     }
-    assert_eq!(dest.map(f32::to_bits), [0.0f32, 0.0, 2.0].map(f32::to_bits));
+    assert_eq!(
+        dest.map(f32::to_bits),
+        [-0.0f32, 0.0, 2.0].map(f32::to_bits)
+    );
 }
 
 #[test]

@@ -99,20 +99,11 @@ fn one_truth(ir: &Ir, condition: Value) -> Option<Value> {
         .then_some(value)
 }
 
-/// The update that makes a value for one user. Updates that combine floats are none: they make a zero of the tensor
-/// positive wherever it lies.
+/// The update that makes a value for one user.
 fn update(ir: &Ir, value: Value) -> Option<Op> {
     let op = ir.def_op(value).filter(|_| ir.has_one_use(value))?;
-    if ir.is(op, &DYNAMIC_UPDATE_SLICE) {
-        return Some(op);
-    }
-    let puts = ir.is(op, &SCATTER) || ir.is(op, &INDEX_PUT);
-    let whole = ir
-        .value_kind(value)
-        .dtype()
-        .is_some_and(|dtype| dtype.is_int());
-    let exact = ir.str_of(op, "combine") == Some("set") || whole;
-    (puts && exact).then_some(op)
+    let updates = [&DYNAMIC_UPDATE_SLICE, &SCATTER, &INDEX_PUT];
+    updates.into_iter().any(|def| ir.is(op, def)).then_some(op)
 }
 
 /// True if updates, `last` at the end, make its result of `first`.

@@ -8,7 +8,8 @@
 //! %q = fusion.broadcast %u dims [1, 2] shape [V, N, D]
 //! %w = fusion.where %h, %q, 0
 //! %s = fusion.sum %w dims [1]
-//! %y = fusion.add %x, %s
+//! %m = fusion.max %h dims [1]                             // of floats, whose zeros have signs
+//! %y = fusion.where %m, fusion.add %x, %s, %x
 //! ```
 //!
 //! The elements of that space are never stored, but all are computed, so this form suits short axes. For `set`, the
@@ -137,10 +138,17 @@ impl Put {
         let updates = b.broadcast(updates, &self.places(), &self.space)?;
         let neutral = neutral(b, self.combine, self.wide)?;
         let met = b.choose(hits, updates, neutral)?;
-        let all = b.reduce(reduce, met, &[self.dim as i64 + 1])?;
+        let along = [self.dim as i64 + 1];
+        let all = b.reduce(reduce, met, &along)?;
         let dest = b.cast(self.dest, self.wide)?;
         let joined = b.binary(join, dest, all)?;
-        b.cast(joined, self.dtype)
+        let joined = b.cast(joined, self.dtype)?;
+        if self.combine != "add" || !self.dtype.is_float() {
+            return Ok(joined);
+        }
+        // A sum makes a zero positive, but an element without updates keeps its bits.
+        let any = b.reduce(&fusion::MAX, hits, &along)?;
+        b.choose(any, joined, self.dest)
     }
     /// The last update of each place, else `dest`.
     fn last(&self, b: &mut Builder<'_>) -> Built {

@@ -84,8 +84,12 @@ impl Machine<'_> {
                     let place = std::mem::take(&mut index[dim]);
                     let line = if whole { 0 } else { dot(&index, &strides[1]) };
                     let from = dot(&index, &strides[2]);
-                    let put = places.at(line, place).map(|k| read(updates, from + k * strides[2][dim]));
+                    let mut put = places
+                        .at(line, place)
+                        .map(|k| read(updates, from + k * strides[2][dim]))
+                        .peekable();
                     *lane = match combine {
+                        _ if put.peek().is_none() => first,
                         None => put.last().unwrap_or(first),
                         Some(op) => {
                             let mut state = L::start(op, low, high);
