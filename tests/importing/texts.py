@@ -450,6 +450,33 @@ def branches(x, i, y):
     return one, two, lax.switch(i + 7, [jnp.sin, jnp.cos], x), lax.switch(i - 9, [jnp.sin, jnp.cos], x)
 
 
+@program(((17, 33), i8), ((33, 16), i8), ((17, 33), u8), ((33, 16), i16), ((2, 9, 7, 5), i8), ((3, 3, 5, 17), i8))
+def whole_products(x, y, z, w, images, kernel):
+    def product(x, y, to):
+        return lax.dot(x, y, preferred_element_type=to)
+
+    def convolution(to):
+        dims = ("NHWC", "HWIO", "NHWC")
+        return lax.conv_general_dilated(images, kernel, (1, 2), "SAME", dimension_numbers=dims, preferred_element_type=to)
+
+    return (
+        product(x, y, i32),
+        product(x, y, i8),
+        product(z, z.T, u8),
+        product(w.T, w, i32),
+        product(z.astype(i32), w.astype(i32), i32),
+        convolution(i32),
+        convolution(i8),
+    )
+
+
+@program((17, 33), (17, 33), (2, 33, 16), (2, 33, 16))
+def complex_products(a, b, c, d):
+    x, y = lax.complex(a, b), lax.complex(c, d)
+    products = jnp.einsum("ij,bjk->bik", x, y), jnp.einsum("ij,bjk->ik", x.conj(), y), x @ y[0, :, :1]
+    return [part for z in products for part in (z.real, z.imag)]
+
+
 @program((33, 33), ((), i32), (3,))
 def heavy_branches(x, i, y):
     def halved(x):

@@ -8,6 +8,7 @@ use fuser_ir::{DType, Value};
 
 use super::Importer;
 use super::ast::{Attr, Item};
+use super::dot::exact;
 use super::op::{self, Reading};
 use super::ops::{one, output_dtype};
 use super::shape::{extents, lengths};
@@ -143,6 +144,10 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         true => stated.compute(),
         false => stated,
     };
+    let terms = right.space.iter().map(|&axis| length(&sizes, axis));
+    let terms = terms.fold(inputs, i64::saturating_mul).unsigned_abs();
+    let whole = exact(draft, [x, kernel], terms, stated);
+    let to = whole.map_or(to, |(float, _)| float);
     let fits = |dtype: DType| dtype == to || dtype.accumulate() == to;
     let wide = match common == draft.dtype(kernel) && fits(common) {
         true => common,
@@ -194,6 +199,9 @@ pub fn convolution(im: &mut Importer<'_>, r: &Reading<'_>) -> Made<Vec<Value>> {
         clauses.push(b.dtype("to", to));
     }
     let mut made = b.value(&fusion::CONVOLUTION, &[x, kernel], &clauses)?;
+    if let Some((_, between)) = whole {
+        made = draft.cast(made, between)?;
+    }
     let mut order = vec![0; rank + 2];
     let around = [&out.letters[..], &out.space].concat();
     for (from, to) in around.into_iter().enumerate() {

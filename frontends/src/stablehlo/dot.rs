@@ -7,8 +7,9 @@
 //!   b: [B, T, K]    -> permute          -> [B, K, T]       matmul -> [B, S*H, T] -> reshape -> [B, S, H, T]
 //! ```
 //!
-//! Products of integers, and those without terms, become a `mul` of broadcast operands and a `sum`, which share a
-//! kernel.
+//! Products of small integers that floats compute exactly are products of floats. Those of complex numbers are four
+//! products of parts. Other integers, short sides and products without terms become a `mul` of broadcast operands and a
+//! `sum`, which share a kernel.
 
 use fuser_dialects::fusion;
 use fuser_ir::types::DType;
@@ -166,6 +167,22 @@ pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> 
     if !equal(&left.batch, &right.batch) || !equal(&left.terms, &right.terms) {
         return Err(Fault::form("multiplies along axes of different extents"));
     }
+    let wide = wide_enough(&left, &right);
+    let terms = match left.product(&left.terms) {
+        Extent::Static(terms) => terms,
+        _ => 0,
+    };
+    let whole = exact(draft, [a, b], terms, stated).filter(|_| wide && terms > 0);
+    if let Some((float, between)) = whole {
+        let (a, b) = (draft.cast(a, float)?, draft.cast(b, float)?);
+        let made = matrices(draft, (a, &left), (b, &right), float)?;
+        let made = draft.cast(made, between)?;
+        return draft.cast(made, stated);
+    }
+    if draft.dtype(a).is_complex() && draft.dtype(b).is_complex() && wide {
+        let made = complex(draft, (a, &left), (b, &right), stated);
+        return super::ops::converted(draft, made?, stated);
+    }
     let to = match stated.is_storage() {
         true => stated.compute(),
         false => stated,
@@ -181,6 +198,62 @@ pub fn contracted(draft: &mut Draft, left: Side, right: Side, stated: DType) -> 
         elements(draft, (a, &left), (b, &right), to)
     };
     super::ops::converted(draft, made?, stated)
+}
+
+/// The least extent of rows and columns for which a product of matrices beats sums that read operands as they are.
+const WIDE: u64 = 16;
+
+fn wide_enough(left: &Axes, right: &Axes) -> bool {
+    let wide = |axes: &Axes| matches!(axes.product(&axes.free), Extent::Static(n) if n >= WIDE);
+    wide(left) && wide(right) && !left.terms.is_empty()
+}
+
+/// The float type that computes a product of integers exactly, and the type to which its result is cast first, so that
+/// it wraps as integers do. `None` if a sum of terms may be too large for all.
+pub fn exact(
+    draft: &Draft,
+    operands: [Value; 2],
+    terms: u64,
+    stated: DType,
+) -> Option<(DType, DType)> {
+    let mut most = i128::from(terms);
+    for value in operands {
+        let dtype = draft.dtype(value);
+        if !dtype.is_int() && dtype != DType::I1 {
+            return None;
+        }
+        let (low, high) = dtype.int_range();
+        most = most.checked_mul(high.max(-low))?;
+    }
+    let float = match most {
+        _ if !stated.is_int() => return None,
+        ..=0x100_0000 => DType::F32,
+        ..=0x20_0000_0000_0000 => DType::F64,
+        _ => return None,
+    };
+    let fits = most <= stated.int_range().1;
+    Some((float, if fits { stated } else { DType::I64 }))
+}
+
+/// A product of complex numbers, of products of their parts.
+fn complex(
+    draft: &mut Draft,
+    (a, left): (Value, &Axes),
+    (b, right): (Value, &Axes),
+    to: DType,
+) -> Made {
+    let part = to.part();
+    let mut parts = |value: Value| -> Made<[Value; 2]> {
+        let real = draft.make(&fusion::REAL, &[value])?;
+        let imag = draft.make(&fusion::IMAG, &[value])?;
+        Ok([draft.cast(real, part)?, draft.cast(imag, part)?])
+    };
+    let ([a, c], [b, d]) = (parts(a)?, parts(b)?);
+    let mut times = |x: Value, y: Value| matrices(draft, (x, left), (y, right), part);
+    let (ab, cd, ad, cb) = (times(a, b)?, times(c, d)?, times(a, d)?, times(c, b)?);
+    let real = draft.make(&fusion::SUB, &[ab, cd])?;
+    let imag = draft.make(&fusion::ADD, &[ad, cb])?;
+    draft.make(&fusion::COMPLEX, &[real, imag])
 }
 
 fn matrices(

@@ -23,6 +23,8 @@ use crate::validate::{at, same_dtype};
 struct Control {
     /// The step that ends a turn or the first side.
     jump: usize,
+    /// All its steps.
+    all: Range<usize>,
     /// The steps of the condition and the body of a loop, or of the sides of a branch.
     parts: [Range<usize>; 2],
     is_branch: bool,
@@ -62,13 +64,14 @@ impl Artifact {
             return None;
         };
         let to = to as usize;
-        let parts = match to {
-            to if to <= index => [to..index, index + 1..jump],
-            to if (end..=self.steps.len()).contains(&to) => [index + 1..jump, end..to],
+        let (all, parts) = match to {
+            to if to <= index => (to..end, [to..index, index + 1..jump]),
+            to if (end..=self.steps.len()).contains(&to) => (index..to, [index + 1..jump, end..to]),
             _ => return None,
         };
         Some(Control {
             jump,
+            all,
             parts,
             is_branch: to > index,
         })
@@ -91,18 +94,33 @@ impl Artifact {
                 return wrong(index, *to as usize);
             }
         }
-        let parts = controls.iter().flat_map(|control| &control.parts);
-        let mut parts: Vec<&Range<usize>> = parts.filter(|part| !part.is_empty()).collect();
-        parts.sort_unstable_by_key(|part| (part.start, Reverse(part.end)));
-        let mut open: Vec<&Range<usize>> = Vec::new();
-        for part in parts {
-            while open.last().is_some_and(|around| around.end <= part.start) {
+        // All steps of each loop and branch, and its parts: a part lies in its own, all of another in a part.
+        let mut ranges: Vec<(&Range<usize>, usize, bool)> = Vec::new();
+        for (number, control) in controls.iter().enumerate() {
+            ranges.push((&control.all, number, true));
+            let parts = control.parts.iter().filter(|part| !part.is_empty());
+            ranges.extend(parts.map(|part| (part, number, false)));
+        }
+        ranges
+            .sort_unstable_by_key(|&(range, _, is_all)| (range.start, Reverse(range.end), is_all));
+        let mut open: Vec<(&Range<usize>, usize, bool)> = Vec::new();
+        for (range, number, is_all) in ranges {
+            while open
+                .last()
+                .is_some_and(|around| around.0.end <= range.start)
+            {
                 open.pop();
             }
-            if open.last().is_some_and(|around| part.end > around.end) {
-                return wrong(part.start, part.end);
+            let nests = match open.last() {
+                Some((around, ..)) if range.end > around.end => false,
+                Some(&(_, own, around_is_all)) if is_all => !around_is_all && own != number,
+                Some(&(_, own, around_is_all)) => around_is_all && own == number,
+                None => is_all,
+            };
+            if !nests {
+                return wrong(range.start, range.end);
             }
-            open.push(part);
+            open.push((range, number, is_all));
         }
         Ok(())
     }
@@ -128,9 +146,10 @@ mod tests {
     fn fault(steps: Vec<Step>) -> String {
         let target = Target::Cpu {
             triple: "x".into(),
+            cpu: "x".into(),
             features: String::new(),
         };
-        let mut artifact = Artifact::new("f".into(), target);
+        let mut artifact = Artifact::new("f", target);
         artifact.buffers.push(BufferSpec {
             name: "p".into(),
             dtype: DType::I1,

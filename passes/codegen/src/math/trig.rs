@@ -135,14 +135,9 @@ fn circular<'e, 'ctx>(x: Val<'e, 'ctx>, wanted: Wanted) -> Val<'e, 'ctx> {
     let usual = of_reduced(&reduce(x), wanted);
     let large = x.abs().gt(threshold(x));
     let result = emit.unless_rare(large.any(), usual, || {
-        match large_function(emit, x.elem(), wanted) {
-            Ok(function) => {
-                let slow = x.per_lane(|lane| {
-                    emit.call(function, &[lane])
-                        .map_or(lane, |raw| emit.val(raw))
-                });
-                usual.except(large, slow)
-            }
+        let slow = large_function(emit, x, wanted).map(|function| emit.call(function, &[x]));
+        match slow {
+            Ok(slow) => usual.except(large, slow.map_or(x, |raw| emit.val(raw))),
             Err(error) => {
                 emit.fail(error);
                 usual
@@ -157,21 +152,28 @@ fn circular<'e, 'ctx>(x: Val<'e, 'ctx>, wanted: Wanted) -> Val<'e, 'ctx> {
     }
 }
 
-/// The scalar function for large arguments, emitted into the module at its first use.
+/// The function for large arguments of the type of `x`, emitted into the module at its first use. One of vectors calls
+/// that of scalars for each lane: a kernel with many such calls stays small.
 fn large_function<'ctx>(
     emit: &Emit<'ctx>,
-    elem: Elem,
+    x: Val<'_, 'ctx>,
     wanted: Wanted,
 ) -> Result<FunctionValue<'ctx>, CodegenError> {
-    let width = elem.bits();
-    let name = emit.own_name(&format!("{wanted:?}.large.f{width}").to_lowercase());
+    let (width, lanes) = (x.elem().bits(), x.lanes());
+    let lanes_name = lanes.map_or(String::new(), |lanes| format!("x{lanes}"));
+    let name = format!("{wanted:?}.large.f{width}{lanes_name}").to_lowercase();
+    let name = emit.own_name(&name);
     if let Some(function) = emit.module.get_function(&name) {
         return Ok(function);
     }
-    let scalar = emit.scalar_type(elem);
+    let of_lanes = match lanes {
+        Some(_) => Some(large_function(emit, x.lane(0), wanted)?),
+        None => None,
+    };
+    let ty = x.raw().get_type();
     let function = emit.module.add_function(
         &name,
-        scalar.fn_type(&[scalar.into()], false),
+        ty.fn_type(&[ty.into()], false),
         Some(Linkage::Internal),
     );
     for attribute in ["noinline", "nounwind", "cold"] {
@@ -184,12 +186,14 @@ fn large_function<'ctx>(
         .position_at_end(emit.context.append_basic_block(function, "entry"));
     if let Some(parameter) = function.get_first_param() {
         let x = emit.val(parameter);
-        let reduced = if x.is_f64() {
-            reduce_large_f64(x)
-        } else {
-            reduce_large_f32(x)
+        let result = match of_lanes {
+            Some(of_lane) => x.per_lane(|lane| {
+                emit.call(of_lane, &[lane])
+                    .map_or(lane, |raw| emit.val(raw))
+            }),
+            None if x.is_f64() => of_reduced(&reduce_large_f64(x), wanted),
+            None => of_reduced(&reduce_large_f32(x), wanted),
         };
-        let result = of_reduced(&reduced, wanted);
         emit.builder.build_return(Some(&result.raw()))?;
     }
     if let Some(caller) = caller {
