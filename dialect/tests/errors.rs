@@ -1258,7 +1258,8 @@ const CASES: &[Case] = &[
         "task.if",
         "FIR0410",
         "task.program @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {\n  %y = task.if %p, %x then @g else @h : tensor<4xf32>\n  task.return %y\n}\n\
-         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}",
+         task.program @g(%x: tensor<4xf32>) -> tensor<4xf32> {\n  task.return %x\n}\n\
+         kernel.func @h(%x: memref<?xf32>) {\n  kernel.return\n}",
     ),
     (
         "task.if",

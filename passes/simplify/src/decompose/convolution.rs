@@ -9,7 +9,8 @@
 //! ```
 //!
 //! A kernel may have more places than the result, as in the gradient of a kernel. One part for each place of the result
-//! then gives the same rows. If both numbers are large, rows are taken at computed indices. With groups, the product
+//! then gives the same rows. If both numbers are large, rows are taken at computed indices; along one axis alone, from 9
+//! on, they are read from a skewed tensor, whose rows begin one element further on each. With groups, the product
 //! has a batch axis of groups. A kernel with one place costs no more than its product, so no executor is considered for
 //! it.
 
@@ -26,6 +27,8 @@ use super::product::read_as_it_lies;
 
 /// Parts of an operand at most that are read by a slice each.
 const MAX_PARTS: i64 = 1024;
+/// The same along one axis alone, whose windows are rows of a skewed tensor otherwise.
+const MAX_PARTS_OF_AXIS: i64 = 8;
 
 /// A convolution that stays whole: operands are read as they lie.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
@@ -223,6 +226,19 @@ fn reshaped(b: &mut Builder<'_>, x: Value, shape: &[Dim]) -> Built {
     b.value(&fusion::RESHAPE, &[x], &clause)
 }
 
+/// The elements from the first one along each axis on.
+fn from_start(b: &mut Builder<'_>, x: Value, shape: &[Dim], strides: Option<&[i64]>) -> Built {
+    if dims(b.ir, x)? == shape {
+        return Ok(x);
+    }
+    let mut clauses = vec![
+        b.ints("starts", &vec![0; shape.len()]),
+        b.shape("shape", shape),
+    ];
+    clauses.extend(strides.map(|strides| b.ints("strides", strides)));
+    b.value(&fusion::SLICE, &[x], &clauses)
+}
+
 /// The clause numbers of a slice or pad: those of `space` for the spatial axes, which follow the first axis, and
 /// `other` elsewhere.
 fn along(rank: usize, other: i64, space: impl Iterator<Item = i64>) -> Vec<i64> {
@@ -341,6 +357,14 @@ impl Walk<'_> {
         let of_results: Vec<Dim> = self.counts.iter().map(|n| count(*n)).collect();
         let rest = &axes[1 + space..];
         let shape = [&axes[..1], &of_results, &[count(places)], rest].concat();
+        let moves = |dim: &usize| self.places[*dim] > 1;
+        let mut moving = (0..space).filter(moves);
+        if let (Some(dim), None) = (moving.next(), moving.next())
+            && places.min(results) > MAX_PARTS_OF_AXIS
+        {
+            let x = self.skewed(b, x, dim)?;
+            return reshaped(b, x, &shape);
+        }
         if places.min(results) > MAX_PARTS {
             let x = self.taken(b, x)?;
             return reshaped(b, x, &shape);
@@ -398,6 +422,52 @@ impl Walk<'_> {
             .collect();
         let steps: Vec<i64> = self.windows.iter().map(|window| window.dilation).collect();
         sliced(b, x, [&starts, self.places, &steps])
+    }
+    /// The elements of all windows that move along axis `dim` of space alone, `[N, R..., K, ...]`. Copies of the axis lie
+    /// one behind the other; read as rows that are longer by a step, each row begins a step further on in its copy.
+    ///
+    /// ```text
+    /// 0 1 2 3, 0 1 2 3, 0 1 2 3, 0 1 2 3  =>  0 1 2 3 0, 1 2 3 0 1, 2 3 0 1 2  =>  windows 0 1, 1 2, 2 3 as columns
+    /// ```
+    fn skewed(&self, b: &mut Builder<'_>, x: Value, dim: usize) -> Built {
+        let (window, space) = (self.windows[dim], self.windows.len());
+        let (places, axis) = (self.places[dim], 1 + dim);
+        let too_long = || OpError::new("its windows are too long");
+        let whole = dims(b.ir, x)?;
+        let length = known(b.ir, x, space)?[dim];
+        let row = length + window.dilation;
+        let needed = places.checked_mul(row).ok_or_else(too_long)?;
+        let copies = (needed - 1) / length.max(1) + 1;
+        let all = copies.checked_mul(length).ok_or_else(too_long)?;
+        let with = |lengths: &[i64]| {
+            let own: Vec<Dim> = lengths.iter().map(|&n| Dim::fixed(n as u64)).collect();
+            [&whole[..axis], &own, &whole[axis + 1..]].concat()
+        };
+        let kept: Vec<i64> = (0..=whole.len() as i64)
+            .filter(|&a| a != axis as i64)
+            .collect();
+        let x = b.broadcast(x, &kept, &with(&[copies, length]))?;
+        let x = dense(b, x)?;
+        let x = reshaped(b, x, &with(&[all]))?;
+        let x = from_start(b, x, &with(&[needed]), None)?;
+        let x = reshaped(b, x, &with(&[places, row]))?;
+        // Every axis of space has its windows now, those that do not move too.
+        let mut shape = with(&[places, self.counts[dim]]);
+        let mut strides = vec![1; shape.len()];
+        for (other, &count) in self.counts.iter().enumerate() {
+            let at = 1 + other + usize::from(other >= dim);
+            shape[at] = Dim::fixed(count as u64);
+            strides[at] = self.windows[other].stride;
+        }
+        let x = from_start(b, x, &shape, Some(&strides))?;
+        let rank = shape.len() as i64;
+        let (axis, behind) = (axis as i64, 1 + space as i64);
+        let order: Vec<i64> = (0..axis)
+            .chain(axis + 1..=behind)
+            .chain([axis])
+            .chain(behind + 1..rank)
+            .collect();
+        permuted(b, x, &order)
     }
     /// The elements of all windows at computed indices, `[N, R..., K..., ...]`.
     fn taken(&self, b: &mut Builder<'_>, mut x: Value) -> Built {

@@ -222,6 +222,23 @@ impl Form {
         }
         Some((quotient, rest))
     }
+    /// The quotient by `unit` of all factors that are numbers of at least `unit`, and the rest; `None` without any.
+    pub(super) fn folded(&self, unit: &ExtentExpr) -> Option<(Self, Self)> {
+        let unit = unit.as_constant().filter(|&unit| unit > 0)?;
+        let (mut quotient, mut rest) = (Self::default(), Self::constant(self.offset.clone()));
+        for (variable, factor) in &self.terms {
+            let own = factor.as_constant().filter(|&own| own >= unit);
+            let left = match own {
+                Some(own) => {
+                    quotient.push(variable.clone(), ExtentExpr::constant(own / unit));
+                    ExtentExpr::constant(own % unit)
+                }
+                None => factor.clone(),
+            };
+            rest.push(variable.clone(), left);
+        }
+        (!quotient.terms.is_empty()).then_some((quotient, rest))
+    }
 }
 
 impl Guard {

@@ -118,6 +118,17 @@ impl Resolver<'_> {
         if guard.holds(self.axes).ok_or(self.unknown())? == Holds::Always {
             return Ok(vec![(None, quotient, rest)]);
         }
+        // Rows longer than the length by a few elements: a row begins further on in the operand's than the one before.
+        if let Some((more, rest)) = rest.folded(length) {
+            let guard = Guard {
+                at: rest.clone(),
+                extent: length.clone(),
+            };
+            if guard.holds(self.axes).ok_or(self.unknown())? == Holds::Always {
+                let quotient = quotient.plus(&more).ok_or(self.unknown())?;
+                return Ok(vec![(None, quotient, rest)]);
+            }
+        }
         if let Some(need) = self.split(&rest, length) {
             return Err(Failure::Needs(need));
         }
