@@ -263,6 +263,7 @@ module.exports = grammar({
       'kernel.yield',
       'module',
       'task.devices',
+      'task.if',
       'task.loop',
       'task.mesh',
       'task.pattern',
