@@ -225,12 +225,9 @@ pub fn exact(
         let (low, high) = dtype.int_range();
         most = most.checked_mul(high.max(-low))?;
     }
-    let float = match most {
-        _ if !stated.is_int() => return None,
-        ..=0x100_0000 => DType::F32,
-        ..=0x20_0000_0000_0000 => DType::F64,
-        _ => return None,
-    };
+    let floats = [(DType::F32, 24), (DType::F64, 53)];
+    let mut floats = floats.into_iter().filter(|_| stated.is_int());
+    let (float, _) = floats.find(|(_, bits)| most <= 1 << bits)?;
     let fits = most <= stated.int_range().1;
     Some((float, if fits { stated } else { DType::I64 }))
 }

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! A kernel may have more places than the result, as in the gradient of a kernel. One part for each place of the result
-//! then gives the same rows. If both numbers are large, rows are taken at computed indices; along one axis alone, from 9
-//! on, they are read from a skewed tensor, whose rows begin one element further on each. With groups, the product
+//! then gives the same rows. If both numbers are large, rows are taken at computed indices. Along one axis alone, from
+//! 9 on, they are read from a skewed tensor: each of its rows begins one element further on. With groups, the product
 //! has a batch axis of groups. A kernel with one place costs no more than its product, so no executor is considered for
 //! it.
 
@@ -423,8 +423,8 @@ impl Walk<'_> {
         let steps: Vec<i64> = self.windows.iter().map(|window| window.dilation).collect();
         sliced(b, x, [&starts, self.places, &steps])
     }
-    /// The elements of all windows that move along axis `dim` of space alone, `[N, R..., K, ...]`. Copies of the axis lie
-    /// one behind the other; read as rows that are longer by a step, each row begins a step further on in its copy.
+    /// The elements of all windows that move along axis `dim` of space alone, `[N, R..., K, ...]`. Copies of the axis
+    /// lie one behind the other. Rows that are longer by a step begin a step further on, each in its copy.
     ///
     /// ```text
     /// 0 1 2 3, 0 1 2 3, 0 1 2 3, 0 1 2 3  =>  0 1 2 3 0, 1 2 3 0 1, 2 3 0 1 2  =>  windows 0 1, 1 2, 2 3 as columns

@@ -13,8 +13,8 @@
 //! the result of any other op. The recomputation consists of ops of the program, so every price and every report
 //! includes it.
 //!
-//! A pad moves the same way, and a choice keeps its border. Rows of the border are reduced too, of any elements, so that
-//! one loop nest walks all rows: otherwise a second one reads again what the first one has reduced.
+//! A pad moves the same way, and a choice keeps its border. Rows of the border are reduced too, of any elements, so
+//! that one loop nest walks all rows: otherwise a second one reads again what the first one has reduced.
 //!
 //! ```text
 //! %s = fusion.sum %x dims [1]                             %a = fusion.pad %x, %0 low [0, 0] high [1, 0]
@@ -47,7 +47,8 @@ use super::{has_family, is_free};
 use make::{border, copy, leaf};
 use moves::{Moves, Point, Way, is_pad, part};
 
-/// The maximum number of ops recomputed for one slice or pad: beyond it, the copies cost more time than the saved boundary.
+/// The maximum number of ops recomputed for one slice or pad: beyond it, the copies cost more time than the saved
+/// boundary.
 pub const MAX_COPIES: usize = 128;
 /// The maximum number of copies in one program, for each of its ops: slices of slices of slices would double the
 /// program at each level.

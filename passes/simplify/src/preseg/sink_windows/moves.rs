@@ -1,8 +1,8 @@
 //! The plan of moving a slice or a pad: the values that move with it, how each is computed, and the test whether moving
 //! pays.
 //!
-//! A plan is the list of values of which the op needs parts, in an order in which they can be created. The search starts
-//! at the op's operand and visits each value and part once. It only decides, and creates nothing.
+//! A plan is the list of values of which the op needs parts, in an order in which they can be created. The search
+//! starts at the op's operand and visits each value and part once. It only decides, and creates nothing.
 //!
 //! A part that a pad needs may go beyond its value. No element there is used, so each may be anything.
 
