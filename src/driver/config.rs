@@ -350,7 +350,7 @@ impl Config {
                 kind if kind.starts_with("explain") => "explain",
                 kind => kind,
             };
-            claims.push(Claim::written(format!("--{flag}"), file));
+            claims.push(Claim::report(format!("--{flag}"), file));
         }
         claims
     }

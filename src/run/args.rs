@@ -218,7 +218,7 @@ impl Config {
         claims.extend(
             self.reports
                 .iter()
-                .map(|(_, file)| Claim::written("--report", file)),
+                .map(|(_, file)| Claim::report("--report", file)),
         );
         claims
     }

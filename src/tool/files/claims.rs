@@ -16,6 +16,8 @@ pub struct Claim {
     writes: bool,
     /// True if it may take the place of the program.
     in_place: bool,
+    /// True if it is about a program, and no program.
+    is_report: bool,
 }
 
 impl Claim {
@@ -26,12 +28,21 @@ impl Claim {
             path: path.into(),
             writes: false,
             in_place: false,
+            is_report: false,
         }
     }
     /// A file that is written after all other work, and may replace the first input file.
     pub fn rewritten(flag: impl Into<String>, path: impl Into<PathBuf>) -> Self {
         Self {
             in_place: true,
+            ..Self::written(flag, path)
+        }
+    }
+    /// A file that is written, which is about a program. It never takes the place of a program: in `--segment-report
+    /// x.fir` the flag has taken the word that was meant as the program.
+    pub fn report(flag: impl Into<String>, path: impl Into<PathBuf>) -> Self {
+        Self {
+            is_report: true,
             ..Self::written(flag, path)
         }
     }
@@ -55,8 +66,22 @@ enum Identity {
     Path(PathBuf),
 }
 
-/// Refuses two results in one file, and a result that overwrites an input.
+/// The endings of programs.
+const PROGRAMS: [&str; 2] = ["fir", "mlir"];
+
+/// Refuses two results in one file, a result that overwrites an input, and a report that overwrites a program.
 pub fn check(claims: &[Claim]) -> Result<(), String> {
+    let replaces = |claim: &&Claim| {
+        let ending = claim.path.extension().and_then(|ending| ending.to_str());
+        let is_program = ending.is_some_and(|ending| PROGRAMS.contains(&ending));
+        claim.is_report && is_program && claim.path.exists()
+    };
+    if let Some(Claim { flag, path, .. }) = claims.iter().find(replaces) {
+        let path = path.display();
+        return Err(format!(
+            "{flag} would overwrite '{path}', which is a program by its name: give the report a file of its own, {flag}=FILE"
+        ));
+    }
     let identities: Vec<Option<Identity>> = claims.iter().map(|c| identity(&c.path)).collect();
     for (later, claim) in claims.iter().enumerate() {
         for (earlier, other) in claims[..later].iter().enumerate() {
@@ -124,6 +149,22 @@ mod tests {
             Claim::written("-o", at.join(a)),
             Claim::written("--report", at.join(b)),
         ])
+    }
+
+    #[test]
+    fn reports_replace_no_programs() {
+        let at = tempfile::tempdir().unwrap();
+        let [program, report] = ["x.fir", "x.json"].map(|name| at.path().join(name));
+        std::fs::write(&program, "").unwrap();
+        std::fs::write(&report, "").unwrap();
+        let error = check(&[Claim::report("--segment-report", &program)]).unwrap_err();
+        assert!(
+            error.starts_with("--segment-report would overwrite"),
+            "{error}"
+        );
+        assert!(check(&[Claim::report("--segment-report", &report)]).is_ok());
+        assert!(check(&[Claim::report("--report", at.path().join("new.fir"))]).is_ok());
+        assert!(check(&[Claim::rewritten("-o", &program)]).is_ok());
     }
 
     #[test]
