@@ -440,64 +440,26 @@ pub const COMPOSED: &[(&str, &str)] = &[
     ("rot90", "flip and permute"),
 ];
 
+const BRANCH: &str = "a branch runs one of two programs of the module, `task.if %p, %x then @a else @b : tensor<4xf32>`; \
+                      `fusion.where` chooses among elements";
+const LOOPS: &str = "a loop runs a program of the module, `task.loop %x turns 10 body @step`, or `condition @goes_on`; \
+                     `fusion.scan` and `fusion.fold` go along an axis";
+
 /// An op there without a counterpart here, and advice on a replacement.
 pub const ABSENT: &[(&str, &str)] = &[
-    (
-        "if",
-        "a program has no control flow: compute both sides and choose with `fusion.where`",
-    ),
-    (
-        "cond",
-        "a program has no control flow: compute both sides and choose with `fusion.where`",
-    ),
-    (
-        "case",
-        "a program has no control flow: compute both sides and choose with `fusion.where`",
-    ),
-    (
-        "switch",
-        "a program has no control flow: compute both sides and choose with `fusion.where`",
-    ),
-    (
-        "scf.if",
-        "a program has no control flow: compute both sides and choose with `fusion.where`",
-    ),
-    (
-        "while",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "for",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "fori_loop",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "while_loop",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "scf.for",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "scf.while",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "affine.for",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "cf.br",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
-    (
-        "cf.cond_br",
-        "a program has no loops: an operation works on whole tensors; `fusion.scan` and `fusion.fold` go along an axis",
-    ),
+    ("cond", BRANCH),
+    ("case", BRANCH),
+    ("switch", BRANCH),
+    ("index_switch", BRANCH),
+    ("while", LOOPS),
+    ("for", LOOPS),
+    ("fori_loop", LOOPS),
+    ("while_loop", LOOPS),
+    ("scf.for", LOOPS),
+    ("scf.while", LOOPS),
+    ("affine.for", LOOPS),
+    ("cf.br", LOOPS),
+    ("cf.cond_br", BRANCH),
     (
         "call",
         "a program calls nothing: write the body of the function in the place of its call",

@@ -12,7 +12,7 @@ pub fn abs(w: &mut Writer<'_>, op: Op, _: &Form) -> Made<Tensor> {
     let x = w.operand(op, 0)?;
     Ok(match is_unsigned(x.dtype) {
         true => x,
-        false => w.call("abs", &[&x], x.dtype.part()),
+        false => w.same("abs", &[&x]),
     })
 }
 

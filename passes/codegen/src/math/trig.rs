@@ -135,14 +135,19 @@ fn circular<'e, 'ctx>(x: Val<'e, 'ctx>, wanted: Wanted) -> Val<'e, 'ctx> {
     let usual = of_reduced(&reduce(x), wanted);
     let large = x.abs().gt(threshold(x));
     let result = emit.unless_rare(large.any(), usual, || {
-        let slow = large_function(emit, x, wanted).map(|function| emit.call(function, &[x]));
-        match slow {
-            Ok(slow) => usual.except(large, slow.map_or(x, |raw| emit.val(raw))),
+        let call = |x: Val<'e, 'ctx>| match large_function(emit, x, wanted) {
+            Ok(function) => emit.call(function, &[x]).map_or(x, |raw| emit.val(raw)),
             Err(error) => {
                 emit.fail(error);
-                usual
+                x
             }
-        }
+        };
+        // NVPTX passes scalars.
+        let slow = match emit.gpu {
+            true => x.per_lane(call),
+            false => call(x),
+        };
+        usual.except(large, slow)
     });
     let finite = result.except(x.abs().eq(f64::INFINITY), f64::NAN);
     if wanted == Wanted::Cos {

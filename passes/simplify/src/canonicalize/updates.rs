@@ -77,6 +77,8 @@ fn where_update(rw: &mut Rewriter<'_>, op: Op) -> bool {
     ir.insert_before(op, copy);
     ir.set_operands(copy, &operands);
     let made = ir.result(copy, 0);
+    // The update of old is another value.
+    ir.set_value_name(made, None);
     rw.replace(op, &[made]);
     true
 }
