@@ -83,6 +83,10 @@ fn results_do_not_take_each_other_s_place() {
             "--segment-report would overwrite the program, which is read",
         ),
         (
+            "OPT --segment --segment-report x.fir",
+            "--segment-report would overwrite 'x.fir', which is a program by its name",
+        ),
+        (
             "OPT x.fir --segments-from=old -o old",
             "-o would overwrite --segments-from, which is read",
         ),

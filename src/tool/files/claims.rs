@@ -71,6 +71,16 @@ const PROGRAMS: [&str; 2] = ["fir", "mlir"];
 
 /// Refuses two results in one file, a result that overwrites an input, and a report that overwrites a program.
 pub fn check(claims: &[Claim]) -> Result<(), String> {
+    let identities: Vec<Option<Identity>> = claims.iter().map(|c| identity(&c.path)).collect();
+    for (later, claim) in claims.iter().enumerate() {
+        for (earlier, other) in claims[..later].iter().enumerate() {
+            let same = identities[earlier].is_some() && identities[earlier] == identities[later];
+            let in_place = claim.in_place && earlier == 0;
+            if same && !in_place && (claim.writes || other.writes) {
+                return Err(told(other, claim));
+            }
+        }
+    }
     let replaces = |claim: &&Claim| {
         let ending = claim.path.extension().and_then(|ending| ending.to_str());
         let is_program = ending.is_some_and(|ending| PROGRAMS.contains(&ending));
@@ -81,16 +91,6 @@ pub fn check(claims: &[Claim]) -> Result<(), String> {
         return Err(format!(
             "{flag} would overwrite '{path}', which is a program by its name: give the report a file of its own, {flag}=FILE"
         ));
-    }
-    let identities: Vec<Option<Identity>> = claims.iter().map(|c| identity(&c.path)).collect();
-    for (later, claim) in claims.iter().enumerate() {
-        for (earlier, other) in claims[..later].iter().enumerate() {
-            let same = identities[earlier].is_some() && identities[earlier] == identities[later];
-            let in_place = claim.in_place && earlier == 0;
-            if same && !in_place && (claim.writes || other.writes) {
-                return Err(told(other, claim));
-            }
-        }
     }
     Ok(())
 }
