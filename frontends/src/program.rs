@@ -14,7 +14,8 @@ use fuser_ir::source::SourceMap;
 use fuser_ir::span::Span;
 use fuser_ir::types::{DType, Dim, Extent, TypeId};
 use fuser_ir::{
-    AttrKind, Block, Diagnostic, Diagnostics, Ir, LocId, NewOp, Op, Place, Region, Sym, Value,
+    AttrId, AttrKind, Block, Diagnostic, Diagnostics, Ir, LocId, NewOp, Op, Place, Region, Sym,
+    Value,
 };
 
 use crate::codes::{FORM, LIMIT, UNDEFINED};
@@ -278,6 +279,12 @@ impl Draft {
         }
         self.programs.push(program);
         Ok(program)
+    }
+    /// The symbol of a program as the value of a clause.
+    pub fn reference(&mut self, program: Op) -> AttrId {
+        let name = self.ir.symbol_name(program).unwrap_or_default().to_owned();
+        let name = self.ir.sym(&name);
+        self.ir.attr(AttrKind::SymbolRef(vec![name]))
     }
     /// A symbol that no program has, `loop_0`.
     pub fn symbol(&mut self, base: &str) -> String {

@@ -11,7 +11,7 @@
 
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::{fusion, task};
-use fuser_ir::{AttrKind, DType, Op, TypeId, Value};
+use fuser_ir::{DType, Op, TypeId, Value, describe};
 
 use super::ast::{self, Block};
 use super::control::Results;
@@ -36,15 +36,30 @@ struct Tree<'a> {
 }
 
 impl<'s> Importer<'s> {
-    /// The results of the block with number `index`, or of the last block if the number is out of range.
+    /// The results of the block with number `index`, or of the last block if the number is out of range. The index of an
+    /// `if` is a truth value.
     pub(super) fn chosen(
         &mut self,
         op: &'s ast::Op,
         blocks: &[&'s Block],
         index: Value,
+        is_if: bool,
         frame: &mut Frame<'s>,
     ) -> Made<Results> {
+        let dtype = self.draft.dtype(index);
+        let fits = dtype.is_int() && (dtype == DType::I1) == is_if;
+        if !fits || !self.draft.dims(index).is_empty() {
+            let ir = &self.draft.ir;
+            let own = describe::ty(ir, ir.value_type(index));
+            let wanted = if is_if { "tensor<i1>" } else { "tensor<i32>" };
+            return Err(Fault::form(format!(
+                "is chosen by a `{own}`, not by a `{wanted}`"
+            )));
+        }
         let last = blocks.len() - 1;
+        if let [only] = blocks {
+            return Ok(self.block(only, frame));
+        }
         if let Some(index) = self.draft.ir.constant_int(index) {
             let index = usize::try_from(index).map_or(last, |index| index.min(last));
             return Ok(self.block(blocks[index], frame));
@@ -125,14 +140,18 @@ impl<'s> Importer<'s> {
             types: &types,
         };
         let made = self.tree(&tree, &sides, 0, index, &operands)?;
-        let stated = self.outputs(op)?;
-        let mut parts = made.into_iter();
-        let mut results = Vec::new();
-        for ty in stated {
-            let dtype = self.draft.ir.ty(ty).dtype().unwrap_or(DType::F32);
-            results.push(Some(self.joined(dtype, &mut parts)?));
+        let stated = self.outputs(op)?.into_iter();
+        let ir = &self.draft.ir;
+        let stated: Vec<DType> = stated.filter_map(|ty| ir.ty(ty).dtype()).collect();
+        let parts = stated
+            .iter()
+            .map(|dtype| 1 + usize::from(dtype.is_complex()));
+        if parts.sum::<usize>() != made.len() {
+            return Err(Fault::form("has branches with other numbers of results"));
         }
-        Ok(results)
+        let mut parts = made.into_iter();
+        let whole = |dtype| Ok(Some(self.joined(dtype, &mut parts)?));
+        stated.into_iter().map(whole).collect()
     }
     /// The index with numbers out of range replaced by that of the last side. With two sides none needs it.
     fn in_range(&mut self, index: Value, count: usize) -> Made {
@@ -166,13 +185,8 @@ impl<'s> Importer<'s> {
                 (condition, [low, high])
             }
         };
-        let mut symbol = |program: Op| {
-            let ir = &mut self.draft.ir;
-            let name = ir.symbol_name(program).unwrap_or_default().to_owned();
-            let name = ir.sym(&name);
-            ir.attr(AttrKind::SymbolRef(vec![name]))
-        };
-        let clauses = [("then", symbol(then)), ("else", symbol(otherwise))];
+        let [then, otherwise] = [then, otherwise].map(|program| self.draft.reference(program));
+        let clauses = [("then", then), ("else", otherwise)];
         let operands: Vec<Value> = [condition].iter().chain(operands).copied().collect();
         let made =
             self.draft

@@ -49,9 +49,9 @@ impl<'s> Importer<'s> {
             }
             ("while", &[condition, body], _) => self.repeated(op, condition, body, operands, frame),
             ("if", &[then, otherwise], &[predicate]) => {
-                self.chosen(op, &[otherwise, then], predicate, frame)
+                self.chosen(op, &[otherwise, then], predicate, true, frame)
             }
-            ("case", [_, ..], &[index]) => self.chosen(op, &blocks, index, frame),
+            ("case", [_, ..], &[index]) => self.chosen(op, &blocks, index, false, frame),
             _ => Err(Fault::form("has other operands or regions than it takes")),
         })
     }

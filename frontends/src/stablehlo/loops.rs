@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 
 use fuser_dialects::{fusion, task};
 use fuser_ir::clone::Mapping;
-use fuser_ir::{AttrKind, DType, Extent, Ir, Op, Value, describe};
+use fuser_ir::{DType, Extent, Ir, Op, Value, describe};
 
 use super::ast::{self, Block, Item, Param};
 use super::control::Results;
@@ -129,13 +129,9 @@ impl<'s> Importer<'s> {
     }
     /// The loop as an op; its results are the values of the text.
     pub(super) fn emit_loop(&mut self, looped: &Looped, first: &[Value]) -> Made<Results> {
+        let programs = [looped.condition, looped.body];
+        let [condition, body] = programs.map(|program| self.draft.reference(program));
         let ir = &mut self.draft.ir;
-        let mut symbol = |program: Op| {
-            let name = ir.symbol_name(program).unwrap_or_default().to_owned();
-            let name = ir.sym(&name);
-            ir.attr(AttrKind::SymbolRef(vec![name]))
-        };
-        let (condition, body) = (symbol(looped.condition), symbol(looped.body));
         let ending = match looped.turns.and_then(|turns| i64::try_from(turns).ok()) {
             Some(turns) => ("turns", ir.int_attr(turns)),
             None => ("condition", condition),

@@ -1,7 +1,7 @@
 //! Reasons as sentences, for people. `refusal.rs` has them as data.
 
 use fuser_dialects::fusion::window::is_placed;
-use fuser_dialects::task;
+use fuser_dialects::task::{self, calls};
 use fuser_ir::def::OpClass;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{Ir, Op};
@@ -55,6 +55,11 @@ impl Refusal {
             Self::CallAlone { op } if is_placed(ir, *op) => format!(
                 "{} is a cat of parts that are written where they lie in it, and is not fused",
                 made(ir, *op)
+            ),
+            Self::CallAlone { op } if calls::runs_programs(ir, *op) => format!(
+                "{} is {}, whose programs have kernels of their own",
+                made(ir, *op),
+                noun(ir, *op)
             ),
             Self::CallAlone { op } => format!(
                 "{} is {}, run by a library call, which is not fused",

@@ -27,7 +27,7 @@ use super::product::read_as_it_lies;
 
 /// Parts of an operand at most that are read by a slice each.
 const MAX_PARTS: i64 = 1024;
-/// The same along one axis alone, whose windows are rows of a skewed tensor otherwise.
+/// The most parts where windows move along one axis alone. Beyond them, windows are rows of a skewed tensor.
 const MAX_PARTS_OF_AXIS: i64 = 8;
 
 /// A convolution that stays whole: operands are read as they lie.

@@ -65,13 +65,17 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let Some((_, end)) = body_and_end(ctx.ir, program) else {
         return Ok(());
     };
+    let orders = orders(ctx.ir, program);
+    let results: Vec<Value> = ctx.ir.operands(end).collect();
+    let turned = |value: &Value| orders.get(value).is_some_and(|order| !order.is_sorted());
+    if !results.iter().any(turned) {
+        return Ok(());
+    }
     // Loops and branches determine the layouts of their programs' results.
     let module = ctx.ir.parent_op(program);
     if module.is_some_and(|m| calls::is_run_as(ctx.ir, m, program, &calls::CALLEES)) {
         return Ok(());
     }
-    let orders = orders(ctx.ir, program);
-    let results: Vec<Value> = ctx.ir.operands(end).collect();
     let mut types = signature(ctx.ir, program)
         .map(|(inputs, results)| (inputs.to_vec(), results.to_vec()))
         .unwrap_or_default();
