@@ -19,6 +19,8 @@ const PARALLEL_FROM: usize = 1 << 15;
 /// The number of lanes loaded, computed and stored at a time: three operands of this size stay in the first-level
 /// cache.
 pub(crate) const CHUNK: usize = 512;
+/// The element operations that a call of a program counts as: it takes about 4 us.
+const CALL: usize = 64;
 
 /// Options and limits of one run.
 pub(crate) struct Machine<'o> {
@@ -74,10 +76,10 @@ impl<'o> Machine<'o> {
         let turn = self.turns.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.place = (op as u64 ^ turn, 0);
     }
-    /// Begins a program of a loop.
+    /// Begins a program of a loop or a branch.
     pub fn next_turn(&mut self) -> Result<()> {
         self.turns += 1;
-        self.budget.burn(1)
+        self.budget.burn(CALL)
     }
     /// The tensor with nothing known of its elements.
     pub fn unknown(&mut self, x: &Tensor) -> Result<Tensor> {

@@ -193,6 +193,24 @@ fn fuel_and_memory_are_limits() {
 }
 
 #[test]
+fn a_turn_counts_as_64_operations() {
+    let mut ir = Ir::new(registry());
+    let text = "module {\ntask.program @f(%x: tensor<1xf32>) -> tensor<1xf32> {\n%y = task.loop %x turns 100 body @turn\ntask.return %y\n}\n\
+                task.program @turn(%x: tensor<1xf32>) -> tensor<1xf32> {\ntask.return %x\n}\n}";
+    let module = fuser_ir::parse::parse_str(&mut ir, text).module.unwrap();
+    let program = ir.children(module)[0];
+    let run = |fuel| {
+        let options = Options {
+            fuel,
+            ..Options::default()
+        };
+        interpret(&ir, program, &[f32s(&[1], &[2.0])], &options)
+    };
+    assert_eq!(run(6400).unwrap().operations, 6400);
+    assert!(run(6399).is_err());
+}
+
+#[test]
 fn values_go_after_their_last_use() {
     let x = f32s(&[1000], &[1.0; 1000]);
     let p = program(
