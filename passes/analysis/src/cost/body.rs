@@ -76,6 +76,8 @@ pub(super) struct Node {
     pub class: OpClass,
     /// Bytes of one element of all its results while they accumulate.
     pub accumulating: u64,
+    /// Bytes of one element of all its results that a scan on a CPU carries.
+    pub carrying: u64,
     /// The type in which its first result accumulates.
     pub accumulator: Option<DType>,
     /// Bytes of the widest type of its results.
@@ -276,6 +278,7 @@ impl Body {
                     bytes: 0,
                     element: 0,
                     accumulating: 0,
+                    carrying: 0,
                     accumulator: None,
                     lane: 0,
                     computes: computes(ir, results),
@@ -331,6 +334,7 @@ impl Body {
                 ),
                 element: results.iter().map(|&r| element_bytes(ir, r)).sum(),
                 accumulating: results.iter().map(|&r| accumulating_bytes(ir, op, r)).sum(),
+                carrying: results.iter().map(|&r| carrying_bytes(ir, op, r)).sum(),
                 accumulator: results.first().and_then(|&r| accumulator(ir, op, r)),
                 lane: results.iter().map(|&r| lane(ir, r)).max().unwrap_or(0),
                 computes: computes(ir, results),
@@ -583,6 +587,20 @@ fn order(axes: &Axes, value: Value) -> SmallVec<[usize; 4]> {
 /// Bytes of one element of a reduction or scan while it accumulates; a sum or product is wider than its operands.
 fn accumulating_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
     accumulator(ir, op, value).map_or(0, DType::bytes)
+}
+
+fn carrying_bytes(ir: &Ir, op: Op, value: Value) -> u64 {
+    let own = accumulator(ir, op, value);
+    own.map_or(0, |own| carried_type(own, ir.computes(op), false).bytes())
+}
+
+/// The type in which a scan carries its running result from index to index, if it accumulates in `own`. A CPU adds all
+/// elements in sequence, so it carries sums and products of f32 in f64. A GPU's threads add neighbors first.
+pub fn carried_type(own: DType, computes: Option<Computes>, gpu: bool) -> DType {
+    match (own, computes) {
+        (DType::F32, Some(Computes::Add | Computes::Mul)) if !gpu => DType::F64,
+        _ => own,
+    }
 }
 
 /// The type in which a result accumulates; `None` for a result without an element type.

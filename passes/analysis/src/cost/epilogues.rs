@@ -5,12 +5,13 @@
 //! ```
 //!
 //! Ops share a walk if they have the same axes and are connected by values. Unconnected ops would get different axes
-//! from the axis analysis, and one walk over both would iterate the product of their spaces. A scalar constant, and an
-//! op computed for windows alone, is part of each walk that uses it.
+//! from the axis analysis, and one walk over both would iterate the product of their spaces. Part of each walk that uses
+//! them are: a scalar constant, a shape op on a scalar, and an op computed for windows alone.
 
 use petgraph::unionfind::UnionFind;
 use rustc_hash::FxHashMap;
 
+use fuser_ir::def::OpClass;
 use fuser_target::Target;
 
 use super::body::{Body, Mask, Source};
@@ -26,10 +27,12 @@ pub(super) fn is_name(body: &Body, draft: &Draft, index: u32) -> bool {
     body.nodes[index as usize].renames && sums.all(|p| draft.accumulators.contains(&p))
 }
 
-/// True if each walk that uses an op recomputes it.
-pub(super) fn is_inner(body: &Body, index: u32) -> bool {
+/// True if each walk that uses an op recomputes it. On a GPU a shape op on a scalar has a walk of its own: plans without
+/// it were not measured there.
+fn is_inner(body: &Body, index: u32, target: &Target) -> bool {
     let node = &body.nodes[index as usize];
-    node.is_unwalked() || (node.sources.is_empty() && node.stored == 0)
+    let moves = node.class == OpClass::Shape && !target.is_gpu();
+    node.is_unwalked() || (node.stored == 0 && (node.sources.is_empty() || moves))
 }
 
 /// The epilogue walks of a sweep.
@@ -45,7 +48,7 @@ impl Walks {
     /// The epilogue walks of `draft`, given the axes mapped to the grid. Walks that the last block can run come first;
     /// `folded` counts them.
     pub(super) fn of(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> Walks {
-        let all = walks(body, draft);
+        let all = walks(body, draft, target);
         if !target.is_gpu() {
             return Walks { all, folded: 0 };
         }
@@ -57,14 +60,14 @@ impl Walks {
 }
 
 /// The epilogue walks in run order; the ops of each in program order.
-fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
+fn walks(body: &Body, draft: &Draft, target: &Target) -> Vec<Vec<u32>> {
     let own = draft.epilogue.iter().copied();
     let ops: Vec<u32> = own.filter(|&i| !is_name(body, draft, i)).collect();
     let mut walks: Vec<Walk> = Vec::new();
     let mut home: FxHashMap<u32, usize> = FxHashMap::default();
     for (&index, component) in ops.iter().zip(components(body, &ops)) {
         let node = &body.nodes[index as usize];
-        if is_inner(body, index) && !node.is_output {
+        if is_inner(body, index, target) && !node.is_output {
             continue;
         }
         let first = producers(body, index).filter_map(|p| home.get(&p));
@@ -81,7 +84,7 @@ fn walks(body: &Body, draft: &Draft) -> Vec<Vec<u32>> {
         while let Some(index) = entering.pop() {
             if !members.contains(&index) {
                 members.push(index);
-                entering.extend(producers(body, index).filter(|&p| is_inner(body, p)));
+                entering.extend(producers(body, index).filter(|&p| is_inner(body, p, target)));
             }
         }
     }

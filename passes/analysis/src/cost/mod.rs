@@ -44,7 +44,7 @@ mod words;
 
 pub use crate::axes::Copies;
 pub use attention::Attention;
-pub use body::{boundary, flops, made_of_nothing, operations};
+pub use body::{boundary, carried_type, flops, made_of_nothing, operations};
 pub use call::{Call, is_call, overwrites, placed};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;

@@ -251,7 +251,11 @@ pub(super) fn carry_bytes(
     let several = |rows: Mask| rows & cut != 0 && tiles.inner(body, rows) == 0;
     let rows = rows.map_or(1, |rows| if several(rows) { target.shared_rows } else { 1 });
     let elements = elements.saturating_mul(rows);
-    node.accumulating.saturating_mul(elements)
+    let one = match target.is_gpu() {
+        true => node.accumulating,
+        false => node.carrying,
+    };
+    one.saturating_mul(elements)
 }
 
 /// The axes of a sweep in the order of its largest operand or result, then the others in order of appearance. Among
