@@ -420,11 +420,12 @@ fn kept_through_loops(remarks: &[Remark], segment: &str) -> u64 {
     bytes.sum()
 }
 
-/// The memory of groups that share the rows of a block (`share-rows`).
-const OF_GROUPS: [&str; 2] = ["own", "parts"];
+/// The memory of groups that share the rows of a block (`share-rows`), and of the totals of sums in blocks, which the end
+/// of a block alone touches.
+const APART: [&str; 3] = ["own", "parts", "totals"];
 
 /// The bytes of all elements that a kernel keeps, in any memory, in a launch with these extents: its allocations,
-/// without padding, and without memory for exchanges between groups of threads, as warps need none.
+/// without padding, without memory for exchanges between groups of threads, as warps need none, and without totals.
 fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
     let body = ir.body(func, 0)?;
     let scalar = |v: &&Value| matches!(ir.value_kind(**v), TypeKind::Scalar(_));
@@ -434,7 +435,7 @@ fn tiles(ir: &Ir, func: Op, extents: &[i64]) -> Option<u64> {
     for op in ir.block_ops(body) {
         if ir.is(op, &kernel::ALLOC) {
             let name = ir.value_name(ir.result(op, 0));
-            if name.is_some_and(|name| OF_GROUPS.contains(&name)) {
+            if name.is_some_and(|name| APART.contains(&name)) {
                 continue;
             }
             let TypeKind::MemRef { dims, dtype, .. } = ir.value_kind(ir.result(op, 0)) else {

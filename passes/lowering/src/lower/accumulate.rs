@@ -115,7 +115,7 @@ impl SweepLowering<'_> {
     }
     /// The elements of an accumulator that are in use. For a single axis this excludes elements beyond an incomplete
     /// tile, so that all loops over the accumulator have equal distributions.
-    fn used_size(&mut self, acc: &Accumulator) -> Idx {
+    pub(super) fn used_size(&mut self, acc: &Accumulator) -> Idx {
         match acc.dims.as_slice() {
             [dim] if !dim.whole => self.inner_count(dim.axis),
             _ => self.whole_size(acc),

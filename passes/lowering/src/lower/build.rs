@@ -492,6 +492,10 @@ impl KernelBuilder<'_> {
     /// Allocates scratch memory for the product of `sizes` elements. The allocation is at the kernel's entry, so the
     /// sizes must be known there: constants and extents.
     pub fn alloc(&mut self, sizes: &[Idx], dtype: DType) -> Value {
+        self.alloc_in(MemSpace::Tile, sizes, dtype)
+    }
+    /// As [`Self::alloc`], in a memory space of one thread or block.
+    pub fn alloc_in(&mut self, space: MemSpace, sizes: &[Idx], dtype: DType) -> Value {
         let here = std::mem::replace(&mut self.block, self.entry);
         let size = sizes.iter().fold(Idx::Const(1), |a, &b| self.mul(a, b));
         let size = staggered(size, dtype);
@@ -502,7 +506,7 @@ impl KernelBuilder<'_> {
         let ty = self.ir.type_id(TypeKind::MemRef {
             dims: vec![extent],
             dtype,
-            space: MemSpace::Tile,
+            space,
         });
         let memory = self.value(&kernel::ALLOC, &operands, &[], ty);
         self.block = here;

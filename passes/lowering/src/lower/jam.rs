@@ -20,7 +20,7 @@ use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
 
 /// The maximum number of jammed rows; larger tiles run row by row.
-const MAX_ROWS: i64 = 8;
+pub(super) const MAX_ROWS: i64 = 8;
 
 impl SweepLowering<'_> {
     /// The number of rows in the loop at `depth`, if it and its inner vector loop are jammed.

@@ -10,6 +10,7 @@
 //! - `combine.rs`: the accumulation of reductions.
 //! - `sweep.rs`: outer loops.
 //! - `accumulate.rs`: accumulators that live across steps.
+//! - `blocks.rs`: long sums in blocks.
 //! - `last_block.rs`: sums over the blocks of a GPU.
 //! - `effects.rs`: the effects of a phase.
 //! - `hoisted.rs`: phases before loops.
@@ -30,6 +31,7 @@
 //! that sweep. Never chooses a schedule: the clauses of the sweep contain everything it needs.
 
 mod accumulate;
+mod blocks;
 pub mod build;
 pub mod combine;
 mod effects;

@@ -372,11 +372,14 @@ impl SweepLowering<'_> {
         let inits = self.loop_inits(inner, &state, map);
         let axis = nest.loops[depth];
         let bounds = [start, end, Idx::Const(1)];
-        let after =
-            self.scanning_loop(nest, depth, bounds, &inits, map, &names, |s, iv, args| {
-                ivs.insert(axis, iv);
-                s.emit_level(nest, depth + 1, scopes, ivs, args, None)
-            })?;
+        let body = |s: &mut Self, iv, args: &[Value]| {
+            ivs.insert(axis, iv);
+            s.emit_level(nest, depth + 1, scopes, ivs, args, None)
+        };
+        let after = match map {
+            Map::Seq => self.summing_loop(nest, depth, bounds, &inits, inner, None, map, body)?,
+            _ => self.scanning_loop(nest, depth, bounds, &inits, map, &names, body)?,
+        };
         ivs.remove(&axis);
         Ok(self.join_thread_results(inner, (state, inits), after, map))
     }
@@ -441,8 +444,15 @@ impl SweepLowering<'_> {
             let inits = after.repeat(chains);
             let step = lanes as i64 * chains as i64;
             let bounds = [from, to, Idx::Const(step)];
-            let ends =
-                self.scanning_loop(nest, depth, bounds, &inits, map, &[], |s, iv, args| {
+            let ends = self.summing_loop(
+                nest,
+                depth,
+                bounds,
+                &inits,
+                inner,
+                Some(lanes),
+                map,
+                |s, iv, args| {
                     let mut next = Vec::new();
                     for chain in 0..chains {
                         let at = s.k.add(iv, Idx::Const(lanes as i64 * chain as i64));
@@ -459,7 +469,8 @@ impl SweepLowering<'_> {
                         )?);
                     }
                     Ok(next)
-                })?;
+                },
+            )?;
             after = self.join_chains(inner, ends);
             self.on_lines.clear();
         }

@@ -10,9 +10,10 @@
 //! ```
 //!
 //! Each nest that needs a scan computes it from its first index on. Elements are combined in index order: within a
-//! vector along the scanned axis, lane by lane. Threads that share a row first combine groups of neighboring elements.
+//! vector along the scanned axis, lane by lane. A CPU carries sums and products of f32 in f64. Threads that share a row first combine groups of neighboring elements.
 //! A scan with a lambda carries each of its accumulators, and is not vectorized along its axis.
 
+use fuser_analysis::cost::carried_type;
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::kernel::{self, scan::SCANNED};
 use fuser_ir::{DType, Op, Value};
@@ -80,7 +81,11 @@ impl SweepLowering<'_> {
     fn starts(&mut self, op: Op, way: Way) -> Vec<Value> {
         let dtypes = self.accumulator_types(op);
         match way {
-            Way::Named(combine) => vec![combine.start(&mut self.k, dtypes[0])],
+            Way::Named(combine) => {
+                let start = combine.start(&mut self.k, dtypes[0]);
+                let carried = self.handed_on(op, way)[0];
+                vec![self.k.cast(start, carried)]
+            }
             Way::Lambda => {
                 let init = lambda::init(self.ir(), op).into_iter();
                 let pairs = init.zip(dtypes);
@@ -202,7 +207,10 @@ impl SweepLowering<'_> {
     fn handed_on(&self, op: Op, way: Way) -> Vec<DType> {
         let dtypes = self.accumulator_types(op).into_iter();
         let wide = |dtype: DType| match way {
-            Way::Named(combine) => combine.accumulator(dtype),
+            Way::Named(combine) => {
+                let own = combine.accumulator(dtype);
+                carried_type(own, self.ir().computes(op), self.target.is_gpu())
+            }
             Way::Lambda => dtype.compute(),
         };
         dtypes.map(wide).collect()

@@ -410,7 +410,7 @@ impl<'a> SweepLowering<'a> {
                 let end = s.k.add(from, share);
                 let end = s.k.min(end, total);
                 let from = s.k.min(from, end);
-                s.for_loop([from, end, Idx::Const(1)], Map::Seq, |s, iv| {
+                s.accumulating_loop(None, [from, end], share, |s, iv| {
                     s.decode(grid, steps, iv);
                     s.emit_outer(grid.len())
                 })?;
@@ -449,7 +449,7 @@ impl<'a> SweepLowering<'a> {
         let count = self
             .k
             .ceil_div(self.extent[axis], Idx::Const(self.spec.loops[axis].tile));
-        self.for_loop([Idx::ZERO, count, Idx::Const(1)], Map::Seq, |s, iv| {
+        self.accumulating_loop(Some(position), [Idx::ZERO, count], count, |s, iv| {
             s.set_outer(axis, iv);
             s.emit_outer(position + 1)
         })?;
