@@ -821,6 +821,31 @@ class Traps(unittest.TestCase):
                 x = torch.randn(2, 3, n)
                 compare(self, g(x), f(x), 1e-5)
 
+    def test_halves_of_named_extents(self):
+        def halves(x):
+            n, h = x.shape[0], x.shape[1]
+            turned = torch.cat([-x[:, h // 2 :], x[:, : h // 2]], -1)
+            return x[n // 2 :].sum(0), turned, torch.arange(n) < n // 2, x[n // 4 : n - n // 4].relu(), *x.split([n // 2, n - n // 2])
+
+        for dynamic in (None, True):
+            torch._dynamo.reset()
+            f = torch.compile(halves, backend=backend, dynamic=dynamic)
+            for n in (6, 7, 8, 1, 33):
+                x = torch.randn(n, n + 3)
+                compare(self, f(x), halves(x))
+
+    def test_a_piece_that_fails_runs_by_torch_with_its_sizes(self):
+        def f(x):
+            return x[x.shape[0] // 2 :].exp() * x.shape[0]
+
+        torch._dynamo.reset()
+        with unittest.mock.patch("fuser.torch.runtime.First.__call__", side_effect=RuntimeError("on purpose")) as called:
+            g = torch.compile(f, backend=backend, dynamic=True)
+            for n in (5, 8):
+                x = torch.randn(n, 3)
+                compare(self, g(x), f(x))
+        called.assert_called()
+
     def test_named_extents_train(self):
         net = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.GELU(), torch.nn.LayerNorm(8), torch.nn.Linear(8, 3))
         other = copy.deepcopy(net)
@@ -930,6 +955,9 @@ class Traps(unittest.TestCase):
         made, _ = same(self, lambda x: x.exp() + 1, x, options={"skip": ["aten.exp"], "threads": 1})
         self.assertEqual(dict(made[0].left), {("aten.exp.default", "an option leaves it out"): 1})
         torch._dynamo.reset()
+        for wrong in ({"threads": 0}, {"threads": "two"}, {"recompute": "no"}, {"cache": 3}, {"skip": [3]}):
+            with self.assertRaisesRegex(Exception, f"for its option '{next(iter(wrong))}'"):
+                torch.compile(lambda x: x.sin(), backend=backend, options=wrong)(torch.randn(3))
         with self.assertRaisesRegex(Exception, "no option 'speed'"):
             torch.compile(lambda x: x + 1, backend=backend, options={"speed": 11})(x)
 

@@ -36,9 +36,21 @@ class Options:
         unknown = [key for key in given if key not in names]
         if unknown:
             raise ValueError(f"backend \"fuser\" has no option {unknown[0]!r}; it has {', '.join(sorted(names))}")
-        if "skip" in given:
-            given["skip"] = tuple(given["skip"])
+        skip = given.get("skip", ())
+        given["skip"] = (skip,) if isinstance(skip, str) else tuple(skip)
+        threads, recompute, cache = given.get("threads"), given.get("recompute", True), given.get("cache")
+        wrong = {
+            "threads": threads is not None and (type(threads) is not int or threads < 1),
+            "recompute": not isinstance(recompute, bool),
+            "skip": not all(isinstance(name, str) for name in given["skip"]),
+            "cache": not (cache is None or isinstance(cache, (str, os.PathLike, bool))),
+        }
+        for name in filter(wrong.get, wrong):
+            raise ValueError(f"backend \"fuser\" has no {given[name]!r} for its option {name!r}, which is {_WANTED[name]}")
         return cls(**given)
+
+
+_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "cache": "a folder, True or False"}
 
 
 def backend(gm, example_inputs, *, options=None, **_):

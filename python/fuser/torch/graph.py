@@ -27,6 +27,14 @@ ITEM = "item"
 
 
 @dataclass
+class Length:
+    """An extent of a piece, and the node and axis that hold each of its symbols; the axis is none where the node is a size."""
+
+    size: Any
+    sources: dict[Any, tuple[Node, int | None]]
+
+
+@dataclass
 class Piece:
     """A program of Fuser in a graph: what it reads and gives, in order, and its nodes."""
 
@@ -36,8 +44,8 @@ class Piece:
     outputs: list[Node] = field(default_factory=list)
     text: str = ""
     located: str = ""
-    #: Named extents that no input has as an axis: the node and axis that hold each. Each is passed as an empty tensor of that length.
-    extents: list = field(default_factory=list)
+    #: Named extents that no input has as an axis. Each is passed as an empty tensor of that length.
+    extents: list[Length] = field(default_factory=list)
     #: Results that are written into an input of the graph: the write (a `copy_`) of each.
     writes: dict[Node, Node] = field(default_factory=dict)
     #: What reads these inputs outside of the piece, and must have run before.
@@ -71,7 +79,7 @@ def tensors(node):
 
 def order_of(val):
     """The order of axes in memory, outermost first, if the tensor is dense in one; else `None`."""
-    shape, strides = [extent(n) for n in val.shape], [extent(n) for n in val.stride()]
+    shape, strides = [extent(n) for n in val.shape], [_stride(extent(n)) for n in val.stride()]
     known = all(isinstance(n, int) for n in (*shape, *strides))
     axes = list(range(len(shape)))
     if known:
@@ -96,6 +104,14 @@ def order_of(val):
 
 def _equal(a, b):
     return simple(a - b) == 0
+
+
+def _stride(n):
+    """A stride without the bound by which torch keeps it above 0: it matters in empty tensors alone."""
+    if isinstance(n, int):
+        return n
+    bounded = lambda e: e.func.__name__ == "Max" and len(e.args) == 2 and 1 in e.args  # noqa: E731
+    return simple(n.replace(bounded, lambda e: next(a for a in e.args if a != 1)))
 
 
 def _symbolic_order(shape, strides):
@@ -419,7 +435,7 @@ def write(result, partition, piece):
                     piece.inputs.append(node)
                     for n in shape:
                         symbols(n, named)
-                        if not isinstance(n, int) and n.is_Symbol:
+                        if not isinstance(n, int) and not (n.is_Add or n.is_Mul or n.is_Pow):
                             symbols(n, bound)
                 else:
                     made[node] = extent(val)
@@ -455,10 +471,10 @@ def write(result, partition, piece):
             for n in val.shape:
                 symbols(extent(n), named)
     for name, atom in named.items():
-        # An expression that is no polynomial has its value from an axis of an input alone.
-        if name not in bound and atom.is_Symbol:
+        if name not in bound:
+            sources = {symbol: source_of(result.graph, symbol) for symbol in sorted(atom.free_symbols, key=str)}
             emitter.inputs.append(f"%x{len(piece.extents)}: tensor<[{name}]x0xf32>")
-            piece.extents.append(source_of(result.graph, atom))
+            piece.extents.append(Length(atom, sources))
     if not piece.inputs:
         raise Unsupported("no tensor goes in")
     if not piece.outputs:

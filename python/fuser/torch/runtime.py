@@ -7,10 +7,12 @@ that fails is run by torch instead.
 
 from __future__ import annotations
 
+import math
 import operator
 
 import torch
 from torch.fx import Node
+from torch.utils._sympy.printers import PythonPrinter
 
 from .emit import extent
 from .graph import COMPUTE, INPUT, ITEM, TORCH, has_effect, order_of
@@ -80,7 +82,7 @@ def schedule(graph, plan):
 
     def needs(step):
         if not isinstance(step, Node):
-            return [unit(n) for n in (*step.inputs, *(n for n, _ in step.extents), *step.after)]
+            return [unit(n) for n in (*step.inputs, *sizes(step), *step.after)]
         needed = [unit(n) for n in step.all_input_nodes]
         if step in last_effect:
             needed.append(last_effect[step])
@@ -163,7 +165,7 @@ def _last_uses(steps, returned, plan):
     """The nodes that no later step reads, for each step; as a key, a node that any step reads."""
     uses = {}
     for number, step in enumerate(steps):
-        read = step.all_input_nodes if isinstance(step, Node) else [*step.inputs, *(n for n, _ in step.extents), *places(step)]
+        read = step.all_input_nodes if isinstance(step, Node) else [*step.inputs, *sizes(step), *places(step)]
         made = [step] if isinstance(step, Node) else step.outputs
         for node in (*read, *made):
             uses[node] = number
@@ -190,11 +192,24 @@ def torch_step(w, plan, node, returned):
     w.lines.append(f"{w.name(node)} = {name}({', '.join(arguments)})")
 
 
+def sizes(piece):
+    """The nodes that hold the symbols of the extents of a piece."""
+    return [node for length in piece.extents for node, _ in length.sources.values()]
+
+
+def length_text(w, length):
+    """The code of an extent, computed from the nodes that hold its symbols."""
+    held = {symbol: w.argument(n) if axis is None else f"{w.argument(n)}.shape[{axis}]" for symbol, (n, axis) in length.sources.items()}
+    if length.size in held:
+        return held[length.size]
+    w.env.setdefault("math", math)
+    return f"(lambda {', '.join(map(str, held))}: {PythonPrinter().doprint(length.size)})({', '.join(held.values())})"
+
+
 def piece_step(w, module, plan, piece, timing):
     arguments = [w.argument(n) for n in piece.inputs]
-    for node, axis in piece.extents:
-        length = w.argument(node) if axis is None else f"{w.argument(node)}.shape[{axis}]"
-        arguments.append(f"{w.object(torch.empty, 'f')}(({length}, 0))")
+    for length in piece.extents:
+        arguments.append(f"{w.object(torch.empty, 'f')}(({length_text(w, length)}, 0))")
     outputs = [w.name(n) for n in piece.outputs]
     name = w.object(None, "k")
     checked = First(w.env, name, piece, module, plan)
@@ -303,6 +318,20 @@ def difference(val, x):
     return None
 
 
+def held_size(w, piece, size):
+    """The code of a size: the length of an axis of an argument of a piece."""
+    if isinstance(size, int):
+        return str(size)
+    for number, length in enumerate(piece.extents):
+        if length.size == size:
+            return f"x{number}.shape[0]"
+    for node in piece.inputs:
+        for axis, n in enumerate(node.meta["val"].shape):
+            if extent(n) == size:
+                return f"{w.names[node]}.shape[{axis}]"
+    raise RuntimeError(f"no argument of the piece has the size {size}")
+
+
 def eager(module, plan, piece):
     """The nodes of a piece as a function of torch's ops."""
     w = Writer()
@@ -323,7 +352,7 @@ def eager(module, plan, piece):
         if node.op == "get_attr":
             w.names[node] = w.object(_attribute(module, node.target), "g")
         elif node.op == "placeholder":
-            raise RuntimeError("a size that the piece does not have")
+            w.lines.append(f"{w.name(node)} = {held_size(w, piece, extent(node.meta['val']))}")
         else:
             torch_step(w, plan, node, piece.outputs)
     for number, (node, target) in enumerate(zip(piece.outputs, into(piece))):
