@@ -249,12 +249,17 @@ pub fn finished<'py>(
     library: Library,
     made: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    match library {
-        Library::Jax => py
-            .import(intern!(py, "jax.dlpack"))?
-            .call_method1(intern!(py, "from_dlpack"), (made,)),
-        _ => Ok(made.clone()),
+    if !matches!(library, Library::Jax) {
+        return Ok(made.clone());
     }
+    // NumPy exports none of the types that packages add to it, such as bf16.
+    let dtype = made.getattr(intern!(py, "dtype"))?;
+    let own: i32 = dtype.getattr(intern!(py, "isbuiltin"))?.extract()?;
+    let (module, function) = match own {
+        1 => (intern!(py, "jax.dlpack"), intern!(py, "from_dlpack")),
+        _ => (intern!(py, "jax.numpy"), intern!(py, "asarray")),
+    };
+    py.import(module)?.call_method1(function, (made,))
 }
 
 fn memory(py: Python<'_>, heap: &Heap, bytes: usize) -> PyResult<Raw> {
