@@ -1,6 +1,6 @@
 //! `textDocument/codeAction`: fixes for diagnostics.
 //!
-//! A fix is offered only if it reduces the number of mistakes in the text.
+//! A fix is offered only if its diagnostic is gone afterwards. Mistakes that it uncovers behind that are no reason against it.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::analysis::Part;
 use crate::diagnose;
-use crate::navigate::{edits_of, errors};
+use crate::navigate::{count, edits_of};
 use crate::server::{Answer, Query};
 
 /// The maximum number of fixes tried for one request; each is a text to parse.
@@ -50,7 +50,7 @@ fn action(query: &Query<'_>, part: &Part, diagnostic: &Diagnostic) -> Option<Val
     }
     fixes.sort_by_key(|(bytes, _)| bytes.start);
     let first = *fixes.first().map(|(_, by)| by)?;
-    if !mends(query, part, &fixes) {
+    if !mends(query, part, diagnostic, &fixes) {
         return None;
     }
     let text = &query.analysis.text;
@@ -66,8 +66,13 @@ fn action(query: &Query<'_>, part: &Part, diagnostic: &Diagnostic) -> Option<Val
     }))
 }
 
-/// True if the text has fewer mistakes with these fixes, which ascend.
-fn mends(query: &Query<'_>, part: &Part, fixes: &[(Range<usize>, &str)]) -> bool {
+/// True if the text has fewer such diagnostics with these fixes, which ascend.
+fn mends(
+    query: &Query<'_>,
+    part: &Part,
+    diagnostic: &Diagnostic,
+    fixes: &[(Range<usize>, &str)],
+) -> bool {
     let source = part.source();
     let (mut text, mut at) = (String::new(), 0);
     for (bytes, by) in fixes {
@@ -80,5 +85,6 @@ fn mends(query: &Query<'_>, part: &Part, fixes: &[(Range<usize>, &str)]) -> bool
         at = end as usize;
     }
     text += source.get(at..).unwrap_or("");
-    errors(query, part, &text) < errors(query, part, source)
+    let such = |d: &Diagnostic| d.message == diagnostic.message;
+    count(query, part, &text, such) < count(query, part, source, such)
 }

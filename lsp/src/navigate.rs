@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use fuser_ir::Diagnostic;
 use fuser_ir::span::Span;
 use serde_json::{Value, json};
 
@@ -130,12 +131,22 @@ fn same_meaning(before: &Index, after: &Index) -> bool {
 }
 
 /// The mistakes that a text has in the place of a part.
-pub fn errors(query: &Query<'_>, part: &Part, text: &str) -> usize {
+fn errors(query: &Query<'_>, part: &Part, text: &str) -> usize {
+    count(query, part, text, Diagnostic::is_error)
+}
+
+/// The diagnostics of some kind that a text has in the place of a part.
+pub fn count(
+    query: &Query<'_>,
+    part: &Part,
+    text: &str,
+    wanted: impl Fn(&Diagnostic) -> bool,
+) -> usize {
     if text == part.source() {
-        return part.found.iter().filter(|d| d.is_error()).count();
+        return part.found.iter().filter(|d| wanted(d)).count();
     }
     let text = Arc::new(Text::new(text.to_owned()));
     let analysis = Analysis::new(query.registry, text, &query.analysis.name);
     let found = analysis.parts.iter().flat_map(|p| &p.found);
-    found.filter(|d| d.is_error()).count()
+    found.filter(|d| wanted(d)).count()
 }
