@@ -114,6 +114,7 @@ export interface Cut {
     together: Cost | null;
     apart: Cost | null;
     through: string[];
+    more_through: number;
   };
 }
 

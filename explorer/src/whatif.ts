@@ -67,7 +67,8 @@ export function edgeDetail(page: Page, from: Item, to: Item): HTMLElement {
 /** The price of two segments together, or the reason that they cannot be. */
 function together(whatIf: WhatIf | null, from: string, to: string, page: Page): HTMLElement[] {
   const head = h("h3", {}, "what if they were one kernel");
-  const cut = whatIf?.edges.find((one) => one.from === from && one.to === to);
+  const known = [...(whatIf?.edges ?? []), ...(page.program.explain?.cuts ?? [])];
+  const cut = known.find((one) => one.from === from && one.to === to);
   if (!cut) {
     const text =
       whatIf && whatIf.unasked_edges > 0
@@ -81,7 +82,7 @@ function together(whatIf: WhatIf | null, from: string, to: string, page: Page): 
     h("p", {}, h("span", { class: `badge why-${why.kind}` }, WHY[why.kind] ?? why.kind)),
   ];
   if (why.together && why.through.length > 0)
-    parts.push(h("p", {}, "One kernel would take in ", ...links(page, why.through), " as well, on the way."));
+    parts.push(h("p", {}, "One kernel would take in ", ...links(page, why.through, why.more_through), " as well, on the way."));
   if (!why.together) parts.push(h("p", {}, `They cannot be one: ${why.refused?.words ?? "the model has no plan"}`));
   const table = prices(why.apart, why.together, ["apart", "together"]);
   if (table) parts.push(table);
@@ -89,16 +90,15 @@ function together(whatIf: WhatIf | null, from: string, to: string, page: Page): 
   return parts;
 }
 
-function links(page: Page, names: string[]): (Node | string)[] {
+function links(page: Page, names: string[], more: number): (Node | string)[] {
   return names
-    .slice(0, 12)
     .flatMap((name, i) => [i > 0 ? ", " : "", segmentLink(page, name)])
-    .concat(names.length > 12 ? [`, ${names.length - 12} more`] : []);
+    .concat(more > 0 ? [`, ${more} more`] : []);
 }
 
 /** The sentence about what nobody asked. */
 export function bound(whatIf: WhatIf): string {
-  return `prices are asked for the largest bytes first, at most ${exact(whatIf.most)} questions a program; ${plural(whatIf.unasked_edges, "edge")} and ${plural(whatIf.unasked_segments, "segment")} were left out.`;
+  return `prices are asked for the largest bytes first, at most ${exact(whatIf.most)} of edges and of places in segments; ${plural(whatIf.unasked_edges, "edge")} and ${plural(whatIf.unasked_segments, "segment")} were left out.`;
 }
 
 /** The prices of a segment in two parts, and of moving and copying its ops. */

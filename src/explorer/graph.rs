@@ -3,7 +3,7 @@
 //! A value yielded by a phase, sweep or segment is identified with the value of the op inside. `results` lists its
 //! outer names.
 
-use fuser_dialects::task;
+use fuser_dialects::task::{self, calls};
 use fuser_ir::loc::LocKind;
 use fuser_ir::print::{print_attr, print_type};
 use fuser_ir::{Ir, LocId, Op, OpDef, Value};
@@ -110,6 +110,11 @@ impl Build {
             .collect();
         if !shown.is_empty() {
             node.insert("attributes".into(), json!(shown.join(" ")));
+        }
+        let runs = calls::CALLEES.map(|clause| calls::symbol(ir, op, clause));
+        let runs: Vec<&str> = runs.iter().flatten().map(|&name| ir.str(name)).collect();
+        if calls::runs_programs(ir, op) {
+            node.insert("runs".into(), json!(runs));
         }
         let places = places(ir, ir.op_loc(op));
         if !places.is_empty() {

@@ -16,6 +16,8 @@ pub mod record;
 pub mod svg;
 pub mod trace;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::{Value, json};
 
 pub use record::Recorder;
@@ -44,12 +46,103 @@ pub struct Origin<'a> {
     pub text: &'a str,
 }
 
-/// Replaces the report computed from shapes alone by a report of a run.
+/// Replaces the report computed from shapes alone by a report of a run. Programs that loops, branches and devices run
+/// get their times, for one turn each, and the segments that run them the times of all turns.
 pub fn take_report(module: &mut Value, symbol: &str, report: Value) {
-    let programs = module["programs"].as_array_mut();
-    let wanted = |program: &&mut Value| program["graph"]["symbol"] == symbol;
-    if let Some(program) = programs.and_then(|list| list.iter_mut().find(wanted)) {
-        program["report"] = report;
+    let Some(programs) = module["programs"].as_array_mut() else {
+        return;
+    };
+    let inside = report["inside"].as_array().cloned().unwrap_or_default();
+    let runs: BTreeMap<String, Vec<(String, String)>> = programs
+        .iter()
+        .map(|program| {
+            (
+                name(&program["graph"]["symbol"]),
+                callees(&program["graph"]),
+            )
+        })
+        .collect();
+    for program in programs {
+        let own = name(&program["graph"]["symbol"]);
+        if own == symbol {
+            program["report"] = report.clone();
+            add_time_inside(&mut program["report"], &runs, symbol, &inside);
+            continue;
+        }
+        let Some(segments) = program["report"]["segments"].as_array_mut() else {
+            continue;
+        };
+        for segment in segments {
+            let of = |told: &&Value| told["program"] == *own && told["name"] == segment["name"];
+            let Some(told) = inside.iter().find(of) else {
+                continue;
+            };
+            let bytes = |of: &Value| of["read_bytes"].as_f64().zip(of["write_bytes"].as_f64());
+            let sum = |of: &Value| bytes(of).map_or(0.0, |(read, written)| read + written);
+            let turns = match sum(segment) > 0.0 {
+                true => (sum(told) / sum(segment)).round(),
+                false => continue,
+            };
+            for field in ["time_ms", "copy_ms"] {
+                if let Some(time) = told[field].as_f64().filter(|_| turns > 0.0) {
+                    segment[field] = json!(time / turns);
+                }
+            }
+        }
+    }
+}
+
+fn name(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The segments of a program that run others, with the names of those.
+fn callees(graph: &Value) -> Vec<(String, String)> {
+    let nodes = graph["nodes"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut found = Vec::new();
+    for node in nodes {
+        let mut around = node;
+        while let Some(up) = around["up"].as_u64().and_then(|up| nodes.get(up as usize)) {
+            around = up;
+        }
+        for run in node["runs"].as_array().into_iter().flatten() {
+            found.push((name(&around["symbol"]), name(run)));
+        }
+    }
+    found
+}
+
+/// Adds the time of all turns to each segment that runs programs. Times of a program that two segments run are in
+/// neither.
+fn add_time_inside(
+    report: &mut Value,
+    runs: &BTreeMap<String, Vec<(String, String)>>,
+    symbol: &str,
+    inside: &[Value],
+) {
+    let mut homes: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (segment, program) in runs.get(symbol).into_iter().flatten() {
+        let mut rest = vec![program.clone()];
+        while let Some(program) = rest.pop() {
+            if homes
+                .entry(program.clone())
+                .or_default()
+                .insert(segment.clone())
+            {
+                let inner = runs.get(&program).into_iter().flatten();
+                rest.extend(inner.map(|(_, inner)| inner.clone()));
+            }
+        }
+    }
+    for segment in report["segments"].as_array_mut().into_iter().flatten() {
+        let alone = BTreeSet::from([name(&segment["name"])]);
+        let own = inside
+            .iter()
+            .filter(|told| homes.get(&name(&told["program"])) == Some(&alone));
+        let more: f64 = own.filter_map(|told| told["time_ms"].as_f64()).sum();
+        if let Some(time) = segment["time_ms"].as_f64().filter(|_| more > 0.0) {
+            segment["time_ms"] = json!(time + more);
+        }
     }
 }
 

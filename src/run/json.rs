@@ -14,6 +14,7 @@ pub fn render(findings: &Findings<'_>) -> Value {
     if let Value::Object(fields) = &mut report {
         add_run(fields, findings);
         add_segments(fields, findings);
+        add_inside(fields, findings);
         if let Some(check) = &findings.check {
             let mut value = check_value(check);
             if let Some(whole) = &findings.whole {
@@ -132,6 +133,37 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
         if let Some(Some(copy)) = findings.segment_copies.get(index) {
             segment.insert("copy_ms".into(), number(copy.time_ms));
         }
+    }
+}
+
+/// The segments of programs that loops, branches and devices run.
+fn add_inside(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
+    let run = findings.execution.run.iter();
+    let segments = run.flat_map(|run| run.segments.iter().zip(&findings.segment_copies));
+    let mut inside = Vec::new();
+    for (segment, copy) in segments {
+        let Some((program, name)) = segment.name.rsplit_once('.') else {
+            continue;
+        };
+        let mut told = json!({
+            "program": program,
+            "name": name,
+            "label": segment.label,
+            "kind": segment.kind.name(),
+            "read_bytes": segment.read_bytes,
+            "write_bytes": segment.write_bytes,
+            "time_ms": number(segment.time_ms),
+        });
+        if let Some(copy) = copy {
+            told["copy_ms"] = number(copy.time_ms);
+        }
+        if findings.config.profile.is_some() {
+            told["profile"] = spread(&segment.samples_ms);
+        }
+        inside.push(told);
+    }
+    if !inside.is_empty() {
+        fields.insert("inside".into(), Value::Array(inside));
     }
 }
 

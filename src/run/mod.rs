@@ -16,7 +16,7 @@ mod ranks;
 mod runner;
 pub mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -38,9 +38,9 @@ use args::{Config, Device, Parsed, ReportForm};
 use ranks::Ranks;
 use runner::{Given, Runner};
 
-/// The maximum number of segments for which a copy of equal size is timed individually. Each timing takes about ten
-/// copies.
-const TIMED_SEGMENTS: usize = 16;
+/// The maximum number of sizes for each of which a copy is timed. Each timing takes about ten copies. Beyond it, copies
+/// of powers of two are timed.
+const TIMED_SIZES: usize = 16;
 
 /// The step that a line of progress names first.
 const STARTING: &str = "compiling and running";
@@ -412,6 +412,7 @@ fn work(
         false => Some(subject.report(&mut runner, &inputs)?),
         true => None,
     };
+    progress.step("recording passes and prices");
     let record = match subject {
         Subject::Program(source) if config.wants(ReportForm::Html) => {
             Some((&**source, recorded(config, source, &inputs)?))
@@ -584,27 +585,31 @@ fn copies(
         .iter()
         .map(|s| (s.read_bytes + s.write_bytes).max(0) as u64);
     let moved: Vec<u64> = moved.collect();
+    let sizes: BTreeSet<u64> = moved.iter().copied().filter(|&bytes| bytes > 0).collect();
+    let each_size = config.profile.is_some() || sizes.len() <= TIMED_SIZES;
     let mut known = BTreeMap::new();
-    // Segments that move as much have one copy.
     let mut copy = |bytes: u64| {
         let timed = known.entry(bytes);
         *timed.or_insert_with(|| copy_time(session, config, bytes))
     };
     let total = copy(moved.iter().sum());
-    let most = match config.profile {
-        Some(_) => usize::MAX,
-        None => TIMED_SEGMENTS,
-    };
-    let each = moved
-        .iter()
-        .enumerate()
-        .map(|(i, bytes)| match moved.len() {
-            1 => total,
-            _ if i < most && *bytes > 0 => copy(*bytes),
-            _ => None,
-        });
+    let each = moved.iter().map(|&bytes| match moved.len() {
+        1 => total,
+        _ if bytes == 0 => None,
+        _ if each_size => copy(bytes),
+        _ => between(bytes, &mut copy),
+    });
     let each = each.collect();
     Ok((total, each))
+}
+
+/// The time to copy `bytes` bytes, interpolated between the powers of two on both sides of that number.
+fn between(bytes: u64, copy: &mut dyn FnMut(u64) -> Option<CopyTime>) -> Option<CopyTime> {
+    let least = 1u64 << bytes.checked_ilog2()?;
+    let (low, high) = (copy(least)?, copy(least.checked_mul(2)?)?);
+    let share = (bytes - least) as f64 / least as f64;
+    let time_ms = low.time_ms + (high.time_ms - low.time_ms) * share;
+    Some(CopyTime { bytes, time_ms })
 }
 
 /// The time to copy `bytes` bytes on the program's device; `None` if there is too little memory.

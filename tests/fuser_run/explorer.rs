@@ -298,3 +298,63 @@ fn the_page_is_what_its_sources_make() {
         "explorer/dist/explorer.html is old: run 'npm run build' in explorer/"
     );
 }
+
+/// The segments of the program `number` on the page.
+fn segments(page: &Value, number: usize) -> Vec<Value> {
+    let report = &page["modules"][0]["programs"][number]["report"];
+    report["segments"].as_array().expect("segments").clone()
+}
+
+#[test]
+#[cfg(feature = "codegen")]
+fn times_of_loops_are_those_of_their_programs() {
+    let text = "task.program @f(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %y = task.loop %x turns 50 body @turn
+  task.return %y
+}
+task.program @turn(%x: tensor<1000xf32>) -> tensor<1000xf32> {
+  %c = fusion.cumsum %x dim 0
+  %y = fusion.tanh %c
+  task.return %y
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.fir"), text).unwrap();
+    let flags = "f.fir --repeat 3 --report=json:r.json --report=html:r.html";
+    let done = run(&folder, flags);
+    assert!(done.status.success(), "{done:?}");
+    let (page, report) = (data(&folder, "r.html"), json(&folder, "r.json"));
+    let time = |value: &Value| value["time_ms"].as_f64().expect("a time");
+    let inside = report["inside"].as_array().expect("segments inside");
+    assert_eq!(inside[0]["program"], "turn");
+    assert_eq!(inside[0]["read_bytes"], 50 * 4000);
+    let all: f64 = inside.iter().map(time).sum();
+    let own = time(&report["segments"][0]);
+    assert!((time(&segments(&page, 0)[0]) - own - all).abs() < 1e-9);
+    let turn = &segments(&page, 1)[0];
+    assert!((time(turn) - time(&inside[0]) / 50.0).abs() < 1e-9);
+    assert!(turn["copy_ms"].as_f64().is_some());
+}
+
+#[test]
+#[cfg(feature = "codegen")]
+fn all_kernels_of_many_sizes_have_a_copy_and_all_edges_a_price() {
+    let mut text = "task.program @f(%a0: tensor<1000xf32>) -> tensor<790xf32> {\n".to_owned();
+    for i in 0..21 {
+        let (next, length) = (i + 1, 990 - 10 * i);
+        text += &format!(
+            "  %n{i} = fusion.neg %a{i}\n  %s{i} = fusion.slice %n{i} starts [0] shape [{length}]\n  %a{next} = fusion.segment_set %s{i}\n"
+        );
+    }
+    text += "  task.return %a21\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("f.fir"), text).unwrap();
+    let done = run(&folder, "f.fir --repeat 1 --report=html:r.html");
+    assert!(done.status.success(), "{done:?}");
+    let page = data(&folder, "r.html");
+    let segments = segments(&page, 0);
+    assert_eq!(segments.len(), 21);
+    assert!(segments.iter().all(|s| s["copy_ms"].as_f64() > Some(0.0)));
+    let edges = &page["modules"][0]["programs"][0]["what_if"]["edges"];
+    assert_eq!(edges.as_array().map(Vec::len), Some(20));
+}

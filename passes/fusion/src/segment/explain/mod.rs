@@ -135,15 +135,22 @@ struct ValueNote {
     bytes: u64,
 }
 
+/// The boundaries, and the segments on paths, that the reason of a cut names.
+const MOST_NAMED: usize = 8;
+
 /// The reason why segments are separate: the cost of merging them, or the rule that forbids it.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 struct Why {
     /// `boundary`, `refused` or `price`.
     kind: &'static str,
-    /// Boundaries between the segments.
+    /// Boundaries between the segments: at most [`MOST_NAMED`], and one at a call.
     boundaries: Vec<BoundaryNote>,
-    /// Other segments that one kernel would have to include, since paths lead through them.
+    /// The number of further boundaries.
+    more_boundaries: usize,
+    /// Other segments that one kernel would have to include, since paths lead through them: at most [`MOST_NAMED`].
     through: Vec<String>,
+    /// The number of further segments on such paths.
+    more_through: usize,
     /// The reason why no such kernel is possible. If only a user boundary forbids it, `together` states the cost
     /// without that boundary.
     refused: Option<Reason>,
@@ -496,7 +503,7 @@ impl Drawn {
             .flat_map(|&g| self.groups[g].members.iter().copied())
             .collect();
         members.sort_unstable();
-        let boundaries = self.boundaries(&all, &members);
+        let (boundaries, more_boundaries) = self.boundaries(&all, &members);
         let asked = self.planner.evaluate(&self.ir, &self.graph, &members);
         let refused = asked.as_ref().err().cloned();
         let (together, refused) = match refused {
@@ -516,10 +523,13 @@ impl Drawn {
                 (Ok(_), true) => "price",
             },
             boundaries,
+            more_boundaries,
             through: through
                 .iter()
+                .take(MOST_NAMED)
                 .map(|&g| self.groups[g].name.clone())
                 .collect(),
+            more_through: through.len().saturating_sub(MOST_NAMED),
             refused: refused.map(|r| self.reason(&r)),
             sweeps: together.as_ref().ok().map(|v| v.sweeps),
             together: together.ok().map(|v| note(&v.cost)),
@@ -576,9 +586,10 @@ impl Drawn {
         let both = after.intersection(&before).copied();
         both.filter(|&g| g != from && g != to).collect()
     }
-    /// Boundaries on values passed from one of `groups` to another.
-    fn boundaries(&self, groups: &[usize], members: &[Index]) -> Vec<BoundaryNote> {
-        let mut boundaries = Vec::new();
+    /// Boundaries on values passed from one of `groups` to another, and the number of those that are not named.
+    fn boundaries(&self, groups: &[usize], members: &[Index]) -> (Vec<BoundaryNote>, usize) {
+        let mut boundaries: Vec<BoundaryNote> = Vec::new();
+        let mut more = 0;
         for &user in members {
             let own = self.graph.ops[user as usize];
             for (producer, edge) in self.graph.producers(user) {
@@ -586,18 +597,25 @@ impl Drawn {
                 let inside =
                     home.is_some_and(|h| groups.contains(&h)) && home != self.home[user as usize];
                 let made = self.graph.ops[producer as usize];
-                if inside && self.graph.separated(producer, user) {
-                    boundaries.push(BoundaryNote {
-                        value: value_text(&self.ir, edge.value),
-                        producer: self.hinted(made),
-                        user: self.hinted(own),
-                        words: words(&self.ir, made, own),
-                        call: is_call(&self.ir, made) || is_call(&self.ir, own),
-                    });
+                if !inside || !self.graph.separated(producer, user) {
+                    continue;
                 }
+                let call = is_call(&self.ir, made) || is_call(&self.ir, own);
+                let alike = boundaries.iter().filter(|b| b.call == call).count();
+                if alike >= if call { 1 } else { MOST_NAMED } {
+                    more += 1;
+                    continue;
+                }
+                boundaries.push(BoundaryNote {
+                    value: value_text(&self.ir, edge.value),
+                    producer: self.hinted(made),
+                    user: self.hinted(own),
+                    words: words(&self.ir, made, own),
+                    call,
+                });
             }
         }
-        boundaries
+        (boundaries, more)
     }
     /// An op's name, with its hint.
     fn hinted(&self, op: Op) -> String {

@@ -200,8 +200,12 @@ pub(super) fn why(why: &Why) -> Vec<String> {
     }
     if !why.through.is_empty() {
         let names: Vec<String> = why.through.iter().map(|n| format!("@{n}")).collect();
+        let more = match why.more_through {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         lines.push(format!(
-            "paths lead through {}: one kernel would have to take that in",
+            "paths lead through {}{more}: one kernel would have to take that in",
             names.join(", ")
         ));
     }

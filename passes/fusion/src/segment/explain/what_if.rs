@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A segment can be cut behind each op: the op and all that it needs of the segment are the one part, the rest is the other.
-//! A question is an edge, or a place of a cut. The largest bytes come first, and [`MOST_QUESTIONS`] bound them all; whatever
-//! is left out is counted.
+//! A question is an edge, or a place of a cut. The largest bytes come first, at most [`MOST_QUESTIONS`] of each kind; what is
+//! left out is counted.
 //!
 //! Never edits the program.
 
@@ -22,7 +22,7 @@ use super::{CostNote, CutNote, Drawn, ValueNote, moved, note};
 use fuser_analysis::axes::value_text;
 use fuser_analysis::cost::Kind;
 
-/// Questions about a program: a page is written at once.
+/// Questions about the edges of a program, and about places of cuts: a page is written at once.
 const MOST_QUESTIONS: usize = 200;
 /// Questions about one segment: those places come first that the fewest bytes cross.
 const MOST_PLACES: usize = 16;
@@ -104,9 +104,10 @@ impl Drawn {
             segments: Vec::new(),
         };
         for (_, subject) in subjects {
-            let left = MOST_QUESTIONS - found.asked;
+            let about_edges = found.edges.len();
+            let left = MOST_QUESTIONS - (found.asked - about_edges);
             match subject {
-                Subject::Edge(..) if left == 0 => found.unasked_edges += 1,
+                Subject::Edge(..) if about_edges == MOST_QUESTIONS => found.unasked_edges += 1,
                 Subject::Segment(_) if left == 0 => found.unasked_segments += 1,
                 Subject::Edge(from, to) => {
                     found.asked += 1;
