@@ -144,6 +144,7 @@ pub const NAMES: &[(&str, &str)] = &[
     ("zeros", "fusion.full"),
     ("ones", "fusion.full"),
     ("var", "fusion.var_mean"),
+    ("variance", "fusion.var_mean"),
     ("reduce_sum", "fusion.sum"),
     ("amax", "fusion.max"),
     ("reduce_max", "fusion.max"),
@@ -508,10 +509,10 @@ pub const ABSENT: &[(&str, &str)] = &[
         "stop_gradient",
         "it changes no value: use its operand in its place",
     ),
-    (
-        "optimization_barrier",
-        "it changes no value: use its operand in its place",
-    ),
+    ("optimization_barrier", CUT),
+    ("barrier", CUT),
+    ("boundary", CUT),
+    ("cut", CUT),
     (
         "device_put",
         "it changes no value: use its operand in its place",
@@ -625,6 +626,8 @@ pub const ABSENT: &[(&str, &str)] = &[
         "a program has results only: return the value, `task.return %x`",
     ),
 ];
+
+const CUT: &str = "`fusion.segment_set` ends a kernel behind a value; where none has to end, use the operand in its place";
 
 /// Ops with one result here and two results elsewhere, and the op that gives the second one.
 pub const SECOND: &[(&str, &str)] = &[

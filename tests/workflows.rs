@@ -48,6 +48,27 @@ fn lint(mut linter: Command, text: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
 }
 
+/// The command lines of our tools in the workflows work.
+#[test]
+fn tools_in_workflows_do_what_they_say() {
+    let workflows = workflows();
+    let texts = workflows
+        .iter()
+        .map(|path| fs::read_to_string(path).unwrap());
+    let texts: Vec<String> = texts.collect();
+    let lines = texts.iter().flat_map(|text| text.lines()).map(str::trim);
+    let mut run = 0;
+    for line in lines.filter(|line| line.starts_with("fuser-run ")) {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_fuser-run"));
+        let command = command.args(line.split(' ').skip(1)).current_dir(root());
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{line}: {told}");
+        run += 1;
+    }
+    assert!(run > 0);
+}
+
 fn workflows() -> Vec<PathBuf> {
     let entries = fs::read_dir(root().join(WORKFLOWS)).unwrap();
     entries.map(|entry| entry.unwrap().path()).collect()

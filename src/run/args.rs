@@ -640,6 +640,7 @@ fn report(config: &mut Config, value: &str) -> Result<(), String> {
     let form = ReportForm::ALL.into_iter().find(|f| f.name() == form);
     match form.filter(|_| !path.is_empty()) {
         Some(form) => {
+            tool::flags::one_file(path, ReportForm::ALL.iter().map(|form| form.name()))?;
             config.reports.push((form, path.to_string()));
             Ok(())
         }
@@ -939,6 +940,11 @@ mod tests {
             "--report: 'r.json' is not of the form json:FILE, html:FILE, dot:FILE, svg:FILE or perfetto:FILE; did you mean 'json:r.json'?"
         );
         assert!(errors("a --report r.txt").ends_with("or perfetto:FILE"));
+        assert!(errors("a --report=html:a.html,json:b.json").contains("a flag of its own"));
+        assert!(matches!(
+            &config("a --input x=x.npy").inputs["x"],
+            InputSpec::File(path) if path.as_os_str() == "x.npy"
+        ));
         assert_eq!(
             errors("a --cpu=x86-64-v5"),
             "--cpu: unknown processor 'x86-64-v5' (expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4); did you mean 'x86-64-v2'?"

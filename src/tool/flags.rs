@@ -299,7 +299,7 @@ static MEANT: &[Row] = &[
         "'--threads=N' says how many work",
     ),
     (
-        &["shapes", "sizes", "dims", "extents"],
+        &["shapes", "sizes", "dims", "dim", "D", "extents"],
         &[OPT, RUN],
         "lengths of extents are '--shape=B=64,S=128'",
     ),
@@ -317,12 +317,20 @@ static MEANT: &[Row] = &[
         "'--repeat=N' says how often it is timed, '--profile' shows how times spread",
     ),
     (
-        &["verify", "compare", "validate", "test"],
+        &[
+            "verify", "compare", "validate", "test", "expect", "expected",
+        ],
         &[RUN],
         "'--check' compares with the interpreter",
     ),
     (
-        &["from", "input-format"],
+        &[
+            "from",
+            "input-format",
+            "import-stablehlo",
+            "stablehlo",
+            "import-stablehlo-text",
+        ],
         &[TRANSLATE],
         "'--import=stablehlo' says what is read",
     ),
@@ -392,6 +400,17 @@ pub fn meant_form<'a>(value: &str, mut forms: impl Iterator<Item = &'a str>) -> 
     form.map_or(String::new(), |form| {
         format!("; did you mean '{form}:{value}'?")
     })
+}
+
+/// A mistake in the file of a report, `FORM:FILE`: more files of these forms behind it.
+pub fn one_file<'a>(path: &str, mut forms: impl Iterator<Item = &'a str>) -> Result<(), String> {
+    let more = |form: &str| path.split_once(&format!(",{form}:")).is_some();
+    match forms.any(more) {
+        true => Err(
+            "each file has a flag of its own: '--report=html:a.html --report=json:b.json'".into(),
+        ),
+        false => Ok(()),
+    }
 }
 
 /// The state that a switch is set to.

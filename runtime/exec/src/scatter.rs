@@ -135,7 +135,7 @@ impl Scatter {
     /// True if a call has so few elements that another worker could not start before it is done.
     pub(crate) fn is_small(&self) -> bool {
         let in_place = self.buffers[DEST] == self.buffers[RESULT];
-        let written = match in_place && self.combine != Combine::Add {
+        let written = match in_place {
             true => 0,
             false => self.line.extent,
         };

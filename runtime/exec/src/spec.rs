@@ -133,6 +133,7 @@ impl FromStr for InputSpec {
     fn from_str(text: &str) -> Result<InputSpec, SpecError> {
         match text.strip_prefix('@') {
             Some(path) if !path.is_empty() => Ok(InputSpec::File(path.into())),
+            None if text.ends_with(".npy") => Ok(InputSpec::File(text.into())),
             _ => text.parse().map(InputSpec::Generate),
         }
     }

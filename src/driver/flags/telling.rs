@@ -300,6 +300,7 @@ fn report(c: &mut Config, value: &str) -> Result<(), String> {
             "'{value}' is not of the form html:FILE, json:FILE, dot:FILE or svg:FILE{meant}"
         ));
     };
+    crate::tool::flags::one_file(path, REPORTS.iter().map(|(name, _)| *name))?;
     c.reports.push((kind, path.to_owned()));
     Ok(())
 }

@@ -305,7 +305,10 @@ fn unknown_clause(def: &OpDef, key: &str, meant: Option<&str>) -> OpError {
         Some(near) => error.help(format!("did you mean `{near}`?")),
         None => {
             let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
-            let own = format!("attributes of your own have a dot in their name: `my.{key}`");
+            let own = match key {
+                "hint" => "a hint to the segmentation is the attribute `fusion.hint`".to_owned(),
+                _ => format!("attributes of your own have a dot in their name: `my.{key}`"),
+            };
             error.help(match names.is_empty() {
                 true => own,
                 false => format!("its clauses are {}; {own}", names.join(", ")),
