@@ -7,6 +7,7 @@ mod completion;
 mod determinism;
 #[path = "fuser_run/main.rs"]
 mod fuser_run;
+mod gallery;
 mod gpu_assembled;
 mod gpu_limits;
 #[path = "gpu_simulator/main.rs"]

@@ -184,15 +184,15 @@ fn missing(table: &Table, text: &str, rows: &[Row]) -> Vec<Violation> {
 fn what_is_missing_is_named() {
     let rows = [Row {
         table: "unary",
-        row: "SOFTSIGN".into(),
-        op: "softsign".into(),
+        row: "NOWHERE".into(),
+        op: "nowhere".into(),
     }];
     for table in TABLES.iter().filter(|table| table.ops.contains(&"unary")) {
         let found = missing(table, &text(table.files), &rows);
         let what: Vec<&str> = found.iter().map(|v| v.what.as_str()).collect();
         assert_eq!(
             what,
-            [format!("`fusion.softsign` is missing: {}", table.why)]
+            [format!("`fusion.nowhere` is missing: {}", table.why)]
         );
     }
 }
