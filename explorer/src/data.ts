@@ -90,6 +90,7 @@ export interface Cost {
   write_bytes: number;
   workspace_bytes: number;
   again_bytes?: number;
+  wait_bytes?: number;
   kernels: number;
   launches: number;
   time_ns: number;

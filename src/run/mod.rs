@@ -422,7 +422,7 @@ fn work(
     drop(stage);
     progress.step("timing copies");
     let stage = config.stage("Copies");
-    let (copy, segment_copies) = copies(session, config, &execution)?;
+    let (copy, segment_copies) = copies(session, config, &execution, &progress);
     drop(stage);
     drop(progress);
     let findings = Findings {
@@ -576,37 +576,50 @@ fn copies(
     session: &Session,
     config: &Config,
     execution: &Execution,
-) -> Result<(Option<CopyTime>, Vec<Option<CopyTime>>), SessionError> {
+    progress: &Progress,
+) -> (Option<CopyTime>, Vec<Option<CopyTime>>) {
     let Some(run) = &execution.run else {
-        return Ok((None, Vec::new()));
+        return (None, Vec::new());
     };
     let moved = run
         .segments
         .iter()
         .map(|s| (s.read_bytes + s.write_bytes).max(0) as u64);
     let moved: Vec<u64> = moved.collect();
+    let all = moved.iter().sum();
     let sizes: BTreeSet<u64> = moved.iter().copied().filter(|&bytes| bytes > 0).collect();
     let each_size = config.profile.is_some() || sizes.len() <= TIMED_SIZES;
-    let mut known = BTreeMap::new();
-    let mut copy = |bytes: u64| {
-        let timed = known.entry(bytes);
-        *timed.or_insert_with(|| copy_time(session, config, bytes))
+    let mut wanted = match each_size {
+        true => sizes,
+        false => sizes.into_iter().flat_map(powers).collect(),
     };
-    let total = copy(moved.iter().sum());
-    let each = moved.iter().map(|&bytes| match moved.len() {
-        1 => total,
-        _ if bytes == 0 => None,
-        _ if each_size => copy(bytes),
-        _ => between(bytes, &mut copy),
+    wanted.insert(all);
+    let count = wanted.len() as u64;
+    let timed = (1..).zip(wanted).map(|(number, bytes)| {
+        let time = copy_time(session, config, bytes);
+        progress.of(number, count);
+        (bytes, time)
     });
-    let each = each.collect();
-    Ok((total, each))
+    let timed: BTreeMap<u64, Option<CopyTime>> = timed.collect();
+    let time = |bytes: u64| timed.get(&bytes).copied().flatten();
+    let each = moved.iter().map(|&bytes| match bytes {
+        0 => None,
+        _ if each_size => time(bytes),
+        _ => between(bytes, time),
+    });
+    (time(all), each.collect())
+}
+
+/// The powers of two on both sides of a number above 0.
+fn powers(bytes: u64) -> [u64; 2] {
+    let least = 1 << bytes.max(1).ilog2();
+    [least, least.saturating_mul(2)]
 }
 
 /// The time to copy `bytes` bytes, interpolated between the powers of two on both sides of that number.
-fn between(bytes: u64, copy: &mut dyn FnMut(u64) -> Option<CopyTime>) -> Option<CopyTime> {
-    let least = 1u64 << bytes.checked_ilog2()?;
-    let (low, high) = (copy(least)?, copy(least.checked_mul(2)?)?);
+fn between(bytes: u64, time: impl Fn(u64) -> Option<CopyTime>) -> Option<CopyTime> {
+    let [least, most] = powers(bytes);
+    let (low, high) = (time(least)?, time(most)?);
     let share = (bytes - least) as f64 / least as f64;
     let time_ms = low.time_ms + (high.time_ms - low.time_ms) * share;
     Some(CopyTime { bytes, time_ms })

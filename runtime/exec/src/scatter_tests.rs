@@ -233,17 +233,21 @@ fn a_large_scatter_is_many_calls() {
     let axes = [axes(5000), own, axes(100), axes(5000)];
     let scatter = Scatter::new(Combine::Add, &factors, &axes).unwrap();
     assert_eq!(scatter.calls(), Some(8));
-    let single = |v: usize, n: usize| {
+    let single = |v: usize, n: usize, buffer: u32| {
         let line = factor(DType::F32, &[(0, v)], &[]);
+        let mut result = line.clone();
+        result.0.tensor.buffer = buffer;
         let own = [
             factor(DType::I64, &[(1, n)], &[]),
             factor(DType::F32, &[(1, n)], &[]),
         ];
-        let tensors = [line.clone(), own[0].clone(), own[1].clone(), line];
+        let tensors = [line, own[0].clone(), own[1].clone(), result];
         let (factors, axes): (Vec<Factor>, Vec<Vec<Axis>>) = tensors.into_iter().unzip();
         Scatter::new(Combine::Add, &factors, &axes).unwrap().calls()
     };
-    assert_eq!([single(100, 9), single(4096, 9)], [Some(1), Some(8)]);
+    assert_eq!([single(100, 9, 1), single(4096, 9, 1)], [Some(1), Some(8)]);
+    // In place nothing is copied.
+    assert_eq!(single(4096, 9, 0), Some(1));
     // Each call reads all indices: of a histogram one does.
-    assert_eq!(single(4096, 1_000_000), Some(1));
+    assert_eq!(single(4096, 1_000_000, 1), Some(1));
 }

@@ -347,7 +347,7 @@ mod tests {
     fn wrong_specs_are_errors() {
         let expected =
             "(expected @FILE.npy, random, uniform, normal, ints, zeros, ones, full:V or iota)";
-        for text in ["", "@", "randm", "x.npy"] {
+        for text in ["", "@", "randm", "x.npz"] {
             assert_eq!(
                 refused(text),
                 format!("`{text}` describes no input {expected}")

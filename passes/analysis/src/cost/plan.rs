@@ -103,6 +103,9 @@ pub struct Cost {
     /// Recomputation in windows, as bytes that could be moved in its time, beyond the bytes moved meanwhile and the
     /// time of a launch.
     pub again_bytes: u64,
+    /// Waits of a CPU for the rows of strips of columns narrower than `narrow-tile`, as bytes that could be moved in
+    /// that time, beyond the bytes moved meanwhile and the time of a launch. No prefetch hides these waits.
+    pub wait_bytes: u64,
     /// Kernels: segments that are not views.
     pub kernels: u64,
     /// Launches of these kernels: one for each sweep, for each reduction with partial results of workers, and for each
@@ -118,9 +121,10 @@ impl Cost {
         let outer = self.read_bytes.saturating_add(self.write_bytes);
         outer.saturating_add(self.workspace_bytes)
     }
-    /// The bytes moved, plus the recomputation in windows as bytes.
+    /// The bytes moved, plus the recomputation in windows and the waits for strips as bytes.
     pub fn price(&self) -> u64 {
-        self.bytes().saturating_add(self.again_bytes)
+        let more = self.again_bytes.saturating_add(self.wait_bytes);
+        self.bytes().saturating_add(more)
     }
     /// The cost of both, one after the other.
     pub fn plus(&self, other: &Cost) -> Cost {
@@ -130,6 +134,7 @@ impl Cost {
             workspace_bytes: self.workspace_bytes.saturating_add(other.workspace_bytes),
             flops: self.flops.saturating_add(other.flops),
             again_bytes: self.again_bytes.saturating_add(other.again_bytes),
+            wait_bytes: self.wait_bytes.saturating_add(other.wait_bytes),
             kernels: self.kernels.saturating_add(other.kernels),
             launches: self.launches.saturating_add(other.launches),
             time_ns: self.time_ns.saturating_add(other.time_ns),
@@ -398,7 +403,8 @@ struct Choice {
 impl Choice {
     /// The bytes by which choices are compared.
     fn billed(&self) -> u64 {
-        self.cost.bytes().saturating_sub(self.unbilled)
+        let price = self.cost.bytes().saturating_add(self.cost.wait_bytes);
+        price.saturating_sub(self.unbilled)
     }
     /// A key that orders choices under `objective`; smaller is better.
     fn key(&self, objective: Objective) -> (u64, u64) {
@@ -529,6 +535,12 @@ fn sweep_cost(
     let time = target.time_ns(cost.bytes(), cost.flops);
     let time = time.saturating_mul(target.workers.max(1));
     let jumps = tiles.jumps(body, draft).saturating_mul(target.jump_ns);
+    let strips = draft.narrow < target.narrow_tile && tiles.side().is_none();
+    if strips && !target.is_gpu() {
+        let waits = (jumps / busy).saturating_mul(target.bytes_per_us) / 1000;
+        let beyond = waits.saturating_sub(cost.bytes());
+        cost.wait_bytes = beyond.saturating_sub(launch);
+    }
     let time = time.saturating_add(jumps) / busy;
     cost.time_ns = time.saturating_add(cost.launches.saturating_mul(target.launch_ns));
     let unbilled = partials

@@ -180,9 +180,21 @@ fn what_needs_an_accumulated_result_elsewhere_is_the_next_sweep() {
     load: %a
     fetch: %e
     store: %y
-    read 4362076680 write 2181038340 workspace 33800
-    rejected tile-too-large { bytes: 536870976, limit: 1048576, axes: [8388608] }",
+    read 4362076680 write 2181038340 workspace 33800",
     );
+}
+
+/// A tile that holds columns whole has strips of 16 columns. Waits for their rows cost more than reading `%x` again.
+#[test]
+fn strips_of_columns_cost_what_they_wait() {
+    let mut b = Builder::default();
+    let x = b.input("x", "4096x1024xf32");
+    let s = b.op(&SUM, "s", &[x], &[0], "1024xf32");
+    let wide = b.op(&BROADCAST, "wide", &[s], &[1], "b4096x1024xf32");
+    let y = b.pw("y", &[x, wide], "4096x1024xf32");
+    b.ret(&[y]);
+    let plan = planned(&b).unwrap();
+    assert_eq!((plan.sweeps.len(), plan.cost.wait_bytes), (2, 0));
 }
 
 #[test]

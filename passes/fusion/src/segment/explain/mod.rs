@@ -91,6 +91,9 @@ struct CostNote {
     /// Recomputation in windows, as bytes that could be moved in its time.
     #[serde(skip_serializing_if = "is_none")]
     again_bytes: u64,
+    /// Waits for strips of columns, as bytes that could be moved in their time.
+    #[serde(skip_serializing_if = "is_none")]
+    wait_bytes: u64,
     kernels: u64,
     launches: u64,
     time_ns: u64,
@@ -675,6 +678,7 @@ fn note(cost: &Cost) -> CostNote {
         write_bytes: cost.write_bytes,
         workspace_bytes: cost.workspace_bytes,
         again_bytes: cost.again_bytes,
+        wait_bytes: cost.wait_bytes,
         kernels: cost.kernels,
         launches: cost.launches,
         time_ns: cost.time_ns,

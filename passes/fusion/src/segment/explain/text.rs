@@ -239,6 +239,12 @@ pub(super) fn why(why: &Why) -> Vec<String> {
                 cost.again_bytes
             ));
         }
+        if let Some(cost) = why.together.as_ref().filter(|c| c.wait_bytes > 0) {
+            lines.push(format!(
+                "one kernel would hold narrow strips of columns, and wait for their rows as long as moving {} bytes more takes",
+                cost.wait_bytes
+            ));
+        }
     }
     lines
 }
