@@ -6,12 +6,14 @@ import dataclasses
 import functools
 import math
 import numbers
+import re
 from collections import OrderedDict
 from typing import Any, Callable, Sequence
 
 import torch
 
 from .. import _fuser
+from ..torch.emit import DTYPES
 from .types import OF_TORCH, DataType
 
 # The most programs of one definition that are kept, and names of the inputs that draws of random numbers have.
@@ -114,7 +116,7 @@ class FusionExecutorCache:
 
     def __init__(self, fusion: Fusion):
         self._fusion = fusion
-        self._programs: OrderedDict[Any, tuple[_fuser.Compiled, bool]] = OrderedDict()
+        self._programs: OrderedDict[Any, tuple[_fuser.Compiled, bool, _Types | None]] = OrderedDict()
 
     def fusion(self) -> Fusion:
         return self._fusion
@@ -134,14 +136,18 @@ class FusionExecutorCache:
         """The results for these inputs. Inputs that a result is said to alias hold that result afterwards."""
         given = flat(inputs)
         self._check(given)
-        compiled, with_scalars = self._program(given)
+        compiled, with_scalars, types = self._program(given)
         numbers_left = [x for x in given if isinstance(x, torch.Tensor) or not with_scalars]
         arguments = iter(numbers_left)
         drawn = {_SEED: lambda: int(torch.randint(2**62, ())), _OFFSET: lambda: 0}
         call = [drawn[name]() if name in drawn else next(arguments) for name in compiled.inputs]
         try:
             with torch.no_grad():
-                results = compiled(*map(plain, call))
+                if types is None or any(isinstance(x, torch.Tensor) for x in call):
+                    results = compiled(*map(plain, call))
+                else:  # the results are NumPy's else, which has no bf16
+                    made = [torch.empty(shape, dtype=dtype) for shape, dtype in types]
+                    results = tuple(compiled.call_list([*map(plain, call)], made))
         except _fuser.Error as error:
             raise Refused(error) from None
         results = list(results) if isinstance(results, tuple) else [results]
@@ -173,7 +179,7 @@ class FusionExecutorCache:
         lengths = tuple((x.shape, x.stride()) if isinstance(x, torch.Tensor) else type(x) for x in given)
         return lengths, (lengths, tuple((type(x), x) for x in given if not isinstance(x, torch.Tensor)))
 
-    def _program(self, given: Sequence[Any]) -> tuple[_fuser.Compiled, bool]:
+    def _program(self, given: Sequence[Any]) -> tuple[_fuser.Compiled, bool, _Types | None]:
         """A program that takes the numbers among the inputs, or one for these numbers, where they say what the definition means."""
         keys = self._keys(given)
         for key in keys:
@@ -183,17 +189,33 @@ class FusionExecutorCache:
         refused = None
         for scalars, key in enumerate(keys):
             try:
-                compiled = _fuser.Program.import_nvfuser(self._fusion.with_numbers(given, bool(scalars))).compile()
+                program = _fuser.Program.import_nvfuser(self._fusion.with_numbers(given, bool(scalars)))
+                compiled = program.compile()
             except _fuser.Error as error:
                 refused = refused or error
                 if keys[1][1]:
                     continue
                 break
-            self._programs[key] = compiled, bool(scalars)
+            self._programs[key] = compiled, bool(scalars), result_types(program)
             if len(self._programs) > _MOST_PROGRAMS:
                 self._programs.popitem(last=False)
             return self._programs[key]
         raise Refused(refused) from None
+
+
+_Types = list[tuple[list[int], torch.dtype]]
+
+
+def result_types(program: _fuser.Program) -> _Types | None:
+    """Shape and element type of each result; nothing where one is named, stored once along an axis, or of a type that torch lacks."""
+    types = []
+    for name in program.outputs:
+        found = re.fullmatch(r"tensor<((?:\d+x)*)(\w+)>", str(program.type_of(name)))
+        dtype = found and next((torch_type for torch_type, name in DTYPES.items() if name == found[2]), None)
+        if dtype is None:
+            return None
+        types.append(([int(n) for n in found[1].split("x") if n], dtype))
+    return types
 
 
 def stored(line: Line, value: torch.Tensor) -> list[bool | None]:
