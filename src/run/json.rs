@@ -140,9 +140,20 @@ fn add_segments(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
 fn add_inside(fields: &mut Map<String, Value>, findings: &Findings<'_>) {
     let run = findings.execution.run.iter();
     let segments = run.flat_map(|run| run.segments.iter().zip(&findings.segment_copies));
+    // A segment of the program itself may have a dot in its name.
+    let own = fields.get("segments").and_then(Value::as_array);
+    let is_own = |name: &str| {
+        own.into_iter()
+            .flatten()
+            .any(|segment| segment["name"] == name)
+    };
     let mut inside = Vec::new();
     for (segment, copy) in segments {
-        let Some((program, name)) = segment.name.rsplit_once('.') else {
+        let parts = segment
+            .name
+            .rsplit_once('.')
+            .filter(|_| !is_own(&segment.name));
+        let Some((program, name)) = parts else {
             continue;
         };
         let mut told = json!({

@@ -19,7 +19,7 @@ const PARALLEL_FROM: usize = 1 << 15;
 /// The number of lanes loaded, computed and stored at a time: three operands of this size stay in the first-level
 /// cache.
 pub(crate) const CHUNK: usize = 512;
-/// The element operations that a call of a program counts as: it takes about 4 us.
+/// The element operations that a call of a program counts as: it takes a microsecond or two.
 const CALL: usize = 64;
 
 /// Options and limits of one run.

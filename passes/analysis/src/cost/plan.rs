@@ -103,8 +103,8 @@ pub struct Cost {
     /// Recomputation in windows, as bytes that could be moved in its time, beyond the bytes moved meanwhile and the
     /// time of a launch.
     pub again_bytes: u64,
-    /// Waits of a CPU for the rows of strips of columns narrower than `narrow-tile`, as bytes that could be moved in
-    /// that time, beyond the bytes moved meanwhile and the time of a launch. No prefetch hides these waits.
+    /// Waits of a CPU for rows, where it holds strips of columns narrower than `narrow-tile`: no prefetch hides them.
+    /// They count as bytes that could be moved in that time, beyond the bytes moved and the time of a launch.
     pub wait_bytes: u64,
     /// Kernels: segments that are not views.
     pub kernels: u64,

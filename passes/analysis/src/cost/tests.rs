@@ -188,10 +188,10 @@ fn what_needs_an_accumulated_result_elsewhere_is_the_next_sweep() {
 #[test]
 fn strips_of_columns_cost_what_they_wait() {
     let mut b = Builder::default();
-    let x = b.input("x", "16384x1024xf32");
+    let x = b.input("x", "8192x1024xf32");
     let s = b.op(&SUM, "s", &[x], &[0], "1024xf32");
-    let wide = b.op(&BROADCAST, "wide", &[s], &[1], "b16384x1024xf32");
-    let y = b.pw("y", &[x, wide], "16384x1024xf32");
+    let wide = b.op(&BROADCAST, "wide", &[s], &[1], "b8192x1024xf32");
+    let y = b.pw("y", &[x, wide], "8192x1024xf32");
     b.ret(&[y]);
     let plan = planned(&b).unwrap();
     assert_eq!((plan.sweeps.len(), plan.cost.wait_bytes), (2, 0));
