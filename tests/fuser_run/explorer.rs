@@ -342,8 +342,13 @@ fn all_kernels_of_many_sizes_have_a_copy_and_all_edges_a_price() {
     let mut text = "task.program @f(%a0: tensor<1000xf32>) -> tensor<790xf32> {\n".to_owned();
     for i in 0..21 {
         let (next, length) = (i + 1, 990 - 10 * i);
+        text += &format!("  %x{i}_0 = fusion.sin %a{i}\n");
+        // Places to cut: those of all segments are more than the questions about places.
+        for place in 0..16 {
+            text += &format!("  %x{i}_{} = fusion.sin %x{i}_{place}\n", place + 1);
+        }
         text += &format!(
-            "  %n{i} = fusion.neg %a{i}\n  %s{i} = fusion.slice %n{i} starts [0] shape [{length}]\n  %a{next} = fusion.segment_set %s{i}\n"
+            "  %s{i} = fusion.slice %x{i}_16 starts [0] shape [{length}]\n  %a{next} = fusion.segment_set %s{i}\n"
         );
     }
     text += "  task.return %a21\n}\n";
@@ -357,4 +362,6 @@ fn all_kernels_of_many_sizes_have_a_copy_and_all_edges_a_price() {
     assert!(segments.iter().all(|s| s["copy_ms"].as_f64() > Some(0.0)));
     let edges = &page["modules"][0]["programs"][0]["what_if"]["edges"];
     assert_eq!(edges.as_array().map(Vec::len), Some(20));
+    let unasked = &page["modules"][0]["programs"][0]["what_if"]["unasked_segments"];
+    assert!(unasked.as_u64() > Some(0));
 }
