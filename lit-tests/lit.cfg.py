@@ -2,6 +2,7 @@
 
     lit-22 lit-tests                                    # binaries of target/debug, or of target/release
     lit-22 --param bin_dir=target/release lit-tests
+    lit-22 --param machine=aarch64 ...                  # the architecture of binaries that an emulator runs: scripts/aarch64.sh
 
 Substitutions, shell and features are those of tests/lit/: a change here is a change there.
 """
@@ -48,7 +49,8 @@ directories = [binary_directory(), llvm, os.path.dirname(ptxas) if ptxas else No
 config.environment["FUSER_CACHE_DIR"] = ""  # as in .cargo/config.toml
 config.environment["PATH"] = os.pathsep.join(d for d in directories if d)
 
-machine = {"x86_64": "x86-64", "AMD64": "x86-64"}.get(platform.machine(), platform.machine())
+machine = lit_config.params.get("machine", platform.machine())
+machine = {"x86_64": "x86-64", "AMD64": "x86-64"}.get(machine, machine)
 config.available_features.update(["cpu", "codegen", machine])
 if ptxas:
     config.available_features.add("ptxas")

@@ -4,11 +4,15 @@ use fuser_ir::{Diagnostic, Severity};
 use serde_json::{Value, json};
 
 use crate::analysis::Analysis;
+use crate::commands;
 
-/// All diagnostics of a document, in the order of the text.
+/// All diagnostics of a document: of its programs in the order of the text, then of its commands.
 pub fn diagnostics(uri: &str, analysis: &Analysis) -> Vec<Value> {
     let found = analysis.parts.iter().flat_map(|part| &part.found);
-    found.map(|d| diagnostic(uri, analysis, d)).collect()
+    let of_programs = found.map(|d| diagnostic(uri, analysis, d));
+    of_programs
+        .chain(commands::diagnostics(&analysis.text))
+        .collect()
 }
 
 /// One diagnostic: the message with the caret's text and the advice, and the notes at their positions.

@@ -4,6 +4,7 @@
 //! wire      bytes    <-> messages              lsp-server's types
 //! server    messages -> answers                documents, versions, one table of requests
 //! analysis  text     -> ops, diagnostics       the parser and the verifier, as fuser-opt has them
+//! commands  text     -> diagnostics            `RUN:` lines, as the tools read their arguments
 //! index     text     -> names, scopes          from the parser's tokens, whatever is broken
 //! costs     text     -> segments, bytes        the passes and the report, on a thread of its own
 //! session   the same for hosts without threads
@@ -17,6 +18,7 @@
 
 mod actions;
 pub mod analysis;
+mod commands;
 mod complete;
 pub mod costs;
 pub mod diagnose;

@@ -175,6 +175,7 @@ fn compare(names: &[String; 2], before: &Json, after: &Json) -> Json {
             "write_bytes": report["write_bytes"],
             "total_bytes": report["total_bytes"],
             "crossing_bytes": report["crossing_bytes"],
+            "model_ns": list.into_iter().flatten().filter_map(|s| s["model_ns"].as_u64()).sum::<u64>(),
         })
     };
     json!({
@@ -227,6 +228,13 @@ fn words(compared: &Json) -> String {
         both("read_bytes"),
         both("write_bytes"),
         both("total_bytes")
+    );
+    let micros = |side: &Json| side["model_ns"].as_u64().unwrap_or(0) as f64 / 1e3;
+    let _ = writeln!(
+        out,
+        "  time by the model {:.3} us -> {:.3} us",
+        micros(before),
+        micros(after)
     );
     if compared["same"] == true {
         out += "  the same segments\n";

@@ -343,7 +343,7 @@ static FLAGS: &[Flag] = &[
     },
     Flag {
         names: &["cpu"],
-        value: Some("native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4"),
+        value: Some("native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4|aarch64"),
         doc: "for which processor to compile, with --device=cpu (native)",
         set: |config, value| config.wanted.processor(value),
     },
@@ -947,7 +947,7 @@ mod tests {
         ));
         assert_eq!(
             errors("a --cpu=x86-64-v5"),
-            "--cpu: unknown processor 'x86-64-v5' (expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4); did you mean 'x86-64-v2'?"
+            "--cpu: unknown processor 'x86-64-v5' (expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4, aarch64); did you mean 'x86-64-v2'?"
         );
         assert_eq!(
             errors("a --cpu=native --device=interp"),

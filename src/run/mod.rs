@@ -192,6 +192,7 @@ fn all(config: &Config, ranks: &mut Ranks) -> Exit {
     let nothing = Ir::new(fuser_dialects::registry());
     let told = |error: SessionError| tool::tell(&sources, error.diagnostics(&nothing));
     let session = match Session::new(config.runtime()) {
+        Ok(session) if config.wants(ReportForm::Perfetto) => session.recording(),
         Ok(session) => session,
         Err(error) => return told(error),
     };

@@ -75,7 +75,11 @@ pub fn write(findings: &Findings<'_>) -> Result<(), String> {
             ReportForm::Html => findings.page(report),
             ReportForm::Dot => explorer::dot::dot(&report),
             ReportForm::Svg => explorer::svg::svg(&report),
-            ReportForm::Perfetto => explorer::trace::trace(findings.config.clock.events(), &report),
+            ReportForm::Perfetto => {
+                let run = findings.execution.run.as_ref();
+                let work = run.map_or(&[][..], |run| &run.timeline);
+                explorer::trace::trace(findings.config.clock.events(), &report, work)
+            }
         };
         files::write(path, &text)?;
     }

@@ -155,6 +155,13 @@ impl Session {
             runtime: Runtime::new(config)?,
         })
     }
+    /// A session whose runs on a CPU end with one more, which records the work of each thread for their reports.
+    pub fn recording(self) -> Self {
+        Self {
+            runtime: self.runtime.recording(),
+            ..self
+        }
+    }
     /// Threads and memory.
     pub fn runtime(&self) -> &Runtime {
         &self.runtime

@@ -419,6 +419,7 @@ impl Total {
             extents,
             version: None,
             gpu: self.gpu,
+            timeline: Vec::new(),
         };
         Execution {
             outputs,

@@ -135,7 +135,7 @@ const FLAGS: &[(&str, &str, &str)] = &[
     ),
     (
         "cpu",
-        "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4",
+        "native|x86-64|x86-64-v2|x86-64-v3|x86-64-v4|aarch64",
         "for which processor, with a target that is no GPU (native)",
     ),
     (

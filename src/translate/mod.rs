@@ -3,7 +3,7 @@
 //! Runs the same pipeline as `fuser-run` and stops where `--emit` says. Text goes to stdout or `-o`, everything else to
 //! stderr; a file is written whole or not at all. With `--split-segments` the result is a folder of programs. Works on any machine: emitting PTX needs no GPU.
 
-mod args;
+pub mod args;
 mod folder;
 
 pub use args::{has, manual};

@@ -1,11 +1,12 @@
-//! Targets: the host processor, x86-64 at each of its levels, NVIDIA GPUs, and the LLVM target machines for them.
+//! Targets: the host processor, x86-64 at each of its levels, AArch64, NVIDIA GPUs, and the LLVM target machines for
+//! them.
 //!
 //! Names are checked against our own lists before LLVM sees them, because LLVM only warns about an unknown GPU on
 //! stderr and generates code for another one. Code for a level may be generated on any host;
 //! [`Target::missing_on_host`] lists the features that a host lacks to run it. Below x86-64-v3, LLVM turns FMA into one
 //! library call for each lane; below x86-64-v2, rounding too. `link` binds these calls.
 
-use fuser_target::processors::{self, NATIVE, X86_LEVELS};
+use fuser_target::processors::{self, AARCH64, NATIVE, X86_LEVELS};
 use fuser_target::table;
 use std::ffi::CStr;
 use std::sync::Once;
@@ -28,6 +29,9 @@ use crate::expr::X86;
 use crate::host::{Host, host};
 use crate::llvm;
 use crate::{byte_swaps, one_lane};
+
+/// LLVM's name for any processor of an architecture, here AArch64.
+const LLVM_AARCH64: &str = "generic";
 
 const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
@@ -106,7 +110,7 @@ impl Target {
         Target::cuda(&format!("sm_{capability}"))
     }
 
-    /// The processor with this name: the host, or any of an x86-64 level.
+    /// The processor with this name: the host, any of an x86-64 level, or any AArch64.
     pub fn cpu(name: &str) -> Result<Self, CodegenError> {
         Target::cpu_with(name, None)
     }
@@ -114,6 +118,9 @@ impl Target {
     fn cpu_with(name: &str, cache: Option<&dyn Cache>) -> Result<Self, CodegenError> {
         if name == NATIVE {
             return Target::host(cache);
+        }
+        if name == AARCH64.0 {
+            return Ok(Self::aarch64());
         }
         let level = X86_LEVELS.iter().position(|(known, _)| *known == name);
         let known: Vec<&str> = processors::names().collect();
@@ -129,12 +136,19 @@ impl Target {
 
     fn x86_level(level: usize) -> Self {
         let levels = &X86_LEVELS[..=level.min(X86_LEVELS.len() - 1)];
-        let features = levels.iter().flat_map(|(_, added)| *added);
-        let features: Vec<String> = features.map(|feature| format!("+{feature}")).collect();
         Target::Cpu {
             triple: "x86_64-unknown-linux-gnu".into(),
             cpu: levels.last().map_or(NATIVE, |(name, _)| name).into(),
-            features: features.join(","),
+            features: turned_on(levels.iter().flat_map(|(_, added)| *added)),
+        }
+    }
+
+    /// Any AArch64 processor.
+    pub fn aarch64() -> Self {
+        Target::Cpu {
+            triple: "aarch64-unknown-linux-gnu".into(),
+            cpu: AARCH64.0.into(),
+            features: turned_on(AARCH64.1),
         }
     }
 
@@ -252,6 +266,9 @@ impl Target {
                 features,
             } => (triple, cpu, features),
         };
+        if cpu == AARCH64.0 {
+            return (LLVM_AARCH64, features.clone(), LLVM_AARCH64);
+        }
         let reached = X86_LEVELS
             .iter()
             .take_while(|(_, added)| added.iter().all(|feature| has(features, feature)));
@@ -310,6 +327,12 @@ impl Target {
 /// The GPU architectures that code is generated for, by LLVM's names.
 pub fn gpus() -> impl Iterator<Item = &'static str> {
     table::names().filter_map(|name| name.strip_prefix("cuda:"))
+}
+
+/// LLVM's feature string with these features.
+fn turned_on<'a>(features: impl IntoIterator<Item = &'a &'a str>) -> String {
+    let features = features.into_iter().map(|feature| format!("+{feature}"));
+    features.collect::<Vec<_>>().join(",")
 }
 
 /// The first part of a triple.

@@ -143,11 +143,7 @@ fn damaged_objects_are_linked_or_refused_and_no_more() {
 #[test]
 fn loads_of_constants_on_aarch64_reach_them() {
     use object::{Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationTarget};
-    let target = Target::Cpu {
-        triple: "aarch64-unknown-linux-gnu".into(),
-        cpu: "generic".into(),
-        features: String::new(),
-    };
+    let target = Target::aarch64();
     let object = object_of(&target, |emit, memory| {
         let mut x = memory::load(emit, memory, Elem::F32, Some(4), 16);
         let number = |n: i32| emit.context.f32_type().const_float(f64::from(n) * 1.7);

@@ -40,9 +40,9 @@ mod variance;
 use fuser_analysis::cost::is_call;
 use fuser_analysis::executors;
 use fuser_analysis::targets::{SHAPE, TARGET};
-use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::FusionBuilder;
 use fuser_dialects::task::labels;
+use fuser_dialects::{fusion, task};
 use fuser_ir::build::Builder;
 use fuser_ir::def::{Computes, OpClass, OpError};
 use fuser_ir::{DType, Diagnostics, Dim, Ir, Op, OpDef, Value, layout};
@@ -136,6 +136,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         if composite.is_none() && cut.is_none() && !called {
             continue;
         }
+        // The walks of a sweep are drawn; lowering refuses an op that needs several.
+        if class == Some(OpClass::Reduction) && is_in_sweep(ctx.ir, op) {
+            continue;
+        }
         // What an op is made of may be a call.
         let again = composite.is_some()
             || ctx
@@ -185,6 +189,12 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         ctx.emit_file(EXPLAIN_EARLIER, told);
     }
     Ok(())
+}
+
+/// True if the op is part of a sweep, directly or in a phase.
+fn is_in_sweep(ir: &Ir, op: Op) -> bool {
+    let around = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    around.into_iter().any(|op| ir.is(op, &task::SWEEP))
 }
 
 /// Names of so many bytes get no longer.

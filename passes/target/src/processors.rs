@@ -1,4 +1,4 @@
-//! The processors for which CPU code is made: the compiling machine's own, and the levels of x86-64.
+//! The processors for which CPU code is made: the compiling machine's own, the levels of x86-64, and AArch64.
 
 /// The processor of the compiling machine.
 pub const NATIVE: &str = "native";
@@ -25,9 +25,14 @@ pub const X86_LEVELS: [(&str, &[&str]); 4] = [
     ),
 ];
 
+/// Any 64-bit Arm processor, with the features of Armv8.0-A that code uses: vectors of 16 bytes with fused multiply-add,
+/// rounding and conversions of f16.
+pub const AARCH64: (&str, &[&str]) = ("aarch64", &["neon"]);
+
 /// The names, [`NATIVE`] first.
 pub fn names() -> impl Iterator<Item = &'static str> {
-    std::iter::once(NATIVE).chain(X86_LEVELS.iter().map(|(name, _)| *name))
+    let levels = X86_LEVELS.iter().map(|(name, _)| *name);
+    std::iter::once(NATIVE).chain(levels).chain([AARCH64.0])
 }
 
 /// The table's own copy of `name`; `None` if it is unknown.

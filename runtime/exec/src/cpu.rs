@@ -26,6 +26,7 @@ use crate::report::{RunReport, Times, summarise};
 use crate::run_plan::{Home, PlannedStep, RunPlan};
 use crate::runtime::{RunOptions, Runtime};
 use crate::tensor::HostTensor;
+use crate::timeline::{Timeline, WorkSpan};
 
 /// A program whose code is in memory.
 pub struct CpuProgram {
@@ -186,11 +187,16 @@ impl CpuProgram {
             false => None,
         };
         let (mut frame, samples) = run.timed(options, &mut link)?;
+        let timeline = match runtime.records() {
+            true => run.recorded(&mut frame, &mut link)?,
+            false => Vec::new(),
+        };
         if let Some(guarded) = guarded {
             run.compare(&guarded, &frame)?;
         }
         let outputs = run.outputs(&mut frame, Vec::new())?;
-        let report = run.report(&extents, &samples, allocated);
+        let mut report = run.report(&extents, &samples, allocated);
+        report.timeline = timeline;
         Ok(RunResult { outputs, report })
     }
 
@@ -282,6 +288,17 @@ impl Run<'_> {
         Ok((frame, samples))
     }
 
+    /// Runs the program once more; the work of each worker in that run.
+    fn recorded(
+        &self,
+        frame: &mut Frame,
+        link: &mut Option<Link<'_>>,
+    ) -> Result<Vec<WorkSpan>, RuntimeError> {
+        let timeline = Timeline::new(self.runtime.workers().count());
+        self.execute_in(frame, Order::Parallel, link, Some(&timeline))?;
+        Ok(timeline.finish())
+    }
+
     fn frame(&self, mode: Mode) -> Result<Frame, RuntimeError> {
         let workers = self.runtime.workers().count();
         Frame::new(self.runtime.heap(), self.plan, self.inputs, workers, mode)
@@ -293,12 +310,24 @@ impl Run<'_> {
         order: Order,
         link: &mut Option<Link<'_>>,
     ) -> Result<Times, RuntimeError> {
+        self.execute_in(frame, order, link, None)
+    }
+
+    /// Runs the steps, and records them if there is a timeline.
+    fn execute_in(
+        &self,
+        frame: &mut Frame,
+        order: Order,
+        link: &mut Option<Link<'_>>,
+        timeline: Option<&Timeline>,
+    ) -> Result<Times, RuntimeError> {
         frame.reset(self.plan, self.inputs);
         let machine = Machine {
             workers: self.runtime.workers(),
             entries: &self.program.entries,
             places: frame.places(),
             order,
+            timeline,
         };
         let mut cursor = Cursor::new(self.plan);
         let mut times = Times::new(self.plan.segments.len());
@@ -312,6 +341,9 @@ impl Run<'_> {
                 self.plan.broken(at, number, *fault)
             })?;
             times.add(*segment, begin.elapsed().as_secs_f64() * 1e3);
+            if let Some(timeline) = timeline {
+                timeline.end_loop(*segment);
+            }
             frame.check_redzones(self.plan, at, self.kernel_name(step))?;
             at = next;
         }
@@ -479,6 +511,7 @@ impl Run<'_> {
             extents: names.zip(extents.iter().copied()).collect(),
             version: Some(self.version),
             gpu: None,
+            timeline: Vec::new(),
         }
     }
 }

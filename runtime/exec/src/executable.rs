@@ -264,6 +264,7 @@ impl Executable {
                 exchange: Address::of(exchange.address()),
             },
             order: Order::Parallel,
+            timeline: None,
         };
         self.cursor.restart();
         let mut link = self.seat.as_mut().map(|seat| seat.link(engine));

@@ -9,6 +9,7 @@ use crate::devices::{Body, Collective, Fault, Link};
 use crate::run_plan::{PlannedStep, RunPlan};
 use crate::sort::{Sort, Stage};
 use crate::team::Effort;
+use crate::timeline::Timeline;
 use crate::workers::{Workers, bound};
 
 /// The size of the pieces in which memory is copied and filled, large enough to make scheduling cheap.
@@ -65,12 +66,17 @@ fn effort(bytes: usize) -> Effort {
     }
 }
 
+/// Calls a body with a worker and a range, for ranges that cover all numbers below a total once.
+type Spread<'a> = dyn Fn(i64, Effort, &(dyn Fn(usize, i64, i64) + Sync)) + 'a;
+
 /// The kernels, threads and memory of a run. `places` are those of the plan, `entries` those of its artifact.
 pub(crate) struct Machine<'a> {
     pub workers: &'a Workers,
     pub entries: &'a [CpuEntry],
     pub places: Places<'a>,
     pub order: Order,
+    /// A recording of the run.
+    pub timeline: Option<&'a Timeline>,
 }
 
 /// The order in which the ranges of a launch's grid run. The result must not depend on it.
@@ -180,7 +186,14 @@ impl Machine<'_> {
                 let (from, to) = (self.address(*from), self.address(*to));
                 // SAFETY: the plan has checked that both buffers have that many bytes; they are two buffers, and both
                 // are live in this step, so that they do not overlap.
-                unsafe { copy(self.workers, from, to, *bytes) }
+                unsafe {
+                    copy_by(
+                        &|total, effort, body| self.spread(total, effort, body),
+                        from,
+                        to,
+                        *bytes,
+                    )
+                }
             }
             PlannedStep::Fill {
                 buffer,
@@ -191,7 +204,14 @@ impl Machine<'_> {
                 let bytes = bits.to_le_bytes();
                 let element = bytes.get(..*size).unwrap_or(&bytes);
                 // SAFETY: the plan has checked that the buffer has that many elements.
-                unsafe { fill(self.workers, self.address(*buffer), *count, element) }
+                unsafe {
+                    fill(
+                        &|total, effort, body| self.spread(total, effort, body),
+                        self.address(*buffer),
+                        *count,
+                        element,
+                    )
+                }
             }
             PlannedStep::Product { product, calls } => {
                 let addresses = product.buffers.map(|buffer| self.address(buffer));
@@ -318,6 +338,16 @@ impl Machine<'_> {
 
     /// Calls `body(worker, begin, end)` for ranges that cover `0..total` once.
     fn spread(&self, total: i64, effort: Effort, body: &(dyn Fn(usize, i64, i64) + Sync)) {
+        if let Some(timeline) = self.timeline {
+            let body = |worker: usize, begin, end| {
+                timeline.piece(worker, || body(worker, begin, end));
+            };
+            return self.in_order(total, effort, &body);
+        }
+        self.in_order(total, effort, body);
+    }
+
+    fn in_order(&self, total: i64, effort: Effort, body: &(dyn Fn(usize, i64, i64) + Sync)) {
         match self.order {
             Order::Parallel => self.workers.for_each_chunk(total, effort, body),
             Order::Backward => {
@@ -350,8 +380,16 @@ pub(crate) fn parallel_copy(workers: &Workers, from: &[u8], to: &mut [u8]) {
 /// # Safety
 /// Both addresses are good for `bytes` bytes. The two ranges do not overlap, and nobody else uses the destination.
 pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: usize) {
+    let spread: &Spread<'_> = &|total, effort, body| workers.for_each_chunk(total, effort, body);
+    // SAFETY: the caller's word.
+    unsafe { copy_by(spread, from, to, bytes) }
+}
+
+/// # Safety
+/// As for [`copy`].
+unsafe fn copy_by(spread: &Spread<'_>, from: Address, to: Address, bytes: usize) {
     let chunks = bytes.div_ceil(COPY_CHUNK) as i64;
-    workers.for_each_chunk(chunks, effort(bytes), &move |_, begin, end| {
+    spread(chunks, effort(bytes), &move |_, begin, end| {
         let start = begin as usize * COPY_CHUNK;
         let length = (end as usize * COPY_CHUNK).min(bytes) - start;
         // SAFETY: the caller's word; the ranges of the workers are disjoint.
@@ -361,10 +399,10 @@ pub(crate) unsafe fn copy(workers: &Workers, from: Address, to: Address, bytes: 
 
 /// # Safety
 /// The address is good for `count` elements, and nobody else uses them.
-unsafe fn fill(workers: &Workers, to: Address, count: usize, element: &[u8]) {
+unsafe fn fill(spread: &Spread<'_>, to: Address, count: usize, element: &[u8]) {
     let size = element.len();
     let chunks = count.div_ceil(COPY_CHUNK) as i64;
-    workers.for_each_chunk(chunks, effort(count * size), &move |_, begin, end| {
+    spread(chunks, effort(count * size), &move |_, begin, end| {
         let start = begin as usize * COPY_CHUNK;
         let length = (end as usize * COPY_CHUNK).min(count) - start;
         // SAFETY: the caller's word; the ranges of the workers are disjoint.
@@ -406,7 +444,14 @@ mod tests {
         for count in [0, 1, COPY_CHUNK + 1, 5 * COPY_CHUNK - 1] {
             let mut bytes = vec![9u8; (count + 1) * 2];
             // SAFETY: the vector has that many elements and one more.
-            unsafe { fill(&workers, Address(bytes.as_mut_ptr()), count, &[1, 2]) };
+            unsafe {
+                fill(
+                    &|total, effort, body| workers.for_each_chunk(total, effort, body),
+                    Address(bytes.as_mut_ptr()),
+                    count,
+                    &[1, 2],
+                )
+            };
             let (filled, rest) = bytes.split_at(count * 2);
             assert!(filled.chunks(2).all(|element| element == [1, 2]));
             assert_eq!(rest, [9, 9]);

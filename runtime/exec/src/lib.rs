@@ -63,6 +63,7 @@ mod team;
 pub mod tensor;
 #[cfg(test)]
 mod testing;
+mod timeline;
 mod workers;
 
 pub use bind::{BindError, Explicit};
@@ -83,4 +84,5 @@ pub use runtime::{RunOptions, Runtime, RuntimeConfig};
 pub use spec::{Generator, InputSpec, SpecError};
 pub use team::Effort;
 pub use tensor::{Axis, HostTensor, Shape, TensorError};
+pub use timeline::WorkSpan;
 pub use workers::{MAX_WORKERS, Workers, WorkersError};

@@ -2,6 +2,8 @@
 
 use fuser_artifact::{Direction, SegmentKind};
 
+use crate::timeline::WorkSpan;
+
 /// Times and sizes of a run, without compilation and loading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunReport {
@@ -26,6 +28,8 @@ pub struct RunReport {
     pub version: Option<(usize, usize)>,
     /// The GPU that it ran on.
     pub gpu: Option<GpuReport>,
+    /// The work of each worker in one run; empty unless the runtime records.
+    pub timeline: Vec<WorkSpan>,
 }
 
 /// A GPU on which a program ran.

@@ -19,6 +19,7 @@ pub struct RuntimeConfig {
 pub struct Runtime {
     workers: Arc<Workers>,
     heap: Heap,
+    records: bool,
 }
 
 impl Runtime {
@@ -33,7 +34,21 @@ impl Runtime {
     pub fn with_heap(threads: Option<usize>, heap: Heap) -> Result<Runtime, RuntimeError> {
         let count = threads.unwrap_or_else(Workers::default_count);
         let workers = Arc::new(Workers::new(count)?);
-        Ok(Runtime { workers, heap })
+        Ok(Runtime {
+            workers,
+            heap,
+            records: false,
+        })
+    }
+
+    /// A runtime that records, in one more run after the timed ones, which worker did what and when (CPU only).
+    pub fn recording(mut self) -> Runtime {
+        self.records = true;
+        self
+    }
+
+    pub(crate) fn records(&self) -> bool {
+        self.records
     }
 
     pub fn workers(&self) -> &Workers {

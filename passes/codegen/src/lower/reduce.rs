@@ -594,9 +594,11 @@ fn of_rank<'ctx>(
     mapped.map_or(room, |mapped| mapped.into_pointer_value())
 }
 
-/// Shared memory for one reduction's partial results.
+/// Shared memory for one reduction's partial results. Its size is a multiple of its alignment: LLVM loads three of four
+/// elements as four.
 fn partials<'ctx>(emit: &Emit<'ctx>, elem: Elem, count: u32) -> PointerValue<'ctx> {
     let name = format!("fuser.partials.{}", emit.module.get_globals().count());
+    let count = count.next_multiple_of(ALIGN as u32 * 8 / elem.bits());
     let ty = memory::array_type(emit, elem, count);
     let global = emit
         .module

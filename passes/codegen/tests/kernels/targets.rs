@@ -182,11 +182,7 @@ fn every_elementwise_op_becomes_ptx() {
 /// Every target takes every op at widths that fit no register, without a library call but those that are bound.
 #[test]
 fn every_elementwise_op_compiles_at_odd_widths() {
-    let arm = Target::Cpu {
-        triple: "aarch64-unknown-linux-gnu".into(),
-        cpu: "generic".into(),
-        features: String::new(),
-    };
+    let arm = Target::aarch64();
     let targets = [
         Target::x86_64_v3(),
         Target::host(None).unwrap(),

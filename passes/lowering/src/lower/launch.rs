@@ -138,6 +138,13 @@ pub fn lower_sweep(
         reason,
         help: help.to_string(),
     };
+    if let Some(&op) = ops.iter().find(|&&op| ir.is_composite(op)) {
+        return Err(Unsupported {
+            op,
+            reason: format!("'{}' has no code generation", ir.name(op)),
+            help: "run 'decompose' before 'segment': it takes the op apart".into(),
+        });
+    }
     let axes = Axes::build(ir, &ops)
         .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
     let spec = SweepSpec::read(ir, sweep, &axes)

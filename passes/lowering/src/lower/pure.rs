@@ -137,10 +137,7 @@ impl SweepLowering<'_> {
             _ => self.refuse(
                 op,
                 format!("'{}' has no code generation", def.name),
-                match self.ir().is_composite(op) {
-                    true => "run 'decompose' before 'segment': it takes the op apart",
-                    false => "use the interpreter, or rewrite it in terms of other ops",
-                },
+                "use the interpreter, or rewrite it in terms of other ops",
             ),
         }
     }
@@ -210,10 +207,7 @@ impl SweepLowering<'_> {
         self.refuse(
             op,
             format!("'{name}' has no code generation"),
-            match self.ir().is_composite(op) {
-                true => "run 'decompose' before 'segment': it takes the op apart",
-                false => "use the interpreter",
-            },
+            "use the interpreter",
         )
     }
     /// True if `op` is a constant with different elements. It is read from a table, like an input from its buffer.

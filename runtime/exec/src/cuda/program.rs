@@ -161,6 +161,7 @@ impl CudaProgram {
                 launches: run.launches(samples)?,
             }),
             extents,
+            timeline: Vec::new(),
         })
     }
 }

@@ -182,6 +182,11 @@ pub(super) fn crossing(cut: &CutNote) -> String {
 /// Names of refusals caused by a boundary between two segments.
 const BY_BOUNDARY: [&str; 4] = ["barrier", "call-alone", "hint-apart", "must-be-in-memory"];
 
+/// Nanoseconds as microseconds.
+fn micros(ns: u64) -> String {
+    format!("{}.{:03}", ns / 1000, ns % 1000)
+}
+
 /// The reasons why segments are separate, one per line.
 pub(super) fn why(why: &Why) -> Vec<String> {
     let mut lines = Vec::new();
@@ -216,6 +221,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
     }
     if let Some(together) = &why.together {
         let (within, within_apart) = (workspace(together), workspace(&why.apart));
+        let times = (micros(together.time_ns), micros(why.apart.time_ns));
         let (together, apart) = (bytes(together), bytes(&why.apart));
         let change = match together.cmp(&apart) {
             std::cmp::Ordering::Less => format!("{} fewer", apart - together),
@@ -223,7 +229,7 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
         lines.push(format!(
-            "{}one kernel would move {together} bytes{within} in {}, {} move {apart}{within_apart}{}: {change}",
+            "{}one kernel would move {together} bytes{within} in {}, {} move {apart}{within_apart}{}: {change}; by the model they take {} and {} us",
             match why.refused {
                 Some(_) => "without that boundary ",
                 None => "",
@@ -232,6 +238,8 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             count(why.apart.kernels, "kernel"),
             why.sweeps_apart
                 .map_or(String::new(), |s| format!(" in {s}")),
+            times.0,
+            times.1,
         ));
         if let Some(cost) = why.together.as_ref().filter(|c| c.again_bytes > 0) {
             lines.push(format!(
