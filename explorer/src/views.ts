@@ -439,12 +439,22 @@ export function memory(page: Page): HTMLElement {
   if (!report || report.segments.length === 0)
     return empty("No memory to show", "The program is not segmented: nothing crosses from one kernel to another.");
   const at = new Map(report.segments.map((segment, i) => [segment.name, i]));
-  const lives = new Map<string, { name: string; first: number; last: number; bytes: number }>();
+  type Life = { name: string; first: number; last: number; bytes: number };
+  const lives = new Map<string, Life>();
+  // A view has no memory: who reads its result keeps the values alive that it is made of.
+  const views = new Map(report.segments.filter((one) => one.kind === "view").map((one) => [one.name, [] as Life[]]));
   for (const one of report.crossing) {
     const [first, last] = [at.get(one.from) ?? 0, at.get(one.to) ?? 0];
-    const known = lives.get(one.value);
-    if (known) [known.first, known.last] = [Math.min(known.first, first), Math.max(known.last, last)];
-    else lives.set(one.value, { name: one.value, first, last, bytes: page.model.estimate(one.bytes) });
+    const viewed = views.get(one.from);
+    for (const life of viewed ?? []) life.last = Math.max(life.last, last);
+    if (viewed) views.get(one.to)?.push(...viewed);
+    else {
+      const known = lives.get(one.value);
+      const life = known ?? { name: one.value, first, last, bytes: page.model.estimate(one.bytes) };
+      [life.first, life.last] = [Math.min(life.first, first), Math.max(life.last, last)];
+      lives.set(one.value, life);
+      views.get(one.to)?.push(life);
+    }
   }
   const alive = report.segments.map(() => 0);
   for (const life of lives.values()) for (let i = life.first; i <= life.last; i++) alive[i] += life.bytes;

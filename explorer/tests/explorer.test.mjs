@@ -351,10 +351,11 @@ test("a segment tells what it would cost in two parts, as the tool says of these
 test("questions are bounded, and the page says where the bound was hit", async () => {
   const { page } = await open("large.html");
   const told = (await data(page)).modules[0].programs[0].what_if;
-  assert.equal(told.asked, 200);
+  // Edges and places in segments have the bound each.
+  assert.equal(told.asked, 400);
   assert.ok(told.unasked_edges + told.unasked_segments > 1000);
   const text = await page.locator('.side [data-field="unasked"]').textContent();
-  assert.match(text, /at most 200 questions a program; [\d,]+ edges and [\d,]+ segments were left out/);
+  assert.match(text, /at most 200 of edges and of places in segments; [\d,]+ edges and [\d,]+ segments were left out/);
   await page.close();
   const small = await open("gpu.html");
   assert.equal(await small.page.locator('.side [data-field="unasked"]').count(), 0);

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::array::{Array, INPUT, Library, Part, Shapes};
 use crate::call::Call;
-use crate::error::refused;
+use crate::error::{no_attribute, refused};
 use crate::plan::{Access, Asked, Destination, Plan, Target};
 use crate::results::{self, Libraries};
 
@@ -461,6 +461,10 @@ impl Compiled {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
+    }
+
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        Err(no_attribute(py, "'fuser.Compiled' object", name))
     }
 
     fn __repr__(&self) -> String {

@@ -1,7 +1,7 @@
 //! The exception that every refusal of Fuser becomes.
 
 use pyo3::create_exception;
-use pyo3::exceptions::PyException;
+use pyo3::exceptions::{PyAttributeError, PyException};
 use pyo3::intern;
 use pyo3::prelude::*;
 
@@ -49,6 +49,18 @@ pub fn refused(py: Python<'_>, code: &'static str, message: String, hint: &str) 
     };
     match set() {
         Ok(()) => made,
+        Err(error) => error,
+    }
+}
+
+/// The exception of an attribute that `owner` lacks, with advice where the name is one of another package.
+pub fn no_attribute(py: Python<'_>, owner: &str, name: &str) -> PyErr {
+    let message = || -> PyResult<String> {
+        let of = py.import(intern!(py, "fuser._meant"))?.getattr("missing")?;
+        of.call1((owner, name))?.extract()
+    };
+    match message() {
+        Ok(message) => PyAttributeError::new_err(message),
         Err(error) => error,
     }
 }

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyTuple};
 
 use crate::compiled::Compiled;
-use crate::error::{raised, refused};
+use crate::error::{no_attribute, raised, refused};
 
 /// A verified tensor program with one entry.
 #[pyclass(frozen, weakref, module = "fuser")]
@@ -110,6 +111,35 @@ pub fn drawing<'py>(
 
 #[pymethods]
 impl Program {
+    #[new]
+    #[pyo3(signature = (*_args, **_named))]
+    fn new(_args: &Bound<'_, PyTuple>, _named: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
+        let message = "a program is read: 'Program.parse(text)', 'Program.from_file(path)', or made by 'fuser.Builder'";
+        Err(PyTypeError::new_err(message))
+    }
+
+    /// Parses and verifies a file; its path is the name in messages. `entry` selects one of several programs.
+    #[staticmethod]
+    #[pyo3(signature = (path, entry=None))]
+    fn from_file(py: Python<'_>, path: PathBuf, entry: Option<&str>) -> PyResult<Self> {
+        let text = std::fs::read_to_string(&path)?;
+        Self::parse(py, &text, entry, &path.to_string_lossy())
+    }
+
+    #[pyo3(signature = (*_args, **_named))]
+    fn __call__(
+        &self,
+        _args: &Bound<'_, PyTuple>,
+        _named: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let message = "a program is compiled first: 'program.compile()' gives what is called";
+        Err(PyTypeError::new_err(message))
+    }
+
+    fn __getattr__(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        Err(no_attribute(py, "'fuser.Program' object", name))
+    }
+
     /// Parses and verifies the text of a module. `entry` selects one of several programs; `filename` is the name in
     /// messages.
     #[staticmethod]
@@ -137,7 +167,7 @@ impl Program {
     /// otherwise when a call first needs it. `passes` replaces the usual passes up to `schedule`. `executors` names the
     /// libraries that may run products. `cache` is the folder with code of earlier compilations. The default is that of
     /// `FUSER_CACHE_DIR` or the user's cache folder; `False` disables the cache.
-    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None))]
+    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None, **other))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn compile(
         &self,
@@ -148,7 +178,11 @@ impl Program {
         executors: Option<String>,
         threads: Option<usize>,
         cache: Option<Cache>,
+        other: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Compiled> {
+        if let Some(name) = other.and_then(|other| other.keys().iter().next()) {
+            return Err(self.unknown_option(&name.to_string()));
+        }
         let options = options(py, &self.inner, target, shapes, passes, executors, threads)?;
         let options = Cache::of(cache, options);
         let compiled = py.detach(|| self.inner.compile(&options));
@@ -423,6 +457,30 @@ impl Program {
 }
 
 impl Program {
+    /// The error about an argument of `compile` that is none.
+    fn unknown_option(&self, name: &str) -> PyErr {
+        let advice = match name {
+            "device" => ": the CPU of this machine runs the code; 'target' names another machine",
+            "dynamic" => ": named extents of the program may have any length",
+            name if self
+                .inner
+                .signature()
+                .extents
+                .iter()
+                .any(|extent| extent == name) =>
+            {
+                return PyTypeError::new_err(format!(
+                    "compile() got an unexpected keyword argument '{name}': lengths of extents are \
+                     'shapes={{\"{name}\": ...}}'"
+                ));
+            }
+            _ => "; it takes target, shapes, passes, executors, threads and cache",
+        };
+        PyTypeError::new_err(format!(
+            "compile() got an unexpected keyword argument '{name}'{advice}"
+        ))
+    }
+
     fn of(py: Python<'_>, read: Result<fuser::Program, fuser::Error>) -> PyResult<Self> {
         let inner = read.map_err(|error| raised(py, &error))?;
         let warnings = py.import("warnings")?;

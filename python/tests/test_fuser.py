@@ -58,6 +58,31 @@ class Programs(unittest.TestCase):
         with self.assertRaisesRegex(AttributeError, "has no attribute 'no_such'$"):
             fuser.no_such
         self.assertFalse(hasattr(fuser, "__wrapped__"))
+        program = fuser.Program.parse(EXP)
+        for owner, name, advice in [(program, "run", "compile"), (program.compile(), "explain", "program.explain")]:
+            with self.assertRaisesRegex(AttributeError, f"has no attribute '{name}': .*{advice}"):
+                getattr(owner, name)
+            self.assertFalse(hasattr(owner, "__wrapped__"))
+        for call, advice in [
+            (lambda: program(1), "compile"),
+            (lambda: fuser.Program(EXP), "Program.parse"),
+            (lambda: program.compile(device="cpu"), "target"),
+            (lambda: program.compile(N=3), 'shapes={"N": ...}'),
+            (lambda: program.compile(optimize=1), "it takes target, shapes"),
+        ]:
+            with self.assertRaisesRegex(TypeError, advice):
+                call()
+
+    def test_files_are_read_under_their_names(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "exp.fir")
+            path.write_text(EXP)
+            self.assertEqual(fuser.Program.from_file(path).name, "f")
+            path.write_text(EXP.replace("fusion.exp", "fusion.expp"))
+            with self.assertRaisesRegex(fuser.Error, "exp.fir:"):
+                fuser.Program.from_file(str(path))
+            with self.assertRaises(FileNotFoundError):
+                fuser.Program.from_file(pathlib.Path(folder, "none"))
 
     def test_text_is_kept(self):
         program = fuser.Program.parse(EXP)

@@ -11,7 +11,7 @@ const MOST_INPUTS: usize = 24;
 pub struct Picture {
     /// Its name.
     pub title: String,
-    /// Its segments in the order in which they run, then the values that it reads.
+    /// Its segments in the order in which they run, then the values that it reads, then those that it returns.
     pub boxes: Vec<Node>,
     /// The values that cross from one box to another.
     pub arrows: Vec<Arrow>,
@@ -23,7 +23,7 @@ pub struct Node {
     pub name: String,
     /// Its text.
     pub lines: Vec<String>,
-    /// Its color, `#rrggbb`; none for an input.
+    /// Its color, `#rrggbb`; none for an input or a result.
     pub fill: Option<&'static str>,
 }
 
@@ -68,6 +68,7 @@ fn program(report: &Value) -> Picture {
     let numbers = segments.iter().enumerate();
     let numbers: FxHashMap<&str, usize> = numbers.map(|(i, s)| (word(&s["name"]), i)).collect();
     inputs(&mut picture, report);
+    results(&mut picture, report, &numbers);
     for one in list(&report["crossing"]) {
         let ends = ["from", "to"].map(|end| numbers.get(word(&one[end])).copied());
         if let [Some(from), Some(to)] = ends {
@@ -118,6 +119,50 @@ fn inputs(picture: &mut Picture, report: &Value) {
             to,
             lines,
             width,
+        });
+    }
+}
+
+/// Adds the results of the program that segments make.
+fn results(picture: &mut Picture, report: &Value, numbers: &FxHashMap<&str, usize>) {
+    let returned = list(&report["returned"]);
+    if returned.len() > MOST_INPUTS {
+        return;
+    }
+    let mut makers: FxHashMap<&str, (usize, &Value)> = FxHashMap::default();
+    for (number, segment) in list(&report["segments"]).iter().enumerate() {
+        let values = list(&segment["values"]).iter();
+        let written = values.filter(|value| value["access"] == "write");
+        makers.extend(written.map(|value| (word(&value["name"]), (number, &value["bytes"]))));
+        // The results of a view are the last values of their ops.
+        if segment["kind"] == "view" {
+            let ops = list(&segment["ops"]).iter();
+            makers.extend(ops.map(|op| (word(op), (number, &Value::Null))));
+        }
+    }
+    for crossed in list(&report["crossing"]) {
+        if let Some(&from) = numbers.get(word(&crossed["from"])) {
+            makers
+                .entry(word(&crossed["value"]))
+                .or_insert((from, &crossed["bytes"]));
+        }
+    }
+    let mut drawn = FxHashSet::default();
+    for name in returned.iter().map(word).filter(|name| drawn.insert(*name)) {
+        let Some(&(from, bytes)) = makers.get(name) else {
+            continue;
+        };
+        let to = picture.boxes.len();
+        picture.boxes.push(Node {
+            name: format!("out {name}"),
+            lines: vec![name.to_owned()],
+            fill: None,
+        });
+        picture.arrows.push(Arrow {
+            from,
+            to,
+            lines: vec![count(bytes)],
+            width: width(bytes),
         });
     }
 }

@@ -35,6 +35,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use fuser_dialects::task;
 use fuser_ir::print;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Value};
 use fuser_pass::place_of;
@@ -395,9 +396,17 @@ fn no_segment(message: String, names: &[&str]) -> Diagnostics {
         [] => "the program has no segments".to_owned(),
         names => format!("its segments are {}", names.join(", ")),
     };
-    Diagnostics {
-        items: vec![error.help(help)],
-    }
+    one(error.help(help))
+}
+
+/// The error about clauses that cannot change the schedule of a segment.
+fn no_clause(message: String, help: String) -> Diagnostics {
+    let error = Diagnostic::error(&split::BAD_PART, fuser_ir::Place::Unknown, message);
+    one(error.help(help))
+}
+
+fn one(error: Diagnostic) -> Diagnostics {
+    Diagnostics { items: vec![error] }
 }
 
 /// The lines of a segment in the text of a module.
@@ -433,9 +442,9 @@ fn with_clauses(
 ) -> std::result::Result<String, Diagnostics> {
     let sweeps = lines.iter().filter(|line| line.contains("task.sweep "));
     if sweeps.count() != 1 {
-        let message =
-            format!("segment '{segment}' has not one sweep, of which clauses could change");
-        return Err(no_segment(message, &[]));
+        let message = format!("segment '{segment}' has no sweep, or several");
+        let help = "clauses change its only sweep: edit the text of 'schedule' instead";
+        return Err(no_clause(message, help.into()));
     }
     let mut text = text.trim();
     let mut edited: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
@@ -444,22 +453,43 @@ fn with_clauses(
         let rest = rest.trim_start();
         let end = value_end(rest);
         let (value, rest) = rest.split_at(end);
-        let known = edited.iter_mut().find_map(|line| {
-            let at = line.find("task.sweep ")?;
-            let at = at + line.get(at..)?.find(&format!(" {name} "))? + name.len() + 2;
-            let end = at + value_end(line.get(at..)?);
-            line.replace_range(at..end, value);
-            Some(())
-        });
-        if known.is_none() || value.is_empty() {
-            let message = format!(
-                "'{name}' is no clause of the sweep of segment '{segment}', or has no value"
-            );
-            return Err(no_segment(message, &[]));
+        let clauses = task::SWEEP.clauses;
+        if !clauses.iter().any(|clause| clause.name == name) {
+            let names: Vec<&str> = clauses.iter().map(|clause| clause.name).collect();
+            let message = format!("'{name}' is no clause of a sweep");
+            return Err(no_clause(
+                message,
+                format!("clauses are {}", names.join(", ")),
+            ));
+        }
+        if value.is_empty() {
+            let message = format!("the clause '{name}' has no value");
+            return Err(no_clause(
+                message,
+                format!("write it behind the name: {name} VALUE"),
+            ));
+        }
+        for line in edited
+            .iter_mut()
+            .filter(|line| line.contains("task.sweep "))
+        {
+            set_clause(line, name, value);
         }
         text = rest.trim_start();
     }
     Ok(edited.join("\n"))
+}
+
+/// Gives a clause of the sweep that begins in `line` another value, or adds the clause.
+fn set_clause(line: &mut String, name: &str, value: &str) {
+    let sweep = line.find("task.sweep ").unwrap_or(0);
+    let known = line[sweep..].find(&format!(" {name} "));
+    if let Some(at) = known.map(|at| sweep + at + name.len() + 2) {
+        let end = at + value_end(&line[at..]);
+        line.replace_range(at..end, value);
+    } else if let Some(body) = line.rfind('{') {
+        line.insert_str(body, &format!("{name} {value} "));
+    }
 }
 
 /// The end of the clause value at the start of `text`; a list ends at its bracket.

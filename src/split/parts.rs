@@ -264,10 +264,18 @@ impl Parts {
             crossing_bytes: inner.into_iter().chain(once.into_values()).sum(),
             segments,
             crossing,
+            returned: self.returned(),
             read_bytes,
             write_bytes,
             roofs,
         })
+    }
+    /// The names of the program's results.
+    fn returned(&self) -> Vec<String> {
+        let values = self.map.outputs.iter();
+        values
+            .map(|&value| self.map.values[value].name.clone())
+            .collect()
     }
     /// The values that one part writes and another reads, with their numbers.
     fn crossing(&self, extents: &[i64]) -> Vec<(usize, Crossing)> {

@@ -6,13 +6,15 @@
 //!                   "read_bytes": 4096, "write_bytes": 2048,
 //!                   "values": [ { "name": "%x", "access": "read", "bytes": 4096 }, ... ] } ],
 //!   "crossing": [ { "value": "%h", "from": "s0", "to": "s1", "bytes": 2048 } ],
+//!   "returned": [ "%y" ],
 //!   "read_bytes": 4096, "write_bytes": 2048, "total_bytes": 6144, "crossing_bytes": 0 }
 //! ```
 //!
 //! A number of bytes is a JSON number if extents are static or bound. Otherwise it is a string with a polynomial over
 //! their names, such as `"2048*B"`, or `"?"` if an extent is `?`. If only slices, pads and cats read a value, only the
 //! bytes that they touch count. A value that several sweeps of a segment read counts once per sweep. Crossing values
-//! count once, though they are written and read.
+//! count once, though they are written and read. A view moves nothing: the values that it makes, and those that it is
+//! made of, count at their other readers.
 //! Operations are those of the cost model, at the lengths that it decides by.
 //!
 //! Never needs data, never edits the IR.
@@ -44,8 +46,10 @@ pub struct Report {
     pub program: String,
     /// The segments, in run order.
     pub segments: Vec<SegmentReport>,
-    /// Values that one segment writes and another reads.
+    /// Values that one segment makes and another reads.
     pub crossing: Vec<Crossing>,
+    /// The results of the program, by name.
+    pub returned: Vec<String>,
     /// Sum over segments of the bytes read.
     pub read_bytes: Quantity,
     /// Sum over segments of the bytes written.
@@ -128,11 +132,11 @@ pub struct ValueReport {
 pub struct Crossing {
     /// Its name.
     pub value: String,
-    /// The segment that writes it.
+    /// The segment that makes it.
     pub from: String,
     /// The segment that reads it.
     pub to: String,
-    /// Stored bytes.
+    /// Stored bytes; 0 of a view's result, which is no memory of its own.
     pub bytes: Quantity,
 }
 
@@ -156,12 +160,19 @@ pub fn report(ir: &Ir, program: Op, model: &Model) -> Report {
         program: symbol(ir, program),
         segments: reports,
         crossing,
+        returned: returned(ir, program),
         read_bytes,
         write_bytes,
         total_bytes,
         crossing_bytes,
         roofs: Some(Roofs::of(model)),
     }
+}
+
+fn returned(ir: &Ir, program: Op) -> Vec<String> {
+    let end = ir.body(program, 0).and_then(|body| ir.terminator(body));
+    let values = end.into_iter().flat_map(|end| ir.operands(end));
+    values.map(|value| value_text(ir, value)).collect()
 }
 
 fn symbol(ir: &Ir, op: Op) -> String {
@@ -195,6 +206,8 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
     let mut seen = FxHashSet::default();
     once.retain(|(v, _)| seen.insert(*v));
     let values = once.into_iter().map(|(v, bytes)| value("read", v, bytes));
+    let viewed = boundary_of_view(ir, segment).into_iter();
+    let values = values.chain(viewed.map(|v| value("read", v, Quantity::zero())));
     let written = writes.iter().map(|v| value("write", *v, bytes(v)));
     SegmentReport {
         name: symbol(ir, segment),
@@ -214,6 +227,14 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
 /// True if a segment runs a kernel, and so moves bytes.
 fn moves(ir: &Ir, segment: Op) -> bool {
     ir.str_of(segment, "kind") != Some("view")
+}
+
+/// The values that a view is made of; none for another segment.
+fn boundary_of_view(ir: &Ir, segment: Op) -> Vec<Value> {
+    match moves(ir, segment) {
+        true => Vec::new(),
+        false => boundary(ir, &leaves(ir, segment)).0,
+    }
 }
 
 /// A value that a loop nest reads, and the bytes that it reads of it.
@@ -531,7 +552,8 @@ fn crossing_values<'a>(
     segments: &'a [Op],
     bindings: &'a Bindings,
 ) -> impl Iterator<Item = Quantity> + 'a {
-    let results = segments.iter().flat_map(|&s| ir.results(s).iter().copied());
+    let writers = segments.iter().filter(|&&s| moves(ir, s));
+    let results = writers.flat_map(|&s| ir.results(s).iter().copied());
     let crosses = |v: &Value| {
         let mut holders = ir
             .users(*v)
@@ -556,7 +578,10 @@ fn crossing(ir: &Ir, segments: &[Op], bindings: &Bindings) -> Vec<Crossing> {
                 value: value_text(ir, value),
                 from: symbol(ir, from),
                 to: symbol(ir, segments[to]),
-                bytes: Quantity::bytes(ir, value, bindings),
+                bytes: match moves(ir, from) {
+                    true => Quantity::bytes(ir, value, bindings),
+                    false => Quantity::zero(),
+                },
             }));
         }
     }

@@ -13,6 +13,10 @@ use serde::{Serialize, Serializer};
 pub struct Quantity(Option<std::collections::BTreeMap<String, i128>>);
 
 impl Quantity {
+    /// No bytes.
+    pub fn zero() -> Self {
+        std::iter::empty().sum()
+    }
     /// Stored bytes of `value`, with the names of `bindings` replaced by their lengths.
     pub fn bytes(ir: &Ir, value: Value, bindings: &Bindings) -> Self {
         match stored_bytes_expr(ir, value) {
