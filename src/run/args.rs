@@ -677,7 +677,15 @@ pub fn parse(args: &[String]) -> Result<Parsed, Vec<String>> {
         [] => {}
         // An argument behind an unknown flag is mostly its value.
         _ if !errors.is_empty() => {}
-        _ => errors.push(format!("one program at a time, not {}", files.join(", "))),
+        _ => {
+            let value = files.iter().find(|file| file.starts_with('%'));
+            let hint = value.map(|value| format!("; values stand behind '=': --explain={value}"));
+            let hint = hint.unwrap_or_default();
+            errors.push(format!(
+                "one program at a time, not {}{hint}",
+                files.join(", ")
+            ));
+        }
     }
     if errors.is_empty() {
         errors.extend(idle(&config, &given));

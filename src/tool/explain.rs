@@ -63,10 +63,20 @@ impl Question {
             let names: Vec<&str> = names.filter(|name| !name.is_empty()).collect();
             let (a, b) = match names.as_slice() {
                 [a] if !value.contains(',') => (a, a),
-                [a, b] => (a, b),
+                [a, b] if ![a, b].iter().any(|name| name.starts_with('@')) => (a, b),
+                [..] if value.contains('@') => {
+                    return Err(format!(
+                        "'{value}' names segments: '%a,%b' are values, one of each segment"
+                    ));
+                }
                 _ => return Err(format!("'{value}' is not of the form %a or %a,%b")),
             };
             return Ok(about("explain-pair", STDERR, Some(format!("%{a},%{b}"))));
+        }
+        if value.starts_with('@') {
+            return Err(format!(
+                "'{value}' is a segment: '%a' asks about one of its values, and 'all' has each segment"
+            ));
         }
         match value == "-" || value.contains(['.', '/']) {
             true => Ok(about("explain", value, None)),

@@ -201,10 +201,12 @@ fn what_is_missing_is_named() {
 const LESSON: &str = "docs/add-an-op.md";
 /// The document that leads through a new pass.
 pub(crate) const LESSON_ON_PASSES: &str = "docs/add-a-pass.md";
+/// The document that leads through a new processor.
+const LESSON_ON_TARGETS: &str = "docs/add-a-target.md";
 
 #[test]
 fn the_lessons_show_what_stands_in_the_sources() {
-    for lesson in [LESSON, LESSON_ON_PASSES] {
+    for lesson in [LESSON, LESSON_ON_PASSES, LESSON_ON_TARGETS] {
         let shown = pieces(&files::read(lesson));
         assert!(shown.len() >= 6, "{lesson} shows no pieces");
         let odd = |(file, piece): &(String, String)| {

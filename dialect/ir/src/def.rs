@@ -363,6 +363,8 @@ pub struct OpError {
     pub at: At,
     /// Advice on the correction, if there is one.
     pub help: Option<String>,
+    /// The text that belongs where the mistake is, if it is known.
+    pub fix: Option<String>,
     /// The diagnostic code; without one the verifier uses `FIR0215`.
     pub code: Option<&'static CodeDef>,
 }
@@ -391,6 +393,7 @@ impl OpError {
             message: message.into(),
             at: At::Op,
             help: None,
+            fix: None,
             code: None,
         }
     }
@@ -400,6 +403,7 @@ impl OpError {
             message: message.into(),
             at,
             help: None,
+            fix: None,
             code: None,
         }
     }
@@ -411,6 +415,11 @@ impl OpError {
     /// Adds advice.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+    /// Adds the text that belongs where the mistake is.
+    pub fn fix(mut self, text: impl Into<String>) -> Self {
+        self.fix = Some(text.into());
         self
     }
 }

@@ -80,7 +80,7 @@ export class Process {
   /** The language server's session, where one has begun. */
   private session: number | undefined;
 
-  constructor(module: WebAssembly.Module, args: string[] = [], files: Record<string, string> = {}) {
+  constructor(module: WebAssembly.Module, args: string[] = [], files: Record<string, string | Uint8Array> = {}) {
     for (const [path, text] of Object.entries(files)) this.put(path, text);
     const folder = new PreopenDirectory("/", this.root);
     const wasi = new WASI(args, [], [this.input, this.output, this.errors, folder], { debug: false });
@@ -100,7 +100,7 @@ export class Process {
     wasi.initialize(instance as unknown as Parameters<WASI["initialize"]>[0]);
   }
 
-  private put(path: string, text: string): void {
+  private put(path: string, content: string | Uint8Array): void {
     const names = path.split("/").filter((name) => name);
     const last = names.pop();
     let folder = this.root;
@@ -110,7 +110,7 @@ export class Process {
       folder.set(name, next);
       folder = next.contents;
     }
-    if (last) folder.set(last, new File(encoder.encode(text)));
+    if (last) folder.set(last, new File(typeof content === "string" ? encoder.encode(content) : content));
   }
 
   /** Runs the tool that the first argument names. */

@@ -4,8 +4,9 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { readFileSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join, resolve } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { createServer } from "vite";
@@ -26,73 +27,113 @@ const { Process } = await vite.ssrLoadModule("/src/wasi.ts");
 const { words } = await vite.ssrLoadModule("/src/words.ts");
 const module = await WebAssembly.compile(readFileSync(join(root, "target/playground/fuser.wasm")));
 
-/** Reasons for which a command is left out: the module has no shell, no files of other commands, no code generation and no host. */
+/** Reasons for which a command is left out: the module has no shell, no code generation and no host. */
 const LEFT_OUT = [
-  ["files or text of other commands", /%t|%\{|[$`<]|\bfor\b|>(?!&1| ?\/dev\/null)/],
-  ["code generation", /--cpu|llvm|asm|ptx|emit=(artifact|llvm-ir|asm|ptx)|--device=(cpu|cuda)/],
+  ["words that only a shell knows", /[$`<]|\bfor\b|^\(/],
+  ["code generation", /--cpu|llvm|asm|ptx|emit=(artifact|llvm-ir|asm|ptx)|--device=(cpu|cuda)|FUSER_CUDA/],
   ["a target that is this machine's", /--target=cpu|--print-target|host|native/],
-  ["a device of the system", /\/dev\/full/],
-  ["time or place", /timing|--time|profile|watch|--version|\.tmp|timestamp/],
+  ["a device of the system", /\/dev\/(?!null)/],
+  ["time or place", /timing|--time|profile|watch|--version|timestamp|perfetto/],
 ];
 
-function* commands(file) {
-  const text = readFileSync(file, "utf8");
-  const lines = [...text.matchAll(/^.*?RUN:(.*)$/gm)].map((match) => match[1].trim());
+/** The commands of a lit file in order: lines of `RUN:`, cut at `&&` and `;`. */
+function commands(file) {
+  const lines = [...readFileSync(file, "utf8").matchAll(/^.*?RUN:(.*)$/gm)].map((match) => match[1].trim());
+  const found = [];
   for (let i = 0; i < lines.length; i++) {
     let line = lines[i];
     while (line.endsWith("\\") && i + 1 < lines.length) line = line.slice(0, -1) + lines[++i];
-    for (const part of line.split(/\|\||&&|[|;]/)) {
-      const command = part
-        .trim()
-        .replace(/^\(|\)$/g, "")
-        .replace(/^(not (--crash )?)+/, "")
-        .trim();
-      const [tool] = command.split(/\s/);
-      if (TOOLS.includes(tool) && command.includes("%s")) yield { tool, command };
-    }
+    // A loop or a group is one command of the shell.
+    if (/\bfor\b|\(/.test(line)) found.push(line);
+    else found.push(...(line.match(/(?:[^;&"']|&(?!&)|"[^"]*"|'[^']*')+/g) ?? []));
   }
+  return found.map((line) => line.trim()).filter((line) => line);
 }
 
-/** The files beside a lit file, as text by their paths from the root. */
-function around(file) {
-  const folder = dirname(file);
-  const near = readdirSync(folder).map((name) => join(folder, name));
-  const small = near.filter((path) => statSync(path).isFile() && statSync(path).size < 1 << 20);
-  return Object.fromEntries(small.map((path) => [relative(root, path), readFileSync(path, "utf8")]));
+/** The tool and the arguments of a command; none where it calls no tool. */
+function call(command) {
+  const first = command
+    .split(/\|(?=(?:[^'"]|'[^']*'|"[^"]*")*$)/)[0]
+    .replace(/^(not (--crash )?)+/, "")
+    .replace(/2?>&1|[12]?> ?\S+/g, "")
+    .trim();
+  const [tool] = first.split(/\s/);
+  return TOOLS.includes(tool) ? { tool, args: words(first) } : null;
+}
+
+/** The files of a folder by their paths in it, without those of more than 1 MiB. */
+function listing(folder) {
+  const names = readdirSync(folder, { recursive: true }).map(String);
+  const small = names.filter((name) => {
+    const found = statSync(join(folder, name));
+    return found.isFile() && found.size < 1 << 20;
+  });
+  return Object.fromEntries(small.map((name) => [name, new Uint8Array(readFileSync(join(folder, name)))]));
 }
 
 /** Without the time of a run, and the bound of a check: a reference takes `exp` of the system's library, which rounds its own way. */
 const steady = (text) => text.replace(/\d+\.\d+ ms/g, "~ ms").replace(/( (?:ok|FAILED) +\S+ +)\d\S+/g, "$1~");
 
 const all = readdirSync(join(root, "lit-tests"), { recursive: true }).map((name) => `lit-tests/${name}`);
-const files = all.filter((name) => /\.(fir|mlir|py|test)$/.test(name)).sort();
+const files = all.filter((name) => /\.(fir|mlir|py|test)$/.test(name) && !name.includes("/Inputs/")).sort();
 const left = new Map();
+const decoder = new TextDecoder();
 let compared = 0;
+let written = 0;
+
+/** Runs a command as it is, for the files that it leaves. */
+function shell(command, cwd) {
+  const PATH = [bin, "/usr/lib/llvm-22/bin", process.env.PATH].join(":");
+  spawnSync("bash", ["-c", command], { cwd, env: { PATH, FUSER_CACHE_DIR: "" }, input: "", timeout: 60_000 });
+}
+
+/** Runs a tool on the files of `cwd` as a module, then natively, and compares everything that both leave. */
+function compare({ tool, args }, cwd) {
+  const before = listing(cwd);
+  const { exit, stdout, stderr, files: after } = new Process(module, args, before).run();
+  const native = spawnSync(join(bin, tool), args.slice(1), { cwd, encoding: "utf8", env: {}, input: "" });
+  assert.deepEqual([exit, steady(stdout), stderr], [native.status, steady(native.stdout), native.stderr]);
+  for (const [name, bytes] of Object.entries(listing(cwd))) {
+    if (before[name] && Buffer.compare(before[name], bytes) === 0) continue;
+    assert.equal(steady(after[name] ?? `no ${name}`), steady(decoder.decode(bytes)), name);
+    written++;
+  }
+}
 
 test("lit commands", async (t) => {
   for (const name of files) {
     const path = join(root, name);
-    const beside = around(path);
-    for (const { tool, command } of commands(path)) {
-      const [reason] = LEFT_OUT.find(([, pattern]) => pattern.test(command)) ?? [];
-      const interprets = tool !== "fuser-run" || /--device=interp|--help|--list/.test(command);
-      const why = reason ?? (interprets ? null : "code generation");
-      if (why) {
-        left.set(why, (left.get(why) ?? 0) + 1);
-        continue;
-      }
-      const plain = command.replace(/2?>&1|2?> ?\/dev\/null/g, "");
-      const args = words(plain).map((word) =>
-        word.replaceAll("%s", name).replaceAll("%S", dirname(name)).replaceAll("%p", dirname(name)),
-      );
-      await t.test(args.join(" "), () => {
-        const native = spawnSync(join(bin, tool), args.slice(1), { cwd: root, encoding: "utf8", env: {}, input: "" });
-        const { exit, stdout, stderr } = new Process(module, args, beside).run();
-        assert.deepEqual([exit, steady(stdout), stderr], [native.status, steady(native.stdout), native.stderr]);
-      });
-      compared++;
+    const found = commands(path);
+    if (!found.some((command) => TOOLS.some((tool) => command.includes(tool)))) continue;
+    const cwd = mkdtempSync(join(tmpdir(), "fuser-same-"));
+    for (const [near, bytes] of Object.entries(listing(dirname(path)))) {
+      mkdirSync(dirname(join(cwd, dirname(name), near)), { recursive: true });
+      writeFileSync(join(cwd, dirname(name), near), bytes);
     }
+    for (const command of found) {
+      const temporary = `${basename(name)}.tmp`;
+      const told = command
+        .replaceAll("%s", name)
+        .replaceAll(/%[Sp]/g, dirname(name))
+        .replaceAll("%t", temporary)
+        .replaceAll("%%", "%");
+      const asked = call(told);
+      const [reason] = LEFT_OUT.find(([, pattern]) => pattern.test(told)) ?? [];
+      const interprets = asked?.tool !== "fuser-run" || /--device=interp|--help|--list/.test(told);
+      const why = reason ?? (interprets ? null : "code generation");
+      if (asked && !why) {
+        await t.test(asked.args.join(" "), () => compare(asked, cwd));
+        compared++;
+      } else if (asked || TOOLS.some((tool) => told.includes(tool))) {
+        const told = why ?? "words that only a shell knows";
+        left.set(told, (left.get(told) ?? 0) + 1);
+      }
+      if (!asked || why || /[|>]/.test(told)) shell(told, cwd);
+    }
+    rmSync(cwd, { recursive: true });
   }
-  console.log(`${compared} commands compared; left out: ${[...left].map(([why, n]) => `${n} (${why})`).join(", ")}`);
+  console.log(
+    `${compared} commands and ${written} files compared; left out: ${[...left].map(([why, n]) => `${n} (${why})`).join(", ")}`,
+  );
   assert.ok(compared > 300, `${compared} commands`);
 });

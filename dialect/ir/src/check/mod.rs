@@ -135,6 +135,8 @@ fn reconcile(
                 true => error.help(format!(
                     "the custom form states result types only: `: {should}`"
                 )),
+                // The place of a result is that of all types.
+                false if stated.len() == 1 => error.fix(should),
                 false => error,
             });
         }

@@ -1,7 +1,7 @@
 //! From a mistake to a place in the source: the operand, clause or result at fault where its span is known.
 
 use crate::def::{At, OpError};
-use crate::diag::{Diagnostic, Place};
+use crate::diag::{Diagnostic, Fix, Place};
 use crate::ir::Ir;
 use crate::loc::{LocId, LocKind};
 use crate::span::{OpSpans, Span};
@@ -25,7 +25,12 @@ pub fn diagnostic(
     };
     let code = error.code.unwrap_or(&OP_RULE);
     let text = format!("`{op_name}`: {}", error.message);
-    let diagnostic = Diagnostic::error(code, place, text).with_op(op_name);
+    let mut diagnostic = Diagnostic::error(code, place, text).with_op(op_name);
+    let place = diagnostic.place.clone();
+    let fix = error.fix.filter(|_| spans.is_some());
+    diagnostic
+        .fixes
+        .extend(fix.map(|replacement| Fix { place, replacement }));
     match error.help {
         Some(help) => diagnostic.help(help),
         None => diagnostic,

@@ -116,6 +116,10 @@ impl GroupingError {
                 "the grouping has no segments; '--segment --segment-report=FILE' writes one that has"
                     .into(),
             ),
+            Self::Missing(_, true) => Some(
+                "names are those that '--segment --segment-report=FILE' writes: composite ops of the text are several there"
+                    .into(),
+            ),
             Self::Cycle { .. } => Some(
                 "merge the segments of the cycle, or let one of them compute a value again".into(),
             ),

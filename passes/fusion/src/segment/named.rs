@@ -40,6 +40,8 @@ pub(super) fn unknown(place: Place, name: &str, names: &[String]) -> Diagnostic 
     );
     match near {
         Some(near) => error.help(format!("did you mean '%{near}'?")),
-        None => error.help("a pass before this one may have merged or removed it"),
+        None => error.help(
+            "a name of another text, or of a value that a pass before this one merged or removed",
+        ),
     }
 }
