@@ -39,4 +39,9 @@ if [ -n "$chromium" ] && command -v npm > /dev/null && rustup target add wasm32-
 else
   echo 'skipped: npm, Chromium or the target wasm32-wasip1 not found; the playground is not opened in a browser'
 fi
+scripts/aarch64.sh
+case $? in
+  0 | 77) ;; # It says what is missing.
+  *) failed+=(aarch64) ;;
+esac
 [ "${#failed[@]}" = 0 ] || { echo "FAILED: ${failed[*]}"; exit 1; }

@@ -166,7 +166,10 @@ impl Target {
             return Ok(vec![arch.to_string()]);
         }
         let needed = features.split(',').filter_map(|f| f.strip_prefix('+'));
-        let missing = needed.filter(|feature| !has(&host.features, feature));
+        // What every processor of an architecture has, systems do not always list.
+        let everywhere = [AARCH64.1, X86_LEVELS[0].1].concat();
+        let missing =
+            needed.filter(|feature| !has(&host.features, feature) && !everywhere.contains(feature));
         Ok(missing.map(str::to_string).collect())
     }
 

@@ -85,7 +85,14 @@ pub fn read_in(folder: &Path, name: &str, limit: Limit) -> Result<String, String
         let own = std::fs::canonicalize(folder)?;
         Ok(std::fs::canonicalize(&path)?.parent() == Some(&own))
     };
-    match inside() {
+    let inside = match inside() {
+        // A system without real paths, such as WASI: a file that is no link lies in its folder.
+        Err(e) if e.kind() == io::ErrorKind::Unsupported => {
+            std::fs::symlink_metadata(&path).map(|found| !found.is_symlink())
+        }
+        found => found,
+    };
+    match inside {
         Err(e) => return Err(format!("cannot read '{shown}': {e}")),
         Ok(false) => return Err(format!("cannot read '{shown}': it leads out of its folder")),
         Ok(true) if path.is_file() => {}
