@@ -106,7 +106,7 @@ fn commands(text: &str) -> Vec<Vec<Word>> {
     found
 }
 
-/// Where the command of a line begins.
+/// The byte at which the command of a line begins; `None` for another line.
 fn keyword(line: &str) -> Option<usize> {
     let at = line.find(RUN)?;
     (line[..at].trim() == "//").then_some(at + RUN.len())

@@ -1,4 +1,4 @@
-//! Which worker did what and when in one run.
+//! The work of each thread in one run, with times.
 
 use std::sync::Mutex;
 use std::time::Instant;
