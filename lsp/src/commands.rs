@@ -80,7 +80,7 @@ fn place(command: &[Word], message: &str) -> Range<usize> {
         let flag = word.text.split(['=', '{']).next().unwrap_or_default();
         flag.len() > 1 && message.contains(flag)
     };
-    match command.iter().skip(1).filter(quoted).next_back() {
+    match command.iter().skip(1).rfind(quoted) {
         Some(word) => word.bytes.clone(),
         None => command[0].bytes.start..command[command.len() - 1].bytes.end,
     }

@@ -152,6 +152,15 @@ impl<'py> Array<'py> {
         shapes: &mut Shapes,
     ) -> PyResult<Self> {
         let py = array.py();
+        // A subclass may say more than its memory does.
+        if !array.is_exact_instance_of::<PyUntypedArray>() {
+            let masked = py.import(intern!(py, "numpy.ma"))?.getattr("MaskedArray")?;
+            if array.is_instance(&masked)? {
+                let message = format!("{part} is a masked array, and programs know no masks");
+                let hint = "give its values: `x.filled(0)`, and `x.mask` as an input of its own";
+                return Err(refused(py, INPUT, message, hint));
+            }
+        }
         let descr = array.dtype();
         let Some(dtype) = known.dtype(descr.num()) else {
             let message = format!("{part} has element type {descr}, which Fuser does not have");

@@ -73,6 +73,15 @@ class Programs(unittest.TestCase):
             with self.assertRaisesRegex(TypeError, advice):
                 call()
 
+    def test_masked_arrays_are_refused(self):
+        f = fuser.Program.parse(EXP).compile()
+        x = np.ma.masked_array(np.zeros(3, np.float32), mask=[False, True, False])
+        with self.assertRaisesRegex(fuser.Error, "input `x` is a masked array.*\n.*filled"):
+            f(x)
+        self.assertEqual(f(x.filled(0)).tolist(), [1, 1, 1])
+        # A subclass without more meaning is an array.
+        self.assertEqual(f(np.zeros(3, np.float32).view(np.recarray)).tolist(), [1, 1, 1])
+
     def test_files_are_read_under_their_names(self):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder, "exp.fir")

@@ -241,7 +241,7 @@ static MEANT: &[Row] = &[
             "emit-asm",
         ],
         &[OPT, RUN],
-        "'fuser-translate --emit=kernel' writes kernels, '--emit=ptx' and '--emit=asm' their code",
+        "'fuser-translate --emit=kernel' writes kernels; there are asm and ptx as well",
     ),
     (
         &[
