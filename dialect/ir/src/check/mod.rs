@@ -184,7 +184,9 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
             "takes {more}{least} operands ({}), has {count}",
             names.join(", ")
         );
-        errors.push(OpError::new(text).code(&OPERAND_COUNT));
+        let mut error = OpError::new(text).code(&OPERAND_COUNT);
+        error.help = of_values(ir, def, count);
+        errors.push(error);
     }
     for (index, &value) in parts.operands.iter().enumerate() {
         let Some(operand) = def.operand(index) else {
@@ -199,6 +201,18 @@ fn operands(ir: &Ir, def: &OpDef, parts: OpParts<'_>, errors: &mut Vec<OpError>)
             errors.push(error);
         }
     }
+}
+
+/// Advice for a reduction that is given several values: the op that combines values element by element.
+fn of_values(ir: &Ir, def: &OpDef, count: usize) -> Option<String> {
+    let combines = |other: &&OpDef| {
+        other.class == OpClass::Elementwise
+            && other.computes == def.computes
+            && other.operands.len() == count
+    };
+    let reduces = def.class == OpClass::Reduction && def.computes.is_some();
+    let other = ir.registry.ops().find(combines).filter(|_| reduces)?;
+    Some(format!("of {count} values it is `{}`", other.name))
 }
 
 /// Advice for an operand whose element type the op does not take.
