@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the tools for AArch64 and runs the lit tests with them, on a machine of another architecture: kernels are compiled by LLVM for
+# Builds the tools for AArch64 and runs lit tests with them, on a machine of another architecture: kernels are compiled by LLVM for
 # AArch64 and executed by qemu (docs/testing.md).
 #
-#   scripts/aarch64.sh                     all lit tests
-#   scripts/aarch64.sh lit-tests/run       those of a folder or file, or any arguments of lit
+#   scripts/aarch64.sh                     those that run programs, lit-tests/run
+#   scripts/aarch64.sh lit-tests/run/x.fir those of a folder or file, or any arguments of lit
 #
 # Needs qemu's user mode, the cross linker and rustup's target; names what is missing and ends with status 77. LLVM for AArch64 and what
 # it needs come as Debian packages into target/aarch64/root; nothing is installed.
@@ -53,5 +53,5 @@ for tool in fuser-opt fuser-run fuser-translate fuser-reduce; do
   printf 'exec %s -L %s %s "$@"\n' "$qemu" "$root" "$built" >> "$folder/bin/$tool"
   chmod +x "$folder/bin/$tool"
 done
-[ $# -gt 0 ] || set -- lit-tests
+[ $# -gt 0 ] || set -- lit-tests/run
 exec "$lit" -sv --param "bin_dir=$folder/bin" --param machine=aarch64 "$@"

@@ -6,6 +6,9 @@ use serde_json::{Value, json};
 use crate::analysis::Analysis;
 use crate::commands;
 
+/// The protocol's number of an error.
+pub const ERROR: u32 = 1;
+
 /// All diagnostics of a document: of its programs in the order of the text, then of its commands.
 pub fn diagnostics(uri: &str, analysis: &Analysis) -> Vec<Value> {
     let found = analysis.parts.iter().flat_map(|part| &part.found);
@@ -34,7 +37,7 @@ pub fn diagnostic(uri: &str, analysis: &Analysis, diagnostic: &Diagnostic) -> Va
     }
     lines.extend(diagnostic.helps.iter().map(|help| format!("help: {help}")));
     let severity = match diagnostic.severity {
-        Severity::Error => 1,
+        Severity::Error => ERROR,
         Severity::Warning => 2,
         Severity::Remark => 3,
     };

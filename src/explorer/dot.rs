@@ -60,6 +60,7 @@ mod tests {
                 { "name": "s1", "kind": "view", "ops": ["%b", "%c"], "values": [{ "name": "%a", "access": "read", "bytes": 4 }] },
             ],
             "crossing": [{ "value": "%a", "from": "s0", "to": "s1", "bytes": "4*B" }],
+            "returned": ["%c", "%a"],
         });
         let text = dot(&report);
         for line in [
@@ -68,6 +69,8 @@ mod tests {
             "\"0 s1\" [label=\"@s1\\nview, 2 ops\", fillcolor=\"#eceef1\"];",
             "\"0 in %x\" -> \"0 s0\" [label=\"65,536\", penwidth=2];",
             "\"0 s0\" -> \"0 s1\" [label=\"%a\\n4*B\", penwidth=1];",
+            "\"0 s1\" -> \"0 out %c\" [",
+            "\"0 s0\" -> \"0 out %a\" [label=\"4*B\", penwidth=1];",
         ] {
             assert!(text.contains(line), "{line}\n{text}");
         }

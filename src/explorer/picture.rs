@@ -4,8 +4,8 @@
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
-/// The maximum number of input values for which each input is drawn.
-const MOST_INPUTS: usize = 24;
+/// The maximum number of inputs, and of results, for which each is drawn.
+const MOST_ENDS: usize = 24;
 
 /// A program.
 pub struct Picture {
@@ -102,7 +102,7 @@ fn inputs(picture: &mut Picture, report: &Value) {
     let mut names: Vec<&str> = read.iter().map(|(name, ..)| *name).collect();
     names.sort_unstable();
     names.dedup();
-    if names.len() > MOST_INPUTS {
+    if names.len() > MOST_ENDS {
         return;
     }
     let first = picture.boxes.len();
@@ -126,7 +126,7 @@ fn inputs(picture: &mut Picture, report: &Value) {
 /// Adds the results of the program that segments make.
 fn results(picture: &mut Picture, report: &Value, numbers: &FxHashMap<&str, usize>) {
     let returned = list(&report["returned"]);
-    if returned.len() > MOST_INPUTS {
+    if returned.len() > MOST_ENDS {
         return;
     }
     let mut makers: FxHashMap<&str, (usize, &Value)> = FxHashMap::default();

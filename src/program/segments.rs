@@ -508,3 +508,35 @@ fn value_end(text: &str) -> usize {
     }
     text.len()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clauses_are_changed_or_added() {
+        let mut line = "    %y = task.sweep axes [\"a0\"] tile [1, 1] vector 16 {".to_owned();
+        set_clause(&mut line, "tile", "[4, 64]");
+        set_clause(&mut line, "partials", "2");
+        set_clause(&mut line, "vector", "8");
+        assert_eq!(
+            line,
+            "    %y = task.sweep axes [\"a0\"] tile [4, 64] vector 8 partials 2 {"
+        );
+    }
+
+    #[test]
+    fn clauses_that_are_none_are_told_which_there_are() {
+        let lines = ["task.segment @s0 {", "%y = task.sweep tile [1] {"];
+        let help = |text| with_clauses(&lines, "s0", text).unwrap_err().items[0].helps[0].clone();
+        assert!(help("tiles [2]").contains("clauses are axes"));
+        assert!(help("tile").contains("tile VALUE"));
+        assert!(
+            with_clauses(&lines[..1], "s0", "tile [2]")
+                .unwrap_err()
+                .items[0]
+                .helps[0]
+                .contains("'schedule'")
+        );
+    }
+}

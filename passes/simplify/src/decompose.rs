@@ -193,8 +193,8 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 
 /// True if the op is part of a sweep, directly or in a phase.
 fn is_in_sweep(ir: &Ir, op: Op) -> bool {
-    let around = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
-    around.into_iter().any(|op| ir.is(op, &task::SWEEP))
+    let mut around = std::iter::successors(ir.parent_op(op), |&op| ir.parent_op(op));
+    around.any(|op| ir.is(op, &task::SWEEP))
 }
 
 /// Names of so many bytes get no longer.
