@@ -4,6 +4,8 @@
 
 const comma1 = rule => seq(rule, repeat(seq(',', rule)));
 const comma = rule => optional(comma1(rule));
+// `<...>` with as many inside each other; a token cannot count.
+const angles = depth => `<([^<>"]|->|"([^"\\\\]|\\\\.)*"${depth ? `|${angles(depth - 1)}` : ''})*>`;
 
 module.exports = grammar({
   name: 'fuser',
@@ -46,7 +48,9 @@ module.exports = grammar({
     _part: $ => choice($.clause, $.dictionary, $.region, $.properties, seq('(', comma1($.region), ')')),
     clause: $ => prec.right(seq(
       field('word', alias($.identifier, $.word)),
-      optional(choice($.number, $.string, $.list, $.symbol_reference, $.attribute_alias, $.shaped, $.type_alias)),
+      optional(choice(
+        $.number, $.string, $.list, $.symbol_reference, $.attribute_alias, $.element_type, $.shaped, $.type_alias,
+      )),
     )),
     properties: $ => seq('<', $.dictionary, '>'),
     region: $ => prec.dynamic(1, seq('{', repeat($._statement), '}')),
@@ -55,11 +59,13 @@ module.exports = grammar({
 
     _attribute: $ => choice(
       seq($.number, optional(seq(':', $._type))),
+      seq($.shaped, optional(seq(':', $._type))),
       $.string, $.list, $.dictionary, $.symbol_reference, $.attribute_alias, $.location,
-      $.identifier, $.shaped, $.type_alias, $.function_type,
+      $.identifier, $.element_type, $.type_alias, $.function_type, $.distinct,
     ),
     list: $ => seq('[', comma($._item), ']'),
-    _item: $ => choice($._attribute, $.value, $.successor, $.element_type, '?', $.identifier_expression, $.extent),
+    _item: $ => choice($._attribute, $.value, $.successor, '?', $.identifier_expression, $.extent),
+    distinct: $ => seq('distinct', $.list, '<', optional($._attribute), '>'),
     extent: $ => seq($.identifier, $.list),
     identifier_expression: $ => prec.left(seq(
       choice($.identifier, $.number), repeat1(seq(choice('*', '+', '-'), choice($.identifier, $.number))),
@@ -71,7 +77,7 @@ module.exports = grammar({
     function_type: $ => prec.right(seq(
       '(', comma($._type), ')', '->', choice($._plain_type, seq('(', comma($._type), ')')),
     )),
-    shaped: _ => token(/[a-zA-Z_]+<([^<>]|->|<([^<>]|->)*>)*>/),
+    shaped: _ => token(new RegExp(`[a-zA-Z_]+${angles(7)}`)),
     element_type: _ => choice(
       // ELEMENT TYPES
     ),
@@ -81,7 +87,7 @@ module.exports = grammar({
       $.identifier, $.attribute_alias,
       seq($.string, optional(choice(seq('(', $._place, ')'), seq(':', $.number, ':', $.number)))),
       seq($.identifier, '(', $._place, 'at', $._place, ')'),
-      seq($.identifier, '[', comma($._place), ']'),
+      seq(choice($.identifier, $.shaped), '[', comma($._place), ']'),
     ),
 
     op_name: _ => choice(
@@ -91,8 +97,8 @@ module.exports = grammar({
     symbol: _ => /@([0-9]+|[a-zA-Z_$.-][a-zA-Z0-9_$.-]*|"[^"\n]*")/,
     symbol_reference: $ => seq($.symbol, repeat(seq('::', $.symbol))),
     block: _ => /\^([0-9]+|[a-zA-Z_$.-][a-zA-Z0-9_$.-]*)/,
-    attribute_alias: _ => /#[a-zA-Z0-9_$.]+/,
-    type_alias: _ => /![a-zA-Z_$][a-zA-Z0-9_$.]*/,
+    attribute_alias: _ => token(new RegExp(`#[a-zA-Z0-9_$.]+(${angles(7)})?`)),
+    type_alias: _ => token(new RegExp(`![a-zA-Z_$][a-zA-Z0-9_$.]*(${angles(7)})?`)),
     number: _ => token(choice(/0x[0-9a-fA-F]+/, /-?[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]+)?/, /-?(inf|nan)/)),
     string: _ => /"([^"\\\n]|\\.)*"/,
     identifier: _ => /[a-zA-Z_][a-zA-Z0-9_$]*(\.[a-zA-Z0-9_$]+)*/,

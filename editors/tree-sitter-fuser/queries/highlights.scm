@@ -2,7 +2,7 @@
 (string) @string
 (number) @number
 (op_name) @keyword
-(generic_name) @keyword
+(generic_name (string) @keyword)
 (value) @variable
 (parameter (value) @variable.parameter)
 (symbol) @function
@@ -13,3 +13,5 @@
 (shaped) @type
 (clause word: (word) @property)
 (entry key: (_) @property)
+"loc" @function.builtin
+((identifier) @constant.builtin (#any-of? @constant.builtin "false" "inf" "nan" "true" "unit"))
