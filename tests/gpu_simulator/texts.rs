@@ -150,3 +150,32 @@ fn barriers_of_texts_are_found_missing() {
 fn every_barrier_of_texts_is_found_missing() {
     all_are_found(|_| true);
 }
+
+/// Sorts by digits: one block for a line, and passes over lines of two tiles.
+const SORTS: [(&str, &str); 2] = [
+    (
+        "block",
+        "task.program @block(%x: tensor<2x37xf16>) -> (tensor<2x37xf16>, tensor<2x37xi32>) {\n  \
+           %y = fusion.sort %x dim 1\n  \
+           %i = fusion.argsort %x dim 1 of i32 descending\n  \
+           task.return %y, %i\n\
+         }",
+    ),
+    (
+        "passes",
+        "task.program @passes(%x: tensor<2200xi8>) -> (tensor<2200xi8>, tensor<2200xi64>) {\n  \
+           %y = fusion.sort %x dim 0\n  \
+           %i = fusion.argsort %x dim 0 of i64\n  \
+           task.return %y, %i\n\
+         }",
+    ),
+];
+
+#[test]
+fn barriers_of_sorts_are_found_missing() {
+    for (name, text) in SORTS {
+        let (barriers, unseen) = leave_out(&Program::new(name, text, name), "sm_90", true);
+        assert_eq!((barriers > 0, unseen), (true, Vec::new()), "{name}");
+        println!("count: {barriers} barriers of {name}");
+    }
+}

@@ -131,13 +131,26 @@ static SCATTER: Executor = Executor {
     },
 };
 
-/// The runtime's own sort of lines.
+/// The runtime's own sort of lines on a CPU; on a GPU the kernels of `lower-calls`.
 static SORT: Executor = Executor {
     name: "sort",
-    doc: "sorts on the CPU, of any type and any layout",
+    doc: "sorts, of any type and any layout; on a GPU lines that are long beside the bits of their elements",
     bias: false,
-    takes: |target, call| matches!(call, Call::Sort { .. }).then(|| on_the_cpu(target)),
+    takes: |target, call| {
+        let &Call::Sort { length, bits, .. } = call else {
+            return None;
+        };
+        let least = ELEMENTS + u64::from(bits) / 2;
+        Some(match target.is_gpu() && length < least {
+            true => Err(Refusal::ShortLines { length, least }),
+            false => Ok(()),
+        })
+    },
 };
+
+/// With half of the bits of an element, the elements of a line from which a GPU's sort by digits executes about as many
+/// instructions as a comparison of all pairs, and moves fewer bytes (the table of docs/sorts.md).
+const ELEMENTS: u64 = 16;
 
 /// The crates that `fuser-runtime` calls on the CPU.
 static ROUTINE: Executor = Executor {
@@ -199,6 +212,13 @@ pub enum Refusal {
     OtherTarget,
     /// A scatter has one update for each line.
     OneUpdate,
+    /// The lines of a sort are so short that comparing all pairs executes fewer instructions.
+    ShortLines {
+        /// The elements of a line.
+        length: u64,
+        /// The least number of elements that is worth it.
+        least: u64,
+    },
     /// The executor does not compute in this type.
     OtherType(DType),
     /// A convolution has more spatial axes than the runtime supports.
@@ -224,6 +244,9 @@ impl Refusal {
             Self::Off => "off".into(),
             Self::OtherTarget => "other-target".into(),
             Self::OneUpdate => "one-update".into(),
+            Self::ShortLines { length, least } => {
+                format!("short-lines {{ length: {length}, least: {least} }}")
+            }
             Self::OtherType(dtype) => format!("other-type {{ {} }}", dtype.name()),
             Self::TooManyDimensions { dims, most } => {
                 format!("too-many-dimensions {{ dims: {dims}, most: {most} }}")

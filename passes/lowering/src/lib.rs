@@ -7,6 +7,7 @@
 //! - `protect_updates`: decides which results overwrite their argument.
 //! - `lower`: turns sweeps into kernels.
 //! - `trial`: checks that a schedule can be lowered. It is all that `schedule` uses of `lower`.
+//! - `lower_calls`: turns calls of a GPU into kernels.
 //! - `use_multiples`: exploits known multiples and ranges of extents.
 //! - `merge_kernels`: merges equal kernels.
 //! - `share_rows`: splits the rows of a block among groups of threads.
@@ -24,6 +25,7 @@ pub mod form;
 pub mod form_clusters;
 pub mod keep_in_registers;
 pub mod lower;
+pub mod lower_calls;
 pub mod merge_kernels;
 pub mod peel_rows;
 pub mod place_barriers;

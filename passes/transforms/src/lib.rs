@@ -14,8 +14,8 @@ pub use fuser_fusion::{
     boundary_patterns, remat, report, segment,
 };
 pub use fuser_lowering::{
-    form, form_clusters, keep_in_registers, lower, merge_kernels, peel_rows, place_barriers,
-    protect_updates, schedule, share_rows, spec, stride_grids, use_multiples,
+    form, form_clusters, keep_in_registers, lower, lower_calls, merge_kernels, peel_rows,
+    place_barriers, protect_updates, schedule, share_rows, spec, stride_grids, use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
@@ -64,6 +64,7 @@ pub static PASSES: &[&PassDef] = &[
     &schedule::SCHEDULE,
     &protect_updates::PROTECT_UPDATES,
     &lower::lower_to_kernel::LOWER_TO_KERNEL,
+    &lower_calls::LOWER_CALLS,
     &use_multiples::USE_MULTIPLES,
     &form_clusters::FORM_CLUSTERS,
     &peel_rows::PEEL_ROWS,
@@ -114,7 +115,7 @@ pub const FRONT: &str = front!();
 /// The passes on a scheduled module.
 macro_rules! back {
     () => {
-        "lower-to-kernel,use-multiples,share-rows,form-clusters,peel-rows,cse,merge-kernels,stride-grids,keep-in-registers,place-barriers"
+        "lower-to-kernel,use-multiples,share-rows,form-clusters,peel-rows,lower-calls,cse,merge-kernels,stride-grids,keep-in-registers,place-barriers"
     };
 }
 

@@ -48,6 +48,8 @@ pub enum Call {
         length: u64,
         /// Elements of each line that are kept.
         kept: u64,
+        /// Bits of an element.
+        bits: u32,
     },
     /// A function of whole matrices or lines.
     Routine {
@@ -114,10 +116,12 @@ impl Call {
                 let (input, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
                 let (length, kept) = (length(input)?, length(result)?);
                 let lines = elements(input)?.checked_div(length).unwrap_or(0);
+                let bits = ir.value_kind(input).dtype()?.bits();
                 Some(Self::Sort {
                     lines,
                     length,
                     kept,
+                    bits,
                 })
             }
             OpClass::Routine => {
@@ -234,6 +238,7 @@ impl Call {
                 lines,
                 length,
                 kept,
+                ..
             } => format!("sort {name} ({lines} lines of {length}, {kept} kept)"),
             Self::Routine {
                 name: routine,

@@ -1,0 +1,280 @@
+//! Calls that a GPU runs as kernels of their own: each becomes launches of kernels that are written here, in the `kernel`
+//! dialect.
+//!
+//! ```text
+//! %y = fusion.argsort %x dim 0 of i64                  // [1000000]
+//!   =>
+//! %h = kernel.launch %x callee @count extents [0]      // for each of 16 digits
+//! %o = kernel.launch %h callee @offset
+//! %k, %i = kernel.launch %x, %o callee @place extents [0]
+//! %h = kernel.launch %k callee @count extents [4]
+//! ...
+//! ```
+//!
+//! - `sort.rs`: sorts, by digits.
+//! - `counters.rs`: the ranks of elements by a digit.
+//! - `key.rs`: unsigned integers that order as elements do.
+//! - `places.rs`: addresses along any axis of any layout.
+//!
+//! Never touches a program for a CPU, whose runtime has routines for these calls. Kernels contain no barriers:
+//! `place-barriers` puts them in.
+
+mod counters;
+mod key;
+mod places;
+mod sort;
+
+use fuser_analysis::cost::Bindings;
+use fuser_analysis::targets::{self, SHAPE, TARGET};
+use fuser_dialects::{kernel, task};
+use fuser_ir::def::OpClass;
+use fuser_ir::ir::NewOp;
+use fuser_ir::types::MemSpace;
+use fuser_ir::{
+    AttrKind, Block, DType, Diagnostics, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value,
+};
+use fuser_pass::{PassContext, PassDef, StatDef};
+use fuser_target::Target;
+use rustc_hash::FxHashMap;
+use smallvec::smallvec;
+
+use crate::lower::build::{Idx, KernelBuilder, Map};
+use crate::lower::lower_to_kernel::NOT_LOWERED;
+use sort::Sort;
+
+/// `lower-calls`
+pub static LOWER_CALLS: PassDef = PassDef {
+    name: "lower-calls",
+    summary: "turns the sorts that stay whole into kernels and launches, on a GPU",
+    doc: "For a GPU, each `fusion.sort` and `fusion.argsort` becomes launches of `kernel.func` ops of the module. A line of at most \
+          2,176 elements is sorted by one block. Longer lines, and lines of named extents, are sorted by digits of 4 bits, with three \
+          launches for each. On a CPU these ops stay: a routine of the runtime runs them.",
+    anchor: &["builtin.module"],
+    options: &[TARGET, SHAPE],
+    statistics: &[
+        StatDef {
+            name: "calls",
+            doc: "calls lowered",
+        },
+        StatDef {
+            name: "kernels",
+            doc: "kernels made",
+        },
+    ],
+    run,
+    ..PassDef::EMPTY
+};
+
+fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
+    let target = targets::of(ctx);
+    let Some(module) = ctx.ir.body(ctx.op, 0).filter(|_| target.is_gpu()) else {
+        return Ok(());
+    };
+    let bindings = targets::bindings(ctx)?;
+    for program in ctx.ir.children(ctx.op) {
+        if !ctx.ir.is(program, &task::PROGRAM) {
+            continue;
+        }
+        let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
+        for op in ctx.ir.walk(program) {
+            let class = ctx.ir.def(op).map(|def| def.class);
+            if class == Some(OpClass::Sort) {
+                let segment = ctx.ir.parent_op(op).and_then(|op| ctx.ir.symbol_name(op));
+                let mut kernels = Kernels {
+                    module,
+                    target: &target,
+                    bindings: &bindings,
+                    prefix: format!("{prefix}_{}", segment.unwrap_or("call")),
+                    made: 0,
+                };
+                lower(ctx, op, &mut kernels);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Replaces `op` by launches.
+fn lower(ctx: &mut PassContext<'_>, op: Op, kernels: &mut Kernels<'_>) {
+    let sort = Sort::of(ctx.ir, op);
+    let Some(value) = sort.and_then(|sort| sort.lower(ctx.ir, kernels)) else {
+        let name = ctx.ir.name(op).to_string();
+        let message = format!("the extents of '{name}' are not known");
+        let error = ctx.error_at(op, &NOT_LOWERED, message);
+        ctx.report(
+            error.help("state them in its types: numbers, or names of the program's inputs"),
+        );
+        return;
+    };
+    let result = ctx.ir.result(op, 0);
+    let name = ctx.ir.value_name_sym(result);
+    ctx.ir.set_value_name(value, name);
+    ctx.ir.replace_all_uses(result, value);
+    ctx.ir.erase(op);
+    ctx.count("calls", 1);
+    ctx.count("kernels", kernels.made);
+}
+
+/// The kernels of a call.
+struct Kernels<'a> {
+    module: Block,
+    target: &'a Target,
+    bindings: &'a Bindings,
+    /// The beginning of their names.
+    prefix: String,
+    made: u64,
+}
+
+/// A kernel whose body is being filled.
+struct Func {
+    symbol: String,
+    block: Block,
+    inputs: Vec<Value>,
+    results: Vec<TypeId>,
+    /// Its buffers: those of the inputs, then those of the results.
+    memory: Vec<Value>,
+    names: Vec<Sym>,
+    extents: FxHashMap<Sym, Value>,
+    /// Its parameters that each launch gives a number.
+    sizes: Vec<Value>,
+}
+
+impl Kernels<'_> {
+    /// A kernel that reads `inputs` and writes tensors of the types `results`, with `sizes` numbers as parameters behind
+    /// the extents `names`.
+    #[allow(clippy::too_many_arguments)]
+    fn open(
+        &mut self,
+        ir: &mut Ir,
+        word: &str,
+        sizes: usize,
+        inputs: &[Value],
+        results: &[TypeId],
+        names: &[Sym],
+        threads: i64,
+    ) -> Func {
+        let symbol = format!("{}_{word}{}", self.prefix, self.made);
+        self.made += 1;
+        let mut names = names.to_vec();
+        names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
+        names.dedup();
+        let region = ir.new_region();
+        let block = ir.append_block(region);
+        let types = inputs.iter().map(|&v| ir.value_type(v));
+        let types: Vec<TypeId> = types.chain(results.iter().copied()).collect();
+        let mut params = Vec::new();
+        for ty in types {
+            let dtype = ir.ty(ty).dtype().unwrap_or(DType::F32);
+            params.push(ir.type_id(TypeKind::MemRef {
+                dims: vec![Extent::Unknown],
+                dtype,
+                space: MemSpace::Global,
+            }));
+        }
+        let memory = params.iter().map(|&ty| ir.append_arg(block, ty, None));
+        let memory = memory.collect();
+        let index = ir.scalar(DType::Index);
+        let mut extents = FxHashMap::default();
+        for &name in &names {
+            extents.insert(name, ir.append_arg(block, index, Some(name)));
+        }
+        let sizes: Vec<Value> = (0..sizes)
+            .map(|_| ir.append_arg(block, index, None))
+            .collect();
+        params.resize(params.len() + names.len() + sizes.len(), index);
+        let ty = ir.function_type(params, vec![]);
+        let function_type = ir.attr(AttrKind::Type(ty));
+        let sym_name = ir.string_attr(&symbol);
+        let threads = ir.int_attr(threads);
+        let attrs = smallvec![
+            (ir.sym("function_type"), function_type),
+            (ir.sym("sym_name"), sym_name),
+            (ir.sym("threads"), threads),
+        ];
+        let new = NewOp {
+            attrs,
+            regions: smallvec![region],
+            ..NewOp::default()
+        };
+        let func = ir.create_op(&kernel::FUNC, new);
+        ir.append_op(self.module, func);
+        Func {
+            symbol,
+            block,
+            inputs: inputs.to_vec(),
+            results: results.to_vec(),
+            memory,
+            names,
+            extents,
+            sizes,
+        }
+    }
+}
+
+impl Func {
+    /// The builder of its body.
+    fn k<'a>(&self, ir: &'a mut Ir, op: Op) -> KernelBuilder<'a> {
+        KernelBuilder {
+            loc: ir.op_loc(op),
+            ir,
+            block: self.block,
+            entry: self.block,
+            multiples: FxHashMap::default(),
+            extents: self.extents.clone(),
+        }
+    }
+    /// Ends the body, and inserts a launch before `op` that gives its parameters these numbers.
+    fn launch(self, ir: &mut Ir, op: Op, sizes: &[i64]) -> Op {
+        let loc = Some(ir.op_loc(op));
+        let end = NewOp {
+            loc,
+            ..NewOp::default()
+        };
+        let end = ir.create_op(&kernel::RETURN, end);
+        ir.append_op(self.block, end);
+        let mut dims = Vec::new();
+        for &name in &self.names {
+            let name = ir.str(name).to_string();
+            dims.push(Dim::new(ir.named_extent(&name)));
+        }
+        let numbers = sizes.iter().map(|&size| Dim::fixed(size.unsigned_abs()));
+        dims.extend(numbers);
+        let callee = ir.sym(&self.symbol);
+        let callee = ir.attr(AttrKind::SymbolRef(vec![callee]));
+        let mut attrs = smallvec![(ir.sym("callee"), callee)];
+        if !dims.is_empty() {
+            let extents = ir.attr(AttrKind::Extents(dims));
+            attrs.push((ir.sym("extents"), extents));
+        }
+        let new = NewOp {
+            operands: self.inputs.iter().copied().collect(),
+            results: self.results.iter().map(|&ty| (ty, None)).collect(),
+            attrs,
+            loc,
+            ..NewOp::default()
+        };
+        let launch = ir.create_op(&kernel::LAUNCH, new);
+        ir.insert_before(op, launch);
+        launch
+    }
+}
+
+/// A loop without carried values.
+fn walk(
+    k: &mut KernelBuilder<'_>,
+    [from, to]: [Idx; 2],
+    map: Map,
+    body: impl FnOnce(&mut KernelBuilder<'_>, Idx) -> Option<()>,
+) -> Option<()> {
+    let open = k.open_loop([from, to, Idx::Const(1)], &[]);
+    let done = body(k, Idx::Value(open.iv));
+    k.close_loop(open, &[], map, &[]);
+    done
+}
+
+/// The sum of `value` and what a scanning loop has before it.
+fn scanned(k: &mut KernelBuilder<'_>, value: Value, before: Value) -> Value {
+    let ty = k.ir.value_type(value);
+    let kind = k.ir.string_attr("add");
+    k.value(&kernel::SCAN, &[value, before], &[("combine", kind)], ty)
+}

@@ -1,0 +1,119 @@
+//! Addresses of the elements of a tensor whose lines along one axis are numbered.
+
+use fuser_ir::types::ExtentExpr;
+use fuser_ir::{Extent, Ir, Sym, Value, layout};
+
+use crate::lower::build::{Idx, KernelBuilder};
+
+/// A run of lines: their number, and the elements from one to the next.
+#[derive(Clone, Debug)]
+struct Run {
+    count: ExtentExpr,
+    stride: ExtentExpr,
+}
+
+/// The lines of a tensor along an axis, in the order of its other axes.
+#[derive(Clone, Debug)]
+pub(super) struct Lines {
+    /// The other axes, outermost first.
+    runs: Vec<Run>,
+    /// The elements from one element of a line to the next.
+    step: ExtentExpr,
+}
+
+impl Lines {
+    /// The lines of `value` along axis `dim`; `None` if it is no tensor of known extents.
+    pub(super) fn of(ir: &Ir, value: Value, dim: usize) -> Option<Self> {
+        let tensor = ir.value_kind(value).as_tensor()?;
+        let mut strides = vec![ExtentExpr::constant(0); tensor.dims.len()];
+        let mut stride = ExtentExpr::constant(1);
+        for axis in layout::stored(ir, tensor).into_iter().rev() {
+            strides[axis] = stride.clone();
+            stride = stride.mul(&ir.extent_as_expr(tensor.dims[axis].extent)?)?;
+        }
+        let mut runs = Vec::new();
+        for (axis, extent) in tensor.dims.iter().enumerate() {
+            if axis != dim && !extent.broadcast && extent.extent != Extent::Static(1) {
+                runs.push(Run {
+                    count: ir.extent_as_expr(extent.extent)?,
+                    stride: strides[axis].clone(),
+                });
+            }
+        }
+        Some(Self {
+            runs,
+            step: strides.get(dim)?.clone(),
+        })
+    }
+    /// The lines of a tensor in which each line lies behind the one before.
+    pub(super) fn flat(lines: &ExtentExpr, length: &ExtentExpr) -> Self {
+        Self {
+            runs: vec![Run {
+                count: lines.clone(),
+                stride: length.clone(),
+            }],
+            step: ExtentExpr::constant(1),
+        }
+    }
+    /// The number of lines.
+    pub(super) fn count(&self) -> Option<ExtentExpr> {
+        let counts = self.runs.iter().map(|run| &run.count);
+        counts.fold(Some(ExtentExpr::constant(1)), |all, count| all?.mul(count))
+    }
+    /// Two tensors of equal lines: neighbouring axes that are one run in both become one.
+    pub(super) fn join(&mut self, other: &mut Self) {
+        let mut at = 1;
+        while at < self.runs.len().min(other.runs.len()) {
+            let whole = |lines: &Self| {
+                let (outer, inner) = (&lines.runs[at - 1], &lines.runs[at]);
+                inner.stride.mul(&inner.count).as_ref() == Some(&outer.stride)
+            };
+            if !(whole(self) && whole(other)) {
+                at += 1;
+                continue;
+            }
+            for lines in [&mut *self, &mut *other] {
+                let inner = lines.runs.remove(at);
+                let outer = &mut lines.runs[at - 1];
+                let count = outer.count.mul(&inner.count);
+                *outer = Run {
+                    count: count.unwrap_or_default(),
+                    stride: inner.stride,
+                };
+            }
+        }
+    }
+    /// The element before the first one of line number `line`.
+    pub(super) fn start(&self, k: &mut KernelBuilder<'_>, line: Idx) -> Option<Idx> {
+        let mut rest = line;
+        let mut sum = Idx::ZERO;
+        for (number, run) in self.runs.iter().enumerate().rev() {
+            let count = k.extent(&run.count)?;
+            let own = if number == 0 {
+                rest
+            } else {
+                k.rem(rest, count)
+            };
+            if number > 0 {
+                rest = k.div(rest, count);
+            }
+            let stride = k.extent(&run.stride)?;
+            let part = k.mul(own, stride);
+            sum = k.add(sum, part);
+        }
+        Some(sum)
+    }
+    /// The address of element `i` of the line that begins at `start`.
+    pub(super) fn at(&self, k: &mut KernelBuilder<'_>, start: Idx, i: Idx) -> Option<Idx> {
+        let step = k.extent(&self.step)?;
+        let part = k.mul(i, step);
+        Some(k.add(start, part))
+    }
+    /// The names of extents in the addresses.
+    pub(super) fn names(&self, names: &mut Vec<Sym>) {
+        let runs = self.runs.iter().flat_map(|run| [&run.count, &run.stride]);
+        for expr in runs.chain([&self.step]) {
+            names.extend(expr.terms.iter().flat_map(|(own, _)| own.iter().copied()));
+        }
+    }
+}
