@@ -15,7 +15,7 @@ use inkwell::targets::TargetMachine;
 use inkwell::values::PointerValue;
 
 use super::arith::Combiner;
-use super::types::{Shape, register};
+use super::types::{Shape, register, stored};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
 use crate::memory;
@@ -137,6 +137,10 @@ struct Exchanged<'e, 'ctx> {
 }
 
 impl<'e, 'ctx> Exchanged<'e, 'ctx> {
+    /// True if a value is one bit, which has a byte in memory.
+    fn is_bit(&self) -> bool {
+        self.dtype == DType::I1
+    }
     /// Combines the values of this thread's warp, or of its group if that is smaller.
     fn of_warp(part: &Part<'e, 'ctx>, block: &Block<'e, 'ctx>) -> Self {
         let redux = match part.combiner {
@@ -520,9 +524,10 @@ fn across_warps<'e, 'ctx>(
         if each == warps * block.cluster {
             part.end_redux();
         }
+        // Several bits would be loaded from one byte.
         let elem = match part.redux {
             Some(_) => Elem::Int(32),
-            None => register(part.dtype),
+            None => stored(part.dtype),
         };
         let room = partials(emit, elem, warps * part.lanes.len() as u32);
         rooms.push((room, elem, bytes, each));
@@ -534,6 +539,10 @@ fn across_warps<'e, 'ctx>(
             for (lane, &value) in (0..).zip(&part.lanes) {
                 let slot = at + i64::from(lane * warps * bytes);
                 let slot = memory::element(emit, room, Elem::Int(8), slot);
+                let value = match part.is_bit() {
+                    true => value.zext_or_trunc(8),
+                    false => value,
+                };
                 memory::store(emit, value, slot, bytes);
             }
         }
@@ -571,7 +580,11 @@ fn across_warps<'e, 'ctx>(
                     let slot = memory::element(emit, room, Elem::Int(8), slot);
                     let lanes = (vector > 1).then_some(vector);
                     let loaded = memory::load(emit, slot, elem, lanes, vector * bytes);
-                    read.extend((0..vector).map(|lane| loaded.lane(lane)));
+                    let own = (0..vector).map(|lane| loaded.lane(lane));
+                    match part.is_bit() {
+                        true => read.extend(own.map(|value| value.zext_or_trunc(1))),
+                        false => read.extend(own),
+                    }
                 }
             }
             let own = read.into_iter().reduce(|sum, next| part.apply(sum, next));
