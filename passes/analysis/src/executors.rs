@@ -110,26 +110,48 @@ static SDPA: Executor = Executor {
     },
 };
 
-/// The runtime's loop over the updates.
+/// The runtime's loop over the updates on a CPU; on a GPU the kernels of `lower-calls`.
 static SCATTER: Executor = Executor {
     name: "scatter",
-    doc: "scatters on the CPU, of any type and any layout",
+    doc: "scatters, of any type and any layout; on a GPU those for which sorting the indices takes less time than comparing all with all places",
     bias: false,
     takes: |target, call| {
         let &Call::Scatter {
-            single, overwrites, ..
+            each,
+            elements,
+            places,
+            single,
+            overwrites,
+            ..
         } = call
         else {
             return None;
         };
         // A kernel compares each element with the only index, and is fused with the ops around it.
-        let worth = match single && !overwrites {
-            true => Err(Refusal::OneUpdate),
-            false => Ok(()),
+        if single && !(overwrites && !target.is_gpu()) {
+            return Some(Err(Refusal::OneUpdate));
+        }
+        let pairs = elements.saturating_mul(each);
+        let least = match target.is_gpu() {
+            true => pairs_in_launches(target, places),
+            false => 0,
         };
-        Some(on_the_cpu(target).and(worth))
+        Some(match pairs < least {
+            true => Err(Refusal::FewPairs { pairs, least }),
+            false => Ok(()),
+        })
     },
 };
+
+/// The pairs of an element and an index that a GPU compares in the time of the launches that sort indices of an axis of
+/// `places` elements: three for each digit of 4 bits, and two that combine. A pair takes 6 instructions, of which a GPU
+/// executes half as many as it counts operations.
+fn pairs_in_launches(target: &Target, places: u64) -> u64 {
+    let digits = u64::from((u64::BITS - places.leading_zeros()).div_ceil(4));
+    let launches = 3 * digits + 2;
+    let us = launches.saturating_mul(target.launch_ns) / 1_000;
+    us.saturating_mul(target.flops_per_us) / 12
+}
 
 /// The runtime's own sort of lines on a CPU; on a GPU the kernels of `lower-calls`.
 static SORT: Executor = Executor {
@@ -212,6 +234,13 @@ pub enum Refusal {
     OtherTarget,
     /// A scatter has one update for each line.
     OneUpdate,
+    /// A scatter on a GPU compares so few pairs that launches of a sort would take longer.
+    FewPairs {
+        /// The elements of the result times the indices that each is compared with.
+        pairs: u64,
+        /// The least number of pairs that is worth it.
+        least: u64,
+    },
     /// The lines of a sort are so short that comparing all pairs executes fewer instructions.
     ShortLines {
         /// The elements of a line.
@@ -244,6 +273,9 @@ impl Refusal {
             Self::Off => "off".into(),
             Self::OtherTarget => "other-target".into(),
             Self::OneUpdate => "one-update".into(),
+            Self::FewPairs { pairs, least } => {
+                format!("few-pairs {{ pairs: {pairs}, least: {least} }}")
+            }
             Self::ShortLines { length, least } => {
                 format!("short-lines {{ length: {length}, least: {least} }}")
             }

@@ -35,6 +35,10 @@ pub enum Call {
         updates: u64,
         /// Elements of the result.
         elements: u64,
+        /// Updates of a line along the indexed axis.
+        each: u64,
+        /// Elements of such a line.
+        places: u64,
         /// True if each line along the indexed axis has one update.
         single: bool,
         /// True if the result overwrites the argument that is updated: the other elements are not copied.
@@ -104,15 +108,13 @@ impl Call {
             OpClass::Scatter => Some(Self::Scatter {
                 updates: elements(ir.operands(op).nth(2)?)?,
                 elements: elements(*ir.results(op).first()?)?,
+                each: along(ir, op, ir.operands(op).nth(2)?, bindings)?,
+                places: along(ir, op, *ir.results(op).first()?, bindings)?,
                 single: has_one_update(ir, op),
                 overwrites: overwrites(ir, op),
             }),
             OpClass::Sort => {
-                let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
-                let length = |value| {
-                    let tensor = ir.value_kind(value).as_tensor()?;
-                    Some(bindings.extent(ir, tensor.dims.get(dim)?.extent))
-                };
+                let length = |value| along(ir, op, value, bindings);
                 let (input, result) = (ir.operands(op).next()?, *ir.results(op).first()?);
                 let (length, kept) = (length(input)?, length(result)?);
                 let lines = elements(input)?.checked_div(length).unwrap_or(0);
@@ -259,6 +261,13 @@ impl Call {
             Self::Devices => format!("devices {name}"),
         }
     }
+}
+
+/// The extent of `value` along the axis `dim` of `op`.
+fn along(ir: &Ir, op: Op, value: Value, bindings: &Bindings) -> Option<u64> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let tensor = ir.value_kind(value).as_tensor()?;
+    Some(bindings.extent(ir, tensor.dims.get(dim)?.extent))
 }
 
 /// True if a scatter has one update for each line along its axis.

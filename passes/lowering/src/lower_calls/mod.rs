@@ -12,6 +12,7 @@
 //! ```
 //!
 //! - `sort.rs`: sorts, by digits.
+//! - `scatter.rs`: scatters, by a sort of their indices.
 //! - `counters.rs`: the ranks of elements by a digit.
 //! - `key.rs`: unsigned integers that order as elements do.
 //! - `places.rs`: addresses along any axis of any layout.
@@ -22,12 +23,13 @@
 mod counters;
 mod key;
 mod places;
+mod scatter;
 mod sort;
 
 use fuser_analysis::cost::Bindings;
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::{kernel, task};
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{DTypes, OpClass};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::MemSpace;
 use fuser_ir::{
@@ -40,15 +42,17 @@ use smallvec::smallvec;
 
 use crate::lower::build::{Idx, KernelBuilder, Map};
 use crate::lower::lower_to_kernel::NOT_LOWERED;
+use scatter::Scatter;
 use sort::Sort;
 
 /// `lower-calls`
 pub static LOWER_CALLS: PassDef = PassDef {
     name: "lower-calls",
-    summary: "turns the sorts that stay whole into kernels and launches, on a GPU",
+    summary: "turns sorts and scatters that stay whole into kernels and launches, on a GPU",
     doc: "For a GPU, each `fusion.sort` and `fusion.argsort` becomes launches of `kernel.func` ops of the module. A line of at most \
           2,176 elements is sorted by one block. Longer lines, and lines of named extents, are sorted by digits of 4 bits, with three \
-          launches for each. On a CPU these ops stay: a routine of the runtime runs them.",
+          launches for each. `fusion.index_put` and `fusion.scatter` become a sort of the indices and two launches, which find and \
+          combine the updates of each element. On a CPU these ops stay: routines of the runtime run them.",
     anchor: &["builtin.module"],
     options: &[TARGET, SHAPE],
     statistics: &[
@@ -78,7 +82,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
         for op in ctx.ir.walk(program) {
             let class = ctx.ir.def(op).map(|def| def.class);
-            if class == Some(OpClass::Sort) {
+            if matches!(class, Some(OpClass::Sort | OpClass::Scatter)) {
                 let segment = ctx.ir.parent_op(op).and_then(|op| ctx.ir.symbol_name(op));
                 let mut kernels = Kernels {
                     module,
@@ -96,8 +100,24 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
 
 /// Replaces `op` by launches.
 fn lower(ctx: &mut PassContext<'_>, op: Op, kernels: &mut Kernels<'_>) {
-    let sort = Sort::of(ctx.ir, op);
-    let Some(value) = sort.and_then(|sort| sort.lower(ctx.ir, kernels)) else {
+    let known = |value| {
+        let dtype = ctx.ir.value_kind(value).dtype();
+        dtype.is_some_and(|dtype| DTypes::KERNEL.contains(dtype))
+    };
+    let all = ctx.ir.operands(op).all(known);
+    let made = match ctx.ir.def(op).map(|def| def.class) {
+        _ if !all => None,
+        Some(OpClass::Scatter) => {
+            let scatter = Scatter::of(ctx.ir, op);
+            scatter.and_then(|scatter| scatter.lower(ctx.ir, kernels))
+        }
+        _ => {
+            let sort = Sort::of(ctx.ir, op);
+            let made = sort.and_then(|sort| sort.lower(ctx.ir, kernels));
+            made.and_then(|values| values.first().copied())
+        }
+    };
+    let Some(value) = made else {
         let name = ctx.ir.name(op).to_string();
         let message = format!("the extents of '{name}' are not known");
         let error = ctx.error_at(op, &NOT_LOWERED, message);

@@ -22,9 +22,11 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// The lines of `value` along axis `dim`; `None` if it is no tensor of known extents.
-    pub(super) fn of(ir: &Ir, value: Value, dim: usize) -> Option<Self> {
+    /// The lines of `value` along axis `dim`, as the axes of `like` count them; `None` if they are no tensors of equal
+    /// rank and known extents. Along an axis that `value` stores once, its lines are one.
+    pub(super) fn of(ir: &Ir, value: Value, like: Value, dim: usize) -> Option<Self> {
         let tensor = ir.value_kind(value).as_tensor()?;
+        let counted = ir.value_kind(like).as_tensor()?;
         let mut strides = vec![ExtentExpr::constant(0); tensor.dims.len()];
         let mut stride = ExtentExpr::constant(1);
         for axis in layout::stored(ir, tensor).into_iter().rev() {
@@ -32,11 +34,11 @@ impl Lines {
             stride = stride.mul(&ir.extent_as_expr(tensor.dims[axis].extent)?)?;
         }
         let mut runs = Vec::new();
-        for (axis, extent) in tensor.dims.iter().enumerate() {
+        for (axis, extent) in counted.dims.iter().enumerate() {
             if axis != dim && !extent.broadcast && extent.extent != Extent::Static(1) {
                 runs.push(Run {
                     count: ir.extent_as_expr(extent.extent)?,
-                    stride: strides[axis].clone(),
+                    stride: strides.get(axis)?.clone(),
                 });
             }
         }
@@ -54,6 +56,10 @@ impl Lines {
             }],
             step: ExtentExpr::constant(1),
         }
+    }
+    /// True if neighbours in a line are neighbours in memory.
+    pub(super) fn is_along(&self) -> bool {
+        self.step.as_constant() == Some(1)
     }
     /// The number of lines.
     pub(super) fn count(&self) -> Option<ExtentExpr> {

@@ -19,7 +19,7 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Dim, Ir, Op, OpDef, Sym, TypeId, Value};
 
 use super::counters::Counters;
-use super::key::{key, key_bits, key_type, unsigned};
+use super::key::Key;
 use super::places::Lines;
 use super::{Kernels, scanned, walk};
 use crate::lower::build::{Idx, KernelBuilder, Map};
@@ -52,13 +52,24 @@ enum End {
     Between,
 }
 
+/// What is wanted of the elements in their order.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The elements.
+    Elements,
+    /// Their indices, of this type.
+    Indices(DType),
+    /// Their keys and their indices, each a tensor of all lines.
+    Both,
+}
+
 /// A sort, as kernels see it.
 pub(super) struct Sort {
     op: Op,
-    dtype: DType,
-    descending: bool,
-    /// The type of the indices; `None` if the elements are wanted.
-    indices: Option<DType>,
+    /// The tensor whose lines are sorted.
+    input: Value,
+    pub(super) key: Key,
+    wanted: Wanted,
     lines: ExtentExpr,
     length: ExtentExpr,
     kept: ExtentExpr,
@@ -68,47 +79,78 @@ pub(super) struct Sort {
 }
 
 impl Sort {
-    /// The sort that `op` is; `None` where it is none, or has unknown extents.
+    /// The sort that `op` is; `None` if it has unknown extents.
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
-        let (x, y) = (ir.operand(op, 0), ir.result(op, 0));
-        let extent = |value| {
-            let dims = &ir.value_kind(value).as_tensor()?.dims;
-            ir.extent_as_expr(dims.get(dim)?.extent)
-        };
-        let (mut from, mut to) = (Lines::of(ir, x, dim)?, Lines::of(ir, y, dim)?);
+        let (input, result) = (ir.operand(op, 0), ir.result(op, 0));
+        let (mut from, mut to) = (Lines::of(ir, input, input, dim)?, Lines::of(ir, result, input, dim)?);
         from.join(&mut to);
-        let (lines, length) = (from.count()?, extent(x)?);
-        let indices = ir.get_attr(op, "of").is_some();
+        let (lines, length) = (from.count()?, axis(ir, input, dim)?);
+        let descending = ir.get_attr(op, "descending").is_some();
+        let wanted = match ir.get_attr(op, "of").is_some() {
+            true => Wanted::Indices(ir.value_kind(result).dtype()?),
+            false => Wanted::Elements,
+        };
         Some(Self {
             op,
-            dtype: ir.value_kind(x).dtype()?,
-            descending: ir.get_attr(op, "descending").is_some(),
-            indices: ir.value_kind(y).dtype().filter(|_| indices),
+            input,
+            key: Key::of_elements(ir.value_kind(input).dtype()?, descending),
+            wanted,
             between: Lines::flat(&lines, &length),
-            kept: extent(y)?,
+            kept: axis(ir, result, dim)?,
             lines,
             length,
             from,
             to,
         })
     }
-    /// Inserts the launches before the op; the value that replaces its result.
-    pub(super) fn lower(&self, ir: &mut Ir, kernels: &mut Kernels<'_>) -> Option<Value> {
+    /// A sort of indices of an axis of `extent` elements, for the op `op`: `lines` are those of `input`, along axis `dim`.
+    pub(super) fn of_places(
+        ir: &Ir,
+        op: Op,
+        (input, dim): (Value, usize),
+        from: Lines,
+        extent: &ExtentExpr,
+    ) -> Option<Self> {
+        let (lines, length) = (from.count()?, axis(ir, input, dim)?);
+        let between = Lines::flat(&lines, &length);
+        Some(Self {
+            op,
+            input,
+            key: Key::of_places(ir.value_kind(input).dtype()?, extent.clone()),
+            wanted: Wanted::Both,
+            to: between.clone(),
+            between,
+            kept: length.clone(),
+            lines,
+            length,
+            from,
+        })
+    }
+    /// Inserts the launches before the op; the values that are wanted.
+    pub(super) fn lower(&self, ir: &mut Ir, kernels: &mut Kernels<'_>) -> Option<Vec<Value>> {
+        let elements = self.lines.mul(&self.length)?;
+        let elements = Dim::new(ir.extent(elements)?);
+        let moved = ir.tensor(vec![elements], self.moved());
+        let indices = ir.tensor(vec![elements], self.index_type());
+        let results = match self.wanted {
+            Wanted::Both => vec![moved, indices],
+            _ => vec![ir.value_type(ir.result(self.op, 0))],
+        };
         match self.length.as_constant() {
-            Some(length) if length <= TILE => self.in_a_block(ir, kernels, length),
-            _ => self.by_passes(ir, kernels),
+            Some(length) if length <= TILE => self.in_a_block(ir, kernels, length, &results),
+            _ => self.by_passes(ir, kernels, [moved, indices], &results),
         }
     }
     /// The passes over digits.
-    fn passes(&self) -> u32 {
-        key_bits(self.dtype).div_ceil(DIGIT)
+    const fn passes(&self) -> u32 {
+        self.key.bits.div_ceil(DIGIT)
     }
     /// The type of what moves: elements, or keys.
     const fn moved(&self) -> DType {
-        match self.indices {
-            Some(_) => unsigned(self.dtype),
-            None => self.dtype,
+        match self.wanted {
+            Wanted::Elements => self.key.element,
+            _ => self.key.stored(),
         }
     }
     /// The type of indices between passes.
@@ -120,26 +162,24 @@ impl Sort {
         }
     }
     /// What moves for an element of the operand.
-    fn carried(&self, k: &mut KernelBuilder<'_>, element: Value) -> Value {
-        match self.indices {
-            Some(_) => {
-                let key = key(k, element, self.dtype, self.descending);
-                k.cast(key, self.moved())
-            }
-            None => element,
+    fn carried(&self, k: &mut KernelBuilder<'_>, element: Value) -> Option<Value> {
+        if self.wanted == Wanted::Elements {
+            return Some(element);
         }
+        let key = self.key.of(k, element)?;
+        Some(k.cast(key, self.moved()))
     }
     /// The key of what moves.
-    fn key_of(&self, k: &mut KernelBuilder<'_>, moved: Value) -> Value {
-        match self.indices {
-            Some(_) => k.cast(moved, key_type(self.dtype)),
-            None => key(k, moved, self.dtype, self.descending),
+    fn key_of(&self, k: &mut KernelBuilder<'_>, moved: Value) -> Option<Value> {
+        match self.wanted {
+            Wanted::Elements => self.key.of(k, moved),
+            _ => Some(k.cast(moved, self.key.wide())),
         }
     }
     /// The digit of a key from bit `shift` on.
     fn digit(&self, k: &mut KernelBuilder<'_>, key: Value, shift: Value) -> Idx {
         let low = k.binary(&fusion::LSHR, key, shift);
-        let mask = k.int_constant(DIGITS - 1, key_type(self.dtype));
+        let mask = k.int_constant(DIGITS - 1, self.key.wide());
         let digit = k.binary(&fusion::AND, low, mask);
         Idx::Value(k.cast(digit, DType::Index))
     }
@@ -147,9 +187,13 @@ impl Sort {
     // --- one block for a line --------------------------------------------------------------------------------------
 
     /// One launch, whose blocks sort a line of `length` elements each.
-    fn in_a_block(&self, ir: &mut Ir, kernels: &mut Kernels<'_>, length: i64) -> Option<Value> {
-        let (x, y) = (ir.operand(self.op, 0), ir.result(self.op, 0));
-        let result = ir.value_type(y);
+    fn in_a_block(
+        &self,
+        ir: &mut Ir,
+        kernels: &mut Kernels<'_>,
+        length: i64,
+        results: &[TypeId],
+    ) -> Option<Vec<Value>> {
         let threads = [32, 64]
             .into_iter()
             .find(|threads| length <= threads * EACH);
@@ -157,10 +201,11 @@ impl Sort {
         // An odd number of elements for each thread.
         let each = (length + threads - 1) / threads | 1;
         let items = Idx::Const(threads * each);
-        let func = kernels.open(ir, "sort", 0, &[x], &[result], &self.names(), threads);
-        let [x, y] = func.memory[..] else { return None };
+        let func = kernels.open(ir, "sort", 0, &[self.input], results, &self.names(), threads);
+        let (&x, stored) = func.memory.split_first()?;
+        let stored = stored.to_vec();
         let k = &mut func.k(ir, self.op);
-        let keys = k.alloc(&[items], key_type(self.dtype));
+        let keys = k.alloc(&[items], self.key.wide());
         // The order after an even number of passes, and behind it the one after an odd number.
         let orders = k.alloc(&[items, Idx::Const(2)], DType::I32);
         let counters = Counters::new(k, threads);
@@ -172,7 +217,7 @@ impl Sort {
         walk(k, [Idx::ZERO, n], Map::Thread, |k, i| {
             let at = self.from.at(k, start, i)?;
             let element = k.load(x, at, None);
-            let own = key(k, element, self.dtype, self.descending);
+            let own = self.key.of(k, element)?;
             k.store(own, keys, i);
             let index = narrow(k, i);
             k.store(index, orders, i);
@@ -182,7 +227,7 @@ impl Sort {
         walk(k, [Idx::ZERO, Idx::Const(passes)], Map::Seq, |k, pass| {
             let shift = k.mul(pass, Idx::Const(DIGIT.into()));
             let shift = k.index(shift);
-            let shift = k.cast(shift, key_type(self.dtype));
+            let shift = k.cast(shift, self.key.wide());
             let odd = k.rem(pass, Idx::Const(2));
             let read = k.mul(odd, items);
             let written = k.sub(items, read);
@@ -207,54 +252,63 @@ impl Sort {
             let last = k.mul(Idx::Const(passes % 2), items);
             let at = k.add(last, i);
             let from = k.load(orders, at, None);
-            let value = match self.indices {
-                Some(of) => k.cast(from, of),
-                None => {
-                    let from = Idx::Value(k.cast(from, DType::Index));
-                    let at = self.from.at(k, start, from)?;
-                    k.load(x, at, None)
+            let place = Idx::Value(k.cast(from, DType::Index));
+            let values = match self.wanted {
+                Wanted::Indices(of) => vec![k.cast(from, of)],
+                Wanted::Elements => {
+                    let at = self.from.at(k, start, place)?;
+                    vec![k.load(x, at, None)]
+                }
+                Wanted::Both => {
+                    let key = k.load(keys, place, None);
+                    vec![k.cast(key, self.moved()), k.cast(from, self.index_type())]
                 }
             };
             let at = self.to.at(k, target, i)?;
-            k.store(value, y, at);
+            for (value, &memory) in values.into_iter().zip(&stored) {
+                k.store(value, memory, at);
+            }
             Some(())
         })?;
         k.close_loop(grid, &[], Map::Grid, &[]);
         let launch = func.launch(ir, self.op, &[]);
-        Some(ir.result(launch, 0))
+        Some(ir.results(launch).to_vec())
     }
 
     // --- passes over memory ----------------------------------------------------------------------------------------
 
     /// The launches of all passes.
-    fn by_passes(&self, ir: &mut Ir, kernels: &mut Kernels<'_>) -> Option<Value> {
-        let elements = self.lines.mul(&self.length)?;
-        let elements = Dim::new(ir.extent(elements)?);
+    fn by_passes(
+        &self,
+        ir: &mut Ir,
+        kernels: &mut Kernels<'_>,
+        [moved, indices]: [TypeId; 2],
+        results: &[TypeId],
+    ) -> Option<Vec<Value>> {
         let parts = self.parts(kernels);
         let counts = ExtentExpr::constant(parts.checked_mul(DIGITS)?);
         let counts = self.lines.mul(&counts)?;
         let counts = Dim::new(ir.extent(counts)?);
         let counts = ir.tensor(vec![counts], DType::I64);
-        let moved = ir.tensor(vec![elements], self.moved());
-        let indices = ir.tensor(vec![elements], self.index_type());
-        let result = ir.value_type(ir.result(self.op, 0));
-        let mut read = vec![ir.operand(self.op, 0)];
+        let between = match self.wanted {
+            Wanted::Elements => vec![moved],
+            _ => vec![moved, indices],
+        };
+        let mut read = vec![self.input];
         for pass in 0..self.passes() {
             let from = if pass == 0 { End::Op } else { End::Between };
-            let last = pass + 1 == self.passes();
-            let (to, written) = match (last, self.indices) {
-                (true, _) => (End::Op, vec![result]),
-                (false, Some(_)) => (End::Between, vec![moved, indices]),
-                (false, None) => (End::Between, vec![moved]),
+            let (to, written) = match pass + 1 == self.passes() {
+                true => (End::Op, results),
+                false => (End::Between, &between[..]),
             };
             let shift = i64::from(pass * DIGIT);
             let hist = self.count(ir, kernels, from, parts, read[0], counts, shift)?;
             let offsets = self.offset(ir, kernels, parts, hist, counts)?;
             let mut operands = read.clone();
             operands.push(offsets);
-            read = self.place(ir, kernels, [from, to], parts, &operands, &written, shift)?;
+            read = self.place(ir, kernels, [from, to], parts, &operands, written, shift)?;
         }
-        read.first().copied()
+        Some(read)
     }
     /// The parts of a line: so many that all multiprocessors have work, and each part some tiles.
     fn parts(&self, kernels: &Kernels<'_>) -> i64 {
@@ -317,7 +371,7 @@ impl Sort {
         let shift_by = *func.sizes.first()?;
         let k = &mut func.k(ir, self.op);
         let counters = Counters::new(k, THREADS);
-        let shift_by = k.cast(shift_by, key_type(self.dtype));
+        let shift_by = k.cast(shift_by, self.key.wide());
         self.grid(k, parts, |k, part| {
             let lines = self.lines_of(from);
             let start = lines.start(k, part.line)?;
@@ -332,9 +386,9 @@ impl Sort {
                     let at = lines.at(k, start, Idx::Value(own.iv))?;
                     let mut moved = k.load(x, at, None);
                     if from == End::Op {
-                        moved = self.carried(k, moved);
+                        moved = self.carried(k, moved)?;
                     }
-                    let key = self.key_of(k, moved);
+                    let key = self.key_of(k, moved)?;
                     let digit = self.digit(k, key, shift_by);
                     counters.add(k, digit, thread);
                     k.close_loop(own, &[], Map::Seq, &[]);
@@ -427,7 +481,7 @@ impl Sort {
         let order = k.alloc(&[Idx::Const(TILE)], DType::I32);
         let bases = k.alloc(&[Idx::Const(DIGITS)], DType::I64);
         let counters = Counters::new(k, THREADS);
-        let shift_by = k.cast(shift_by, key_type(self.dtype));
+        let shift_by = k.cast(shift_by, self.key.wide());
         let kept = k.extent(&self.kept)?;
         let whole = self.kept == self.length;
         self.grid(k, parts, |k, part| {
@@ -456,10 +510,10 @@ impl Sort {
                 let at = source.at(k, start, number)?;
                 let mut moved = k.load(read[0], at, None);
                 if from == End::Op {
-                    moved = self.carried(k, moved);
+                    moved = self.carried(k, moved)?;
                 }
                 k.store(moved, tile, i);
-                let own = self.key_of(k, moved);
+                let own = self.key_of(k, moved)?;
                 let digit = self.digit(k, own, shift_by);
                 let digit = k.index(digit);
                 let digit = k.cast(digit, DType::U8);
@@ -500,17 +554,17 @@ impl Sort {
                 let base = k.load(bases, of, None);
                 let base = Idx::Value(k.cast(base, DType::Index));
                 let place = k.add(base, i);
-                let index = match (self.indices, indices) {
-                    (None, _) => None,
-                    (Some(_), Some((_, indices))) => Some(k.load(indices, from, None)),
-                    (Some(_), None) => {
+                let index = match (self.wanted, indices) {
+                    (Wanted::Elements, _) => None,
+                    (_, Some((_, indices))) => Some(k.load(indices, from, None)),
+                    (_, None) => {
                         let index = k.add(first, from);
                         let index = k.index(index);
                         Some(k.cast(index, self.index_type()))
                     }
                 };
-                let values = match (to, self.indices, index) {
-                    (End::Op, Some(of), Some(index)) => vec![k.cast(index, of)],
+                let values = match (to, self.wanted, index) {
+                    (End::Op, Wanted::Indices(of), Some(index)) => vec![k.cast(index, of)],
                     (_, _, index) => [moved].into_iter().chain(index).collect(),
                 };
                 let condition = (to == End::Op && !whole).then(|| {
@@ -551,7 +605,7 @@ impl Sort {
     fn names(&self) -> Vec<Sym> {
         let mut names = Vec::new();
         let all = [&self.lines, &self.length, &self.kept];
-        names.extend(all.into_iter().flat_map(names_of));
+        names.extend(all.into_iter().chain(self.key.extent()).flat_map(names_of));
         for lines in [&self.from, &self.to, &self.between] {
             lines.names(&mut names);
         }
@@ -570,8 +624,14 @@ struct Part {
     counts: Idx,
 }
 
+/// The extent of an axis of a tensor.
+pub(super) fn axis(ir: &Ir, value: Value, dim: usize) -> Option<ExtentExpr> {
+    let dims = &ir.value_kind(value).as_tensor()?.dims;
+    ir.extent_as_expr(dims.get(dim)?.extent)
+}
+
 /// The names in an extent.
-fn names_of(expr: &ExtentExpr) -> Vec<Sym> {
+pub(super) fn names_of(expr: &ExtentExpr) -> Vec<Sym> {
     let names = expr.terms.iter().flat_map(|(own, _)| own.iter().copied());
     names.collect()
 }
