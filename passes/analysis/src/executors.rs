@@ -128,7 +128,7 @@ static SCATTER: Executor = Executor {
             return None;
         };
         // A kernel compares each element with the only index, and is fused with the ops around it.
-        if single && !(overwrites && !target.is_gpu()) {
+        if single && (!overwrites || target.is_gpu()) {
             return Some(Err(Refusal::OneUpdate));
         }
         let pairs = elements.saturating_mul(each);

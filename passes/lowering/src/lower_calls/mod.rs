@@ -159,23 +159,43 @@ struct Func {
     sizes: Vec<Value>,
 }
 
+/// The name and the parameters of a kernel.
+struct Signature {
+    /// The word in its name.
+    word: &'static str,
+    /// Parameters that each launch gives a number.
+    sizes: usize,
+    /// The named extents that it computes with.
+    names: Vec<Sym>,
+    threads: i64,
+}
+
+const fn signature(word: &'static str, sizes: usize, names: Vec<Sym>, threads: i64) -> Signature {
+    Signature {
+        word,
+        sizes,
+        names,
+        threads,
+    }
+}
+
 impl Kernels<'_> {
-    /// A kernel that reads `inputs` and writes tensors of the types `results`, with `sizes` numbers as parameters behind
-    /// the extents `names`.
-    #[allow(clippy::too_many_arguments)]
+    /// A kernel that reads `inputs` and writes tensors of the types `results`.
     fn open(
         &mut self,
         ir: &mut Ir,
-        word: &str,
-        sizes: usize,
+        signature: Signature,
         inputs: &[Value],
         results: &[TypeId],
-        names: &[Sym],
-        threads: i64,
     ) -> Func {
+        let Signature {
+            word,
+            sizes,
+            mut names,
+            threads,
+        } = signature;
         let symbol = format!("{}_{word}{}", self.prefix, self.made);
         self.made += 1;
-        let mut names = names.to_vec();
         names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
         names.dedup();
         let region = ir.new_region();

@@ -63,8 +63,8 @@ impl Lines {
     }
     /// The number of lines.
     pub(super) fn count(&self) -> Option<ExtentExpr> {
-        let counts = self.runs.iter().map(|run| &run.count);
-        counts.fold(Some(ExtentExpr::constant(1)), |all, count| all?.mul(count))
+        let mut counts = self.runs.iter().map(|run| &run.count);
+        counts.try_fold(ExtentExpr::constant(1), |all, count| all.mul(count))
     }
     /// Two tensors of equal lines: neighbouring axes that are one run in both become one.
     pub(super) fn join(&mut self, other: &mut Self) {

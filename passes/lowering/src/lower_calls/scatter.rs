@@ -12,13 +12,14 @@
 
 use fuser_dialects::fusion;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{DType, Dim, Ir, Op, OpDef, Value};
+use fuser_ir::{DType, Dim, Ir, Op, Value};
 
 use super::key::Key;
 use super::places::Lines;
 use super::sort::{Sort, axis, names_of};
-use super::{Kernels, walk};
+use super::{Kernels, signature, walk};
 use crate::lower::build::{Idx, KernelBuilder, Map};
+use crate::lower::combine::Combine;
 
 /// Threads of a block.
 const THREADS: i64 = 128;
@@ -27,24 +28,22 @@ const SHARED: u64 = 4 * THREADS.unsigned_abs();
 /// Halvings that leave one element of a line of unknown length.
 const HALVINGS: u32 = 62;
 
-/// The combination of two elements; `None` if the last update stays.
-type Combination = Option<(&'static OpDef, &'static str)>;
-
-/// The words of `combine`.
-static COMBINES: &[(&str, Combination)] = &[
+/// The words of `combine`; `None` if the last update stays.
+static COMBINES: &[(&str, Option<Combine>)] = &[
     ("set", None),
-    ("add", Some((&fusion::ADD, "add"))),
-    ("mul", Some((&fusion::MUL, "mul"))),
-    ("max", Some((&fusion::MAXIMUM, "max"))),
-    ("min", Some((&fusion::MINIMUM, "min"))),
+    ("add", Some(Combine::Add)),
+    ("mul", Some(Combine::Mul)),
+    ("max", Some(Combine::Max)),
+    ("min", Some(Combine::Min)),
 ];
 
 /// A scatter, as kernels see it.
 pub(super) struct Scatter {
     op: Op,
-    combine: Combination,
-    /// The type in which elements are combined.
-    wide: DType,
+    /// `None` if the last update stays.
+    combine: Option<Combine>,
+    /// The type of an element.
+    dtype: DType,
     /// The places of a line, and its updates.
     places: ExtentExpr,
     updates: ExtentExpr,
@@ -68,7 +67,6 @@ impl Scatter {
         let combine = ir.str_of(op, "combine")?;
         let (_, combine) = COMBINES.iter().find(|(word, _)| *word == combine)?;
         let dtype = ir.value_kind(result).dtype()?;
-        let sums = matches!(combine, Some((_, "add" | "mul"))) && dtype.is_float();
         let one = ExtentExpr::constant(1);
         let whole = ir.rank(indices) != ir.rank(dest);
         let lines_of = |value| Lines::of(ir, value, result, dim);
@@ -81,7 +79,7 @@ impl Scatter {
         Some(Self {
             op,
             combine: *combine,
-            wide: if sums { dtype.compute() } else { dtype },
+            dtype,
             places: axis(ir, result, dim)?,
             updates: axis(ir, updates, dim)?,
             lines: if whole { one.clone() } else { all.clone() },
@@ -112,12 +110,22 @@ impl Scatter {
         let extent = Dim::new(ir.extent(all.clone())?);
         let ty = ir.tensor(vec![extent], DType::I64);
         let none = key.none();
-        let func = kernels.open(ir, "first", 0, &[keys], &[ty], &self.names(), THREADS);
-        let [keys, first] = func.memory[..] else { return None };
+        let func = kernels.open(
+            ir,
+            signature("first", 0, self.names(), THREADS),
+            &[keys],
+            &[ty],
+        );
+        let [keys, first] = func.memory[..] else {
+            return None;
+        };
         let k = &mut func.k(ir, self.op);
         let (all, n) = (k.extent(&all)?, k.extent(&self.updates)?);
         let bounds = k.extent(&bounds)?;
-        let halvings = self.updates.as_constant().and_then(|n| u64::try_from(n).ok());
+        let halvings = self
+            .updates
+            .as_constant()
+            .and_then(|n| u64::try_from(n).ok());
         let halvings = halvings.map_or(HALVINGS, |n| u64::BITS - n.leading_zeros());
         each(k, all, |k, i| {
             let (line, place) = (k.div(i, bounds), k.rem(i, bounds));
@@ -129,7 +137,9 @@ impl Scatter {
             let limits = [k.index(Idx::ZERO), k.index(n)];
             let steps = [Idx::ZERO, Idx::Const(halvings.into()), Idx::Const(1)];
             let open = k.open_loop(steps, &limits);
-            let [low, high] = open.args[..] else { return None };
+            let [low, high] = open.args[..] else {
+                return None;
+            };
             let open_range = k.compare("lt", low, high);
             let sum = k.binary(&fusion::ADD, low, high);
             let two = k.int_constant(2, DType::Index);
@@ -167,7 +177,12 @@ impl Scatter {
         let result = ir.value_type(ir.result(self.op, 0));
         let operands = [dest, updates, order, first];
         let shared = self.shares(kernels);
-        let func = kernels.open(ir, "combine", 0, &operands, &[result], &self.names(), THREADS);
+        let func = kernels.open(
+            ir,
+            signature("combine", 0, self.names(), THREADS),
+            &operands,
+            &[result],
+        );
         let [dest, updates, order, first, result] = func.memory[..] else {
             return None;
         };
@@ -231,11 +246,10 @@ impl Scatter {
             let at = self.tensors[1].at(k, updates, index)?;
             Some(k.load(memory.updates, at, None))
         };
-        let result_type = k.ir.value_kind(old).dtype()?;
         let [low, high] = [from, to].map(|idx| k.index(idx));
         let some = k.compare("lt", low, high);
         let at = self.tensors[2].at(k, result, place)?;
-        let Some((def, word)) = self.combine else {
+        let Some(function) = self.combine else {
             k.store(old, memory.result, at);
             let open = k.open_if();
             let last = k.sub(to, Idx::Const(1));
@@ -244,19 +258,20 @@ impl Scatter {
             k.close_if(open, some);
             return Some(());
         };
-        let first = neutral(k, word, self.wide);
-        let combine: &[&str] = match map {
-            Map::Thread => &[word],
+        let wide = function.accumulator(self.dtype);
+        let first = function.identity(k, self.dtype);
+        let words: &[&str] = match map {
+            Map::Thread => &[function.name()],
             _ => &[],
         };
         let open = k.open_loop([from, to, Idx::Const(1)], &[first]);
         let value = update(k, Idx::Value(open.iv))?;
-        let value = k.cast(value, self.wide);
-        let next = k.binary(def, open.args[0], value);
-        let all = k.close_loop(open, &[next], map, combine)[0];
-        let wide = k.cast(old, self.wide);
-        let all = k.binary(def, all, wide);
-        let all = k.cast(all, result_type);
+        let value = k.cast(value, wide);
+        let next = function.apply(k, open.args[0], value);
+        let all = k.close_loop(open, &[next], map, words)[0];
+        let before = k.cast(old, wide);
+        let all = function.apply(k, all, before);
+        let all = k.cast(all, self.dtype);
         // An element without updates keeps its bits.
         let value = k.select(some, all, old);
         k.store(value, memory.result, at);
@@ -298,19 +313,4 @@ fn each(
             body(k, i)
         })
     })
-}
-
-/// The element of type `dtype` that changes nothing.
-fn neutral(k: &mut KernelBuilder<'_>, word: &str, dtype: DType) -> Value {
-    let (low, high) = dtype.int_range();
-    let (float, int) = match word {
-        "mul" => (1.0, 1),
-        "max" => (f64::NEG_INFINITY, low),
-        "min" => (f64::INFINITY, high),
-        _ => (0.0, 0),
-    };
-    match dtype.is_float() {
-        true => k.float_constant(float, dtype),
-        false => k.int_constant(int, dtype),
-    }
 }

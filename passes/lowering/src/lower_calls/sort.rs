@@ -16,12 +16,12 @@
 
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{AttrKind, DType, Dim, Ir, Op, OpDef, Sym, TypeId, Value};
+use fuser_ir::{AttrKind, DType, Dim, Ir, Op, Sym, TypeId, Value};
 
 use super::counters::Counters;
 use super::key::Key;
 use super::places::Lines;
-use super::{Kernels, scanned, walk};
+use super::{Kernels, scanned, signature, walk};
 use crate::lower::build::{Idx, KernelBuilder, Map};
 
 /// Bits of a digit.
@@ -43,7 +43,7 @@ const TILES: u64 = 4;
 /// Parts for each multiprocessor.
 const PARTS: u64 = 4;
 
-/// What a pass reads or writes.
+/// One end of a pass: what it reads, or what it writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The operand or the result of the op.
@@ -52,7 +52,7 @@ enum End {
     Between,
 }
 
-/// What is wanted of the elements in their order.
+/// The results of a sort.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wanted {
     /// The elements.
@@ -61,6 +61,17 @@ enum Wanted {
     Indices(DType),
     /// Their keys and their indices, each a tensor of all lines.
     Both,
+}
+
+/// A pass over a digit.
+#[derive(Clone, Copy)]
+struct Pass {
+    from: End,
+    to: End,
+    /// The parts of a line.
+    parts: i64,
+    /// The first bit of the digit.
+    shift: i64,
 }
 
 /// A sort, as kernels see it.
@@ -83,7 +94,10 @@ impl Sort {
     pub(super) fn of(ir: &Ir, op: Op) -> Option<Self> {
         let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
         let (input, result) = (ir.operand(op, 0), ir.result(op, 0));
-        let (mut from, mut to) = (Lines::of(ir, input, input, dim)?, Lines::of(ir, result, input, dim)?);
+        let (mut from, mut to) = (
+            Lines::of(ir, input, input, dim)?,
+            Lines::of(ir, result, input, dim)?,
+        );
         from.join(&mut to);
         let (lines, length) = (from.count()?, axis(ir, input, dim)?);
         let descending = ir.get_attr(op, "descending").is_some();
@@ -146,7 +160,7 @@ impl Sort {
     const fn passes(&self) -> u32 {
         self.key.bits.div_ceil(DIGIT)
     }
-    /// The type of what moves: elements, or keys.
+    /// The type that moves: that of elements, or that of keys.
     const fn moved(&self) -> DType {
         match self.wanted {
             Wanted::Elements => self.key.element,
@@ -161,7 +175,7 @@ impl Sort {
             false => DType::I64,
         }
     }
-    /// What moves for an element of the operand.
+    /// The element or key that moves for an element of the operand.
     fn carried(&self, k: &mut KernelBuilder<'_>, element: Value) -> Option<Value> {
         if self.wanted == Wanted::Elements {
             return Some(element);
@@ -169,7 +183,7 @@ impl Sort {
         let key = self.key.of(k, element)?;
         Some(k.cast(key, self.moved()))
     }
-    /// The key of what moves.
+    /// The key of an element or key that moves.
     fn key_of(&self, k: &mut KernelBuilder<'_>, moved: Value) -> Option<Value> {
         match self.wanted {
             Wanted::Elements => self.key.of(k, moved),
@@ -199,9 +213,14 @@ impl Sort {
             .find(|threads| length <= threads * EACH);
         let threads = threads.unwrap_or(THREADS);
         // An odd number of elements for each thread.
-        let each = (length + threads - 1) / threads | 1;
+        let each = ((length + threads - 1) / threads) | 1;
         let items = Idx::Const(threads * each);
-        let func = kernels.open(ir, "sort", 0, &[self.input], results, &self.names(), threads);
+        let func = kernels.open(
+            ir,
+            signature("sort", 0, self.names(), threads),
+            &[self.input],
+            results,
+        );
         let (&x, stored) = func.memory.split_first()?;
         let stored = stored.to_vec();
         let k = &mut func.k(ir, self.op);
@@ -301,12 +320,16 @@ impl Sort {
                 true => (End::Op, results),
                 false => (End::Between, &between[..]),
             };
-            let shift = i64::from(pass * DIGIT);
-            let hist = self.count(ir, kernels, from, parts, read[0], counts, shift)?;
+            let pass = Pass {
+                from,
+                to,
+                parts,
+                shift: i64::from(pass * DIGIT),
+            };
+            let hist = self.count(ir, kernels, pass, read[0], counts)?;
             let offsets = self.offset(ir, kernels, parts, hist, counts)?;
-            let mut operands = read.clone();
-            operands.push(offsets);
-            read = self.place(ir, kernels, [from, to], parts, &operands, written, shift)?;
+            read.push(offsets);
+            read = self.place(ir, kernels, pass, &read, written)?;
         }
         Some(read)
     }
@@ -353,18 +376,22 @@ impl Sort {
         })
     }
     /// The launch that counts the digits of each part.
-    #[allow(clippy::too_many_arguments)]
     fn count(
         &self,
         ir: &mut Ir,
         kernels: &mut Kernels<'_>,
-        from: End,
-        parts: i64,
+        Pass {
+            from, parts, shift, ..
+        }: Pass,
         read: Value,
         counts: TypeId,
-        shift: i64,
     ) -> Option<Value> {
-        let func = kernels.open(ir, "count", 1, &[read], &[counts], &self.names(), THREADS);
+        let func = kernels.open(
+            ir,
+            signature("count", 1, self.names(), THREADS),
+            &[read],
+            &[counts],
+        );
         let [x, hist] = func.memory[..] else {
             return None;
         };
@@ -425,12 +452,9 @@ impl Sort {
     ) -> Option<Value> {
         let func = kernels.open(
             ir,
-            "offset",
-            0,
+            signature("offset", 0, names_of(&self.lines), ADDERS),
             &[hist],
             &[counts],
-            &names_of(&self.lines),
-            ADDERS,
         );
         let [hist, offsets] = func.memory[..] else {
             return None;
@@ -454,18 +478,25 @@ impl Sort {
         Some(ir.result(launch, 0))
     }
     /// The launch that moves elements to their places.
-    #[allow(clippy::too_many_arguments)]
     fn place(
         &self,
         ir: &mut Ir,
         kernels: &mut Kernels<'_>,
-        [from, to]: [End; 2],
-        parts: i64,
+        Pass {
+            from,
+            to,
+            parts,
+            shift,
+        }: Pass,
         operands: &[Value],
         written: &[TypeId],
-        shift: i64,
     ) -> Option<Vec<Value>> {
-        let func = kernels.open(ir, "place", 1, operands, written, &self.names(), THREADS);
+        let func = kernels.open(
+            ir,
+            signature("place", 1, self.names(), THREADS),
+            operands,
+            written,
+        );
         let (read, rest) = func.memory.split_at(operands.len() - 1);
         let (offsets, stored) = rest.split_first()?;
         let (read, offsets, stored) = (read.to_vec(), *offsets, stored.to_vec());
@@ -548,8 +579,11 @@ impl Sort {
             })?;
             walk(k, [Idx::ZERO, count], Map::Thread, |k, i| {
                 let both = k.load(order, i, None);
-                let of = parted(k, both, &fusion::LSHR, NUMBERS.ilog2().into());
-                let from = parted(k, both, &fusion::AND, NUMBERS - 1);
+                let number = k.int_constant(NUMBERS.ilog2(), DType::I32);
+                let of = k.binary(&fusion::LSHR, both, number);
+                let number = k.int_constant(NUMBERS - 1, DType::I32);
+                let from = k.binary(&fusion::AND, both, number);
+                let [of, from] = [of, from].map(|part| Idx::Value(k.cast(part, DType::Index)));
                 let moved = k.load(tile, from, None);
                 let base = k.load(bases, of, None);
                 let base = Idx::Value(k.cast(base, DType::Index));
@@ -634,13 +668,6 @@ pub(super) fn axis(ir: &Ir, value: Value, dim: usize) -> Option<ExtentExpr> {
 pub(super) fn names_of(expr: &ExtentExpr) -> Vec<Sym> {
     let names = expr.terms.iter().flat_map(|(own, _)| own.iter().copied());
     names.collect()
-}
-
-/// A part of a word.
-fn parted(k: &mut KernelBuilder<'_>, word: Value, def: &'static OpDef, by: i64) -> Idx {
-    let by = k.int_constant(by, DType::I32);
-    let part = k.binary(def, word, by);
-    Idx::Value(k.cast(part, DType::Index))
 }
 
 /// An index of a tile as a shorter number.
