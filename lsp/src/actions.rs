@@ -8,6 +8,7 @@ use fuser_ir::Diagnostic;
 use serde_json::{Value, json};
 
 use crate::analysis::Part;
+use crate::commands;
 use crate::diagnose;
 use crate::navigate::{count, edits_of};
 use crate::server::{Answer, Query};
@@ -38,7 +39,22 @@ pub fn actions(query: &Query<'_>) -> Answer {
             actions.extend(action(query, part, diagnostic));
         }
     }
+    let commands = commands::fixes(&query.analysis.text, &wanted).into_iter();
+    actions.extend(commands.map(|fix| {
+        let edit = json!({"range": query.analysis.text.range(fix.bytes), "newText": fix.by});
+        quick_fix(query, &fix.by, &fix.diagnostic, vec![edit])
+    }));
     Ok(json!(actions))
+}
+
+fn quick_fix(query: &Query<'_>, by: &str, diagnostic: &Value, edits: Vec<Value>) -> Value {
+    json!({
+        "title": format!("Write `{by}`"),
+        "kind": "quickfix",
+        "isPreferred": true,
+        "diagnostics": [diagnostic],
+        "edit": edits_of(query, edits),
+    })
 }
 
 /// The mend of a diagnostic: all of its fixes together.
@@ -57,13 +73,8 @@ fn action(query: &Query<'_>, part: &Part, diagnostic: &Diagnostic) -> Option<Val
     let edit =
         |(bytes, by): (Range<usize>, &str)| json!({"range": text.range(bytes), "newText": by});
     let edits = fixes.into_iter().map(edit).collect();
-    Some(json!({
-        "title": format!("Write `{first}`"),
-        "kind": "quickfix",
-        "isPreferred": true,
-        "diagnostics": [diagnose::diagnostic(query.uri, query.analysis, diagnostic)],
-        "edit": edits_of(query, edits),
-    }))
+    let diagnostic = diagnose::diagnostic(query.uri, query.analysis, diagnostic);
+    Some(quick_fix(query, first, &diagnostic, edits))
 }
 
 /// True if the text has fewer such diagnostics with these fixes, which ascend.

@@ -14,6 +14,10 @@ use crate::text::Text;
 
 /// The keyword of a command in a comment.
 const RUN: &str = "RUN:";
+/// The words of a message before the name that is meant.
+const SUGGESTION: &str = "did you mean '";
+/// The maximum number of fixes tried for one request; each reads all commands again.
+const MOST: usize = 16;
 
 /// A word of a command as the tool gets it, and its bytes in the document.
 struct Word {
@@ -21,21 +25,78 @@ struct Word {
     bytes: Range<usize>,
 }
 
+/// A mistake of a command.
+struct Mistake {
+    message: String,
+    bytes: Range<usize>,
+}
+
+/// Every mistake of a text.
+fn all_mistakes(text: &str) -> Vec<Mistake> {
+    let commands = commands(text);
+    let found = commands.iter().flat_map(|command| {
+        let messages = mistakes(command).into_iter();
+        messages.map(|message| Mistake {
+            bytes: place(command, &message),
+            message,
+        })
+    });
+    found.collect()
+}
+
 /// One diagnostic for each mistake.
 pub fn diagnostics(text: &Text) -> Vec<Value> {
-    let mut found = Vec::new();
-    for command in commands(text.as_str()) {
-        for message in mistakes(&command) {
-            let bytes = place(&command, &message);
-            found.push(json!({
-                "range": text.range(bytes),
-                "severity": diagnose::ERROR,
-                "source": "fuser",
-                "message": message,
-            }));
-        }
-    }
-    found
+    let found = all_mistakes(text.as_str()).into_iter();
+    found.map(|mistake| diagnostic(text, &mistake)).collect()
+}
+
+fn diagnostic(text: &Text, mistake: &Mistake) -> Value {
+    json!({
+        "range": text.range(mistake.bytes.clone()),
+        "severity": diagnose::ERROR,
+        "source": "fuser",
+        "message": mistake.message,
+    })
+}
+
+/// A fix for a mistake: its diagnostic, the bytes that it replaces, and the text in their place.
+pub struct Fix {
+    pub diagnostic: Value,
+    pub bytes: Range<usize>,
+    pub by: String,
+}
+
+/// The fixes for the mistakes whose bytes `wanted` touches. A fix leaves fewer of its mistake, and may uncover others.
+pub fn fixes(text: &Text, wanted: &Range<usize>) -> Vec<Fix> {
+    let all = all_mistakes(text.as_str());
+    let touched = |m: &&Mistake| m.bytes.start <= wanted.end && wanted.start <= m.bytes.end;
+    let fix = |mistake: &Mistake| {
+        let (bytes, by) = meant(text, mistake)?;
+        let mut mended = text.as_str().to_owned();
+        mended.replace_range(bytes.clone(), by);
+        let like = |all: &[Mistake]| all.iter().filter(|m| m.message == mistake.message).count();
+        (like(&all_mistakes(&mended)) < like(&all)).then(|| Fix {
+            diagnostic: diagnostic(text, mistake),
+            bytes,
+            by: by.to_owned(),
+        })
+    };
+    all.iter()
+        .filter(touched)
+        .take(MOST)
+        .filter_map(fix)
+        .collect()
+}
+
+/// The bytes of the first name that a message quotes, and the name that it suggests.
+fn meant<'m>(text: &Text, mistake: &'m Mistake) -> Option<(Range<usize>, &'m str)> {
+    let (before, behind) = mistake.message.split_once(SUGGESTION)?;
+    let by = behind.split('\'').next()?;
+    let wrong = before.split('\'').skip(1).step_by(2);
+    let at = |name: &str| Some((text.part(mistake.bytes.clone()).find(name)?, name.len()));
+    let (at, length) = wrong.filter(|name| !name.is_empty()).find_map(at)?;
+    let start = mistake.bytes.start + at;
+    Some((start..start + length, by))
 }
 
 /// The messages of the tool that the command calls; none for another program.

@@ -303,7 +303,15 @@ fn checks(findings: &Findings<'_>, check: &Check) -> String {
     };
     let failures = all().flat_map(|c| &c.outputs).filter_map(failure);
     let unchecked = check.outputs.iter().filter_map(unchecked);
-    let details: String = failures.chain(unchecked).collect();
+    let undecided = whole.into_iter().flat_map(|c| &c.outputs);
+    let undecided = undecided.filter(|o| o.report.status == Status::NotChecked);
+    let undecided = undecided.map(|o| {
+        format!(
+            "  on whole numbers, bounds of '{}' are too wide to decide: the check of the given inputs counts\n",
+            o.name
+        )
+    });
+    let details: String = failures.chain(unchecked).chain(undecided).collect();
     format!("{}{details}  {outcome}\n", columns(&rows))
 }
 

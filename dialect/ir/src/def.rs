@@ -577,6 +577,13 @@ pub const fn region(name: &'static str, doc: &'static str) -> RegionDef {
 }
 
 impl OpDef {
+    /// One op of the example, without results and types: `fusion.add %x, %y`; `None` if it has a region.
+    pub fn form(&self) -> Option<&'static str> {
+        let line = self.example.lines().last()?;
+        let op = line.find(self.name).map(|at| &line[at..])?;
+        let op = op.split_once(" : ").map_or(op, |(op, _)| op);
+        (!op.contains(['{', '}'])).then_some(op)
+    }
     /// An op with nothing but a name: `OpDef { name: ..., ..OpDef::EMPTY }`.
     pub const EMPTY: OpDef = OpDef {
         name: "",

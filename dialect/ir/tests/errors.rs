@@ -114,7 +114,7 @@ help: did you mean `lt`?
 t.fir:1:7: error: [FIR0214] `t.all` has no clause `cuont`
 1 | t.all cuont 1
   |       ^^^^^
-help: its clauses are dims, shape, to, ty, count, value, kind, predicate, flag, callee, names, any
+help: did you mean `count`?
 ",
     );
     expect(

@@ -191,10 +191,16 @@ impl Parser<'_> {
                 None if before.ends_with(|c: char| c.is_ascii_digit()) && word == "f" => {
                     "a number has no suffix".into()
                 }
-                None if def.clauses.is_empty() => "it has no clauses".into(),
                 None => {
                     let names: Vec<&str> = def.clauses.iter().map(|c| c.name).collect();
-                    format!("its clauses are {}", names.join(", "))
+                    let clauses = match names.is_empty() {
+                        true => "it has no clauses".to_owned(),
+                        false => format!("its clauses are {}", names.join(", ")),
+                    };
+                    let form = def
+                        .form()
+                        .map_or(String::new(), |form| format!(": `{form}`"));
+                    clauses + &form
                 }
             },
         }

@@ -46,6 +46,7 @@ static HINTS: &[Hint] = &[
     types_of_operands,
     positive,
     region_types,
+    form,
 ];
 
 /// The unexpected token with the tokens around it, without tokens inside lists.
@@ -315,6 +316,15 @@ fn open_body(a: &Around<'_>) -> Option<String> {
     (colon && body).then(|| "a body stands in braces: `{ ... }`".into())
 }
 
+/// `%a [0:4]` behind the name of an operation.
+fn form(a: &Around<'_>) -> Option<String> {
+    let form = a.def?.form()?;
+    let inside = [Tok::OpName, Tok::ValueId]
+        .iter()
+        .any(|&kind| a.before(1) == Some(kind));
+    inside.then(|| format!("an example of its form: `{form}`"))
+}
+
 // --- operands
 
 /// `z = fusion.exp %x` after a brace that was mistaken for that of a dictionary.
@@ -340,9 +350,11 @@ fn constant_number(a: &Around<'_>) -> Option<String> {
     match a.before(1)? {
         Tok::Comma if a.is_number() && a.before(2) == Some(Tok::ValueId) => Some(VALUES.into()),
         Tok::OpName if a.is_number() && a.behind(1) == Some(Tok::Comma) => Some(VALUES.into()),
-        Tok::OpName if a.is_number() => Some(
-            "what an operation takes besides operands stands behind a word: `value 2.0`".into(),
-        ),
+        Tok::OpName if a.is_number() && a.def.is_none_or(|def| def.clause("value").is_some()) => {
+            Some(
+                "what an operation takes besides operands stands behind a word: `value 2.0`".into(),
+            )
+        }
         Tok::OpName if dense => Some(
             "what an operation takes besides operands stands behind a word: `value dense<1.0>`"
                 .into(),
