@@ -3,7 +3,9 @@
 import copy
 import itertools
 import math
+import subprocess
 import sys
+import tempfile
 import unittest
 import unittest.mock
 
@@ -17,7 +19,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule
 from torch.nn import functional as F
 
-from fuser.torch import backend, graphs, runtime
+from fuser.torch import backend, graphs, import_exported, runtime
 from fuser.torch.backend import Options, compile_graph
 
 aten = torch.ops.aten
@@ -998,6 +1000,106 @@ class Recomputation(unittest.TestCase):
             saved[recompute] = graphs()[begun].results
         # The loss, the left operand and the product; without it five values more.
         self.assertEqual(saved, {True: 3, False: 8})
+
+
+class Attend(torch.nn.Module):
+    """Rotary positions, heads of keys for several heads of queries, and a gate."""
+
+    def __init__(self, width=24, heads=4, keys=2):
+        super().__init__()
+        self.heads, self.keys, self.each = heads, keys, width // heads
+        self.q = torch.nn.Linear(width, width, bias=False)
+        self.kv = torch.nn.Linear(width, 2 * keys * self.each)
+        self.norm = torch.nn.RMSNorm(width)
+        angles = torch.arange(32)[:, None] * 0.1 ** (torch.arange(self.each) / self.each)
+        self.register_buffer("cos", angles.cos())
+
+    def forward(self, x):
+        b, t, width = x.shape
+        y = self.norm(x)
+        split = lambda z, n: z.view(b, t, n, self.each).transpose(1, 2)  # noqa: E731
+        k, v = self.kv(y).chunk(2, -1)
+        q, k = (split(z, n) * self.cos[:t] for z, n in ((self.q(y), self.heads), (k, self.keys)))
+        z = F.scaled_dot_product_attention(q, k, split(v, self.keys), is_causal=True, enable_gqa=True)
+        return {"sum": x + F.silu(z.transpose(1, 2).reshape(b, t, width)), "top": z.topk(3, dim=-1)}
+
+
+class Export(unittest.TestCase):
+    """`import_exported` beside the model in f64."""
+
+    def agrees(self, model, *args, **more):
+        exported = import_exported(torch.export.export(model.eval(), args, **more))
+        self.beside(exported, model, *args)
+        return exported
+
+    def beside(self, exported, model, *args):
+        made, wide = exported(*args), copy.deepcopy(model).double()
+        with torch.no_grad():
+            wanted = wide(*[a.double() if a.is_floating_point() else a for a in args])
+        leaves = torch.utils._pytree.tree_leaves
+        for a, b in zip(leaves(made), leaves(wanted), strict=True):
+            self.assertEqual(a.shape, b.shape)
+            bound = 2.0**-18 * max(1.0, float(b.double().abs().max())) if b.numel() else 0.0
+            self.assertLessEqual(float((a.double() - b.double()).abs().max()) if b.numel() else 0.0, bound)
+
+    def test_convolutions_and_pools(self):
+        nn = torch.nn
+        self.agrees(nn.Sequential(nn.Conv2d(3, 8, 7, 2, 3), nn.BatchNorm2d(8), nn.MaxPool2d(3, 2, 1), nn.Conv2d(8, 8, 3, groups=4, dilation=2, padding=2),
+                                  nn.AvgPool2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(8, 5)), torch.randn(2, 3, 33, 35))
+        self.agrees(nn.Sequential(nn.ConvTranspose2d(4, 6, 3, 2, 1, output_padding=1, groups=2, dilation=2), nn.SiLU(), nn.Upsample(scale_factor=2)),
+                    torch.randn(2, 4, 7, 6))
+        self.agrees(nn.Sequential(nn.Conv1d(4, 6, 5, padding="same"), nn.MaxPool1d(2, ceil_mode=True), nn.ConvTranspose1d(6, 3, 4, 3)), torch.randn(2, 4, 11))
+        self.agrees(nn.Sequential(nn.Conv3d(2, 3, 3, padding=1), nn.GELU()), torch.randn(1, 2, 5, 4, 6))
+
+    def test_named_extents(self):
+        model, b, t = Attend(), torch.export.Dim("b", min=1, max=64), torch.export.Dim("t", min=2, max=30)
+        exported = self.agrees(model, torch.randn(2, 9, 24), dynamic_shapes=({0: b, 1: t},))
+        for shape in ((1, 2, 24), (5, 13, 24), (3, 30, 24)):
+            self.beside(exported, model, torch.randn(*shape))
+
+    def test_what_has_no_lowering_is_told_at_once(self):
+        class Noise(torch.nn.Module):
+            def forward(self, x):
+                return torch.randn_like(x) + torch.linalg.det(x)
+
+        with self.assertRaisesRegex(ValueError, "(?s)randn_like.*no lowering.*linalg_det"):
+            import_exported(torch.export.export(Noise(), (torch.randn(3, 3),)))
+
+        class Count(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.register_buffer("n", torch.zeros(3))
+
+            def forward(self, x):
+                self.n.add_(x)
+                return self.n * 2
+
+        with self.assertRaisesRegex(ValueError, "writes into 'n'"):
+            import_exported(torch.export.export(Count(), (torch.randn(3),)))
+
+    def test_other_arguments_are_refused(self):
+        exported = self.agrees(torch.nn.Linear(4, 3), torch.randn(2, 4))
+        with self.assertRaises(TypeError):
+            exported(torch.randn(2, 4), torch.randn(2, 4))
+        with self.assertRaises(Exception):
+            exported(torch.randn(2, 5))
+
+    def test_a_saved_model_runs_without_torch(self):
+        model = torch.nn.Sequential(torch.nn.Embedding(7, 4), torch.nn.Linear(4, 3)).eval()
+        x = torch.tensor([[1, 6, 0]])
+        with tempfile.TemporaryDirectory() as folder:
+            import_exported(torch.export.export(model, (x,))).save(folder)
+            script = (
+                "import sys, numpy, fuser\n"
+                "state = dict(numpy.load(sys.argv[1] + '/state.npz'))\n"
+                "program = fuser.Program.from_file(sys.argv[1] + '/program.fir')\n"
+                "given = [state.get(info['name'], numpy.array([[1, 6, 0]])) for info in program.inputs]\n"
+                "print(program.compile()(*given).tolist())\n"
+                "assert 'torch' not in sys.modules\n"
+            )
+            made = subprocess.run([sys.executable, "-c", script, folder], capture_output=True, text=True)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        torch.testing.assert_close(torch.tensor(eval(made.stdout)), model(x).detach())
 
 
 if __name__ == "__main__":

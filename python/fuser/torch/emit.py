@@ -145,8 +145,8 @@ class Emitter:
         self.place = ""  # the location that the next lines have
         self.places = []
 
-    def input(self, dtype, shape, order=None):
-        name = f"i{len(self.inputs)}"
+    def input(self, dtype, shape, order=None, name=None):
+        name = name or f"i{len(self.inputs)}"
         self.inputs.append(f"%{name}: {type_text(dtype, shape, order)}")
         return Value(name, dtype, shape)
 
