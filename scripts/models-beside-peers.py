@@ -10,6 +10,7 @@ Each row has a process of its own, bound to as many processors as it has threads
 
 Both sides have the same inputs and are timed in turns, in rounds of at least 20 ms each. A time is
 the median of all rounds. `compile` is the first call, from tracing to the result, without caches.
+Ours is timed as it was built: a debug build packs the operands of products far more slowly.
 
 Errors are those of the first call, each as a part of the greatest magnitude of its array: of JAX
 and ours against JAX in f64 on the same inputs, and of ours against JAX. `WRONG` marks a row where
@@ -477,8 +478,8 @@ def prepared(name, mode, dtype):
     make, optimizer = ROWS[name]
     params, given, target, model = make(Draw())
     is_float = lambda x: np.issubdtype(x.dtype, np.floating)
-    in_dtype = lambda tree: jax.tree.map(lambda x: jnp.array(x, dtype if is_float(x) else None), tree)
-    params, given, target = in_dtype((params, given, target))
+    in_dtype = lambda x: jnp.array(x, dtype if is_float(x) else None)
+    params, given, target = jax.tree.map(in_dtype, (params, given, target))
     if mode == "forward":
         return lambda params, given: model(params, given, False), (params, given), ()
 
@@ -492,7 +493,8 @@ def prepared(name, mode, dtype):
         return jnp.square(wide(made) - wide(target)).mean(), others
 
     def step(state, given, target):
-        (value, others), grads = jax.value_and_grad(loss, has_aux=True)(state["params"], given, target)
+        gradient = jax.value_and_grad(loss, has_aux=True)
+        (value, others), grads = gradient(state["params"], given, target)
         return {"adam": adam, "sgd": sgd}[optimizer](state, grads), value, others
 
     state = jax.tree.map(jnp.array, started(params, optimizer))
@@ -529,6 +531,11 @@ def compared(theirs, ours, right, dtype):
             if wrong is None or errors[1] > wrong[1]:
                 wrong = jax.tree_util.keystr(path) or "the result", errors[1], errors[0]
     return worst, wrong
+
+
+def begin(stage):
+    """Tells the process that waits for this one, for the case that this one ends by a signal."""
+    print(f"stage: {stage}", file=sys.stderr, flush=True)
 
 
 class Side:
@@ -568,19 +575,23 @@ def first_line(error):
 
 def measure(name, mode, dtype, rounds):
     function, args, donated = prepared(name, mode, DTYPES[dtype])
+    begin("JAX in f64")
     right = in_f64(function, args)
+    begin("JAX")
     jits = {side: jit_of(side) for side in ("jax", "ours")}
     for jit in jits.values():
         jit(lambda x: x + 1)(jnp.ones(8))  # loads what every first call needs
     theirs = Side(jits["jax"], function, args, donated)
     sides = [theirs]
     found = {"errors": [max(map(error, *map(jax.tree.leaves, (theirs.results, right))))]}
+    begin("ours")
     try:
         ours = Side(jits["ours"], function, args, donated)
         sides.append(ours)
         found["errors"], found["wrong"] = compared(theirs.results, ours.results, right, dtype)
     except Exception as refused:
-        found["error"] = first_line(refused)
+        found["stage"], found["error"] = "ours", first_line(refused)
+    begin("calls in turns")
     right = function = args = None
     counts = []
     for side in sides:
@@ -616,7 +627,7 @@ def peak(name, mode, dtype, side):
 
 def in_process(threads, limit, **of_row):
     """The findings of a row from a process of its own, on as many processors as it has threads."""
-    flags = f"{os.environ.get('XLA_FLAGS', '')}"
+    flags = os.environ.get("XLA_FLAGS", "")
     if threads == 1:
         flags += " --xla_cpu_multi_thread_eigen=false"
     all_cpus = os.sched_getaffinity(0)
@@ -630,12 +641,18 @@ def in_process(threads, limit, **of_row):
         return {"error": f"not done after {limit} s"}
     finally:
         os.sched_setaffinity(0, all_cpus)
-    if done.returncode == 0:
-        return json.loads(done.stdout.splitlines()[-1])
     told = [line for line in done.stderr.splitlines() if line.strip()]
+    stages = [line.removeprefix("stage: ") for line in told if line.startswith("stage: ")]
+    stage = stages[-1] if stages else "start"
+    if done.returncode == 0:
+        found = json.loads(done.stdout.splitlines()[-1])
+        if "error" in found:
+            found["error"] = f"{found.get('stage', stage)}: {found['error']}"
+        return found
     panics = [at for at, line in enumerate(told) if "panicked at" in line]
     told = " ".join(told[panics[0] : panics[0] + 2]) if panics else told[-1] if told else ""
-    return {"error": f"exit status {done.returncode}: {told}"}
+    told = "" if told.startswith("stage: ") else f", {told}"
+    return {"error": f"{stage}: exit status {done.returncode}{told}"}
 
 
 def cell(values, at, form="{:.2f}"):
@@ -712,9 +729,10 @@ def main():
         print(f"\nWRONG: {note}")
     if ratios:
         worst = max(ratios, key=ratios.get)
-        print(f"\nours over JAX, of {len(ratios)} of {len(rows)} rows: geometric mean "
-              f"{geometric(list(ratios.values())):.2f}, worst {ratios[worst]:.2f} ({worst}); "
-              f"compile: geometric mean {geometric(compiles):.2f}, worst {max(compiles):.2f}")  # fmt: skip
+        mean = geometric(list(ratios.values()))
+        print(f"\nours over JAX, {len(ratios)} of {len(rows)} rows: geometric mean {mean:.2f}")
+        print(f"worst {ratios[worst]:.2f}: {worst}")
+        print(f"compile: geometric mean {geometric(compiles):.2f}, worst {max(compiles):.2f}")
     return 1 if failed else 0
 
 

@@ -10,7 +10,7 @@ use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
 use fuser_ir::{Ir, Op, TypeKind, Value};
 use fuser_pass::{Remark, RemarkValue};
-use fuser_passes::cost::{Bindings, Copies, Model, Objective, plan_ops};
+use fuser_passes::cost::{Bindings, Copies, Kind, Model, Objective, plan_ops};
 use fuser_passes::{FRONT, report};
 
 use super::touched::touched;
@@ -353,6 +353,9 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
     let mut names: Vec<&String> = planned.keys().chain(moved.keys()).collect();
     names.sort();
     names.dedup();
+    // A call is no plan of loops, also where it became kernels of its own (`lower-calls`).
+    let calls = calls(&drawn, program);
+    names.retain(|name| !calls.contains(*name));
     let of = |list: &Segments, name: &String| list.get(name).copied().unwrap_or_default();
     let other = |name: &String| {
         let own = |r: &&Remark| {
@@ -372,6 +375,14 @@ pub fn compare(ir: &Ir, module: Op, program: Op, model: &Model) -> Compared {
         given_up: other(name),
     };
     Compared::Segments(names.into_iter().map(row).collect())
+}
+
+/// The names of segments that are calls.
+fn calls(ir: &Ir, program: Op) -> Vec<String> {
+    let segments = ir.children(program).into_iter();
+    let calls = segments.filter(|&op| ir.str_of(op, "kind") == Some(Kind::Library.name()));
+    let names = calls.filter_map(|op| ir.symbol_name(op).map(str::to_owned));
+    names.collect()
 }
 
 /// The elements of operands and results of the ops of each segment, counted once per sweep that has them, and results

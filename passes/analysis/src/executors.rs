@@ -133,7 +133,7 @@ static SCATTER: Executor = Executor {
         }
         let pairs = elements.saturating_mul(each);
         let least = match target.is_gpu() {
-            true => pairs_in_launches(target, places),
+            true => pairs_in_launches(target, [each, places]),
             false => 0,
         };
         Some(match pairs < least {
@@ -143,15 +143,18 @@ static SCATTER: Executor = Executor {
     },
 };
 
-/// The pairs of an element and an index that a GPU compares in the time of the launches that sort indices of an axis of
-/// `places` elements: three for each digit of 4 bits, and two that combine. A pair takes 6 instructions, of which a GPU
-/// executes half as many as it counts operations.
-fn pairs_in_launches(target: &Target, places: u64) -> u64 {
+/// The pairs of an element and an index that a GPU compares in the time of the launches that sort `each` indices of an
+/// axis of `places` elements and combine: one, or three for each digit of 4 bits, and two. A pair takes 6 instructions, of
+/// which a GPU executes half as many as it counts operations.
+fn pairs_in_launches(target: &Target, [each, places]: [u64; 2]) -> u64 {
     let digits = u64::from((u64::BITS - places.leading_zeros()).div_ceil(4));
-    let launches = 3 * digits + 2;
-    let us = launches.saturating_mul(target.launch_ns) / 1_000;
+    let sort = if each <= LONGEST_TILE { 1 } else { 3 * digits };
+    let us = (sort + 2).saturating_mul(target.launch_ns) / 1_000;
     us.saturating_mul(target.flops_per_us) / 12
 }
+
+/// The elements of a line that one block of a GPU sorts, at most.
+pub const LONGEST_TILE: u64 = 2_176;
 
 /// The runtime's own sort of lines on a CPU; on a GPU the kernels of `lower-calls`.
 static SORT: Executor = Executor {

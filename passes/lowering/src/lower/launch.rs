@@ -142,7 +142,7 @@ pub fn lower_sweep(
         return Err(Unsupported {
             op,
             reason: format!("'{}' has no code generation", ir.name(op)),
-            help: "run 'decompose' before 'segment': it takes the op apart".into(),
+            help: "run 'decompose' before 'segment': it takes the op apart, or leaves it for a segment of its own".into(),
         });
     }
     let axes = Axes::build(ir, &ops)

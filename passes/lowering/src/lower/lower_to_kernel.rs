@@ -5,10 +5,10 @@ use fuser_dialects::task;
 use fuser_ir::clone::Mapping;
 use fuser_ir::def::DTypes;
 use fuser_ir::diag::CodeDef;
-use fuser_ir::{Block, DType, Diagnostics, Op, Sym, Value};
+use fuser_ir::{Block, DType, Diagnostics, Ir, Op, Sym, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::launch::{Launches, lower_sweep};
 use crate::form::{Form, ORIGINS, form_and_inputs};
@@ -76,8 +76,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .children(ctx.op)
         .into_iter()
         .filter(|&op| ctx.ir.is(op, &task::PROGRAM));
-    for program in programs.collect::<Vec<_>>() {
-        lower_program(ctx, program, module, (&target, &multiples));
+    let programs: Vec<Op> = programs.collect();
+    let mut names = Names::of(ctx.ir, ctx.op);
+    for program in programs {
+        lower_program(ctx, program, module, (&target, &multiples), &mut names);
     }
     Ok(())
 }
@@ -88,7 +90,36 @@ type Known<'a> = (&'a Target, &'a FxHashMap<Sym, i64>);
 /// The lowered sweeps of a program, by form, with their inputs.
 type Lowered = FxHashMap<Form, (Vec<Value>, Launches)>;
 
-fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: Known<'_>) {
+/// The symbols of a module.
+struct Names(FxHashSet<String>);
+
+impl Names {
+    fn of(ir: &Ir, module: Op) -> Self {
+        let ops = ir.children(module).into_iter();
+        Self(
+            ops.filter_map(|op| Some(ir.symbol_name(op)?.to_owned()))
+                .collect(),
+        )
+    }
+    /// A name that no symbol has, nor a kernel that combines partial results: `wanted`, or with a number behind it.
+    fn take(&mut self, wanted: String) -> String {
+        let free =
+            |name: &String| !self.0.contains(name) && !self.0.contains(&format!("{name}_combine0"));
+        let others = (1..).map(|number: u64| format!("{wanted}_{number}"));
+        let name = std::iter::once(wanted.clone()).chain(others).find(free);
+        let name = name.unwrap_or(wanted);
+        self.0.insert(name.clone());
+        name
+    }
+}
+
+fn lower_program(
+    ctx: &mut PassContext<'_>,
+    program: Op,
+    module: Block,
+    known: Known<'_>,
+    names: &mut Names,
+) {
     let mut lowered = Lowered::default();
     let prefix = ctx.ir.symbol_name(program).unwrap_or("program").to_string();
     for segment in ctx.ir.children(program) {
@@ -99,14 +130,8 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: K
             .into_iter()
             .filter(|&op| ctx.ir.is(op, &task::SWEEP));
         for (index, sweep) in sweeps.collect::<Vec<_>>().into_iter().enumerate() {
-            lower(
-                ctx,
-                sweep,
-                &format!("{prefix}_{name}_{index}"),
-                module,
-                known,
-                &mut lowered,
-            );
+            let wanted = format!("{prefix}_{name}_{index}");
+            lower(ctx, sweep, (names, wanted), module, known, &mut lowered);
         }
     }
 }
@@ -114,7 +139,7 @@ fn lower_program(ctx: &mut PassContext<'_>, program: Op, module: Block, known: K
 fn lower(
     ctx: &mut PassContext<'_>,
     sweep: Op,
-    symbol: &str,
+    (names, wanted): (&mut Names, String),
     module: Block,
     known: Known<'_>,
     lowered: &mut Lowered,
@@ -142,7 +167,8 @@ fn lower(
         ctx.report(diagnostic.help(help));
         return;
     }
-    match lower_sweep(ctx.ir, sweep, symbol, module, known) {
+    let symbol = names.take(wanted);
+    match lower_sweep(ctx.ir, sweep, &symbol, module, known) {
         Ok(launches) => {
             ctx.count("sweeps", 1);
             ctx.count("kernels", launches.count() as u64);

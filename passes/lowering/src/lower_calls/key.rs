@@ -14,6 +14,9 @@ use fuser_ir::{AttrKind, DType, Value};
 
 use crate::lower::build::KernelBuilder;
 
+/// Bits of the indices of an axis of a named extent: no GPU has memory for 2^40 elements.
+const NAMED: u32 = 40;
+
 /// The order of keys.
 #[derive(Clone, Debug)]
 enum Order {
@@ -46,10 +49,10 @@ impl Key {
     pub(super) fn of_places(element: DType, extent: ExtentExpr) -> Self {
         let most = extent.as_constant().and_then(|n| u64::try_from(n).ok());
         // The greatest key is that of no place.
-        let bits = most.map(|n| u64::BITS - n.leading_zeros());
+        let bits = most.map_or(NAMED, |n| u64::BITS - n.leading_zeros());
         Self {
             element,
-            bits: bits.map_or(element.bits(), |bits| bits.clamp(1, element.bits())),
+            bits: bits.clamp(1, element.bits()),
             order: Order::Places(extent),
         }
     }

@@ -31,6 +31,7 @@ use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::{DTypes, OpClass};
 use fuser_ir::ir::NewOp;
+use fuser_ir::symbols::SymbolTable;
 use fuser_ir::types::MemSpace;
 use fuser_ir::{
     AttrKind, Block, DType, Diagnostics, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value,
@@ -75,6 +76,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         return Ok(());
     };
     let bindings = targets::bindings(ctx)?;
+    let mut symbols = SymbolTable::of(ctx.ir, ctx.op);
     for program in ctx.ir.children(ctx.op) {
         if !ctx.ir.is(program, &task::PROGRAM) {
             continue;
@@ -88,6 +90,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                     module,
                     target: &target,
                     bindings: &bindings,
+                    symbols: &mut symbols,
                     prefix: format!("{prefix}_{}", segment.unwrap_or("call")),
                     made: 0,
                 };
@@ -140,6 +143,7 @@ struct Kernels<'a> {
     module: Block,
     target: &'a Target,
     bindings: &'a Bindings,
+    symbols: &'a mut SymbolTable,
     /// The beginning of their names.
     prefix: String,
     made: u64,
@@ -147,7 +151,7 @@ struct Kernels<'a> {
 
 /// A kernel whose body is being filled.
 struct Func {
-    symbol: String,
+    symbol: Sym,
     block: Block,
     inputs: Vec<Value>,
     results: Vec<TypeId>,
@@ -194,7 +198,7 @@ impl Kernels<'_> {
             mut names,
             threads,
         } = signature;
-        let symbol = format!("{}_{word}{}", self.prefix, self.made);
+        let wanted = format!("{}_{word}{}", self.prefix, self.made);
         self.made += 1;
         names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
         names.dedup();
@@ -224,11 +228,9 @@ impl Kernels<'_> {
         params.resize(params.len() + names.len() + sizes.len(), index);
         let ty = ir.function_type(params, vec![]);
         let function_type = ir.attr(AttrKind::Type(ty));
-        let sym_name = ir.string_attr(&symbol);
         let threads = ir.int_attr(threads);
         let attrs = smallvec![
             (ir.sym("function_type"), function_type),
-            (ir.sym("sym_name"), sym_name),
             (ir.sym("threads"), threads),
         ];
         let new = NewOp {
@@ -239,7 +241,7 @@ impl Kernels<'_> {
         let func = ir.create_op(&kernel::FUNC, new);
         ir.append_op(self.module, func);
         Func {
-            symbol,
+            symbol: self.symbols.insert(ir, func, &wanted),
             block,
             inputs: inputs.to_vec(),
             results: results.to_vec(),
@@ -279,8 +281,7 @@ impl Func {
         }
         let numbers = sizes.iter().map(|&size| Dim::fixed(size.unsigned_abs()));
         dims.extend(numbers);
-        let callee = ir.sym(&self.symbol);
-        let callee = ir.attr(AttrKind::SymbolRef(vec![callee]));
+        let callee = ir.attr(AttrKind::SymbolRef(vec![self.symbol]));
         let mut attrs = smallvec![(ir.sym("callee"), callee)];
         if !dims.is_empty() {
             let extents = ir.attr(AttrKind::Extents(dims));

@@ -66,8 +66,8 @@ impl Lines {
         let mut counts = self.runs.iter().map(|run| &run.count);
         counts.try_fold(ExtentExpr::constant(1), |all, count| all.mul(count))
     }
-    /// Two tensors of equal lines: neighbouring axes that are one run in both become one.
-    pub(super) fn join(&mut self, other: &mut Self) {
+    /// Two tensors of equal lines: neighbouring axes that are one run in both become one; `None` on overflow.
+    pub(super) fn join(&mut self, other: &mut Self) -> Option<()> {
         let mut at = 1;
         while at < self.runs.len().min(other.runs.len()) {
             let whole = |lines: &Self| {
@@ -83,11 +83,12 @@ impl Lines {
                 let outer = &mut lines.runs[at - 1];
                 let count = outer.count.mul(&inner.count);
                 *outer = Run {
-                    count: count.unwrap_or_default(),
+                    count: count?,
                     stride: inner.stride,
                 };
             }
         }
+        Some(())
     }
     /// The element before the first one of line number `line`.
     pub(super) fn start(&self, k: &mut KernelBuilder<'_>, line: Idx) -> Option<Idx> {

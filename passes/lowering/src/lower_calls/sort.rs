@@ -14,6 +14,7 @@
 //!
 //! `fusion.sort` moves the elements; `fusion.argsort` moves keys and indices.
 
+use fuser_analysis::executors::LONGEST_TILE;
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Dim, Ir, Op, Sym, TypeId, Value};
@@ -34,6 +35,7 @@ const EACH: i64 = 17;
 const THREADS: i64 = 128;
 /// Elements of a tile.
 const TILE: i64 = THREADS * EACH;
+const _: () = assert!(TILE.unsigned_abs() == LONGEST_TILE);
 /// A power of two above the number of every element of a tile.
 const NUMBERS: i64 = 1 << 12;
 /// Threads that add up the counts of all parts.
@@ -98,7 +100,7 @@ impl Sort {
             Lines::of(ir, input, input, dim)?,
             Lines::of(ir, result, input, dim)?,
         );
-        from.join(&mut to);
+        from.join(&mut to)?;
         let (lines, length) = (from.count()?, axis(ir, input, dim)?);
         let descending = ir.get_attr(op, "descending").is_some();
         let wanted = match ir.get_attr(op, "of").is_some() {

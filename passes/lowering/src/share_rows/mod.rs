@@ -31,12 +31,12 @@ mod rows;
 
 use fuser_analysis::cost::blocks::row_threads;
 use fuser_analysis::targets::{self, TARGET};
-use fuser_dialects::kernel::rounds::{MOST_ROUNDS, Rounds};
+use fuser_dialects::kernel::rounds::{self, MOST_ROUNDS, Rounds};
 use fuser_dialects::kernel::{self, WARP};
 use fuser_dialects::task::updates;
 use fuser_ir::clone::Mapping;
 use fuser_ir::types::{MemSpace, TypeKind};
-use fuser_ir::{DType, Ir, Op, Value};
+use fuser_ir::{AttrKind, DType, Ir, Op, Value};
 use fuser_pass::{PassDef, StatDef};
 use fuser_target::Target;
 use rustc_hash::FxHashMap;
@@ -147,6 +147,13 @@ fn share(ir: &mut Ir, func: Op, target: &Target) -> u64 {
         }
     }
     ir.inline_block_before(allocs, grid);
+    // Of a result each element is stored once: groups, which cannot wait, need not.
+    let body = ir.body(func, 0).into_iter();
+    let stores = body.flat_map(|body| rounds::stores_in_groups(ir, body));
+    for store in stores.collect::<Vec<_>>() {
+        let once = ir.attr(AttrKind::Unit);
+        ir.set_attr(store, kernel::ONCE, once);
+    }
     let threads = loops.first().map_or(1, |(_, groups)| groups.threads);
     let threads = ir.int_attr(threads);
     ir.set_attr(func, "threads", threads);
