@@ -26,6 +26,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import functools
+import inspect
 import itertools
 import logging
 from typing import Any, Callable, Sequence
@@ -54,8 +55,9 @@ _in_program = contextvars.ContextVar("fuser_in_program", default=False)
 class _Function:
     """A flat function on arrays of these types, traced when it is first looked at. Functions are equal if they are the same object."""
 
-    def __init__(self, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], name: str, fallback: bool):
+    def __init__(self, fun: Callable[..., Sequence[Any]], avals: Sequence[Any], name: str, fallback: bool, donated: frozenset[int] = frozenset()):
         self._fun, self._avals, self.name, self.fallback = fun, [_spec(a) for a in avals], name, fallback
+        self._donated = donated
         self._derived: dict[Any, _Function | _Derivative] = {}
         self._programs: dict[Any, _fuser.XlaProgram | None] = {}
 
@@ -66,6 +68,18 @@ class _Function:
     @functools.cached_property
     def flat(self) -> Callable[..., list[Any]]:
         return core.jaxpr_as_fun(self.closed)
+
+    @functools.cached_property
+    def aliases(self) -> list[int | None]:
+        """The donated argument that each result overwrites: of equal types the first, as JAX pairs them."""
+        free = [(i, _type_of(self._avals[i])) for i in sorted(self._donated)]
+        found = []
+        for aval in self.closed.out_avals:
+            pair = next((pair for pair in free if pair[1] == _type_of(aval)), None)
+            if pair:
+                free.remove(pair)
+            found.append(pair[0] if pair else None)
+        return found
 
     @functools.cached_property
     def eager(self) -> Callable[..., list[Any]]:
@@ -174,6 +188,10 @@ def _spec(aval: Any) -> jax.ShapeDtypeStruct:
     return jax.ShapeDtypeStruct(aval.shape, aval.dtype, weak_type=getattr(aval, "weak_type", False))
 
 
+def _type_of(aval: Any) -> tuple[Any, ...]:
+    return aval.shape, aval.dtype
+
+
 def _moves(aval: Any) -> bool:
     """True if arrays of the type have tangents."""
     return jax.dtypes.issubdtype(aval.dtype, np.inexact)
@@ -183,8 +201,11 @@ def _is_key(aval: Any) -> bool:
     return jax.dtypes.issubdtype(getattr(aval, "dtype", None), jax.dtypes.prng_key)
 
 
-def _call(closed: core.ClosedJaxpr, args: Sequence[Any], name: str, fallback: bool) -> list[Any]:
-    """Runs a traced function by the primitive. Arguments that are returned, and what is returned twice, are not computed."""
+def _call(closed: core.ClosedJaxpr, args: Sequence[Any], name: str, fallback: bool, donated: Sequence[Any] = ()) -> list[Any]:
+    """Runs a traced function by the primitive. Arguments that are returned, and what is returned twice, are not computed.
+
+    The values `donated` may be overwritten.
+    """
     jaxpr = closed.jaxpr
     if jaxpr.effects:
         _tell(name, fallback, f"it has effects: {', '.join(sorted(map(str, jaxpr.effects)))}")
@@ -196,16 +217,19 @@ def _call(closed: core.ClosedJaxpr, args: Sequence[Any], name: str, fallback: bo
         given = [v for v in within if v not in held]
         inner = jaxpr.replace(constvars=list(held), invars=given, outvars=outs, debug_info=jaxpr.debug_info.with_unknown_names())
         inner = core.ClosedJaxpr(inner, list(held.values()))
-        within.update(zip(outs, _bind(inner, [within[v] for v in given], name, fallback)))
+        returned = [within[v] for v in jaxpr.outvars if not isinstance(v, core.Literal) and v in within]
+        lost = {id(x) for x in donated} - {id(x) for x in returned}
+        overwritten = frozenset(i for i, v in enumerate(given) if id(within[v]) in lost)
+        within.update(zip(outs, _bind(inner, [within[v] for v in given], name, fallback, overwritten)))
     return [v.val if isinstance(v, core.Literal) else within[v] for v in jaxpr.outvars]
 
 
-def _bind(closed: core.ClosedJaxpr, args: Sequence[Any], name: str, fallback: bool) -> list[Any]:
+def _bind(closed: core.ClosedJaxpr, args: Sequence[Any], name: str, fallback: bool, donated: frozenset[int] = frozenset()) -> list[Any]:
     """Binds the primitive. A key of `jax.random` goes as its bits."""
     ins, outs = closed.in_avals, closed.out_avals
     flat = core.jaxpr_as_fun(closed)
     if not any(map(_is_key, (*ins, *outs))):
-        return fuser_call.bind(*args, function=_Function(flat, ins, name, fallback))
+        return fuser_call.bind(*args, function=_Function(flat, ins, name, fallback, donated))
 
     impls: dict[Any, Any] = {}
 
@@ -327,7 +351,9 @@ def _lower_call(ctx, *operands, function):
     program = None if _in_program.get() else _program(ctx, function)
     if program is None:
         return _lower_inline(ctx, *operands, function=function)
-    return jax.ffi.ffi_lowering("fuser_run")(ctx, *operands, program=program.text)
+    # Of an operand that is not donated after all, XLA makes a copy first.
+    aliases = {operand: result for result, operand in enumerate(function.aliases) if operand is not None}
+    return jax.ffi.ffi_lowering("fuser_run", operand_output_aliases=aliases)(ctx, *operands, program=program.text)
 
 
 def _lower_tangent(ctx, *operands, derivative):
@@ -353,7 +379,7 @@ def _compiled(ctx: mlir.LoweringRuleContext, function: _Function) -> _fuser.XlaP
     if not all(isinstance(n, int) for a in (*ctx.avals_in, *ctx.avals_out) for n in a.shape):
         return _tell(function.name, function.fallback, "it has symbolic extents")
     try:
-        return _fuser.XlaProgram(_stablehlo(function), [])
+        return _fuser.XlaProgram(_stablehlo(function), function.aliases)
     except _fuser.Error as error:
         if not function.fallback:
             raise
@@ -394,13 +420,15 @@ def jit(
         options = dict(static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback)
         return functools.partial(jit, **options, donate_argnums=donate_argnums, donate_argnames=donate_argnames)
     name = getattr(fun, "__name__", type(fun).__name__)
+    donates = _donated(fun, donate_argnums, donate_argnames)
 
     @functools.wraps(fun)
     def traced(*args, **kwargs):
         if jax.config.jax_disable_jit:
             return fun(*args, **kwargs)
         closed, shape = jax.make_jaxpr(lambda: fun(*args, **kwargs), return_shape=True)()
-        return jax.tree.unflatten(jax.tree.structure(shape), _call(closed, (), name, fallback))
+        donated = jax.tree.leaves(donates(args, kwargs))
+        return jax.tree.unflatten(jax.tree.structure(shape), _call(closed, (), name, fallback, donated))
 
     return jax.jit(
         traced,
@@ -409,6 +437,26 @@ def jit(
         donate_argnums=donate_argnums,
         donate_argnames=donate_argnames,
     )
+
+
+def _donated(fun: Callable, numbers: Any, names: Any) -> Callable[[Sequence[Any], dict[str, Any]], list[Any]]:
+    """A function that picks the donated ones of the arguments. As in `jax.jit`, numbers name parameters, and names number them."""
+    listed = lambda given, kind: [] if given is None else [given] if isinstance(given, kind) else list(given)
+    numbers, names = listed(numbers, int), listed(names, str)
+    try:
+        parameters = list(inspect.signature(fun).parameters)
+    except (TypeError, ValueError):
+        parameters = []
+    if not names:
+        names = [parameters[n] for n in numbers if -len(parameters) <= n < len(parameters)]
+    if not numbers:
+        numbers = [parameters.index(name) for name in names if name in parameters]
+
+    def pick(args, kwargs):
+        given = [args[n] for n in numbers if -len(args) <= n < len(args)]
+        return given + [kwargs[name] for name in names if name in kwargs]
+
+    return pick
 
 
 _handlers, _state = _fuser.xla_handlers()

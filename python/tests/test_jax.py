@@ -1,6 +1,7 @@
 """`fuser.jax.jit` beside `jax.jit`. Skipped as a whole, and told, where JAX is not installed."""
 
 import gc
+import itertools
 import logging
 import os
 import re
@@ -454,6 +455,38 @@ class Calls(Case):
             wanted = theirs(p, g)
             self.same(ours(p, g), wanted)
             self.assertTrue(p.is_deleted())
+
+    def test_donated_arguments_are_overwritten(self):
+        big, row = jnp.zeros((256, 256)), jnp.ones(256)
+        put = fuser.jax.jit(lambda c, i, v: c.at[i].set(v), donate_argnums=0, fallback=False)
+        step = fuser.jax.jit(lambda s, g: (s - 0.1 * g, (s * g).sum()), donate_argnames="s", fallback=False)
+        for fun, args in ((put, (big, 3, row)), (step, (big, big))):
+            compiled = fun.lower(*args).compile()
+            memory = compiled.memory_analysis()
+            self.assertEqual((memory.temp_size_in_bytes, memory.alias_size_in_bytes), (0, big.nbytes))
+            self.assertNotIn("copy", compiled.as_text())
+        for i in range(3):
+            big = put(big, i, row * i)
+        self.same(big[:4], jnp.stack([row * 0, row, row * 2, row * 0]))
+
+    def test_donated_arguments_are_read_before(self):
+        funs = (
+            lambda a, b: (b[::-1] + a, a * 2, a),
+            lambda a, b: (b + 0, a + 1),
+            lambda a, b: (a.sum() + b, b * a[::-1], a[:1]),
+            lambda a, b: a[jnp.argsort(b)] - a,
+        )
+        for fun, n in itertools.product(funs, (1, 5, 1000)):
+            a, b = jnp.arange(float(n)), -3 * jnp.arange(float(n))
+            wanted = jax.jit(fun)(a, b)
+            self.same(fuser.jax.jit(fun, donate_argnums=(0, 1), fallback=False)(a + 0, b + 0), wanted)
+
+    def test_what_an_outer_function_still_reads_is_not_overwritten(self):
+        double = fuser.jax.jit(lambda s: s * 2, donate_argnums=0, fallback=False)
+        x = jnp.arange(3.0)
+        self.same(jax.jit(lambda s: (double(s), s + 1))(x), (x * 2, x + 1))
+        self.same(jax.vmap(double)(x + 0), x * 2)
+        self.same(jax.grad(lambda s: double(s).sum())(x + 0), x * 0 + 2)
 
     def test_programs_are_made_once_a_signature(self):
         fun = fuser.jax.jit(lambda x: x * 2)

@@ -119,7 +119,6 @@ static SCATTER: Executor = Executor {
         let &Call::Scatter {
             each,
             elements,
-            places,
             single,
             overwrites,
             ..
@@ -133,7 +132,7 @@ static SCATTER: Executor = Executor {
         }
         let pairs = elements.saturating_mul(each);
         let least = match target.is_gpu() {
-            true => pairs_in_launches(target, [each, places]),
+            true => pairs_in_launches(target, call.launches()),
             false => 0,
         };
         Some(match pairs < least {
@@ -143,18 +142,12 @@ static SCATTER: Executor = Executor {
     },
 };
 
-/// The pairs of an element and an index that a GPU compares in the time of the launches that sort `each` indices of an
-/// axis of `places` elements and combine: one, or three for each digit of 4 bits, and two. A pair takes 6 instructions, of
-/// which a GPU executes half as many as it counts operations.
-fn pairs_in_launches(target: &Target, [each, places]: [u64; 2]) -> u64 {
-    let digits = u64::from((u64::BITS - places.leading_zeros()).div_ceil(4));
-    let sort = if each <= LONGEST_TILE { 1 } else { 3 * digits };
-    let us = (sort + 2).saturating_mul(target.launch_ns) / 1_000;
+/// The pairs of an element and an index that a GPU compares in the time of so many launches. A pair takes 6 instructions,
+/// of which a GPU executes half as many as it counts operations.
+fn pairs_in_launches(target: &Target, launches: u64) -> u64 {
+    let us = launches.saturating_mul(target.launch_ns) / 1_000;
     us.saturating_mul(target.flops_per_us) / 12
 }
-
-/// The elements of a line that one block of a GPU sorts, at most.
-pub const LONGEST_TILE: u64 = 2_176;
 
 /// The runtime's own sort of lines on a CPU; on a GPU the kernels of `lower-calls`.
 static SORT: Executor = Executor {

@@ -265,42 +265,39 @@ fn run(ready: &Ready, arguments: &[&Buffer], results: &[&Buffer]) -> Result<(), 
         false => extents(compiled, arguments)?,
     };
     let mut bound = compiled.bind(&extents)?;
-    let mut read: Vec<&[u8]> = Vec::with_capacity(arguments.len());
+    let mut read: Vec<*const u8> = Vec::with_capacity(arguments.len());
     for (buffer, &expected) in arguments.iter().zip(bound.input_bytes()) {
-        let length = buffer.bytes(expected, "an argument")?;
-        read.push(match length {
-            0 => &[],
-            // SAFETY: XLA's memory of a tensor, which nobody writes during the call but through a result that
-            // overwrites it.
-            _ => unsafe { std::slice::from_raw_parts(buffer.data.cast(), length) },
-        });
+        buffer.bytes(expected, "an argument")?;
+        read.push(buffer.data.cast());
     }
     let outputs = Arc::clone(bound.outputs());
     let heap = compiled.session().runtime().heap();
     let mut detours = Vec::new();
     for (result, (buffer, output)) in results.iter().zip(outputs.iter()).enumerate() {
         buffer.bytes(output.bytes, "a result")?;
-        let overwritten = arguments
-            .iter()
-            .any(|argument| output.bytes > 0 && argument.data == buffer.data);
-        if overwritten || !buffer.data.addr().is_multiple_of(ALIGN) {
+        // A result may have the memory of the argument that it overwrites, and of no other.
+        let mut others = arguments.iter().enumerate();
+        let shared = others.any(|(number, argument)| {
+            output.bytes > 0 && argument.data == buffer.data && output.overwrites != Some(number)
+        });
+        if shared || !buffer.data.addr().is_multiple_of(ALIGN) {
             let memory = heap.allocate(output.bytes);
             let memory = memory.map_err(|error| fuser::Error::from(RuntimeError::Memory(error)))?;
             detours.push(Detour { result, memory });
         }
     }
     let mut aside = detours.iter_mut().peekable();
-    let mut written: Vec<&mut [u8]> = Vec::with_capacity(results.len());
-    for (result, (buffer, output)) in results.iter().zip(outputs.iter()).enumerate() {
-        let detour = aside.next_if(|detour| detour.result == result);
-        written.push(match (detour, output.bytes) {
-            (Some(detour), _) => &mut detour.memory[..],
-            (None, 0) => &mut [],
-            // SAFETY: XLA's memory of a result: no argument and no other result.
-            (None, length) => unsafe { std::slice::from_raw_parts_mut(buffer.data.cast(), length) },
+    let mut written: Vec<*mut u8> = Vec::with_capacity(results.len());
+    for (result, buffer) in results.iter().enumerate() {
+        written.push(match aside.next_if(|detour| detour.result == result) {
+            Some(detour) => detour.memory[..].as_mut_ptr(),
+            None => buffer.data.cast(),
         });
     }
-    bound.run(&read, &mut written)?;
+    // SAFETY: XLA's memory of tensors, of the sizes checked above, which nobody else uses during the call. A result
+    // overlaps no argument but the one that it overwrites.
+    let done = unsafe { bound.executable().run_at(&read, &written) };
+    done.map_err(|error| fuser::Error::from(RuntimeError::Call(error)))?;
     compiled.release(bound);
     for detour in &detours {
         let to = results[detour.result].data.cast::<u8>();

@@ -37,8 +37,8 @@ pub enum Call {
         elements: u64,
         /// Updates of a line along the indexed axis.
         each: u64,
-        /// Elements of such a line.
-        places: u64,
+        /// Launches of a GPU that sorts the indices.
+        launches: u64,
         /// True if each line along the indexed axis has one update.
         single: bool,
         /// True if the result overwrites the argument that is updated: the other elements are not copied.
@@ -54,6 +54,8 @@ pub enum Call {
         kept: u64,
         /// Bits of an element.
         bits: u32,
+        /// Launches of a GPU.
+        launches: u64,
     },
     /// A function of whole matrices or lines.
     Routine {
@@ -109,7 +111,13 @@ impl Call {
                 updates: elements(ir.operands(op).nth(2)?)?,
                 elements: elements(*ir.results(op).first()?)?,
                 each: along(ir, op, ir.operands(op).nth(2)?, bindings)?,
-                places: along(ir, op, *ir.results(op).first()?, bindings)?,
+                launches: {
+                    let [indices, places] = [ir.operands(op).nth(2)?, *ir.results(op).first()?];
+                    let index = ir.value_kind(ir.operands(op).nth(1)?).dtype()?.bits();
+                    let places = fixed(ir, op, places).map(|n| u64::BITS - n.leading_zeros());
+                    let bits = places.unwrap_or(NAMED_BITS).min(index);
+                    sorting_launches(fixed(ir, op, indices), bits) + 2
+                },
                 single: has_one_update(ir, op),
                 overwrites: overwrites(ir, op),
             }),
@@ -124,6 +132,7 @@ impl Call {
                     length,
                     kept,
                     bits,
+                    launches: sorting_launches(fixed(ir, op, input), bits),
                 })
             }
             OpClass::Routine => {
@@ -180,6 +189,13 @@ impl Call {
             | OpClass::Creation
             | OpClass::Structure
             | OpClass::Memory => None,
+        }
+    }
+    /// Launches that the call takes on a GPU.
+    pub const fn launches(&self) -> u64 {
+        match self {
+            Self::Sort { launches, .. } | Self::Scatter { launches, .. } => *launches,
+            _ => 1,
         }
     }
     /// Operations that the call executes.
@@ -260,6 +276,34 @@ impl Call {
             Self::Branch => format!("branch {name}"),
             Self::Devices => format!("devices {name}"),
         }
+    }
+}
+
+/// The elements of a line that one block of a GPU sorts, at most.
+pub const LONGEST_TILE: u64 = 2_176;
+
+/// Bits of a digit by which a GPU sorts.
+pub const DIGIT_BITS: u32 = 4;
+
+/// Bits of the indices of an axis of a named extent: no GPU has memory for 2^40 elements.
+pub const NAMED_BITS: u32 = 40;
+
+/// The launches in which a GPU sorts lines of `length` elements by keys of `bits` bits: one if a block sorts a line, else
+/// three for each digit. Lines of a named extent may have any length.
+fn sorting_launches(length: Option<u64>, bits: u32) -> u64 {
+    match length {
+        Some(length) if length <= LONGEST_TILE => 1,
+        _ => 3 * u64::from(bits.max(1).div_ceil(DIGIT_BITS)),
+    }
+}
+
+/// The extent of `value` along the axis `dim` of `op`, if it is a number.
+fn fixed(ir: &Ir, op: Op, value: Value) -> Option<u64> {
+    let dim = usize::try_from(ir.int_of(op, "dim")?).ok()?;
+    let tensor = ir.value_kind(value).as_tensor()?;
+    match tensor.dims.get(dim)?.extent {
+        Extent::Static(extent) => Some(extent),
+        _ => None,
     }
 }
 

@@ -45,7 +45,7 @@ mod words;
 pub use crate::axes::Copies;
 pub use attention::Attention;
 pub use body::{boundary, carried_type, flops, made_of_nothing, operations};
-pub use call::{Call, is_call, overwrites, placed};
+pub use call::{Call, DIGIT_BITS, LONGEST_TILE, NAMED_BITS, is_call, overwrites, placed};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;
 pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};

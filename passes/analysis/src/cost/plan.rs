@@ -768,11 +768,15 @@ fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> P
         read_bytes,
         write_bytes,
         flops: call.flops(),
-        launches: 1,
+        launches: match model.target.is_gpu() {
+            true => call.launches(),
+            false => 1,
+        },
         ..Cost::default()
     };
     let time = model.target.time_ns(cost.bytes(), cost.flops);
-    cost.time_ns = model.target.launch_ns.saturating_add(time);
+    let launching = cost.launches.saturating_mul(model.target.launch_ns);
+    cost.time_ns = launching.saturating_add(time);
     Plan {
         kind: match call {
             Call::Loop(_) | Call::Branch | Call::Devices => Kind::Control,

@@ -8,14 +8,12 @@
 //! an index of an axis   as it is; one out of range: all bits set
 //! ```
 
+use fuser_analysis::cost::NAMED_BITS;
 use fuser_dialects::fusion;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Value};
 
 use crate::lower::build::KernelBuilder;
-
-/// Bits of the indices of an axis of a named extent: no GPU has memory for 2^40 elements.
-const NAMED: u32 = 40;
 
 /// The order of keys.
 #[derive(Clone, Debug)]
@@ -49,7 +47,7 @@ impl Key {
     pub(super) fn of_places(element: DType, extent: ExtentExpr) -> Self {
         let most = extent.as_constant().and_then(|n| u64::try_from(n).ok());
         // The greatest key is that of no place.
-        let bits = most.map_or(NAMED, |n| u64::BITS - n.leading_zeros());
+        let bits = most.map_or(NAMED_BITS, |n| u64::BITS - n.leading_zeros());
         Self {
             element,
             bits: bits.clamp(1, element.bits()),

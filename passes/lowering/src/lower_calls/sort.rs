@@ -14,7 +14,7 @@
 //!
 //! `fusion.sort` moves the elements; `fusion.argsort` moves keys and indices.
 
-use fuser_analysis::executors::LONGEST_TILE;
+use fuser_analysis::cost::{DIGIT_BITS, LONGEST_TILE};
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Dim, Ir, Op, Sym, TypeId, Value};
@@ -26,7 +26,7 @@ use super::{Kernels, scanned, signature, walk};
 use crate::lower::build::{Idx, KernelBuilder, Map};
 
 /// Bits of a digit.
-const DIGIT: u32 = 4;
+const DIGIT: u32 = DIGIT_BITS;
 /// The digits.
 pub(super) const DIGITS: i64 = 1 << DIGIT;
 /// Elements that a thread ranks in a tile; odd, so that the threads of a warp read different banks.
