@@ -1056,6 +1056,8 @@ class Export(unittest.TestCase):
         exported = self.agrees(model, torch.randn(2, 9, 24), dynamic_shapes=({0: b, 1: t},))
         for shape in ((1, 2, 24), (5, 13, 24), (3, 30, 24)):
             self.beside(exported, model, torch.randn(*shape))
+        with self.assertRaisesRegex(ValueError, "from 2 to 30 along axis 1"):
+            exported(torch.randn(1, 31, 24))
 
     def test_what_has_no_lowering_is_told_at_once(self):
         class Noise(torch.nn.Module):
@@ -1083,6 +1085,15 @@ class Export(unittest.TestCase):
             exported(torch.randn(2, 4), torch.randn(2, 4))
         with self.assertRaises(Exception):
             exported(torch.randn(2, 5))
+
+        class Flag(torch.nn.Module):
+            def forward(self, x, double):
+                return x * 2 if double else x
+
+        exported = import_exported(torch.export.export(Flag(), (torch.ones(3), True)))
+        self.assertEqual(exported(torch.ones(3), True).tolist(), [2, 2, 2])
+        with self.assertRaisesRegex(TypeError, "exported with True"):
+            exported(torch.ones(3), False)
 
     def test_a_saved_model_runs_without_torch(self):
         model = torch.nn.Sequential(torch.nn.Embedding(7, 4), torch.nn.Linear(4, 3)).eval()

@@ -42,8 +42,12 @@ class Exported:
     A call takes what the model's `forward` takes and gives what that gives.
     """
 
-    def __init__(self, program, state, spec, arguments):
+    def __init__(self, program, state, spec, arguments, fixed, ranges):
         self.program, self.state = program, state
+        #: Arguments that are no tensors, as they were when the model was exported, by number.
+        self._fixed = fixed
+        #: The least and the greatest size of an axis of an argument.
+        self._ranges = ranges
         #: For each input the name in `state`, or the number of the argument.
         self._arguments = arguments
         self._spec, self._compiled = spec, None
@@ -57,6 +61,13 @@ class Exported:
         given, spec = pytree.tree_flatten((args, kwargs))
         if spec != self._spec.in_spec:
             raise TypeError(f"the model was exported for arguments of the form {self._spec.in_spec}, not {spec}")
+        for number, value in self._fixed.items():
+            if type(given[number]) is not type(value) or given[number] != value:
+                raise TypeError(f"the model was exported with {value!r} for an argument that is {given[number]!r} here")
+        for number, axis, least, most in self._ranges:
+            size = given[number].shape[axis]
+            if not least <= size <= most:
+                raise ValueError(f"the model was exported for sizes from {least} to {most} along axis {axis} of an argument, not {size}")
         if self._compiled is None:
             self.compile()
         inputs = [self.state[key] if isinstance(key, str) else given[key] for key in self._arguments]
@@ -95,6 +106,7 @@ def import_exported(exported):
     exported = exported.run_decompositions({**decompositions, **decompose.table()})
     graph, signature = exported.graph, exported.graph_signature
     emitter, made, state, arguments, bound = _Emitter(), {}, {}, [], {}
+    fixed, ranges = {}, []
     specs = {spec.arg.name: spec for spec in signature.input_specs}
     users = [spec.arg.name for spec in signature.input_specs if spec.kind not in _STATE]
     refused, results = {}, []
@@ -108,9 +120,10 @@ def import_exported(exported):
         if node.op == "placeholder":
             spec, val = specs[node.name], node.meta["val"]
             if not isinstance(val, torch.Tensor):
-                # The trace holds a flag or a number that nobody reads; a call gives the same one.
-                if node.users:
+                # The trace holds a flag or a number.
+                if node.users or isinstance(val, (torch.SymInt, torch.SymFloat, torch.SymBool)):
                     refuse(node, f"an argument of type {type(val).__name__}")
+                fixed[users.index(node.name)] = val
                 continue
             if spec.kind in _STATE:
                 state[spec.target] = _tensor(exported, spec)
@@ -120,9 +133,12 @@ def import_exported(exported):
                 made[node] = emitter.input(supported_tensor(val), shape, order_of(val), node.name)
             except Unsupported as why:
                 refuse(node, why)
-            for n in shape:
+            for axis, n in enumerate(shape):
                 if not isinstance(n, int) and n.is_Symbol:
                     symbols(n, bound)
+                    allowed = exported.range_constraints.get(n)
+                    if allowed is not None:
+                        ranges.append((users.index(node.name), axis, allowed.lower, allowed.upper))
         elif node.op == "output":
             for spec, value in zip(signature.output_specs, node.args[0], strict=True):
                 results.append((spec, value))
@@ -162,7 +178,7 @@ def import_exported(exported):
                 raise ValueError(f"a result has the extent {n}, which is that of no input")
         texts.append(emitter.result(made[node], shape, list(range(len(shape)))))
     program = Program.parse(emitter.text(texts, places=True), filename="exported.fir")
-    return Exported(program, state, exported.call_spec, arguments)
+    return Exported(program, state, exported.call_spec, arguments, fixed, ranges)
 
 
 def _is_constant(node):
