@@ -303,9 +303,15 @@ fn checks(findings: &Findings<'_>, check: &Check) -> String {
     };
     let failures = all().flat_map(|c| &c.outputs).filter_map(failure);
     let unchecked = check.outputs.iter().filter_map(unchecked);
-    let undecided = whole.into_iter().flat_map(|c| &c.outputs);
-    let undecided = undecided.filter(|o| o.report.status == Status::NotChecked);
-    let undecided = undecided.map(|o| {
+    // Whole numbers may decide nothing where the given inputs do.
+    let undecided = whole
+        .into_iter()
+        .flat_map(|c| c.outputs.iter().zip(&check.outputs));
+    let undecided = undecided.filter(|(whole, given)| {
+        let [whole, given] = [whole, given].map(|o| o.report.status);
+        whole == Status::NotChecked && given != Status::NotChecked
+    });
+    let undecided = undecided.map(|(o, _)| {
         format!(
             "  on whole numbers, bounds of '{}' are too wide to decide: the check of the given inputs counts\n",
             o.name

@@ -166,8 +166,8 @@ static SORT: Executor = Executor {
     },
 };
 
-/// With half of the bits of an element, the elements of a line from which a GPU's sort by digits executes about as many
-/// instructions as a comparison of all pairs, and moves fewer bytes (the table of docs/sorts.md).
+/// Elements of a line from which a GPU sorts by digits, besides one for each two bits of an element. From there on digits
+/// take about as many instructions as comparing all pairs, and move fewer bytes (docs/sorts.md).
 const ELEMENTS: u64 = 16;
 
 /// The crates that `fuser-runtime` calls on the CPU.

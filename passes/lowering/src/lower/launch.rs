@@ -412,11 +412,10 @@ impl Job<'_> {
         let types: Vec<TypeId> = input_types.iter().chain(outputs).copied().collect();
         let func = OpenFunc::new(
             ir,
-            self.module,
-            symbol,
+            (self.module, symbol),
             &types,
             &hints,
-            names,
+            (names, 0),
             self.spec.threads,
         );
         let values = inputs.iter().chain(&self.flat.outputs).copied();
@@ -550,26 +549,8 @@ impl Job<'_> {
         outputs: &[TypeId],
         names: &[Sym],
     ) -> Op {
-        let callee = ir.sym(symbol);
-        let callee = ir.attr(AttrKind::SymbolRef(vec![callee]));
-        let dims = names.iter().map(|&n| Dim::new(named(ir, n))).collect();
-        let extents = ir.attr(AttrKind::Extents(dims));
-        let mut attrs = smallvec![(ir.sym("callee"), callee)];
-        if !names.is_empty() {
-            attrs.push((ir.sym("extents"), extents));
-        }
-        let loc = Some(ir.op_loc(self.flat.op));
-        let results = outputs.iter().map(|&ty| (ty, None)).collect();
-        let new = NewOp {
-            operands: inputs.iter().copied().collect(),
-            results,
-            attrs,
-            loc,
-            ..NewOp::default()
-        };
-        let launch = ir.create_op(&kernel::LAUNCH, new);
-        ir.insert_before(self.flat.op, launch);
-        launch
+        let symbol = ir.sym(symbol);
+        insert_launch(ir, self.flat.op, symbol, (inputs, outputs), (names, &[]))
     }
     /// A kernel that adds up (or multiplies, ...) the partial results of all workers.
     fn emit_combine(
@@ -587,11 +568,10 @@ impl Job<'_> {
         let dtype = ir.value_kind(output).dtype().unwrap_or(DType::F32);
         let func = OpenFunc::new(
             ir,
-            self.module,
-            symbol,
+            (self.module, symbol),
             &types,
             &[None, ir.value_name_sym(output)],
-            names,
+            (names, 0),
             self.spec.threads,
         );
         let loc = ir.op_loc(self.flat.op);
@@ -648,22 +628,59 @@ fn named(ir: &mut Ir, name: Sym) -> Extent {
     ir.named_extent(&text)
 }
 
-struct OpenFunc {
-    block: Block,
-    memory: Vec<Value>,
-    extents: FxHashMap<Sym, Value>,
+/// Inserts a launch of the kernel `symbol` before `op`. Its parameters behind the buffers are the extents of these names
+/// and these numbers.
+pub(crate) fn insert_launch(
+    ir: &mut Ir,
+    op: Op,
+    symbol: Sym,
+    (inputs, outputs): (&[Value], &[TypeId]),
+    (names, sizes): (&[Sym], &[u64]),
+) -> Op {
+    let mut dims: Vec<Dim> = Vec::new();
+    dims.extend(names.iter().map(|&name| Dim::new(named(ir, name))));
+    dims.extend(sizes.iter().map(|&size| Dim::fixed(size)));
+    let callee = ir.attr(AttrKind::SymbolRef(vec![symbol]));
+    let mut attrs = smallvec![(ir.sym("callee"), callee)];
+    if !dims.is_empty() {
+        let extents = ir.attr(AttrKind::Extents(dims));
+        attrs.push((ir.sym("extents"), extents));
+    }
+    let new = NewOp {
+        operands: inputs.iter().copied().collect(),
+        results: outputs.iter().map(|&ty| (ty, None)).collect(),
+        attrs,
+        loc: Some(ir.op_loc(op)),
+        ..NewOp::default()
+    };
+    let launch = ir.create_op(&kernel::LAUNCH, new);
+    ir.insert_before(op, launch);
+    launch
+}
+
+/// A kernel whose body is being filled.
+pub(crate) struct OpenFunc {
+    /// The op.
+    pub(crate) op: Op,
+    /// Its body.
+    pub(crate) block: Block,
+    /// Its buffers.
+    pub(crate) memory: Vec<Value>,
+    /// Its parameters that carry named extents.
+    pub(crate) extents: FxHashMap<Sym, Value>,
+    /// Its parameters behind them, to which each launch gives a number.
+    pub(crate) sizes: Vec<Value>,
 }
 
 impl OpenFunc {
-    /// Creates a `kernel.func` at the end of `module` with one flat memory for each type and one index for each extent
-    /// name.
-    fn new(
+    /// Creates a `kernel.func` at the end of `module` with one flat memory for each type, one index for each extent name
+    /// and `sizes` more.
+    pub(crate) fn new(
         ir: &mut Ir,
-        module: Block,
-        symbol: &str,
+        (module, symbol): (Block, &str),
         types: &[TypeId],
         hints: &[Option<Sym>],
-        names: &[Sym],
+        (names, sizes): (&[Sym], usize),
         threads: i64,
     ) -> OpenFunc {
         let region = ir.new_region();
@@ -687,6 +704,9 @@ impl OpenFunc {
             params.push(index);
             extents.insert(name, ir.append_arg(block, index, Some(name)));
         }
+        let sizes = (0..sizes).map(|_| ir.append_arg(block, index, None));
+        let sizes: Vec<Value> = sizes.collect();
+        params.resize(params.len() + sizes.len(), index);
         let ty = ir.function_type(params, vec![]);
         let function_type = ir.attr(AttrKind::Type(ty));
         let sym_name = ir.string_attr(symbol);
@@ -708,9 +728,11 @@ impl OpenFunc {
         );
         ir.append_op(module, func);
         OpenFunc {
+            op: func,
             block,
             memory,
             extents,
+            sizes,
         }
     }
 }

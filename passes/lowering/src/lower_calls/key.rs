@@ -18,9 +18,9 @@ use crate::lower::build::KernelBuilder;
 /// The order of keys.
 #[derive(Clone, Debug)]
 enum Order {
-    /// That of elements.
+    /// Keys order as elements do.
     Elements { descending: bool },
-    /// That of the indices of an axis of so many elements.
+    /// Keys are the indices of an axis of so many elements.
     Places(ExtentExpr),
 }
 
@@ -84,22 +84,18 @@ impl Key {
                 let below = k.compare("lt", place, extent);
                 let from = k.compare("ge", place, zero);
                 let inside = k.binary(&fusion::AND, below, from);
-                let none = k.int_constant(self.all(), self.wide());
+                let none = k.int_constant(self.greatest(), self.wide());
                 let key = k.cast(place, self.wide());
                 Some(k.select(inside, key, none))
             }
         }
     }
-    /// The key of an index that is out of range.
-    pub(super) const fn none(&self) -> u64 {
-        self.all()
-    }
-    /// The greatest key.
-    const fn all(&self) -> u64 {
+    /// The greatest key: all bits set, as of an index that is out of range.
+    pub(super) const fn greatest(&self) -> u64 {
         u64::MAX >> (u64::BITS - self.bits)
     }
     fn of_element(&self, k: &mut KernelBuilder<'_>, element: Value, descending: bool) -> Value {
-        let (dtype, wide, all) = (self.element, self.wide(), self.all());
+        let (dtype, wide, all) = (self.element, self.wide(), self.greatest());
         let number = |k: &mut KernelBuilder<'_>, n: u64| k.int_constant(n, wide);
         let raw = match dtype {
             DType::I1 => k.cast(element, wide),

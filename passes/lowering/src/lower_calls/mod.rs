@@ -30,18 +30,14 @@ use fuser_analysis::cost::Bindings;
 use fuser_analysis::targets::{self, SHAPE, TARGET};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::{DTypes, OpClass};
-use fuser_ir::ir::NewOp;
 use fuser_ir::symbols::SymbolTable;
-use fuser_ir::types::MemSpace;
-use fuser_ir::{
-    AttrKind, Block, DType, Diagnostics, Dim, Extent, Ir, Op, Sym, TypeId, TypeKind, Value,
-};
+use fuser_ir::{Block, Diagnostics, Ir, Op, Sym, TypeId, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use fuser_target::Target;
 use rustc_hash::FxHashMap;
-use smallvec::smallvec;
 
 use crate::lower::build::{Idx, KernelBuilder, Map};
+use crate::lower::launch::{OpenFunc, insert_launch};
 use crate::lower::lower_to_kernel::NOT_LOWERED;
 use scatter::Scatter;
 use sort::Sort;
@@ -122,11 +118,18 @@ fn lower(ctx: &mut PassContext<'_>, op: Op, kernels: &mut Kernels<'_>) {
     };
     let Some(value) = made else {
         let name = ctx.ir.name(op).to_string();
-        let message = format!("the extents of '{name}' are not known");
+        let (message, help) = match all {
+            true => (
+                format!("the extents of '{name}' are not known"),
+                "state them in its types: numbers, or names of the program's inputs",
+            ),
+            false => (
+                format!("'{name}' has elements that kernels do not know"),
+                "run --split-complex and --unpack-floats before --segment",
+            ),
+        };
         let error = ctx.error_at(op, &NOT_LOWERED, message);
-        ctx.report(
-            error.help("state them in its types: numbers, or names of the program's inputs"),
-        );
+        ctx.report(error.help(help));
         return;
     };
     let result = ctx.ir.result(op, 0);
@@ -152,15 +155,12 @@ struct Kernels<'a> {
 /// A kernel whose body is being filled.
 struct Func {
     symbol: Sym,
-    block: Block,
+    open: OpenFunc,
     inputs: Vec<Value>,
     results: Vec<TypeId>,
     /// Its buffers: those of the inputs, then those of the results.
     memory: Vec<Value>,
     names: Vec<Sym>,
-    extents: FxHashMap<Sym, Value>,
-    /// Its parameters that each launch gives a number.
-    sizes: Vec<Value>,
 }
 
 /// The name and the parameters of a kernel.
@@ -202,53 +202,18 @@ impl Kernels<'_> {
         self.made += 1;
         names.sort_by(|a, b| ir.str(*a).cmp(ir.str(*b)));
         names.dedup();
-        let region = ir.new_region();
-        let block = ir.append_block(region);
         let types = inputs.iter().map(|&v| ir.value_type(v));
         let types: Vec<TypeId> = types.chain(results.iter().copied()).collect();
-        let mut params = Vec::new();
-        for ty in types {
-            let dtype = ir.ty(ty).dtype().unwrap_or(DType::F32);
-            params.push(ir.type_id(TypeKind::MemRef {
-                dims: vec![Extent::Unknown],
-                dtype,
-                space: MemSpace::Global,
-            }));
-        }
-        let memory = params.iter().map(|&ty| ir.append_arg(block, ty, None));
-        let memory = memory.collect();
-        let index = ir.scalar(DType::Index);
-        let mut extents = FxHashMap::default();
-        for &name in &names {
-            extents.insert(name, ir.append_arg(block, index, Some(name)));
-        }
-        let sizes: Vec<Value> = (0..sizes)
-            .map(|_| ir.append_arg(block, index, None))
-            .collect();
-        params.resize(params.len() + names.len() + sizes.len(), index);
-        let ty = ir.function_type(params, vec![]);
-        let function_type = ir.attr(AttrKind::Type(ty));
-        let threads = ir.int_attr(threads);
-        let attrs = smallvec![
-            (ir.sym("function_type"), function_type),
-            (ir.sym("threads"), threads),
-        ];
-        let new = NewOp {
-            attrs,
-            regions: smallvec![region],
-            ..NewOp::default()
-        };
-        let func = ir.create_op(&kernel::FUNC, new);
-        ir.append_op(self.module, func);
+        let place = (self.module, wanted.as_str());
+        let hints = vec![None; types.len()];
+        let open = OpenFunc::new(ir, place, &types, &hints, (&names, sizes), threads);
         Func {
-            symbol: self.symbols.insert(ir, func, &wanted),
-            block,
+            symbol: self.symbols.insert(ir, open.op, &wanted),
             inputs: inputs.to_vec(),
             results: results.to_vec(),
-            memory,
+            memory: open.memory.clone(),
+            open,
             names,
-            extents,
-            sizes,
         }
     }
 }
@@ -259,44 +224,17 @@ impl Func {
         KernelBuilder {
             loc: ir.op_loc(op),
             ir,
-            block: self.block,
-            entry: self.block,
+            block: self.open.block,
+            entry: self.open.block,
             multiples: FxHashMap::default(),
-            extents: self.extents.clone(),
+            extents: self.open.extents.clone(),
         }
     }
     /// Ends the body, and inserts a launch before `op` that gives its parameters these numbers.
-    fn launch(self, ir: &mut Ir, op: Op, sizes: &[i64]) -> Op {
-        let loc = Some(ir.op_loc(op));
-        let end = NewOp {
-            loc,
-            ..NewOp::default()
-        };
-        let end = ir.create_op(&kernel::RETURN, end);
-        ir.append_op(self.block, end);
-        let mut dims = Vec::new();
-        for &name in &self.names {
-            let name = ir.str(name).to_string();
-            dims.push(Dim::new(ir.named_extent(&name)));
-        }
-        let numbers = sizes.iter().map(|&size| Dim::fixed(size.unsigned_abs()));
-        dims.extend(numbers);
-        let callee = ir.attr(AttrKind::SymbolRef(vec![self.symbol]));
-        let mut attrs = smallvec![(ir.sym("callee"), callee)];
-        if !dims.is_empty() {
-            let extents = ir.attr(AttrKind::Extents(dims));
-            attrs.push((ir.sym("extents"), extents));
-        }
-        let new = NewOp {
-            operands: self.inputs.iter().copied().collect(),
-            results: self.results.iter().map(|&ty| (ty, None)).collect(),
-            attrs,
-            loc,
-            ..NewOp::default()
-        };
-        let launch = ir.create_op(&kernel::LAUNCH, new);
-        ir.insert_before(op, launch);
-        launch
+    fn launch(self, ir: &mut Ir, op: Op, sizes: &[u64]) -> Op {
+        self.k(ir, op).op(&kernel::RETURN, &[], &[], &[]);
+        let ends = (&self.inputs[..], &self.results[..]);
+        insert_launch(ir, op, self.symbol, ends, (&self.names, sizes))
     }
 }
 

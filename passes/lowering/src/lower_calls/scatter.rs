@@ -109,7 +109,7 @@ impl Scatter {
         let all = self.lines.mul(&bounds)?;
         let extent = Dim::new(ir.extent(all.clone())?);
         let ty = ir.tensor(vec![extent], DType::I64);
-        let none = key.none();
+        let none = key.greatest();
         let func = kernels.open(
             ir,
             signature("first", 0, self.names(), THREADS),

@@ -73,7 +73,7 @@ struct Pass {
     /// The parts of a line.
     parts: i64,
     /// The first bit of the digit.
-    shift: i64,
+    shift: u64,
 }
 
 /// A sort, as kernels see it.
@@ -326,7 +326,7 @@ impl Sort {
                 from,
                 to,
                 parts,
-                shift: i64::from(pass * DIGIT),
+                shift: u64::from(pass * DIGIT),
             };
             let hist = self.count(ir, kernels, pass, read[0], counts)?;
             let offsets = self.offset(ir, kernels, parts, hist, counts)?;
@@ -397,7 +397,7 @@ impl Sort {
         let [x, hist] = func.memory[..] else {
             return None;
         };
-        let shift_by = *func.sizes.first()?;
+        let shift_by = *func.open.sizes.first()?;
         let k = &mut func.k(ir, self.op);
         let counters = Counters::new(k, THREADS);
         let shift_by = k.cast(shift_by, self.key.wide());
@@ -502,7 +502,7 @@ impl Sort {
         let (read, rest) = func.memory.split_at(operands.len() - 1);
         let (offsets, stored) = rest.split_first()?;
         let (read, offsets, stored) = (read.to_vec(), *offsets, stored.to_vec());
-        let shift_by = *func.sizes.first()?;
+        let shift_by = *func.open.sizes.first()?;
         let k = &mut func.k(ir, self.op);
         let tile = k.alloc(&[Idx::Const(TILE)], self.moved());
         // The first pass knows the index of an element by its place.
