@@ -3,10 +3,10 @@
 //! The result is split into tiles by its extents and the number of workers. Each tile is one call on one worker, over
 //! all terms in a fixed order, so results are independent of the number of threads.
 //!
-//! On processors with AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if available and if
-//! the factors permit it, a decision made for blocks of rows and columns that tiles never split. Otherwise, and for
-//! f64, a library computes it: 16-bit elements are widened piece by piece into a worker's scratch memory, and sums are
-//! rounded once.
+//! On x86-64 processors with AVX2 or AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if
+//! available and if the factors permit it, a decision made for blocks of rows and columns that tiles never split. On
+//! other processors a library computes it: 16-bit elements are widened piece by piece into a worker's scratch memory,
+//! and sums are rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -17,7 +17,7 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, Lines, MOST, Units, View, Windows};
 #[cfg(target_arch = "x86_64")]
-use crate::gemm::{Amx, Fma, Kernel, Stored};
+use crate::gemm::{Amx, Avx2, Avx512, Kernel, Stores};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
@@ -287,17 +287,25 @@ impl Product {
         #[cfg(target_arch = "x86_64")]
         {
             // Either factor may be the left one.
-            let own = |units: Units| match units {
-                Units::Library => 0,
-                Units::Fma => gemm::scratch_bytes::<f32, Fma>([m, n, self.terms.extent])
-                    .max(gemm::scratch_bytes::<f32, Fma>([n, m, self.terms.extent])),
-                Units::Amx => gemm::scratch_bytes::<bf16, Amx>([m, n, self.terms.extent])
-                    .max(gemm::scratch_bytes::<bf16, Amx>([n, m, self.terms.extent])),
+            let sizes = [[m, n, self.terms.extent], [n, m, self.terms.extent]];
+            macro_rules! own {
+                ($from:ty, $kernel:ty) => {
+                    sizes.map(gemm::scratch_bytes::<$from, $kernel>)
+                };
+            }
+            let own = match (self.units, self.dtypes[0]) {
+                (Units::Library, _) => None,
+                (_, DType::F64) => Some(own!(f64, Avx2)),
+                (Units::Avx2, DType::Bf16 | DType::F16) => Some(own!(f16, Avx2)),
+                (Units::Avx2, _) => Some(own!(f32, Avx2)),
+                (Units::Amx, DType::Bf16) => {
+                    let [a, b] = own!(f32, Avx512);
+                    Some(own!(bf16, Amx).map(|bytes| bytes.max(a).max(b)))
+                }
+                _ => Some(own!(f32, Avx512)),
             };
-            match (self.units, self.dtypes[0]) {
-                (Units::Library, _) | (_, DType::F64) => {}
-                (Units::Amx, DType::Bf16) => return own(Units::Amx).max(own(Units::Fma)),
-                _ => return own(Units::Fma),
+            if let Some([a, b]) = own {
+                return a.max(b);
             }
         }
         let k = self.terms.extent.min(TERMS);
@@ -374,7 +382,9 @@ impl Product {
             // SAFETY: the caller's word.
             let done = unsafe {
                 match self.dtypes {
-                    [DType::F64, _] => false,
+                    [DType::F64, _] => {
+                        matrix.avx2::<f64, f64>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                    }
                     [DType::Bf16, DType::F32] => {
                         matrix.bf16::<f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
@@ -382,12 +392,12 @@ impl Product {
                         matrix.bf16::<bf16>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
                     [DType::F16, DType::F32] => {
-                        matrix.fma::<f16, f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.own::<f16, f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
                     [DType::F16, _] => {
-                        matrix.fma::<f16, f16>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.own::<f16, f16>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
-                    _ => matrix.fma::<f32, f32>(units, [a.cast(), b.cast()], c.cast(), scratch),
+                    _ => matrix.own::<f32, f32>(units, [a.cast(), b.cast()], c.cast(), scratch),
                 }
             };
             if done {
@@ -550,7 +560,7 @@ impl Spread<'_> {
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
+impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
     fn new(of: &Matrix<'a>, [a, b]: [*const T; 2], result: *mut O) -> Sides<'a, T, O> {
         if let Some((nest, first)) = of.nest {
             let factors = nest.factors(first, [of.m, of.n, of.k], [a, b]);
@@ -594,8 +604,13 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
     /// Stores rows and columns of sums from `first` on, run by run.
     ///
     /// # Safety
-    /// As for [`gemm::store`].
-    unsafe fn store(&self, sums: *const f32, tall: usize, first: [usize; 2], size: [usize; 2]) {
+    /// As for [`Stores::store`].
+    unsafe fn store<N, K: Stores<N, O>>(
+        &self,
+        sums: *const N,
+        first: [usize; 2],
+        size: [usize; 2],
+    ) {
         let mut row = 0;
         while row < size[0] {
             let [down, rows, steps] = self.lines[0].run(first[0] + row, size[0] - row);
@@ -606,7 +621,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
                 let to = self.result.wrapping_add(down + across);
                 let part = [[row, column], [rows, columns]];
                 // SAFETY: the caller's word.
-                unsafe { gemm::store(sums, tall, part, to, [steps, step]) };
+                unsafe { K::store(sums, part, to, [steps, step]) };
                 column += columns.max(1);
             }
             row += rows.max(1);
@@ -617,7 +632,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
     ///
     /// # Safety
     /// All elements are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
-    unsafe fn run<K: Kernel<T>>(
+    unsafe fn run<K: Kernel<T> + Stores<K::Sum, O>>(
         &self,
         kernel: &K,
         scratch: *mut u8,
@@ -625,7 +640,7 @@ impl<'a, T: Copy + Default, O: Stored> Sides<'a, T, O> {
     ) {
         let store = |first, size, sums| {
             // SAFETY: the caller's word.
-            unsafe { self.store(sums, K::TALL, first, size) };
+            unsafe { self.store::<_, K>(sums, first, size) };
         };
         let other = |first: [usize; 2], count: [usize; 2]| {
             let [(down, rows), (across, columns)] =
@@ -648,21 +663,26 @@ impl Matrix<'_> {
     ///
     /// # Safety
     /// As for `f32`; `scratch` is as large as that of the product.
-    unsafe fn bf16<O: Stored>(
+    unsafe fn bf16<O: Copy>(
         &self,
         units: Units,
         factors: [*const bf16; 2],
         c: *mut O,
         scratch: *mut u8,
-    ) -> bool {
-        let (Units::Amx, Some(amx), Some(fma)) = (units, Amx::detect(), Fma::detect()) else {
+    ) -> bool
+    where
+        Amx: Stores<f32, O>,
+        Avx512: Stores<f32, O>,
+        Avx2: Stores<f32, O>,
+    {
+        let (Units::Amx, Some(amx), Some(avx512)) = (units, Amx::detect(), Avx512::detect()) else {
             // SAFETY: the caller's word.
-            return unsafe { self.fma(units, factors, c, scratch) };
+            return unsafe { self.own(units, factors, c, scratch) };
         };
         let sides = Sides::new(self, factors, c);
         // SAFETY: the caller's word; the scratch memory is free again where another kernel begins.
         amx.with_tiles(|amx| unsafe {
-            sides.run(amx, scratch, |part| part.run(&fma, scratch, |_| ()));
+            sides.run(amx, scratch, |part| part.run(&avx512, scratch, |_| ()));
         });
         true
     }
@@ -671,18 +691,45 @@ impl Matrix<'_> {
     ///
     /// # Safety
     /// As for `bf16`.
-    unsafe fn fma<T: gemm::Element, O: Stored>(
+    unsafe fn own<T: gemm::Element + gemm::Factored<Number = f32>, O: Copy>(
         &self,
         units: Units,
         factors: [*const T; 2],
         c: *mut O,
         scratch: *mut u8,
-    ) -> bool {
-        let (Units::Fma | Units::Amx, Some(fma)) = (units, Fma::detect()) else {
+    ) -> bool
+    where
+        Avx512: Stores<f32, O>,
+        Avx2: Stores<f32, O>,
+    {
+        let (Units::Avx512 | Units::Amx, Some(avx512)) = (units, Avx512::detect()) else {
+            // SAFETY: the caller's word.
+            return unsafe { self.avx2(units, factors, c, scratch) };
+        };
+        // SAFETY: the caller's word.
+        unsafe { Sides::new(self, factors, c).run(&avx512, scratch, |_| ()) };
+        true
+    }
+
+    /// The same by vectors of AVX2, which f64 has nothing wider than.
+    ///
+    /// # Safety
+    /// As for `bf16`.
+    unsafe fn avx2<T: gemm::Factored, O: Copy>(
+        &self,
+        units: Units,
+        factors: [*const T; 2],
+        c: *mut O,
+        scratch: *mut u8,
+    ) -> bool
+    where
+        Avx2: Stores<T::Number, O>,
+    {
+        let (true, Some(avx2)) = (units != Units::Library, Avx2::detect()) else {
             return false;
         };
         // SAFETY: the caller's word.
-        unsafe { Sides::new(self, factors, c).run(&fma, scratch, |_| ()) };
+        unsafe { Sides::new(self, factors, c).run(&avx2, scratch, |_| ()) };
         true
     }
 }

@@ -15,15 +15,13 @@ pub fn units() -> Vec<Units> {
     let mut all = vec![Units::Library];
     #[cfg(target_arch = "x86_64")]
     {
+        let own = [Units::Avx2, Units::Avx512, Units::Amx];
         let best = Units::detect();
-        match best {
-            Units::Library => eprintln!("skipped: no AVX-512, no kernel of ours is tested"),
-            Units::Fma => {
-                eprintln!("skipped: no AMX, its kernel is not tested");
-                all.push(best);
-            }
-            Units::Amx => all.extend([Units::Fma, best]),
-        }
+        let count = own.iter().position(|&units| units == best);
+        let count = count.map_or(0, |at| at + 1);
+        all.extend(&own[..count]);
+        let missing = own[count..].iter();
+        missing.for_each(|units| eprintln!("skipped: no {units:?}, its kernel is not tested"));
     }
     all
 }

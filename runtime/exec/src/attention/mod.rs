@@ -22,7 +22,7 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::gemm::Units;
 #[cfg(target_arch = "x86_64")]
-use crate::gemm::{Amx, Fma};
+use crate::gemm::{Amx, Avx512};
 use crate::product::{Narrow, widen};
 use crate::tensor::{Axis, strides};
 use softmax::{LANES, Row, Vectors};
@@ -141,10 +141,10 @@ impl Attention {
     pub fn scratch_bytes(&self) -> usize {
         #[cfg(target_arch = "x86_64")]
         {
-            let fma = || panels::scratch_bytes::<f32, Fma>(self);
+            let fma = || panels::scratch_bytes::<f32, Avx512>(self);
             match self.units {
-                Units::Library => {}
-                Units::Fma => return fma(),
+                Units::Library | Units::Avx2 => {}
+                Units::Avx512 => return fma(),
                 Units::Amx if self.in_tiles() => {
                     return fma().max(panels::scratch_bytes::<bf16, Amx>(self));
                 }
@@ -218,7 +218,7 @@ impl Attention {
             count: QUERIES.min(self.queries.extent - first),
         };
         #[cfg(target_arch = "x86_64")]
-        if let (Units::Fma | Units::Amx, Some(fma)) = (self.units, Fma::detect()) {
+        if let (Units::Avx512 | Units::Amx, Some(fma)) = (self.units, Avx512::detect()) {
             let scratch = scratch.at(0);
             // SAFETY: as below; there are these units where the processor has the instructions.
             unsafe {
@@ -228,9 +228,9 @@ impl Attention {
                     return;
                 }
                 match self.dtype {
-                    DType::Bf16 => block.panels::<bf16, Fma, false>(&fma, scratch),
-                    DType::F16 => block.panels::<f16, Fma, false>(&fma, scratch),
-                    _ => block.panels::<f32, Fma, false>(&fma, scratch),
+                    DType::Bf16 => block.panels::<bf16, Avx512, false>(&fma, scratch),
+                    DType::F16 => block.panels::<f16, Avx512, false>(&fma, scratch),
+                    _ => block.panels::<f32, Avx512, false>(&fma, scratch),
                 };
             }
             return;

@@ -82,7 +82,7 @@ impl Block<'_> {
     /// All elements addressed by the sizes and strides are there and of type `T`; nobody else uses those of the result.
     /// The scratch memory is as large as [`scratch_bytes`] says, and the processor has the instructions.
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
-    pub unsafe fn panels<T: Element + Stored, K: Kernel<T>, const SPLIT: bool>(
+    pub unsafe fn panels<T: Element + Stored, K: Kernel<T, Sum = f32>, const SPLIT: bool>(
         &self,
         kernel: &K,
         scratch: *mut u8,

@@ -16,7 +16,7 @@ fn powers(x: &[f32; SIDE]) -> [f32; SIDE] {
 
 #[test]
 fn powers_are_within_their_bound() {
-    if gemm::Fma::detect().is_none() {
+    if gemm::Avx512::detect().is_none() {
         eprintln!("skipped: no AVX-512");
         return;
     }
@@ -56,7 +56,7 @@ fn powers_are_within_their_bound() {
 /// Both parts of a weight together are within 2^-17 of it, as docs/products.md has it.
 #[test]
 fn two_parts_are_a_weight() {
-    if gemm::Fma::detect().is_none() {
+    if gemm::Avx512::detect().is_none() {
         eprintln!("skipped: no AVX-512");
         return;
     }
@@ -100,7 +100,7 @@ fn two_parts_are_a_weight() {
 /// last place from one to the next, and greater scores in the second one.
 #[test]
 fn weights_of_scores_of_any_size() {
-    if gemm::Fma::detect().is_none() {
+    if gemm::Avx512::detect().is_none() {
         eprintln!("skipped: no AVX-512");
         return;
     }

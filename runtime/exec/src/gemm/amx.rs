@@ -17,7 +17,8 @@ use half::bf16;
 
 use super::lines::Lines;
 use super::pack::{self, Order, PAIRS, Range, SIDE};
-use super::product::{Kernel, Panel, Sums, WIDE};
+use super::product::{Kernel, Panel, Stores, Sums, WIDE};
+use super::store::{Stored, store};
 
 /// Bytes of a row of a tile.
 const ROW: usize = 64;
@@ -30,7 +31,7 @@ impl Amx {
     /// The kernel, where processor and system have it.
     pub fn detect() -> Option<Amx> {
         static FOUND: OnceLock<bool> = OnceLock::new();
-        let found = *FOUND.get_or_init(|| super::avx512::Fma::detect().is_some() && permitted());
+        let found = *FOUND.get_or_init(|| super::avx512::Avx512::detect().is_some() && permitted());
         found.then_some(Amx(()))
     }
 
@@ -82,7 +83,10 @@ fn permitted() -> bool {
 }
 
 impl Kernel<bf16> for Amx {
+    type Sum = f32;
     const TALL: usize = 2 * SIDE;
+    const WIDE: usize = WIDE;
+    const PANELS: usize = 1;
     const TERMS: usize = 512;
     type Seen = Range;
 
@@ -171,5 +175,13 @@ impl Kernel<bf16> for Amx {
                 options(nostack),
             );
         }
+    }
+}
+
+impl<O: Stored> Stores<f32, O> for Amx {
+    // SAFETY: as the trait says.
+    unsafe fn store(sums: *const f32, part: [[usize; 2]; 2], to: *mut O, steps: [usize; 2]) {
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe { store(sums, 2 * SIDE, part, to, steps) };
     }
 }

@@ -4,25 +4,32 @@ use std::arch::x86_64::*;
 
 use super::lines::Lines;
 use super::pack::{self, Element, SIDE};
-use super::product::{Kernel, Panel, Sums, WIDE};
+use super::product::{Kernel, Panel, Stores, Sums, WIDE};
+use super::store::{Stored, store};
+
+/// Rows of sums in registers.
+const ROWS: usize = 14;
 
 /// Fused multiply-adds of f32; 16-bit elements are widened during packing.
 #[derive(Clone, Copy, Debug)]
-pub struct Fma(());
+pub struct Avx512(());
 
-impl Fma {
+impl Avx512 {
     /// The kernel, where the processor has the instructions.
-    pub fn detect() -> Option<Fma> {
+    pub fn detect() -> Option<Avx512> {
         let has = is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
             && is_x86_feature_detected!("avx512dq");
-        has.then_some(Fma(()))
+        has.then_some(Avx512(()))
     }
 }
 
-impl<T: Element> Kernel<T> for Fma {
-    const TALL: usize = 14;
+impl<T: Element> Kernel<T> for Avx512 {
+    type Sum = f32;
+    const TALL: usize = ROWS;
+    const WIDE: usize = WIDE;
+    const PANELS: usize = 1;
     const TERMS: usize = 256;
     type Seen = ();
 
@@ -63,6 +70,14 @@ impl<T: Element> Kernel<T> for Fma {
             };
         }
         by_rows!(1 2 3 4 5 6 7 8 9 10 11 12 13);
+    }
+}
+
+impl<O: Stored> Stores<f32, O> for Avx512 {
+    // SAFETY: as the trait says.
+    unsafe fn store(sums: *const f32, part: [[usize; 2]; 2], to: *mut O, steps: [usize; 2]) {
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe { store(sums, ROWS, part, to, steps) };
     }
 }
 

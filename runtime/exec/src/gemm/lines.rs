@@ -86,6 +86,24 @@ pub struct Windows<'a, T> {
     pub terms: usize,
 }
 
+/// Rows of a [`Piece`].
+pub const PIECE: usize = 6;
+/// Terms that a row has beside each other at least, cuts between blocks aside, where it is read in place.
+pub const BESIDE: usize = 8;
+
+/// Terms that are neighbours in memory, in each of a few rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece<T> {
+    /// The first term of each row.
+    pub rows: [*const T; PIECE],
+    pub terms: usize,
+}
+
+/// As many zeros as a piece has terms at most, for windows beyond the end of an axis.
+static ZEROS: [u64; ZERO_TERMS] = [0; ZERO_TERMS];
+/// The most terms of a piece.
+pub const ZERO_TERMS: usize = 256;
+
 /// The digits of a number and where they lead to.
 struct Counter<'a> {
     digits: &'a [Digit],
@@ -223,6 +241,50 @@ impl<T: Copy + Default> Windows<'_, T> {
             terms,
             strides,
         }
+    }
+
+    /// As [`Factor::pieces`].
+    ///
+    /// # Safety
+    /// As there.
+    unsafe fn pieces(
+        &self,
+        [line, lines]: [usize; 2],
+        [term, terms]: [usize; 2],
+        to: *mut Piece<T>,
+    ) -> usize {
+        let view = self.view;
+        let mut starts = [(0usize, [0i64; DIMS]); PIECE];
+        let mut counter = Counter::new(&view.lines, self.line + line);
+        let inner = view.lines.len().saturating_sub(1);
+        for start in &mut starts[..lines.min(PIECE)] {
+            *start = (counter.offset, counter.places);
+            if !view.lines.is_empty() {
+                counter.step(inner, 1);
+            }
+        }
+        let mut counter = Counter::new(&view.terms, term);
+        let inner = view.terms.len().saturating_sub(1);
+        let (mut done, mut count) = (0, 0);
+        while done < terms {
+            let rest = (view.terms.last()).map_or(1, |digit| digit.extent - counter.at[inner]);
+            let run = rest.min(terms - done);
+            let mut rows = [ZEROS.as_ptr().cast::<T>(); PIECE];
+            for (row, (offset, places)) in rows.iter_mut().zip(&starts[..lines.min(PIECE)]) {
+                let offset = offset + counter.offset;
+                let own = self.run(offset, [places, &counter.places], [0; DIMS], [run, 1]);
+                if own.to > 0 {
+                    *row = own.first;
+                }
+            }
+            // SAFETY: the caller's word.
+            unsafe { to.wrapping_add(count).write(Piece { rows, terms: run }) };
+            if !view.terms.is_empty() {
+                counter.step(inner, run);
+            }
+            (done, count) = (done + run, count + 1);
+        }
+        count
     }
 
     /// The elements of a run of terms, from these positions of a line and a term on.
@@ -384,6 +446,41 @@ impl<T: Copy + Default> Factor<'_, T> {
                 lines: own.lines.saturating_sub(first).min(most),
                 ..own
             }),
+        }
+    }
+
+    /// True where its lines can be read in place: terms are neighbours in memory, several at least.
+    pub fn in_place(&self) -> bool {
+        match self {
+            Factor::Strided(own) => own.strides[1] == 1,
+            Factor::Windows(own) => {
+                let inner = own.view.terms.last();
+                own.by_lines() && inner.is_some_and(|inner| inner.extent >= BESIDE)
+            }
+        }
+    }
+
+    /// Writes the pieces of at most [`PIECE`] lines and [`ZERO_TERMS`] terms of a factor that can be read in place, and
+    /// returns their number. Of lines that are not there, any elements are given.
+    ///
+    /// # Safety
+    /// The elements are there, and there is room: a piece for each [`BESIDE`] terms, and two.
+    pub unsafe fn pieces(
+        &self,
+        [line, lines]: [usize; 2],
+        [term, terms]: [usize; 2],
+        to: *mut Piece<T>,
+    ) -> usize {
+        match self {
+            Factor::Strided(own) => {
+                let row = |row: usize| own.at(line + row.min(lines.max(1) - 1), term);
+                let rows = [0, 1, 2, 3, 4, 5].map(row);
+                // SAFETY: the caller's word.
+                unsafe { to.write(Piece { rows, terms }) };
+                1
+            }
+            // SAFETY: the caller's word.
+            Factor::Windows(own) => unsafe { own.pieces([line, lines], [term, terms], to) },
         }
     }
 

@@ -13,6 +13,8 @@
 #[cfg(target_arch = "x86_64")]
 mod amx;
 #[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
 mod avx512;
 mod lines;
 #[cfg(target_arch = "x86_64")]
@@ -26,9 +28,10 @@ pub use self::lines::{BLOCK, Bound, DIMS, Digit, Factor, Lines, View, Windows};
 #[cfg(target_arch = "x86_64")]
 pub use self::{
     amx::Amx,
-    avx512::Fma,
+    avx2::{Avx2, Factored},
+    avx512::Avx512,
     pack::{Element, PAIRS, SIDE, Truth, numbers},
-    product::{Kernel, Sums, WIDE, product, scratch_bytes},
+    product::{Kernel, Stores, Sums, WIDE, product, scratch_bytes},
     store::{Stored, store},
 };
 
@@ -43,9 +46,12 @@ pub const MOST: [usize; 2] = [2048, 1024];
 pub enum Units {
     /// The library, everywhere.
     Library,
-    /// Fused multiply-adds of AVX-512.
+    /// Fused multiply-adds of AVX2.
     #[cfg(target_arch = "x86_64")]
-    Fma,
+    Avx2,
+    /// Those of AVX-512, and of AVX2 for f64.
+    #[cfg(target_arch = "x86_64")]
+    Avx512,
     /// Those, and for bf16 tiles of AMX.
     #[cfg(target_arch = "x86_64")]
     Amx,
@@ -59,8 +65,11 @@ impl Units {
             if Amx::detect().is_some() {
                 return Units::Amx;
             }
-            if Fma::detect().is_some() {
-                return Units::Fma;
+            if Avx512::detect().is_some() {
+                return Units::Avx512;
+            }
+            if Avx2::detect().is_some() {
+                return Units::Avx2;
             }
         }
         Units::Library

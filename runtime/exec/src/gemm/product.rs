@@ -1,26 +1,34 @@
 //! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
-use super::lines::{BLOCK, Factor, Lines};
+use super::lines::{BESIDE, BLOCK, Factor, Lines, Piece, ZERO_TERMS};
 use super::{GRAIN, MOST};
 
-/// Columns of a panel of the right factor and of the sums.
+/// Columns of a panel of the right factor and of the sums, in the kernels that share their panels with attention.
 pub const WIDE: usize = 32;
 
 /// A packed panel of a factor.
 pub type Panel = *const u8;
 
-/// Sums of a panel: 32 beside each other, for `TALL` rows.
+/// Sums of a panel: as many beside each other as a panel has columns, for `TALL` rows.
 #[derive(Clone, Copy, Debug)]
-pub struct Sums {
-    pub first: *mut f32,
+pub struct Sums<N = f32> {
+    pub first: *mut N,
     /// True where there are some, to which products are added.
     pub add: bool,
 }
 
 /// A micro-kernel with its way of packing elements of a type.
 pub trait Kernel<T: Copy> {
+    /// The type of sums.
+    type Sum: Copy;
     /// Rows of a panel of the left factor.
     const TALL: usize;
+    /// Columns of a panel of the right factor and of the sums.
+    const WIDE: usize;
+    /// Panels of rows that are multiplied by a panel of columns before the next panel of columns.
+    const PANELS: usize;
+    /// True where rows whose terms are neighbours in memory are read in place.
+    const IN_PLACE: bool = false;
     /// Terms of a block at most.
     const TERMS: usize;
     /// A summary of elements that were packed.
@@ -51,7 +59,42 @@ pub trait Kernel<T: Copy> {
     ///
     /// # Safety
     /// The panels were packed with this number of terms, and the sums are there.
-    unsafe fn multiply(&self, size: [usize; 2], left: Panel, right: &[Panel], sums: Sums);
+    unsafe fn multiply(
+        &self,
+        size: [usize; 2],
+        left: Panel,
+        right: &[Panel],
+        sums: Sums<Self::Sum>,
+    );
+
+    /// Multiplies rows that are read in place by a panel of columns, likewise.
+    ///
+    /// # Safety
+    /// The kernel reads in place. The elements are there, the panel was packed with as many terms, and the sums are
+    /// there.
+    unsafe fn multiply_in_place(
+        &self,
+        _rows: usize,
+        _left: &[Piece<T>],
+        _right: Panel,
+        _sums: Sums<Self::Sum>,
+    ) {
+    }
+}
+
+/// A micro-kernel whose sums are stored as elements of a type.
+pub trait Stores<N, O> {
+    /// Stores `size` rows and columns of sums, starting at row and column `first` of panels, rounded to nearest. `steps`
+    /// lead from row to row and from column to column of the result.
+    ///
+    /// # Safety
+    /// The sums and the elements are there.
+    unsafe fn store(
+        sums: *const N,
+        first_and_size: [[usize; 2]; 2],
+        to: *mut O,
+        steps: [usize; 2],
+    );
 }
 
 /// Blocks of terms that are packed at a time.
@@ -63,36 +106,44 @@ const GROUP: usize = 16;
 const RUN: usize = 32;
 
 /// The bytes of scratch memory for a product with this many rows, columns and terms: the left factor's panels, a group
-/// of the right factor's panels, the sums, and a gathered block.
+/// of the right factor's panels, the sums, a gathered block, and pieces of rows that are read in place.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
     parts::<T, K>(sizes)
         .into_iter()
         .fold(0, usize::saturating_add)
 }
 
-/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, and of a gathered
-/// block.
-fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 4] {
+/// The pieces of a panel of rows and a block of terms at most.
+const PIECES: usize = ZERO_TERMS / BESIDE + 2;
+
+/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block, and
+/// of pieces.
+fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 5] {
     let most = BLOCKS * K::TERMS;
     let [left, right] = K::panel_bytes(k.min(most));
-    let (tall, wide) = (m.div_ceil(K::TALL), n.div_ceil(WIDE));
-    // Where all terms are packed at a time, the sums are stored before those of the next panel of rows begin.
+    let (tall, wide) = (m.div_ceil(K::TALL), n.div_ceil(K::WIDE));
+    // Where all terms are packed at a time, sums are stored before those of the next panels of rows begin.
     let held = if k > most {
         tall * wide
     } else {
-        wide.min(GROUP)
+        tall.min(K::PANELS) * wide.min(GROUP)
+    };
+    let pieces = match K::IN_PLACE {
+        true => K::PANELS * PIECES * size_of::<Piece<T>>(),
+        false => 0,
     };
     [
         tall * left,
         wide.min(GROUP) * right,
-        held * K::TALL * WIDE * size_of::<f32>(),
+        held * K::TALL * K::WIDE * size_of::<K::Sum>(),
         BLOCK[0] * BLOCK[1] * size_of::<T>(),
+        pieces,
     ]
 }
 
-/// Multiplies at most [`MOST`] rows by columns, or columns by rows. Calls `store` for each panel of 32 columns and
-/// `TALL` rows, with the first row and column, the number of rows and columns, and the sums. Then calls `other` for
-/// each rectangle whose factors do not fit the kernel: the sums stored there are not the product.
+/// Multiplies at most [`MOST`] rows by columns, or columns by rows. Calls `store` for each group of columns and `TALL`
+/// rows, with the first row and column, the number of rows and columns, and the sums. Then calls `other` for each
+/// rectangle whose factors do not fit the kernel: the sums stored there are not the product.
 ///
 /// # Safety
 /// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
@@ -100,78 +151,106 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     kernel: &K,
     [left, right]: [Factor<'_, T>; 2],
     scratch: *mut u8,
-    mut store: impl FnMut([usize; 2], [usize; 2], *const f32),
+    mut store: impl FnMut([usize; 2], [usize; 2], *const K::Sum),
     other: impl FnMut([usize; 2], [usize; 2]),
 ) {
     let ([m, k], [n, _]) = (left.size(), right.size());
-    let [left_bytes, right_bytes, sums_bytes, _] = parts::<T, K>([m, n, k]);
+    let [left_bytes, right_bytes, sums_bytes, block_bytes, _] = parts::<T, K>([m, n, k]);
     let right_place = scratch.wrapping_add(left_bytes);
-    let sums = right_place.wrapping_add(right_bytes).cast::<f32>();
+    let sums = right_place.wrapping_add(right_bytes).cast::<K::Sum>();
     let room = sums.wrapping_byte_add(sums_bytes).cast::<T>();
-    let (most, panel) = (BLOCKS * K::TERMS, K::TALL * WIDE);
+    let pieces = room.wrapping_byte_add(block_bytes).cast::<Piece<T>>();
+    let (most, panel) = (BLOCKS * K::TERMS, K::TALL * K::WIDE);
+    let in_place = K::IN_PLACE && left.in_place();
     let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
     for outer in (0..k.max(1)).step_by(most) {
         let terms = k.saturating_sub(outer).min(most);
         let bytes = K::panel_bytes(terms);
-        for (group, column) in (0..n).step_by(GROUP * WIDE).enumerate() {
-            let own = right.lines(column, GROUP * WIDE);
+        for (group, column) in (0..n).step_by(GROUP * K::WIDE).enumerate() {
+            let own = right.lines(column, GROUP * K::WIDE);
             let [columns, _] = own.size();
             let run = match own.line_stride() {
                 Some(1) => RUN,
                 _ => own.run(most),
             };
             for begin in (0..terms).step_by(run) {
-                for (j, first) in (0..columns).step_by(WIDE).enumerate() {
+                for (j, first) in (0..columns).step_by(K::WIDE).enumerate() {
                     let to = right_place.wrapping_add(j * bytes[1] + K::panel_bytes(begin)[1]);
                     let seen = &mut seen[1][(column + first) / GRAIN];
                     // SAFETY: the caller's word; the scratch memory has room for a group and a block.
                     unsafe {
-                        let from =
-                            own.block([first, WIDE], [outer + begin, run.min(terms - begin)], room);
+                        let from = own.block(
+                            [first, K::WIDE],
+                            [outer + begin, run.min(terms - begin)],
+                            room,
+                        );
                         kernel.pack(1, from, to, seen);
                     }
                 }
             }
-            for (i, row) in (0..m).step_by(K::TALL).enumerate() {
-                let rows = K::TALL.min(m - row);
-                let a = scratch.wrapping_add(i * bytes[0]);
-                if group == 0 {
-                    let seen = &mut seen[0][row / GRAIN];
-                    let run = left.run(most);
-                    for begin in (0..terms).step_by(run) {
-                        let to = a.wrapping_add(K::panel_bytes(begin)[0]);
-                        // SAFETY: as above, for all panels.
-                        unsafe {
-                            let from = left.block(
-                                [row, K::TALL],
-                                [outer + begin, run.min(terms - begin)],
-                                room,
-                            );
-                            kernel.pack(0, from, to, seen);
+            // Panels of rows that are multiplied by each panel of columns in turn.
+            for begin in (0..m).step_by(K::PANELS * K::TALL) {
+                let rows = (begin..m).step_by(K::TALL).take(K::PANELS);
+                let rows = || rows.clone().map(|row| (row, K::TALL.min(m - row)));
+                let a = |row: usize| scratch.wrapping_add(row / K::TALL * bytes[0]);
+                if group == 0 && !in_place {
+                    for (row, _) in rows() {
+                        let seen = &mut seen[0][row / GRAIN];
+                        let run = left.run(most);
+                        for begin in (0..terms).step_by(run) {
+                            let to = a(row).wrapping_add(K::panel_bytes(begin)[0]);
+                            // SAFETY: as above, for all panels.
+                            unsafe {
+                                let from = left.block(
+                                    [row, K::TALL],
+                                    [outer + begin, run.min(terms - begin)],
+                                    room,
+                                );
+                                kernel.pack(0, from, to, seen);
+                            }
                         }
                     }
                 }
-                let held = if k > most {
-                    i * n.div_ceil(WIDE) + column / WIDE
-                } else {
-                    0
+                let sums = |row: usize| {
+                    let held = if k > most {
+                        row / K::TALL * n.div_ceil(K::WIDE) + column / K::WIDE
+                    } else {
+                        (row - begin) / K::TALL * columns.div_ceil(K::WIDE)
+                    };
+                    sums.wrapping_add(held * panel)
                 };
-                let sums = sums.wrapping_add(held * panel);
                 for from in (0..terms.max(1)).step_by(K::TERMS) {
                     let count = K::TERMS.min(terms - from);
                     let [past_a, past_b] = K::panel_bytes(from);
-                    for j in 0..columns.div_ceil(WIDE) {
-                        let (a, b) = (
-                            a.wrapping_add(past_a),
-                            right_place.wrapping_add(j * bytes[1] + past_b),
-                        );
-                        let (first, add) = (sums.wrapping_add(j * panel), outer + from > 0);
-                        // SAFETY: both panels were packed, and the sums have room.
-                        unsafe { kernel.multiply([rows, count], a, &[b], Sums { first, add }) };
+                    let add = outer + from > 0;
+                    let place = |row: usize| {
+                        pieces.wrapping_add((row - begin) / K::TALL * PIECES)
+                    };
+                    let mut found = [0; MOST_PANELS];
+                    for ((row, lines), found) in rows().zip(&mut found).filter(|_| in_place) {
+                        let (lines, of) = ([row, lines], [outer + from, count]);
+                        // SAFETY: the caller's word; there is room for the pieces of a panel.
+                        *found = unsafe { left.pieces(lines, of, place(row)) };
+                    }
+                    for j in 0..columns.div_ceil(K::WIDE) {
+                        let b = right_place.wrapping_add(j * bytes[1] + past_b);
+                        for ((row, rows), &found) in rows().zip(&found) {
+                            let first = sums(row).wrapping_add(j * panel);
+                            // SAFETY: the panels were packed, or the pieces written, and the sums have room.
+                            unsafe {
+                                if in_place {
+                                    let pieces = std::slice::from_raw_parts(place(row), found);
+                                    kernel.multiply_in_place(rows, pieces, b, Sums { first, add });
+                                } else {
+                                    let a = a(row).wrapping_add(past_a);
+                                    kernel.multiply([rows, count], a, &[b], Sums { first, add });
+                                }
+                            }
+                        }
                     }
                 }
                 if outer + terms == k {
-                    store([row, column], [rows, columns], sums);
+                    rows().for_each(|(row, rows)| store([row, column], [rows, columns], sums(row)));
                 }
             }
         }
@@ -179,6 +258,9 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     let exponents = seen.map(|grains| grains.map(|seen| K::exponents(&seen)));
     misfits::<T, K>(exponents, [m, n], other);
 }
+
+/// The greatest [`Kernel::PANELS`].
+const MOST_PANELS: usize = 8;
 
 /// Blocks of rows or columns at most.
 const GRAINS: usize = if MOST[0] > MOST[1] { MOST[0] } else { MOST[1] } / GRAIN;
