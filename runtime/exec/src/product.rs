@@ -107,22 +107,28 @@ impl Nest {
             moves.push((*left.0.loops.get(axis)? as usize, at, window.stride));
             moves.push((window.place as usize, at, window.dilation));
         }
-        let digit = |which: usize, (number, own): &(usize, Loop)| {
+        let digit = |which: usize, part: &Part| {
             let mut digit = Digit {
-                extent: own.extent,
-                offset: own.strides[which],
+                extent: part.own.extent,
+                offset: part.own.strides[which],
                 moves: [0; DIMS],
             };
             if which == 0 {
-                let of = moves.iter().filter(|(of, ..)| of == number);
-                of.for_each(|&(_, at, by)| digit.moves[at] += by);
+                let of = moves.iter().filter(|(of, ..)| *of == part.number);
+                of.for_each(|&(_, at, by)| digit.moves[at] += by.saturating_mul(part.steps));
             }
             digit
         };
-        let [mut rows, columns, terms] = roles;
-        rows.sort_by_key(|(_, own)| std::cmp::Reverse(own.strides[2]));
-        let long = |list: &&(usize, Loop)| list.1.extent != 1;
-        let digits = |which: usize, list: &[(usize, Loop)]| -> Vec<Digit> {
+        let whole = |(number, own)| Part {
+            number,
+            own,
+            steps: 1,
+        };
+        let [mut rows, columns, terms] =
+            roles.map(|list| list.into_iter().map(whole).collect::<Vec<Part>>());
+        rows.sort_by_key(|part| std::cmp::Reverse(part.own.strides[2]));
+        let long = |part: &&Part| part.own.extent != 1;
+        let digits = |which: usize, list: &[Part]| -> Vec<Digit> {
             let mut digits: Vec<Digit> = Vec::new();
             for own in list.iter().filter(long).map(|own| digit(which, own)) {
                 let still = own.moves == [0; DIMS];
@@ -140,7 +146,17 @@ impl Nest {
             }
             digits
         };
-        let view = |which: usize, lines: &[(usize, Loop)], bounds: Vec<Bound>| View {
+        let inner = digits(0, &terms);
+        if inner.last().is_some_and(Digit::is_long) {
+            let base = |number: usize| {
+                windows.iter().find_map(|window| {
+                    let of = left.0.loops.get(window.axis as usize)?;
+                    (*of as usize == number).then_some([window.base_dilation, window.stride])
+                })
+            };
+            rows = by_phases(rows, base);
+        }
+        let view = |which: usize, lines: &[Part], bounds: Vec<Bound>| View {
             lines: digits(which, lines),
             terms: digits(which, &terms),
             bounds,
@@ -154,10 +170,10 @@ impl Nest {
                     far.checked_add(i64::try_from(steps).ok()?.checked_mul(by)?)
                 })?;
         }
-        let runs = |list: &[(usize, Loop)]| {
+        let runs = |list: &[Part]| {
             let mut runs: Vec<Run> = Vec::new();
-            for (_, own) in list.iter().filter(long) {
-                let (extent, stride) = (own.extent, own.strides[2]);
+            for part in list.iter().filter(long) {
+                let (extent, stride) = (part.own.extent, part.own.strides[2]);
                 match runs.last_mut() {
                     Some(outer) if Some(outer.stride) == stride.checked_mul(extent) => {
                         outer.extent = outer.extent.saturating_mul(extent);
@@ -173,6 +189,53 @@ impl Nest {
             factors,
             first,
         })
+    }
+}
+
+/// A part of a loop of a product.
+#[derive(Clone, Copy, Debug)]
+struct Part {
+    /// The number of the loop.
+    number: usize,
+    own: Loop,
+    /// Steps of the loop that a step of the part is.
+    steps: i64,
+}
+
+/// Rows in another order: where the elements of an axis are some places apart, rows whose windows have elements at the
+/// same places of the kernel stand beside each other. `base` gives the distance of elements and of windows along a loop.
+fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<Part> {
+    let (mut outer, mut inner) = (Vec::new(), Vec::new());
+    for part in rows {
+        let period = base(part.number).and_then(|[base, stride]| {
+            let period = base / gcd(base, stride);
+            let count = usize::try_from(period).ok()?;
+            let splits = count > 1 && part.own.extent.is_multiple_of(count);
+            splits.then_some((period, count))
+        });
+        let Some((period, count)) = period else {
+            inner.push(part);
+            continue;
+        };
+        let phases = Loop {
+            extent: count,
+            ..part.own
+        };
+        let own = Loop {
+            extent: part.own.extent / count,
+            strides: part.own.strides.map(|stride| stride * count),
+        };
+        let steps = part.steps * period;
+        outer.push(Part { own: phases, ..part });
+        inner.push(Part { own, steps, ..part });
+    }
+    [outer, inner].concat()
+}
+
+fn gcd(a: i64, b: i64) -> i64 {
+    match b {
+        0 => a.abs().max(1),
+        _ => gcd(b, a % b),
     }
 }
 

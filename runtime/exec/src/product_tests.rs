@@ -419,6 +419,18 @@ fn what_is_no_number_and_what_overflows() {
 
 /// A convolution of two dimensions against plain loops: `[n, c, h, w]` by `[o, c, kh, kw]`, each tensor in an order of its axes.
 fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: [&[u32]; 3]) {
+    convolution_by(dtype, sizes, numbers, orders, |_, weight| weight);
+}
+
+/// The same with other weights, for each its place in memory and its usual value. Elements beyond an axis and between
+/// elements are 0, so that their product with an infinite weight is no number.
+fn convolution_by(
+    dtype: DType,
+    sizes: [usize; 8],
+    numbers: [[i64; 4]; 2],
+    orders: [&[u32]; 3],
+    weight: impl Fn(usize, f64) -> f64,
+) {
     let [n, c, h, w, o, kh, kw, high] = sizes;
     let count = |length: usize, places: usize, [stride, low, dilation, base]: [i64; 4]| {
         let padded = (length as i64 - 1) * base + 1 + low + high as i64;
@@ -459,6 +471,9 @@ fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: 
         let count = stored(&tensors[usize::from(first > 0)].1);
         (first..first + count).map(element).collect::<Vec<f64>>()
     });
+    let right: Vec<f64> = (right.into_iter().enumerate())
+        .map(|(at, value)| weight(at, value))
+        .collect();
     let place = |r: usize, k: usize, length: usize, [stride, low, dilation, base]: [i64; 4]| {
         let place = r as i64 * stride + k as i64 * dilation - low;
         let index = (place % base == 0).then_some(place / base)?;
@@ -476,9 +491,8 @@ fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: 
             let (kx, rest) = (term % kw, term / kw);
             let (ky, g) = (rest % kh, rest / kh);
             let found = place(y, ky, h, numbers[0]).zip(place(x, kx, w, numbers[1]));
-            if let Some((i, j)) = found {
-                sum += left[at(0, [b, g, i, j])] * right[at(1, [f, g, ky, kx])];
-            }
+            let x = found.map_or(0.0, |(i, j)| left[at(0, [b, g, i, j])]);
+            sum += x * right[at(1, [f, g, ky, kx])];
         }
         wanted[at(2, [b, f, y, x])] = sum;
     }
@@ -486,8 +500,9 @@ fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: 
     for units in units() {
         for workers in [1, 3] {
             let found = run_windows(&tensors, &windows, [&left, &right], units, workers);
+            let same = |(a, b): (&f64, &f64)| a == b || a.is_nan() && b.is_nan();
             assert!(
-                found == wanted,
+                found.iter().zip(&wanted).all(same),
                 "{sizes:?}, {numbers:?}, {orders:?}, {units:?}, {workers} workers"
             );
         }
@@ -533,6 +548,21 @@ fn windows_are_read_where_they_lie() {
                 [[1, -1, 1, 1], still],
                 orders,
             );
+            // Gradients of strided convolutions: rows in phases along both axes, along one, and of uneven extent.
+            for (h, w, k, high, numbers) in [
+                (5, 6, 3, 2, [[1, 1, 1, 2], [1, 1, 1, 2]]),
+                (3, 4, 4, 3, [[1, 3, 1, 4], [1, 3, 1, 4]]),
+                (6, 5, 3, 1, [[1, 2, 1, 3], [2, 1, 1, 1]]),
+                (6, 4, 3, 2, [[2, 2, 1, 6], [1, 1, 2, 2]]),
+                (5, 5, 3, 1, [[1, 1, 1, 2], [1, 1, 1, 2]]),
+            ] {
+                let sizes = [2, 17, h, w, 19, k, k, high];
+                convolution(dtype, sizes, numbers, orders);
+                convolution_by(dtype, sizes, numbers, orders, |at, weight| match at % 41 {
+                    0 => f64::INFINITY,
+                    _ => weight,
+                });
+            }
         }
     }
     // Places of the kernel as many as in the gradient of one, and more rows than a call takes.

@@ -25,14 +25,15 @@ use fuser_ir::def::OpError;
 use fuser_ir::{DType, Dim, Extent, Ir, Op, Value};
 
 use super::Parts;
-use super::product::read_as_it_lies;
+use super::product::{read_as_it_lies, store_as_it_is_read};
 use super::scatter::index_along;
 
-/// An attention that stays whole: operands are read as they lie.
+/// An attention that stays whole: operands are read as they lie, and the result is stored as it is read.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
+    store_as_it_is_read(ir, op, 1);
     Ok(Vec::new())
 }
 

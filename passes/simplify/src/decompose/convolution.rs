@@ -23,18 +23,21 @@ use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Dim, Extent, Ir, Op, Value};
 
 use super::Parts;
-use super::product::read_as_it_lies;
+use super::product::{read_as_it_lies, store_as_it_is_read};
 
 /// Parts of an operand at most that are read by a slice each.
 const MAX_PARTS: i64 = 1024;
 /// The most parts where windows move along one axis alone. Beyond them, windows are rows of a skewed tensor.
 const MAX_PARTS_OF_AXIS: i64 = 8;
 
-/// A convolution that stays whole: operands are read as they lie.
+/// A convolution that stays whole: operands are read as they lie, and the result is stored as it is read.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
+    // Any axis but that of batches may be the innermost one.
+    let result = ir.result(op, 0);
+    store_as_it_is_read(ir, op, ir.rank(result).saturating_sub(1));
     Ok(Vec::new())
 }
 

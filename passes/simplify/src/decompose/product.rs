@@ -19,7 +19,7 @@ use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_dialects::fusion::maps;
 use fuser_ir::build::Builder;
 use fuser_ir::clone::Mapping;
-use fuser_ir::def::{OpClass, OpError};
+use fuser_ir::def::{OpClass, OpDef, OpError};
 use fuser_ir::layout::{self, Order};
 use fuser_ir::maps::{Index, IndexingMaps};
 use fuser_ir::{DType, Dim, Ir, Op, Value};
@@ -32,11 +32,41 @@ pub fn called(ir: &mut Ir, op: Op, adds: bool) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
-    match ir.operand_count(op) {
-        2 => Ok(Vec::new()),
-        _ if adds => Ok(Vec::new()),
-        _ => biased(ir, op),
+    if ir.operand_count(op) > 2 && !adds {
+        return biased(ir, op);
     }
+    store_as_it_is_read(ir, op, 2);
+    Ok(Vec::new())
+}
+
+/// Gives the result of a call, if only permutations read it, the layout in which the first of them is row-major. One of
+/// the last `inner` axes has to be the innermost one in memory.
+pub fn store_as_it_is_read(ir: &mut Ir, op: Op, inner: usize) {
+    let result = ir.result(op, 0);
+    let orders: Option<Vec<Order>> = ir.users(result).map(|user| read(ir, user)).collect();
+    let first = orders.and_then(|orders| orders.into_iter().next());
+    let Some(order) = first.filter(|order| !order.is_sorted() && !layout::is_stated(ir, result))
+    else {
+        return;
+    };
+    if order.last().is_some_and(|&axis| axis + inner >= order.len()) {
+        let ty = layout::with(ir, ir.value_type(result), &order);
+        ir.set_value_type(result, ty);
+    }
+}
+
+/// The storage order of the operand under which the result of a shape op is row-major, and the same memory.
+fn read(ir: &Ir, user: Op) -> Option<Order> {
+    ir.def(user).filter(|def| permutes(def))?;
+    let places = ir.maps(user)?.operand_axes(0)?;
+    let mut order: Order = (0..places.len()).collect();
+    order.sort_by_key(|&axis| places[axis]);
+    Some(order)
+}
+
+/// True for a shape op whose result has the elements of its operand, some perhaps repeated, at other places.
+fn permutes(def: &OpDef) -> bool {
+    def.class == OpClass::Shape && !def.shifts() && !copies(def) && !def.has_maps(&maps::RESHAPE)
 }
 
 /// Replaces an operand that is a permutation by one whose layout type describes the unpermuted memory.
@@ -59,10 +89,9 @@ pub fn read_as_it_lies(ir: &mut Ir, op: Op, index: usize) {
 /// The storage order under which the result of a shape op is the memory of its operand; `None` if that is the default
 /// order.
 fn order(ir: &Ir, made: Op) -> Option<Order> {
-    let def = ir.def(made).filter(|d| d.class == OpClass::Shape)?;
-    let other = def.shifts() || copies(def) || def.has_maps(&maps::RESHAPE);
+    ir.def(made).filter(|def| permutes(def))?;
     let result = *ir.results(made).first()?;
-    if other || layout::is_stated(ir, result) {
+    if layout::is_stated(ir, result) {
         return None;
     }
     let source = ir.value_kind(ir.operands(made).next()?).as_tensor()?;

@@ -1,8 +1,8 @@
 //! The AVX2 micro-kernels for f32 and f64: 6 rows by two vectors of sums in registers, one fused multiply-add for each
 //! term.
 //!
-//! Rows of a left factor whose terms are neighbours in memory are read in place, whether they are rows of a matrix or
-//! windows of a tensor. Other factors are packed.
+//! A left factor whose terms are neighbours in memory, or equally far apart in long runs, is read in place, whether its
+//! rows are rows of a matrix or windows of a tensor. Other factors are packed.
 
 use std::arch::x86_64::*;
 
@@ -58,6 +58,11 @@ pub trait Number: Copy + Default {
     /// # Safety
     /// The processor has the instructions.
     unsafe fn multiply_add(a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
+    /// True if all of so many neighbours, a multiple of a vector's, are finite.
+    ///
+    /// # Safety
+    /// The elements are there; the processor has the instructions.
+    unsafe fn are_finite(from: *const Self, count: usize) -> bool;
     /// Transposes 8 lines of a vector each: element `line` of row `term`. Rows are `step` apart.
     ///
     /// # Safety
@@ -109,6 +114,20 @@ macro_rules! number {
             // SAFETY: as the trait says.
             unsafe fn multiply_add(a: $vector, b: $vector, c: $vector) -> $vector {
                 $fma(a, b, c)
+            }
+            #[target_feature(enable = "avx2,fma")]
+            // SAFETY: as the trait says.
+            unsafe fn are_finite(from: *const $ty, count: usize) -> bool {
+                let mut sum = $zero();
+                for at in (0..count).step_by($lanes) {
+                    // 0 times an infinity is a NaN.
+                    // SAFETY: the caller's word.
+                    sum = $fma($zero(), unsafe { $load(from.wrapping_add(at)) }, sum);
+                }
+                let mut lanes: [$ty; $lanes] = [0.0; $lanes];
+                // SAFETY: the array has a vector's size.
+                unsafe { $store(lanes.as_mut_ptr(), sum) };
+                lanes.iter().all(|&lane| lane == 0.0)
             }
             #[inline]
             #[target_feature(enable = "avx2,fma")]
@@ -275,6 +294,10 @@ unsafe fn widen<T: Factored>(from: *const T, count: usize, to: &mut [T::Number; 
     unsafe { T::widen(whole, to) };
 }
 
+/// True if an infinity or a NaN was packed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NotFinite(bool);
+
 /// Packs at most 8 lines: element `line` of row `term` of `to`. Rows are `step` apart, and all 8 columns are written.
 ///
 /// # Safety
@@ -353,20 +376,26 @@ impl<T: Factored> Kernel<T> for Avx2 {
     const TERMS: usize = 256;
     const PANELS: usize = 8;
     const IN_PLACE: bool = T::NUMBER;
-    type Seen = ();
+    type Seen = NotFinite;
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
         [SIDE, 2 * T::Number::LANES].map(|lines| terms * lines * size_of::<T::Number>())
     }
 
     // SAFETY: as the trait says.
-    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, (): &mut ()) {
+    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, seen: &mut NotFinite) {
         let to = to.cast::<T::Number>();
         let wide = [SIDE, 2 * T::Number::LANES][which];
         for first in (0..wide).step_by(SIDE) {
             // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
             unsafe { pack(from.lines(first, SIDE), to.wrapping_add(first), wide) };
         }
+        // SAFETY: as above; the panel was written.
+        seen.0 |= which == 1 && !unsafe { T::Number::are_finite(to, from.terms * wide) };
+    }
+
+    fn is_finite(seen: &NotFinite) -> bool {
+        !seen.0
     }
 
     // SAFETY: as the trait says.
@@ -380,26 +409,33 @@ impl<T: Factored> Kernel<T> for Avx2 {
         let left = left.cast::<T::Number>();
         let piece = Piece {
             rows: [0, 1, 2, 3, 4, 5].map(|row| left.wrapping_add(row)),
+            first: 0,
             terms,
         };
         for (number, right) in right.iter().enumerate() {
             let add = sums.add || number > 0;
             // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-            unsafe { by_rows::<_, SIDE>(rows, &[piece], right.cast(), Sums { add, ..sums }) };
+            unsafe { by_rows::<_, SIDE>([rows, SIDE], &[piece], right.cast(), Sums { add, ..sums }) };
         }
     }
 
     // SAFETY: as the trait says.
     unsafe fn multiply_in_place(
         &self,
-        rows: usize,
+        [rows, step]: [usize; 2],
         left: &[Piece<T>],
         right: Panel,
         sums: Sums<T::Number>,
     ) {
         let left: *const [Piece<T>] = left;
         // SAFETY: an element is a number; the caller's word; there is a kernel only where the processor has the instructions.
-        unsafe { by_rows::<_, 1>(rows, &*(left as *const [Piece<T::Number>]), right.cast(), sums) };
+        unsafe {
+            let left = &*(left as *const [Piece<T::Number>]);
+            match step {
+                1 => by_rows::<_, 1>([rows, 1], left, right.cast(), sums),
+                _ => by_rows::<_, 0>([rows, step], left, right.cast(), sums),
+            }
+        };
     }
 }
 
@@ -511,12 +547,12 @@ unsafe fn store<N: Number, O: Rounded<N>>(
     }
 }
 
-/// Multiplies as many rows as there are. Terms of a row are `STEP` elements apart.
+/// Multiplies as many rows as there are. Terms of a row are `STEP` elements apart, or `step` where that is 0.
 ///
 /// # Safety
 /// As for [`multiply`].
 unsafe fn by_rows<N: Number, const STEP: usize>(
-    rows: usize,
+    [rows, step]: [usize; 2],
     left: &[Piece<N>],
     right: *const N,
     sums: Sums<N>,
@@ -524,12 +560,12 @@ unsafe fn by_rows<N: Number, const STEP: usize>(
     // SAFETY: the caller's word.
     unsafe {
         match rows {
-            1 => multiply::<N, 1, STEP>(left, right, sums),
-            2 => multiply::<N, 2, STEP>(left, right, sums),
-            3 => multiply::<N, 3, STEP>(left, right, sums),
-            4 => multiply::<N, 4, STEP>(left, right, sums),
-            5 => multiply::<N, 5, STEP>(left, right, sums),
-            _ => multiply::<N, 6, STEP>(left, right, sums),
+            1 => multiply::<N, 1, STEP>(step, left, right, sums),
+            2 => multiply::<N, 2, STEP>(step, left, right, sums),
+            3 => multiply::<N, 3, STEP>(step, left, right, sums),
+            4 => multiply::<N, 4, STEP>(step, left, right, sums),
+            5 => multiply::<N, 5, STEP>(step, left, right, sums),
+            _ => multiply::<N, 6, STEP>(step, left, right, sums),
         }
     }
 }
@@ -540,20 +576,23 @@ unsafe fn by_rows<N: Number, const STEP: usize>(
 /// The elements of the pieces, as many terms of a panel, and the sums are there; the processor has the instructions.
 #[target_feature(enable = "avx2,fma")]
 unsafe fn multiply<N: Number, const R: usize, const STEP: usize>(
+    step: usize,
     left: &[Piece<N>],
-    mut right: *const N,
+    right: *const N,
     sums: Sums<N>,
 ) {
+    let step = if STEP > 0 { STEP } else { step };
     // SAFETY: the caller's word.
     unsafe {
         let mut own = [[N::zero(); 2]; R];
         for piece in left {
             let mut rows = [std::ptr::null(); R];
             rows.copy_from_slice(&piece.rows[..R]);
+            let mut right = right.wrapping_add(piece.first * 2 * N::LANES);
             for term in 0..piece.terms {
                 let b = [N::load(right), N::load(right.wrapping_add(N::LANES))];
                 for (own, row) in own.iter_mut().zip(rows) {
-                    let a = N::splat(row.wrapping_add(term * STEP));
+                    let a = N::splat(row.wrapping_add(term * step));
                     own[0] = N::multiply_add(a, b[0], own[0]);
                     own[1] = N::multiply_add(a, b[1], own[1]);
                 }

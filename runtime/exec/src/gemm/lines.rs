@@ -54,6 +54,18 @@ pub struct Digit {
     pub moves: [i64; DIMS],
 }
 
+impl Digit {
+    /// True where steps lead to the neighbour in memory, and along no axis of windows.
+    fn is_contiguous(&self) -> bool {
+        self.offset == 1 && self.moves == [0; DIMS]
+    }
+
+    /// True for terms that several neighbours in memory are.
+    pub fn is_long(&self) -> bool {
+        self.is_contiguous() && self.extent >= BESIDE
+    }
+}
+
 /// An axis that windows are read along.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bound {
@@ -88,26 +100,31 @@ pub struct Windows<'a, T> {
 
 /// Rows of a [`Piece`].
 pub const PIECE: usize = 6;
-/// Terms that a row has beside each other at least, cuts between blocks aside, where it is read in place.
-pub const BESIDE: usize = 8;
+/// Terms that are equally far apart at least, cuts between blocks aside, where rows are read in place.
+const BESIDE: usize = 8;
 
-/// Terms that are neighbours in memory, in each of a few rows.
+/// Terms that are equally far apart in memory, in each of a few rows.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<T> {
     /// The first term of each row.
     pub rows: [*const T; PIECE],
+    /// The number of the first term among the terms of a block.
+    pub first: usize,
     pub terms: usize,
 }
 
-/// As many zeros as a piece has terms at most, for windows beyond the end of an axis.
+/// As many zeros as a piece has terms at most, for windows beyond the ends of an axis.
 static ZEROS: [u64; ZERO_TERMS] = [0; ZERO_TERMS];
 /// The most terms of a piece.
 pub const ZERO_TERMS: usize = 256;
 
+/// Digits of lines or of terms at most: those along axes of windows, in two parts each, and one more.
+const DIGITS: usize = 2 * DIMS + 1;
+
 /// The digits of a number and where they lead to.
 struct Counter<'a> {
     digits: &'a [Digit],
-    at: [usize; 2 * DIMS],
+    at: [usize; DIGITS],
     offset: usize,
     places: [i64; DIMS],
 }
@@ -116,7 +133,7 @@ impl<'a> Counter<'a> {
     fn new(digits: &'a [Digit], mut number: usize) -> Counter<'a> {
         let mut counter = Counter {
             digits,
-            at: [0; 2 * DIMS],
+            at: [0; DIGITS],
             offset: 0,
             places: [0; DIMS],
         };
@@ -160,8 +177,7 @@ impl<'a> Counter<'a> {
 impl<T: Copy + Default> Windows<'_, T> {
     /// True where a block holds line after line: terms are neighbours in memory.
     fn by_lines(&self) -> bool {
-        let inner = self.view.terms.last();
-        inner.is_none_or(|inner| inner.offset == 1 && inner.moves == [0; DIMS])
+        self.view.terms.last().is_none_or(Digit::is_contiguous)
     }
 
     /// The distance in memory between neighbors of the innermost digit; `None` if it varies.
@@ -251,13 +267,14 @@ impl<T: Copy + Default> Windows<'_, T> {
         &self,
         [line, lines]: [usize; 2],
         [term, terms]: [usize; 2],
+        drop_zeros: bool,
         to: *mut Piece<T>,
     ) -> usize {
-        let view = self.view;
+        let (view, lines) = (self.view, lines.min(PIECE));
         let mut starts = [(0usize, [0i64; DIMS]); PIECE];
         let mut counter = Counter::new(&view.lines, self.line + line);
         let inner = view.lines.len().saturating_sub(1);
-        for start in &mut starts[..lines.min(PIECE)] {
+        for start in &mut starts[..lines] {
             *start = (counter.offset, counter.places);
             if !view.lines.is_empty() {
                 counter.step(inner, 1);
@@ -265,24 +282,77 @@ impl<T: Copy + Default> Windows<'_, T> {
         }
         let mut counter = Counter::new(&view.terms, term);
         let inner = view.terms.len().saturating_sub(1);
+        let last = view.terms.last().copied();
+        let moves = last.map_or([0; DIMS], |digit| digit.moves);
+        let step = last.and_then(|digit| self.step(&digit)).unwrap_or(1);
         let (mut done, mut count) = (0, 0);
+        let mut write = |rows: [*const T; PIECE], first: usize, terms: usize| {
+            let piece = Piece { rows, first, terms };
+            // SAFETY: the caller's word: a piece has a term at least.
+            unsafe { to.wrapping_add(count).write(piece) };
+            count += 1;
+        };
+        let zeros = ZEROS.as_ptr().cast::<T>();
         while done < terms {
-            let rest = (view.terms.last()).map_or(1, |digit| digit.extent - counter.at[inner]);
+            let rest = last.map_or(1, |digit| digit.extent - counter.at[inner]);
             let run = rest.min(terms - done);
-            let mut rows = [ZEROS.as_ptr().cast::<T>(); PIECE];
-            for (row, (offset, places)) in rows.iter_mut().zip(&starts[..lines.min(PIECE)]) {
-                let offset = offset + counter.offset;
-                let own = self.run(offset, [places, &counter.places], [0; DIMS], [run, 1]);
+            let mut runs = [Run::<T>::NONE; PIECE];
+            // Terms that all rows have, and where there is a row that has none.
+            let (mut from, mut to, mut is_missing) = (0, run, false);
+            for row in 0..lines {
+                let (offset, places) = starts[row];
+                let before = row.wrapping_sub(1);
+                runs[row] = match starts.get(before) {
+                    // The neighbour has the same terms.
+                    Some((other, same)) if *same == places => Run {
+                        first: runs[before].first.wrapping_add(offset.wrapping_sub(*other)),
+                        ..runs[before]
+                    },
+                    _ => {
+                        let offset = offset.wrapping_add(counter.offset);
+                        self.run(offset, [&places, &counter.places], moves, [run, step])
+                    }
+                };
+                let own = &runs[row];
                 if own.to > 0 {
-                    *row = own.first;
+                    (from, to) = (from.max(own.from), to.min(own.to));
+                } else {
+                    is_missing = true;
                 }
             }
-            // SAFETY: the caller's word.
-            unsafe { to.wrapping_add(count).write(Piece { rows, terms: run }) };
-            if !view.terms.is_empty() {
+            let first = done;
+            done += run;
+            if last.is_some() {
                 counter.step(inner, run);
             }
-            (done, count) = (done + run, count + 1);
+            if drop_zeros && runs.iter().all(|own| own.to == 0) {
+                continue;
+            }
+            if is_missing && step != 1 {
+                // Zeros are beside each other.
+                (from, to) = (0, 0);
+            }
+            let place = |row: usize, term: usize| {
+                let own = &runs[row];
+                match (own.from..own.to).contains(&term) {
+                    true => own.first.wrapping_add((term - own.from) * step),
+                    false => zeros,
+                }
+            };
+            let rows = |term: usize| [0, 1, 2, 3, 4, 5].map(|row| place(row, term));
+            let mut at = 0;
+            while at < run {
+                if at == from && from < to {
+                    write(rows(at), first + at, to - from);
+                    at = to;
+                    continue;
+                }
+                let has = |own: &Run<T>| (own.from..own.to).contains(&at);
+                if !drop_zeros || runs[..lines].iter().any(has) {
+                    write(rows(at), first + at, 1);
+                }
+                at += 1;
+            }
         }
         count
     }
@@ -449,26 +519,39 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// True where its lines can be read in place: terms are neighbours in memory, several at least.
+    /// The distance of terms that are read in place.
+    pub fn step(&self) -> usize {
+        match self {
+            Factor::Strided(_) => 1,
+            Factor::Windows(own) => {
+                let inner = own.view.terms.last();
+                inner.and_then(|inner| own.step(inner)).unwrap_or(1)
+            }
+        }
+    }
+
+    /// True where its lines can be read in place: terms are neighbours in memory, or several are equally far apart.
     pub fn in_place(&self) -> bool {
         match self {
             Factor::Strided(own) => own.strides[1] == 1,
             Factor::Windows(own) => {
                 let inner = own.view.terms.last();
-                own.by_lines() && inner.is_some_and(|inner| inner.extent >= BESIDE)
+                inner.is_some_and(|inner| inner.extent >= BESIDE && own.step(inner).is_some())
             }
         }
     }
 
     /// Writes the pieces of at most [`PIECE`] lines and [`ZERO_TERMS`] terms of a factor that can be read in place, and
-    /// returns their number. Of lines that are not there, any elements are given.
+    /// returns their number. Of lines that are not there, any elements are given. Pieces that are 0 in all lines can be
+    /// dropped.
     ///
     /// # Safety
-    /// The elements are there, and there is room: a piece for each [`BESIDE`] terms, and two.
+    /// The elements are there, and there is room for a piece of each term.
     pub unsafe fn pieces(
         &self,
         [line, lines]: [usize; 2],
         [term, terms]: [usize; 2],
+        drop_zeros: bool,
         to: *mut Piece<T>,
     ) -> usize {
         match self {
@@ -476,11 +559,13 @@ impl<T: Copy + Default> Factor<'_, T> {
                 let row = |row: usize| own.at(line + row.min(lines.max(1) - 1), term);
                 let rows = [0, 1, 2, 3, 4, 5].map(row);
                 // SAFETY: the caller's word.
-                unsafe { to.write(Piece { rows, terms }) };
+                unsafe { to.write(Piece { rows, first: 0, terms }) };
                 1
             }
             // SAFETY: the caller's word.
-            Factor::Windows(own) => unsafe { own.pieces([line, lines], [term, terms], to) },
+            Factor::Windows(own) => unsafe {
+                own.pieces([line, lines], [term, terms], drop_zeros, to)
+            },
         }
     }
 

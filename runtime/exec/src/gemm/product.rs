@@ -1,6 +1,6 @@
 //! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
-use super::lines::{BESIDE, BLOCK, Factor, Lines, Piece, ZERO_TERMS};
+use super::lines::{BLOCK, Factor, Lines, Piece, ZERO_TERMS};
 use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums, in the kernels that share their panels with attention.
@@ -33,6 +33,11 @@ pub trait Kernel<T: Copy> {
     const TERMS: usize;
     /// A summary of elements that were packed.
     type Seen: Default;
+
+    /// True if all elements that were packed are known to be finite, so that a product with 0 is 0.
+    fn is_finite(_: &Self::Seen) -> bool {
+        false
+    }
 
     /// The bytes of a panel of the left factor and of one of the right factor, for `terms` terms.
     fn panel_bytes(terms: usize) -> [usize; 2];
@@ -67,14 +72,15 @@ pub trait Kernel<T: Copy> {
         sums: Sums<Self::Sum>,
     );
 
-    /// Multiplies rows that are read in place by a panel of columns, likewise.
+    /// Multiplies rows that are read in place by a panel of columns, likewise. `size` gives the number of rows and the
+    /// distance of terms.
     ///
     /// # Safety
     /// The kernel reads in place. The elements are there, the panel was packed with as many terms, and the sums are
     /// there.
     unsafe fn multiply_in_place(
         &self,
-        _rows: usize,
+        _size: [usize; 2],
         _left: &[Piece<T>],
         _right: Panel,
         _sums: Sums<Self::Sum>,
@@ -114,7 +120,7 @@ pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
 }
 
 /// The pieces of a panel of rows and a block of terms at most.
-const PIECES: usize = ZERO_TERMS / BESIDE + 2;
+const PIECES: usize = ZERO_TERMS;
 
 /// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block, and
 /// of pieces.
@@ -161,7 +167,7 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     let room = sums.wrapping_byte_add(sums_bytes).cast::<T>();
     let pieces = room.wrapping_byte_add(block_bytes).cast::<Piece<T>>();
     let (most, panel) = (BLOCKS * K::TERMS, K::TALL * K::WIDE);
-    let in_place = K::IN_PLACE && left.in_place();
+    let (in_place, step) = (K::IN_PLACE && left.in_place(), left.step());
     let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
     for outer in (0..k.max(1)).step_by(most) {
         let terms = k.saturating_sub(outer).min(most);
@@ -188,6 +194,8 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     }
                 }
             }
+            let grains = column / GRAIN..(column + columns).div_ceil(GRAIN);
+            let drop_zeros = in_place && seen[1][grains].iter().all(K::is_finite);
             // Panels of rows that are multiplied by each panel of columns in turn.
             for begin in (0..m).step_by(K::PANELS * K::TALL) {
                 let rows = (begin..m).step_by(K::TALL).take(K::PANELS);
@@ -230,7 +238,7 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     for ((row, lines), found) in rows().zip(&mut found).filter(|_| in_place) {
                         let (lines, of) = ([row, lines], [outer + from, count]);
                         // SAFETY: the caller's word; there is room for the pieces of a panel.
-                        *found = unsafe { left.pieces(lines, of, place(row)) };
+                        *found = unsafe { left.pieces(lines, of, drop_zeros, place(row)) };
                     }
                     for j in 0..columns.div_ceil(K::WIDE) {
                         let b = right_place.wrapping_add(j * bytes[1] + past_b);
@@ -240,7 +248,8 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                             unsafe {
                                 if in_place {
                                     let pieces = std::slice::from_raw_parts(place(row), found);
-                                    kernel.multiply_in_place(rows, pieces, b, Sums { first, add });
+                                    let size = [rows, step];
+                                    kernel.multiply_in_place(size, pieces, b, Sums { first, add });
                                 } else {
                                     let a = a(row).wrapping_add(past_a);
                                     kernel.multiply([rows, count], a, &[b], Sums { first, add });
