@@ -43,9 +43,13 @@ static GEMM: Executor = Executor {
     doc: "products of matrices and convolutions on the CPU, of any float type and any layout",
     bias: false,
     takes: |target, call| {
-        let (product, dims) = match call {
-            Call::Product(product) => (product, 0),
-            Call::Convolution { product, dims } => (product, *dims),
+        let (product, dims, features) = match call {
+            Call::Product(product) => (product, 0, 0),
+            Call::Convolution {
+                product,
+                dims,
+                features,
+            } => (product, *dims, *features),
             _ => return None,
         };
         let few = match dims > MOST_DIMENSIONS {
@@ -60,7 +64,15 @@ static GEMM: Executor = Executor {
             false => Err(Refusal::OtherType(product.dtype)),
         };
         let taken = on_the_cpu(target).and(known).and(few);
-        Some(taken.and(is_wide(product)))
+        // Few filters of many features: kernels would store the elements of all windows.
+        let stored = product.batch == 1 && features >= LEAST;
+        let thin = is_wide(product).or_else(|refusal| {
+            match stored && product.rows.min(product.terms) >= LEAST {
+                true => Ok(()),
+                false => Err(refusal),
+            }
+        });
+        Some(taken.and(thin))
     },
 };
 

@@ -226,7 +226,10 @@ fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<P
             strides: part.own.strides.map(|stride| stride * count),
         };
         let steps = part.steps * period;
-        outer.push(Part { own: phases, ..part });
+        outer.push(Part {
+            own: phases,
+            ..part
+        });
         inner.push(Part { own, steps, ..part });
     }
     [outer, inner].concat()

@@ -26,6 +26,8 @@ pub enum Call {
         product: Product,
         /// Spatial axes.
         dims: usize,
+        /// Features of a group.
+        features: u64,
     },
     /// Attention.
     Attention(Attention),
@@ -105,6 +107,11 @@ impl Call {
                 dims: ir
                     .rank(ir.result(op, 0))
                     .checked_sub(convolution::front(ir, op))?,
+                features: {
+                    let kernel = ir.operands(op).nth(1)?;
+                    let dim = convolution::front(ir, op).checked_sub(1)?;
+                    bindings.extent(ir, ir.value_kind(kernel).as_tensor()?.dims.get(dim)?.extent)
+                },
             }),
             OpClass::Attention => Attention::of(ir, op, bindings).map(Self::Attention),
             OpClass::Scatter => Some(Self::Scatter {

@@ -49,7 +49,10 @@ pub fn store_as_it_is_read(ir: &mut Ir, op: Op, inner: usize) {
     else {
         return;
     };
-    if order.last().is_some_and(|&axis| axis + inner >= order.len()) {
+    if order
+        .last()
+        .is_some_and(|&axis| axis + inner >= order.len())
+    {
         let ty = layout::with(ir, ir.value_type(result), &order);
         ir.set_value_type(result, ty);
     }

@@ -415,7 +415,9 @@ impl<T: Factored> Kernel<T> for Avx2 {
         for (number, right) in right.iter().enumerate() {
             let add = sums.add || number > 0;
             // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-            unsafe { by_rows::<_, SIDE>([rows, SIDE], &[piece], right.cast(), Sums { add, ..sums }) };
+            unsafe {
+                by_rows::<_, SIDE>([rows, SIDE], &[piece], right.cast(), Sums { add, ..sums })
+            };
         }
     }
 

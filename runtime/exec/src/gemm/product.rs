@@ -1,6 +1,6 @@
 //! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
-use super::lines::{BLOCK, Factor, Lines, Piece, ZERO_TERMS};
+use super::lines::{BLOCK, Factor, Lines, PIECE, Piece, Start, ZERO_TERMS};
 use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums, in the kernels that share their panels with attention.
@@ -95,12 +95,7 @@ pub trait Stores<N, O> {
     ///
     /// # Safety
     /// The sums and the elements are there.
-    unsafe fn store(
-        sums: *const N,
-        first_and_size: [[usize; 2]; 2],
-        to: *mut O,
-        steps: [usize; 2],
-    );
+    unsafe fn store(sums: *const N, first_and_size: [[usize; 2]; 2], to: *mut O, steps: [usize; 2]);
 }
 
 /// Blocks of terms that are packed at a time.
@@ -227,18 +222,21 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     };
                     sums.wrapping_add(held * panel)
                 };
+                let mut starts = [[Start::default(); PIECE]; MOST_PANELS];
+                for ((row, lines), starts) in rows().zip(&mut starts).filter(|_| in_place) {
+                    left.starts(row, &mut starts[..lines]);
+                }
                 for from in (0..terms.max(1)).step_by(K::TERMS) {
                     let count = K::TERMS.min(terms - from);
                     let [past_a, past_b] = K::panel_bytes(from);
                     let add = outer + from > 0;
-                    let place = |row: usize| {
-                        pieces.wrapping_add((row - begin) / K::TALL * PIECES)
-                    };
+                    let place = |row: usize| pieces.wrapping_add((row - begin) / K::TALL * PIECES);
                     let mut found = [0; MOST_PANELS];
-                    for ((row, lines), found) in rows().zip(&mut found).filter(|_| in_place) {
-                        let (lines, of) = ([row, lines], [outer + from, count]);
+                    let panels = rows().zip(&starts).zip(&mut found);
+                    for (((row, lines), starts), found) in panels.filter(|_| in_place) {
+                        let (starts, of) = (&starts[..lines], [outer + from, count]);
                         // SAFETY: the caller's word; there is room for the pieces of a panel.
-                        *found = unsafe { left.pieces(lines, of, drop_zeros, place(row)) };
+                        *found = unsafe { left.pieces(starts, of, drop_zeros, place(row)) };
                     }
                     for j in 0..columns.div_ceil(K::WIDE) {
                         let b = right_place.wrapping_add(j * bytes[1] + past_b);
@@ -246,7 +244,9 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                             let first = sums(row).wrapping_add(j * panel);
                             // SAFETY: the panels were packed, or the pieces written, and the sums have room.
                             unsafe {
-                                if in_place {
+                                if in_place && found == 0 && add {
+                                    // Nothing is added.
+                                } else if in_place {
                                     let pieces = std::slice::from_raw_parts(place(row), found);
                                     let size = [rows, step];
                                     kernel.multiply_in_place(size, pieces, b, Sums { first, add });
