@@ -198,7 +198,7 @@ impl<T: Copy + Default> Windows<'_, T> {
             })
     }
 
-    /// Where lines begin, from a line on.
+    /// Finds the first elements of lines, from a line on.
     fn starts(&self, line: usize, starts: &mut [Start<T>]) {
         let digits = &self.view.lines;
         let mut counter = Counter::new(digits, self.line + line);
@@ -429,7 +429,7 @@ impl<T: Copy + Default> Windows<'_, T> {
     }
 }
 
-/// Where a line of windows begins.
+/// The first element of a line of windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<T> {
     /// In elements, along axes that are no windows'.
@@ -460,7 +460,7 @@ struct At {
     index: [i64; DIMS],
     /// The places between the two.
     rest: [i64; DIMS],
-    /// Where the elements are in memory.
+    /// Their offset in memory.
     offset: usize,
 }
 
@@ -645,7 +645,7 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// Where the lines from `line` on begin.
+    /// Finds the first elements of the lines from `line` on.
     pub fn starts(&self, line: usize, starts: &mut [Start<T>]) {
         match self {
             Factor::Strided(own) => {
