@@ -105,6 +105,7 @@ const BESIDE: usize = 8;
 
 /// Terms that are equally far apart in memory, in each of a few rows.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Piece<T> {
     /// The first term of each row.
     pub rows: [*const T; PIECE],
