@@ -307,6 +307,16 @@ unsafe fn pack<T: Factored>(from: Lines<T>, to: *mut T::Number, step: usize) {
     let zeros = [T::Number::default(); SIDE];
     let row = |term: usize| to.wrapping_add(term * step).cast::<[T::Number; SIDE]>();
     match from.strides {
+        [1, _] if from.lines == SIDE => {
+            for term in 0..from.terms {
+                let mut numbers = zeros;
+                // SAFETY: the caller's word.
+                unsafe {
+                    T::widen(from.at(0, term), &mut numbers);
+                    row(term).write_unaligned(numbers);
+                }
+            }
+        }
         [1, _] => {
             for term in 0..from.terms {
                 // SAFETY: the caller's word.
