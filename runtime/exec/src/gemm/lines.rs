@@ -101,7 +101,7 @@ pub struct Windows<'a, T> {
 /// Rows of a [`Piece`].
 pub const PIECE: usize = 6;
 /// Terms that are equally far apart at least, cuts between blocks aside, where rows are read in place.
-const BESIDE: usize = 8;
+const BESIDE: usize = 4;
 
 /// Terms that are equally far apart in memory, in each of a few rows.
 #[derive(Clone, Copy, Debug)]
