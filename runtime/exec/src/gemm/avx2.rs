@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::lines::{Lines, Piece};
+use super::lines::{Lines, Piece, ZERO_TERMS};
 use super::product::{Kernel, Panel, Stores, Sums};
 
 /// Rows of sums in registers.
@@ -383,7 +383,7 @@ impl<T: Factored> Kernel<T> for Avx2 {
     type Sum = T::Number;
     const TALL: usize = TALL;
     const WIDE: usize = 2 * T::Number::LANES;
-    const TERMS: usize = 256;
+    const TERMS: usize = ZERO_TERMS;
     const PANELS: usize = 8;
     const IN_PLACE: bool = T::NUMBER;
     type Seen = NotFinite;

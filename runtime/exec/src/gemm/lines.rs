@@ -288,13 +288,12 @@ impl<T: Copy + Default> Windows<'_, T> {
         drop_zeros: bool,
         to: *mut Piece<T>,
     ) -> usize {
-        let (view, lines) = (self.view, starts.len());
+        let view = self.view;
         let mut counter = Counter::new(&view.terms, term);
         let inner = view.terms.len().saturating_sub(1);
         let last = view.terms.last().copied();
         let moves = last.map_or([0; DIMS], |digit| digit.moves);
         let step = last.and_then(|digit| self.step(&digit)).unwrap_or(1);
-        let is_still = moves == [0; DIMS];
         let (mut done, mut count) = (0, 0);
         let mut write = |rows: [*const T; PIECE], first: usize, terms: usize| {
             let piece = Piece { rows, first, terms };
@@ -302,90 +301,74 @@ impl<T: Copy + Default> Windows<'_, T> {
             unsafe { to.wrapping_add(count).write(piece) };
             count += 1;
         };
-        let zeros = ZEROS.as_ptr().cast::<T>();
         while done < terms {
             let rest = last.map_or(1, |digit| digit.extent - counter.at[inner]);
             let run = rest.min(terms - done);
-            if is_still && step == 1 {
-                // All terms of the run are at one place, where a row has all or none of them.
-                let at = At::new(&counter.places, &view.bounds);
-                let offset = counter.offset.wrapping_add(at.offset);
-                let (mut rows, mut is_zero) = ([zeros; PIECE], true);
-                for (row, start) in rows.iter_mut().zip(starts) {
-                    if let Some(carried) = start.at.and(&at, &view.bounds) {
-                        *row = start.first.wrapping_add(offset.wrapping_add(carried));
-                        is_zero = false;
-                    }
-                }
+            if moves == [0; DIMS] && step == 1 {
+                let (rows, is_zero) = self.rows_at(starts, &counter);
                 if !(is_zero && drop_zeros) {
                     write(rows, done, run);
                 }
-                if last.is_some() {
-                    counter.step(inner, run);
-                }
-                done += run;
-                continue;
-            }
-            let mut runs = [Run::<T>::NONE; PIECE];
-            // Terms that all rows have, and where there is a row that has none.
-            let (mut from, mut to, mut is_missing) = (0, run, false);
-            for row in 0..lines {
-                let start = &starts[row];
-                let before = row.wrapping_sub(1);
-                runs[row] = match starts.get(before) {
-                    // The neighbour has the same terms.
-                    Some(other) if other.places == start.places => Run {
-                        first: (runs[before].first)
-                            .wrapping_add(start.offset.wrapping_sub(other.offset)),
-                        ..runs[before]
-                    },
-                    _ => {
-                        let offset = start.offset.wrapping_add(counter.offset);
-                        self.run(offset, [&start.places, &counter.places], moves, [run, step])
-                    }
+            } else {
+                let runs = self.runs(starts, &counter, moves, [run, step]);
+                let runs = Runs {
+                    runs: &runs[..starts.len()],
+                    step,
                 };
-                let own = &runs[row];
-                if own.to > 0 {
-                    (from, to) = (from.max(own.from), to.min(own.to));
-                } else {
-                    is_missing = true;
-                }
+                runs.pieces(run, drop_zeros, |rows, first, terms| {
+                    write(rows, done + first, terms)
+                });
             }
-            let first = done;
-            done += run;
             if last.is_some() {
                 counter.step(inner, run);
             }
-            if drop_zeros && runs.iter().all(|own| own.to == 0) {
-                continue;
-            }
-            if is_missing && step != 1 {
-                // Zeros are beside each other.
-                (from, to) = (0, 0);
-            }
-            let place = |row: usize, term: usize| {
-                let own = &runs[row];
-                match (own.from..own.to).contains(&term) {
-                    true => own.first.wrapping_add((term - own.from) * step),
-                    false => zeros,
-                }
-            };
-            let rows = |term: usize| [0, 1, 2, 3, 4, 5].map(|row| place(row, term));
-            let mut at = 0;
-            while at < run {
-                if at == from && from < to {
-                    write(rows(at), first + at, to - from);
-                    at = to;
-                    continue;
-                }
-                let has = |own: &Run<T>| (own.from..own.to).contains(&at);
-                if !drop_zeros || runs[..lines].iter().any(has) {
-                    write(rows(at), first + at, 1);
-                }
-                at += 1;
-            }
+            done += run;
         }
         count
+    }
+
+    /// The first elements of rows at the places of a term, zeros where a row has none there, and true if all have none.
+    #[inline(always)]
+    fn rows_at(&self, starts: &[Start<T>], counter: &Counter) -> ([*const T; PIECE], bool) {
+        let bounds = &self.view.bounds;
+        let at = At::new(&counter.places, bounds);
+        let offset = counter.offset.wrapping_add(at.offset);
+        let (mut rows, mut is_zero) = ([zeros(); PIECE], true);
+        for (row, start) in rows.iter_mut().zip(starts) {
+            if let Some(carried) = start.at.and(&at, bounds) {
+                *row = start.first.wrapping_add(offset.wrapping_add(carried));
+                is_zero = false;
+            }
+        }
+        (rows, is_zero)
+    }
+
+    /// The runs of rows from a term on.
+    #[inline]
+    fn runs(
+        &self,
+        starts: &[Start<T>],
+        counter: &Counter,
+        moves: [i64; DIMS],
+        size: [usize; 2],
+    ) -> [Run<T>; PIECE] {
+        let mut runs = [Run::<T>::NONE; PIECE];
+        for (row, start) in starts.iter().enumerate().take(PIECE) {
+            let before = row.wrapping_sub(1);
+            runs[row] = match starts.get(before) {
+                // The neighbour has the same terms.
+                Some(other) if other.places == start.places => Run {
+                    first: (runs[before].first)
+                        .wrapping_add(start.offset.wrapping_sub(other.offset)),
+                    ..runs[before]
+                },
+                _ => {
+                    let offset = start.offset.wrapping_add(counter.offset);
+                    self.run(offset, [&start.places, &counter.places], moves, size)
+                }
+            };
+        }
+        runs
     }
 
     /// The elements of a run of terms, from these positions of a line and a term on.
@@ -518,6 +501,57 @@ impl<T> Run<T> {
         from: 0,
         to: 0,
     };
+}
+
+/// The runs of a few rows, whose terms are `step` apart.
+struct Runs<'a, T> {
+    runs: &'a [Run<T>],
+    step: usize,
+}
+
+impl<T> Runs<'_, T> {
+    /// Passes pieces to `give`: rows, the first term and the number of terms. Terms that all rows have are one piece.
+    #[inline]
+    fn pieces(
+        &self,
+        count: usize,
+        drop_zeros: bool,
+        mut give: impl FnMut([*const T; PIECE], usize, usize),
+    ) {
+        let has = |own: &Run<T>| own.to > 0;
+        if drop_zeros && !self.runs.iter().any(has) {
+            return;
+        }
+        let (mut from, mut to) = (0, count);
+        for own in self.runs.iter().filter(|own| has(own)) {
+            (from, to) = (from.max(own.from), to.min(own.to));
+        }
+        // A row without terms reads zeros, which are beside each other.
+        if self.step != 1 && !self.runs.iter().all(has) {
+            to = 0;
+        }
+        let mut at = 0;
+        while at < count {
+            let terms = match at == from && from < to {
+                true => to - from,
+                false => 1,
+            };
+            let is_inside = |own: &Run<T>| (own.from..own.to).contains(&at);
+            if !drop_zeros || self.runs.iter().any(is_inside) {
+                let place = |row: usize| match self.runs.get(row).filter(|own| is_inside(own)) {
+                    Some(own) => own.first.wrapping_add((at - own.from) * self.step),
+                    None => zeros(),
+                };
+                give([0, 1, 2, 3, 4, 5].map(place), at, terms);
+            }
+            at += terms;
+        }
+    }
+}
+
+/// Zeros, as many as a piece has terms at most.
+fn zeros<T>() -> *const T {
+    ZEROS.as_ptr().cast()
 }
 
 /// Copies a contiguous run for each line.
