@@ -4,9 +4,9 @@
 //! all terms in a fixed order, so results are independent of the number of threads.
 //!
 //! On x86-64 processors with AVX2 or AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if
-//! available and if the factors permit it, a decision made for blocks of rows and columns that tiles never split. On
-//! other processors a library computes it: 16-bit elements are widened piece by piece into a worker's scratch memory,
-//! and sums are rounded once.
+//! available and if the factors permit it, a decision made for blocks of rows and columns that tiles never split. A
+//! library computes a tile on other processors, and of matrices of f64 where there is AVX-512. 16-bit elements are then
+//! widened piece by piece into a worker's scratch memory, and sums are rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -210,7 +210,8 @@ fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<P
         let period = base(part.number).and_then(|[base, stride]| {
             let period = base / gcd(base, stride);
             let count = usize::try_from(period).ok()?;
-            let splits = count > 1 && part.own.extent.is_multiple_of(count);
+            let extent = part.own.extent;
+            let splits = count > 1 && extent >= count && extent.is_multiple_of(count);
             splits.then_some((period, count))
         });
         let Some((period, count)) = period else {
@@ -361,7 +362,7 @@ impl Product {
             }
             let own = match (self.units, self.dtypes[0]) {
                 (Units::Library, _) => None,
-                (_, DType::F64) => Some(own!(f64, Avx2)),
+                (_, DType::F64) => self.has_own_f64().then(|| own!(f64, Avx2)),
                 (Units::Avx2, DType::Bf16 | DType::F16) => Some(own!(f16, Avx2)),
                 (Units::Avx2, _) => Some(own!(f32, Avx2)),
                 (Units::Amx, DType::Bf16) => {
@@ -380,6 +381,17 @@ impl Product {
             (_, None) => 0,
             // Blocks are gathered, widened, and multiplied a piece of the terms at a time.
             (_, Some(_)) => (BLOCK[0] * BLOCK[1] + m * k + k * n + m * n) * size_of::<f64>(),
+        }
+    }
+
+    /// True where products of f64 are those of AVX2. With AVX-512 the library's vectors are wider, but it reads no
+    /// windows.
+    #[cfg(target_arch = "x86_64")]
+    fn has_own_f64(&self) -> bool {
+        match self.units {
+            Units::Library => false,
+            Units::Avx2 => true,
+            Units::Avx512 | Units::Amx => self.nest.is_some(),
         }
     }
 
@@ -448,6 +460,7 @@ impl Product {
             // SAFETY: the caller's word.
             let done = unsafe {
                 match self.dtypes {
+                    [DType::F64, _] if !self.has_own_f64() => false,
                     [DType::F64, _] => {
                         matrix.avx2::<f64, f64>(units, [a.cast(), b.cast()], c.cast(), scratch)
                     }
@@ -753,7 +766,7 @@ impl Matrix<'_> {
         true
     }
 
-    /// The same by fused multiply-adds of f32.
+    /// Multiplies by fused multiply-adds of f32, as `bf16` otherwise.
     ///
     /// # Safety
     /// As for `bf16`.
@@ -777,7 +790,7 @@ impl Matrix<'_> {
         true
     }
 
-    /// The same by vectors of AVX2, which f64 has nothing wider than.
+    /// Multiplies by fused multiply-adds of AVX2, as `bf16` otherwise.
     ///
     /// # Safety
     /// As for `bf16`.

@@ -422,8 +422,8 @@ fn convolution(dtype: DType, sizes: [usize; 8], numbers: [[i64; 4]; 2], orders: 
     convolution_by(dtype, sizes, numbers, orders, |_, weight| weight);
 }
 
-/// The same with other weights, for each its place in memory and its usual value. Elements beyond an axis and between
-/// elements are 0, so that their product with an infinite weight is no number.
+/// Checks a convolution with weights that `weight` gives for a place in memory and the usual value there. Elements
+/// beyond an axis and between elements are 0, so that their product with an infinite weight is no number.
 fn convolution_by(
     dtype: DType,
     sizes: [usize; 8],

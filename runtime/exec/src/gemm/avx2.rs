@@ -1,8 +1,8 @@
 //! The AVX2 micro-kernels for f32 and f64: 6 rows by two vectors of sums in registers, one fused multiply-add for each
 //! term.
 //!
-//! A left factor whose terms are neighbours in memory, or equally far apart in long runs, is read in place, whether its
-//! rows are rows of a matrix or windows of a tensor. Other factors are packed.
+//! Left factors are read in place where terms are neighbours in memory: rows of a matrix, or windows of a tensor.
+//! Windows may also have terms that are equally far apart in long runs. Other factors are packed.
 
 use std::arch::x86_64::*;
 

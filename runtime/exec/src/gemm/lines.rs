@@ -1,8 +1,9 @@
 //! The factors of a product in memory: rows of the left one or columns of the right one, and the terms of each.
 //!
 //! A convolution's left factor is read through windows: its rows are windows of a tensor, so the elements of a row have
-//! no constant stride. They are gathered before packing, one block of lines by terms at a time, into memory that stays
-//! in the first-level cache.
+//! no constant stride. Long runs of equally distant terms are read in place, through the address of each row. Other
+//! windows are gathered before packing, one block of lines by terms at a time, into memory that stays in the first-level
+//! cache.
 
 /// A factor whose lines and terms have one stride each.
 #[derive(Clone, Copy, Debug)]

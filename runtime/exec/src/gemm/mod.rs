@@ -2,13 +2,15 @@
 //! panel of columns.
 //!
 //! ```text
-//!                  right: panels of 32 columns, a block of terms
-//! left: panels     sums of 32 columns each, row by row:
+//!                  right: panels of WIDE columns, a block of terms
+//! left: panels     sums of WIDE columns each, row by row:
 //! of TALL rows     a micro-kernel computes TALL rows of them
 //! ```
 //!
 //! Blocks of terms follow each other, and the sums of a block are added to the earlier ones. A micro-kernel adds the
 //! terms of a block in a fixed order, independent of a sum's position in the panel and of the number of sums.
+//!
+//! A kernel may read rows of the left factor in place, in runs of equally distant terms (`lines`).
 
 #[cfg(target_arch = "x86_64")]
 mod amx;
@@ -49,10 +51,10 @@ pub enum Units {
     /// Fused multiply-adds of AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Those of AVX-512, and of AVX2 for f64.
+    /// Fused multiply-adds of AVX-512, and of AVX2 for windows of f64.
     #[cfg(target_arch = "x86_64")]
     Avx512,
-    /// Those, and for bf16 tiles of AMX.
+    /// As `Avx512`, and tiles of AMX for bf16.
     #[cfg(target_arch = "x86_64")]
     Amx,
 }
