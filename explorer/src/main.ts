@@ -2,7 +2,7 @@ import "./style.css";
 import { type Data, type Module, type Program, read } from "./data";
 import { exact, h, ms, percent, plural, share, short } from "./dom";
 import { GraphView } from "./graph";
-import { Model } from "./model";
+import { type Item, Model } from "./model";
 import { passes } from "./passes";
 import { roofline } from "./roofline";
 import { search } from "./search";
@@ -85,6 +85,7 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     (item) => {
       tell(detail(page, item));
       source.mark(item);
+      address("graph", item === model.root ? "" : (nameOf(item) ?? ""));
     },
     (from, to) => tell(edgeDetail(page, from, to)),
   );
@@ -164,6 +165,7 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
       tab.setAttribute("tabindex", tab.id === `tab-${name}` ? "0" : "-1");
     }
     if (name === "Source") source.show();
+    address(name.toLowerCase(), "");
   };
   tabs.addEventListener("keydown", (event) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
@@ -238,10 +240,41 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     },
     { signal: keys.signal },
   );
+  const go = ([view, name]: [string, string]): void => {
+    const item = name && model.items.find((one) => nameOf(one) === name);
+    if (item) page.reveal(item);
+    else open(views.find(([one]) => one.toLowerCase() === view)?.[0] ?? "Graph");
+  };
+  const wanted = asked();
   open("Graph");
   graph.draw();
   graph.fit();
   graph.select(model.root);
+  go(wanted);
+  window.addEventListener("hashchange", () => go(asked()), { signal: keys.signal });
+}
+
+/** The name of a segment or of an op's first result, as the text has it: `@s0`, `%y`. */
+function nameOf(item: Item): string | null {
+  if (item.kind === "segment") return item.label;
+  return item.kind === "op" ? item.label.split(" = ")[0] : null;
+}
+
+/** The view and the name that the address asks for: `#kernels`, `#graph/@s0`. */
+function asked(): [string, string] {
+  try {
+    const [view, ...name] = decodeURIComponent(location.hash.slice(1)).split("/");
+    return [view, name.join("/")];
+  } catch {
+    return ["", ""];
+  }
+}
+
+/** Writes what is shown into the address, where the page has one of its own. */
+function address(view: string, name: string): void {
+  if (!location.protocol.startsWith("file") && !location.protocol.startsWith("http")) return;
+  const hash = name === "" ? view : `${view}/${encodeURIComponent(name)}`;
+  history.replaceState(null, "", `#${hash}`);
 }
 
 let keys: AbortController | null = null;

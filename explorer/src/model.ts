@@ -35,6 +35,7 @@ const MOST_CHILDREN = 40;
 const LEVELS: Record<string, Kind> = { "task.segment": "segment", "task.sweep": "sweep", "task.phase": "phase" };
 
 export class Model {
+  private shared: Set<string> | null = null;
   readonly root: Item;
   readonly items: Item[] = [];
   readonly graph: Graph;
@@ -254,9 +255,32 @@ export class Model {
   /** The places of an item: its own, or those of the ops inside. */
   places(item: Item): Place[] {
     const found = new Map<string, Place>();
+    const shared = this.sharedPlaces();
     for (const leaf of this.leaves(item))
-      for (const place of this.graph.nodes[leaf.node].places ?? []) found.set(place.join(":"), place);
-    return [...found.values()].sort((a, b) => (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : (a[1] ?? 0) - (b[1] ?? 0)));
+      for (const place of this.graph.nodes[leaf.node].places ?? []) {
+        const key = place.join(":");
+        if (!shared.has(key)) found.set(key, place);
+      }
+    const isName = (place: Place): number => (place.length === 1 ? 1 : 0);
+    return [...found.values()].sort(
+      (a, b) => isName(a) - isName(b) || (a[0] < b[0] ? -1 : a[0] > b[0] ? 1 : (a[1] ?? 0) - (b[1] ?? 0)),
+    );
+  }
+  /** The places that all ops have, such as the call that lowered the model: they say nothing about any one. */
+  private sharedPlaces(): Set<string> {
+    if (this.shared) return this.shared;
+    const all = this.items
+      .filter((item) => item.kind === "op")
+      .map((item) => (this.graph.nodes[item.node].places ?? []).map((place) => place.join(":")))
+      .filter((places) => places.length > 1);
+    const [first, ...others] = all;
+    let shared = new Set(others.length > 0 ? first : []);
+    for (const places of others) {
+      if (shared.size === 0) break;
+      shared = new Set(places.filter((place) => shared.has(place)));
+    }
+    this.shared = shared;
+    return shared;
   }
 
   /** The number that a polynomial over extents is at the lengths that decisions were made for. */

@@ -1,6 +1,6 @@
 // The views beside the graph: kernels, decisions, memory, launches, source; and the details of what is selected.
 
-import type { Bytes, Cost, Data, Program, Report, SegmentReport } from "./data";
+import type { Bytes, Cost, Data, Explain, Program, Report, SegmentReport } from "./data";
 import { cropped, exact, h, meter, ms, percent, plural, rows, s, share, short } from "./dom";
 import type { Item, Model } from "./model";
 import { sum } from "./model";
@@ -214,11 +214,21 @@ export function sentence(text: string): HTMLElement {
     : h("details", {}, h("summary", {}, cropped(text, 160)), h("p", {}, text));
 }
 
-export const WHY: Record<string, string> = {
+const WHY: Record<string, string> = {
   boundary: "a boundary lies between",
   refused: "no kernel can do both",
   price: "one kernel would cost more",
 };
+
+/** The compiler's sentence about a cut at a call. */
+const CALL = "a call is not fused";
+
+/** The reason of a cut in a few words. */
+export function reason(why: Explain["cuts"][number]["why"]): string {
+  const [first] = why.words;
+  if (why.kind === "boundary" && first === CALL) return CALL;
+  return WHY[why.kind] ?? why.kind;
+}
 
 export function prices(apart: Cost | null, together: Cost | null, names: [string, string]): HTMLElement | null {
   if (!apart && !together) return null;
@@ -280,7 +290,7 @@ export function decisions(page: Page): HTMLElement {
     "select",
     { "aria-label": "decisions shown" },
     h("option", { value: "cuts" }, `cuts (${exact(explain.cuts.length)})`),
-    h("option", { value: "segments" }, `segments (${exact(explain.segments.length)})`),
+    h("option", { value: "segments" }, `segments as decided (${exact(explain.segments.length)})`),
     h("option", { value: "refused" }, "refused"),
     h("option", { value: "accepted" }, "accepted"),
     h("option", { value: "later" }, `later passes (${exact(explain.later.length)})`),
@@ -298,7 +308,7 @@ export function decisions(page: Page): HTMLElement {
             "header",
             {},
             h("span", { class: "pair" }, segmentLink(page, cut.from), " → ", segmentLink(page, cut.to)),
-            h("span", { class: `badge why-${cut.why.kind}` }, WHY[cut.why.kind] ?? cut.why.kind),
+            h("span", { class: `badge why-${cut.why.kind}` }, reason(cut.why)),
             h(
               "span",
               { class: "amount" },
@@ -882,7 +892,7 @@ function aboutSegment(page: Page, segment: SegmentReport): HTMLElement {
           {},
           edgeLink(page, cut.from, cut.to),
           ` ${exact(cut.bytes)} bytes: `,
-          cut.why.words[0] ?? WHY[cut.why.kind] ?? "",
+          cut.why.words[0] ?? reason(cut.why),
         ),
       );
     }

@@ -3,7 +3,7 @@
 import type { Cost, WhatIf } from "./data";
 import { cropped, exact, h, plural } from "./dom";
 import type { Item } from "./model";
-import { amount, list, type Page, prices, segmentLink, sentence, WHY } from "./views";
+import { amount, list, type Page, prices, reason, segmentLink, sentence } from "./views";
 
 /** Records of moved and copied ops that are shown of one segment. */
 const MOST_RECORDS = 5;
@@ -77,12 +77,11 @@ function together(whatIf: WhatIf | null, from: string, to: string, page: Page): 
     return [head, h("p", { class: "muted" }, text)];
   }
   const { why } = cut;
-  const parts: HTMLElement[] = [
-    head,
-    h("p", {}, h("span", { class: `badge why-${why.kind}` }, WHY[why.kind] ?? why.kind)),
-  ];
+  const parts: HTMLElement[] = [head, h("p", {}, h("span", { class: `badge why-${why.kind}` }, reason(why)))];
   if (why.together && why.through.length > 0)
-    parts.push(h("p", {}, "One kernel would take in ", ...links(page, why.through, why.more_through), " as well, on the way."));
+    parts.push(
+      h("p", {}, "One kernel would take in ", ...links(page, why.through, why.more_through), " as well, on the way."),
+    );
   if (!why.together) parts.push(h("p", {}, `They cannot be one: ${why.refused?.words ?? "the model has no plan"}`));
   const table = prices(why.apart, why.together, ["apart", "together"]);
   if (table) parts.push(table);

@@ -105,7 +105,7 @@ before(async () => {
 });
 after(() => browser?.close());
 
-async function open(name, options = {}) {
+async function open(name, options = {}, hash = "") {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
   const faults = [];
   page.on("pageerror", (error) => faults.push(error.message));
@@ -118,8 +118,8 @@ async function open(name, options = {}) {
       faults.push(`asks for ${request.url()}`),
   );
   const start = Date.now();
-  await page.goto(`file://${at(name)}`);
-  await page.waitForSelector(".card");
+  await page.goto(`file://${at(name)}${hash}`);
+  await page.waitForSelector(hash ? "main > *" : ".card");
   return { page, faults, took: Date.now() - start };
 }
 
@@ -380,6 +380,33 @@ test("levels fold and unfold, by mouse and by keys", async () => {
   await page.keyboard.press("Home");
   assert.equal(await page.locator(".card.selected").getAttribute("data-label"), "@softmax");
   assert.deepEqual(faults, []);
+});
+
+test("an address opens a view or a box, and says what is shown", async () => {
+  const { page, faults } = await open("block.html", {}, "#kernels");
+  const tab = () => page.locator('.tabs [aria-selected="true"]').textContent();
+  const hash = () => page.evaluate(() => decodeURIComponent(location.hash));
+  assert.equal(await tab(), "Kernels");
+  await page.keyboard.press("3");
+  assert.equal(await hash(), "#decisions");
+  const [first] = json("block.json").segments;
+  await page.evaluate((name) => (location.hash = `#graph/@${name}`), first.name);
+  await page.waitForSelector(".card.selected");
+  assert.equal(await tab(), "Graph");
+  assert.equal(await page.locator(".side h2").textContent(), `@${first.name}`);
+  assert.equal(await hash(), `#graph/@${first.name}`);
+  assert.deepEqual(faults, []);
+  for (const wrong of ["#nothing", "#graph/@none", "#%"]) {
+    const other = await open("block.html", {}, wrong);
+    assert.equal(await other.page.locator('.tabs [aria-selected="true"]').textContent(), "Graph");
+    assert.deepEqual(other.faults, []);
+  }
+});
+
+test("a cut at a call is named so", async () => {
+  const { page } = await open("block.html", {}, "#decisions");
+  const badges = await page.locator("article[data-cut] .badge").allTextContents();
+  assert.ok(badges.includes("a call is not fused"), badges.join(", "));
 });
 
 test("search finds a value and unfolds what it is in", async () => {

@@ -413,8 +413,8 @@ def jit(
     The result is a function of `jax.jit`: it has `lower` and `trace`, takes and gives pytrees, may be called in other functions and
     transformed. Arguments are as for `jax.jit`.
 
-    Fuser does not compile functions with loops whose turns depend on data, callbacks and linear algebra: these run by XLA, and a line in the
-    log of `fuser.jax` says why. With `fallback=False` they raise `fuser.Error`.
+    Functions with callbacks, or with other operations that the importer refuses, run by XLA; a line in the log of `fuser.jax` says why. With
+    `fallback=False` they raise `fuser.Error`.
     """
     if fun is None:
         options = dict(static_argnums=static_argnums, static_argnames=static_argnames, fallback=fallback)

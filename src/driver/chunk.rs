@@ -286,6 +286,9 @@ impl<'a> Compiler<'a> {
         let mut progress = (!watched && self.config.debug.is_empty())
             .then(|| AtPass(Progress::start("fuser-opt", "passes")));
         let mut manager = self.config.manager();
+        if let Some(AtPass(progress)) = &progress {
+            manager.progress = progress.sink();
+        }
         // The clock comes last, so that what others do around a pass is not counted as the pass.
         let others: [Option<&mut dyn Instrument>; 7] = [
             self.bisect.as_mut().map(|i| i as &mut dyn Instrument),

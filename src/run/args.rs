@@ -11,7 +11,7 @@ use fuser_ir::suggest::nearest;
 use fuser_runtime::{Explicit, Generator, InputSpec, RuntimeConfig};
 
 use super::profile;
-use crate::compile::{CompileOptions, Counter, Target};
+use crate::compile::{CompileOptions, ProgressSink, Target};
 use crate::driver::timing::{Clock, Form};
 use crate::session::{Signature, cost};
 use crate::tool;
@@ -153,7 +153,7 @@ pub struct Config {
     /// The clock.
     pub clock: Clock,
     /// Is told how many kernels are compiled.
-    pub counter: Option<Counter>,
+    pub progress: ProgressSink,
     /// The GPU, once it is open.
     #[cfg(all(feature = "codegen", feature = "cuda"))]
     pub gpu: Option<fuser_runtime::cuda::CudaDevice>,
@@ -193,7 +193,7 @@ impl Default for Config {
             ordinal: 0,
             timing: None,
             clock: Clock::default(),
-            counter: None,
+            progress: ProgressSink::default(),
             #[cfg(all(feature = "codegen", feature = "cuda"))]
             gpu: None,
         }
@@ -252,7 +252,7 @@ impl Config {
             cache: self.cache.clone().map(|cache| cache as _),
             watch: (self.timing.is_some() || self.wants(ReportForm::Perfetto))
                 .then(|| self.clock.watch()),
-            counter: self.counter.clone(),
+            progress: self.progress.clone(),
             ..CompileOptions::default()
         }
     }

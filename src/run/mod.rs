@@ -26,7 +26,6 @@ use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
 use serde_json::Value;
 
-use crate::compile::Counter;
 use crate::explorer::{self, Recorder};
 use crate::session::{
     Check, Execution, Loaded, Session, SessionError, Signature, Source, Yardstick,
@@ -353,9 +352,7 @@ fn work(
     }
     let mut config = with_gpu(config)?;
     let progress = Progress::start("fuser-run", STARTING);
-    config.counter = Some(Counter::new(
-        progress.counted("compiling kernels", STARTING),
-    ));
+    config.progress = progress.sink();
     let config = &config;
     let mut runner = Runner::new(session, config, ranks);
     let answers = match subject {

@@ -162,12 +162,27 @@ fn kernels(findings: &Findings<'_>, run: &RunReport) -> String {
     let compared = findings.copy.filter(|c| c.time_ms > 0.0).map(|copy| {
         let ratio = run.total_ms / copy.time_ms;
         format!("  {ratio:.2} times a copy of the same bytes\n")
+            + &of_ends(findings, read + written)
     });
     let runs = match profiles {
         true => format!("  {} runs\n", run.samples_ms.len()),
         false => String::new(),
     };
     columns(&rows) + &compared.unwrap_or_default() + &runs
+}
+
+/// The line that compares the bytes moved with the inputs and outputs, each once: the least that a program moves which
+/// needs all of them.
+fn of_ends(findings: &Findings<'_>, moved: i64) -> String {
+    let inputs = findings.inputs.tensors.iter();
+    let ends = inputs.chain(&findings.execution.outputs);
+    let least: usize = ends.map(|tensor| tensor.bytes().len()).sum();
+    if least == 0 {
+        return String::new();
+    }
+    let ratio = moved as f64 / least as f64;
+    let least = grouped(i64::try_from(least).unwrap_or(i64::MAX));
+    format!("  {ratio:.2} times the {least} bytes of all inputs and outputs\n")
 }
 
 /// The columns of `--profile`; the column `ms` before them is the median.
@@ -311,14 +326,28 @@ fn checks(findings: &Findings<'_>, check: &Check) -> String {
         let [whole, given] = [whole, given].map(|o| o.report.status);
         whole == Status::NotChecked && given != Status::NotChecked
     });
-    let undecided = undecided.map(|(o, _)| {
-        format!(
-            "  on whole numbers, bounds of '{}' are too wide to decide: the check of the given inputs counts\n",
-            o.name
-        )
-    });
-    let details: String = failures.chain(unchecked).chain(undecided).collect();
+    let undecided: Vec<&str> = undecided.map(|(o, _)| o.name.as_str()).collect();
+    let mut details: String = failures.chain(unchecked).collect();
+    if !undecided.is_empty() {
+        details += &format!(
+            "  on whole numbers, bounds of {} are too wide to decide: the check of the given inputs counts\n",
+            some(&undecided)
+        );
+    }
     format!("{}{details}  {outcome}\n", columns(&rows))
+}
+
+/// The most names that a line has.
+const NAMED: usize = 3;
+
+/// The first names of a list, and the number of the others: `'a', 'b', 'c' and 10 more`.
+fn some(names: &[&str]) -> String {
+    let first = names.iter().take(NAMED).map(|name| format!("'{name}'"));
+    let first = first.collect::<Vec<_>>().join(", ");
+    match names.len().saturating_sub(NAMED) {
+        0 => first,
+        more => format!("{first} and {more} more"),
+    }
 }
 
 /// The share of elements that are the only possible ones.

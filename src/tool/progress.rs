@@ -4,7 +4,8 @@
 //! fuser-run: checking with the interpreter, 12 s, 3 of 8, about 20 s left
 //! ```
 //!
-//! The time left is told where the amount of work is known: by its parts that are done, or by the time that it takes.
+//! The time left is told where the amount of work is known: by its parts that are done, from 2 % of them on, or by the time
+//! that it takes.
 //!
 //! It appears after [`PATIENCE`], is written over while the work goes on, and is gone when the [`Progress`] is dropped, before
 //! anything else is written. Nothing is written where stderr is no terminal.
@@ -14,10 +15,14 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use fuser_pass::ProgressSink;
+
 /// The time before the first line.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// From one line to the next.
 const BEAT: Duration = Duration::from_secs(1);
+/// The share of all parts that must be done for an estimate of the rest, as its inverse.
+const FIRST_ESTIMATE: u64 = 50;
 /// Goes to the beginning of the line and empties it.
 const EMPTY_LINE: &str = "\r\x1b[2K";
 
@@ -35,6 +40,8 @@ struct Line {
 #[derive(Default)]
 struct State {
     step: String,
+    /// The part of the step at which the work is.
+    inner: Option<&'static str>,
     done: bool,
     began: Option<Instant>,
     /// The parts that are done, and all.
@@ -51,11 +58,24 @@ impl State {
             ..Self::default()
         };
     }
+    /// Names `inner` in the place of the step.
+    fn begin_inner(&mut self, inner: &'static str) {
+        let step = std::mem::take(&mut self.step);
+        self.begin(&step);
+        self.inner = Some(inner);
+    }
+    /// Names the step again.
+    fn end_inner(&mut self) {
+        let step = std::mem::take(&mut self.step);
+        self.begin(&step);
+    }
     /// The text about the remaining work after some time: `, 3 of 8, about 20 s left`.
     fn rest(&self, since: Duration) -> String {
         let parts = self.parts.filter(|(done, all)| done <= all);
         let takes = match parts {
-            Some((done @ 1.., all)) => Some(since.mul_f64(all as f64 / done as f64)),
+            Some((done, all)) if done > 0 && done * FIRST_ESTIMATE >= all => {
+                Some(since.mul_f64(all as f64 / done as f64))
+            }
             _ => self.takes,
         };
         let parts = parts.map_or(String::new(), |(done, all)| format!(", {done} of {all}"));
@@ -111,30 +131,26 @@ impl Progress {
             state.parts = Some((done, all));
         }
     }
-    /// Takes the number of equal parts of `step` that are done, and all, from any thread; behind the last one the line
-    /// names `then`.
-    pub fn counted(
-        &self,
-        step: &'static str,
-        then: &'static str,
-    ) -> impl Fn(usize, usize) + Send + Sync + 'static {
-        let line = self.line.as_ref().map(|(line, _)| line.clone());
-        move |done, all| {
-            let Some(line) = line.as_ref().filter(|_| all > 0) else {
-                return;
-            };
+    /// A sink for steps of the work at hand. While a step has parts left, the line names it in the place of the work.
+    pub fn sink(&self) -> ProgressSink {
+        let Some((line, _)) = &self.line else {
+            return ProgressSink::default();
+        };
+        let line = line.clone();
+        ProgressSink::new(move |step, done, all| {
             let mut state = line.state();
             if done == 0 {
-                state.begin(step);
-            } else if done == all {
-                state.begin(then);
+                state.begin_inner(step);
             }
             // The thread that is done first may tell it last.
-            let known = state.parts.map_or(0, |(known, _)| known);
-            if state.step == step {
-                state.parts = Some((known.max(done as u64), all as u64));
+            if state.inner != Some(step) {
+                return;
             }
-        }
+            match done < all {
+                true => state.parts = Some((done as u64, all as u64)),
+                false => state.end_inner(),
+            }
+        })
     }
     /// Tells how long the step takes, from now on.
     pub fn takes(&self, time: Duration) {
@@ -173,7 +189,7 @@ impl Line {
             let text = match state.done {
                 false => format!(
                     "{EMPTY_LINE}{tool}: {}, {} s{}",
-                    state.step,
+                    state.inner.unwrap_or(&state.step),
                     start.elapsed().as_secs(),
                     state.rest(state.began.map_or(Duration::ZERO, |began| began.elapsed()))
                 ),
@@ -244,6 +260,7 @@ mod tests {
         assert_eq!(rest(10, None, None), "");
         assert_eq!(rest(10, Some((0, 8)), None), ", 0 of 8");
         assert_eq!(rest(10, Some((2, 8)), None), ", 2 of 8, about 30 s left");
+        assert_eq!(rest(10, Some((1, 99)), None), ", 1 of 99");
         assert_eq!(
             rest(4, None, Some(Duration::from_secs(9))),
             ", about 5 s left"
@@ -263,26 +280,30 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_counted_from_any_thread() {
+    fn steps_of_the_work_are_named_while_they_have_parts_left() {
         let (progress, lines) = progress(Duration::from_secs(3600));
-        let told = progress.counted("parts", "rest");
+        let sink = progress.sink();
         let state = || {
             let (line, _) = progress.line.as_ref().unwrap();
             let state = line.state();
-            (state.step.clone(), state.parts)
+            (state.step.clone(), state.inner, state.parts)
         };
-        told(0, 3);
-        assert_eq!(state(), ("parts".to_owned(), Some((0, 3))));
-        told(2, 3);
-        told(1, 3);
-        assert_eq!(state(), ("parts".to_owned(), Some((2, 3))));
-        told(3, 3);
-        told(2, 3);
-        assert_eq!(state(), ("rest".to_owned(), None));
-        told(0, 0);
-        assert_eq!(state().0, "rest");
+        sink.tell("parts", 0, 3);
+        assert_eq!(state(), ("one".to_owned(), Some("parts"), Some((0, 3))));
+        sink.tell("parts", 1, 5);
+        assert_eq!(state(), ("one".to_owned(), Some("parts"), Some((1, 5))));
+        sink.tell("others", 1, 2);
+        assert_eq!(state(), ("one".to_owned(), Some("parts"), Some((1, 5))));
+        sink.tell("others", 0, 2);
+        assert_eq!(state(), ("one".to_owned(), Some("others"), Some((0, 2))));
+        sink.tell("others", 2, 2);
+        assert_eq!(state(), ("one".to_owned(), None, None));
+        sink.tell("others", 1, 2);
+        assert_eq!(state(), ("one".to_owned(), None, None));
+        sink.tell("none", 0, 0);
+        assert_eq!(state(), ("one".to_owned(), None, None));
         drop(progress);
-        told(1, 3);
+        sink.tell("parts", 0, 3);
         assert_eq!(lines.iter().count(), 0);
     }
 

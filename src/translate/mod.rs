@@ -17,7 +17,7 @@ use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
 use fuser_target::A100;
 
-use crate::compile::{self, CompileOptions, Counter, Target};
+use crate::compile::{self, CompileOptions, ProgressSink, Target};
 use crate::split::MAP;
 use crate::tool::files::claims::{self, Claim};
 use crate::tool::files::{self, Limit};
@@ -84,8 +84,7 @@ fn file(config: &Config) -> Exit {
         return split(config, &sources, id, &text, Path::new(folder));
     }
     let progress = Progress::start(NAME, COMPILING);
-    let counter = Counter::new(progress.counted("compiling kernels", COMPILING));
-    let translated = translate(config, id, &text, counter);
+    let translated = translate(config, id, &text, progress.sink());
     drop(progress);
     match translated {
         Ok((result, warnings)) => {
@@ -162,11 +161,11 @@ fn translate(
     config: &Config,
     id: u32,
     text: &str,
-    counter: Counter,
+    progress: ProgressSink,
 ) -> Result<(String, Diagnostics), Diagnostics> {
     let (mut ir, module, mut warnings) = load(config, id, text)?;
     let options = CompileOptions {
-        counter: Some(counter),
+        progress,
         ..options(config)
     };
     let (text, told) = emit(&mut ir, module, config, &options)?;

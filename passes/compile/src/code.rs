@@ -45,8 +45,7 @@ pub(super) fn generate(
         }
     }
     let products = &lowered.products;
-    let counter = options.counter.as_ref();
-    let tell = |done, all| counter.into_iter().for_each(|c| c.tell(done, all));
+    let tell = |done, all| options.progress.tell("compiling kernels", done, all);
     let around = Around {
         cache,
         told: Some(&tell),

@@ -130,8 +130,8 @@ pub struct CompileOptions {
     pub cache: Option<Arc<dyn fuser_codegen::Cache>>,
     /// The clock of passes and code generation; none by default.
     pub watch: Option<SharedWatch>,
-    /// Is told how many kernels are compiled; none by default.
-    pub counter: Option<Counter>,
+    /// Takes the progress of passes and of code generation.
+    pub progress: ProgressSink,
 }
 
 impl CompileOptions {
@@ -151,7 +151,7 @@ impl CompileOptions {
             #[cfg(feature = "codegen")]
                 cache: _,
             watch: _,
-            counter: _,
+            progress: _,
         } = self;
         format!(
             "{target:?}\n{program:?} {shapes:?} {nominal:?} {multiples:?} {lengths:?} {any_grid} {any_address} {executors:?} {passes:?}\n"
@@ -336,17 +336,19 @@ pub fn run_passes(ir: &mut Ir, module: Op, text: &str) -> Result<Report, Diagnos
 }
 
 fn run_pipeline(ir: &mut Ir, module: Op, pipeline: &Pipeline) -> Result<Report, Diagnostics> {
-    run_watched(ir, module, pipeline, None)
+    run_watched(ir, module, pipeline, &ProgressSink::default(), None)
 }
 
 fn run_watched(
     ir: &mut Ir,
     module: Op,
     pipeline: &Pipeline,
+    progress: &ProgressSink,
     watcher: Option<&mut dyn Instrument>,
 ) -> Result<Report, Diagnostics> {
     let mut manager = Manager::new(fuser_ir::verify::verify);
     manager.without_remarks = true;
+    manager.progress = progress.clone();
     if let Some(watcher) = watcher {
         manager.watch(watcher);
     }
@@ -378,7 +380,7 @@ pub fn explain(
     let mut front = front.unwrap_or_else(Pipeline::empty);
     // Any text is a value of that option.
     let _ = front.set_option(SEGMENT, "explain", pair);
-    Ok(run_watched(ir, module, &front, Some(wanted))?.files)
+    Ok(run_watched(ir, module, &front, &options.progress, Some(wanted))?.files)
 }
 
 /// Runs the passes of [`run_front`] except `schedule`. The result is the program in segments, for later compilation.
@@ -438,7 +440,7 @@ pub fn explain_drawn(
     let parsed = fuser_pass::pipeline::parse(&text, 0, &fuser_passes::catalog());
     let mut pipeline = parsed.map_err(|items| Diagnostics { items })?.pipeline;
     fill(&mut pipeline, options);
-    Ok(run_watched(ir, module, &pipeline, Some(wanted))?.files)
+    Ok(run_watched(ir, module, &pipeline, &options.progress, Some(wanted))?.files)
 }
 
 /// Runs all passes up to kernels and launches. Returns the plan without code.
@@ -455,9 +457,10 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     name_extents(ir, program);
     let options = &for_halves(ir, program, options)?;
     let pipeline = pipeline(options)?;
-    let run = |ir: &mut Ir, passes: &Pipeline| match &options.watch {
-        Some(watch) => run_watched(ir, module, passes, Some(&mut *watch.lock())),
-        None => run_pipeline(ir, module, passes),
+    let run = |ir: &mut Ir, passes: &Pipeline| {
+        let mut watch = options.watch.as_ref().map(SharedWatch::lock);
+        let watcher = watch.as_deref_mut().map(|w| w as &mut dyn Instrument);
+        run_watched(ir, module, passes, &options.progress, watcher)
     };
     let upto = |pass| pipeline.up_to(pass).unwrap_or_else(Pipeline::empty);
     let [front, whole] = ["schedule", "protect-updates"].map(upto);
@@ -582,13 +585,14 @@ fn placeholder(target: &Target) -> fuser_artifact::Target {
 
 #[cfg(feature = "codegen")]
 pub use code::{compile, emit};
+pub use fuser_pass::ProgressSink;
 pub use fuser_passes::place_barriers::PLACE_BARRIERS;
 pub use fuser_passes::schedule::OTHER_PLAN;
 pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
 #[cfg(feature = "codegen")]
 pub use versions::{Class, Classes, Version, Versions};
-pub use watch::{Counter, SharedWatch, Stage, Watch};
+pub use watch::{SharedWatch, Stage, Watch};
 
 fn one(diagnostic: Diagnostic) -> Diagnostics {
     Diagnostics {

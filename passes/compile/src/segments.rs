@@ -15,9 +15,10 @@ use fuser_dialects::task::calls;
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op, Value};
+use fuser_passes::axes::value_text;
 use fuser_passes::form::{Form, ORIGINS, form_and_inputs};
 use fuser_passes::{cost, report};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::plan::extent_table;
 use super::size::ExtentTable;
@@ -191,5 +192,12 @@ fn count_ops(ir: &Ir, segment: Op) -> u32 {
             .is_some_and(|d| d.class == fuser_ir::def::OpClass::Structure)
     };
     let counts = |op: &&Op| !structure(op) && !lambda::is_inside(ir, **op);
-    ir.walk(segment).iter().filter(counts).count() as u32
+    let ops = ir.walk(segment);
+    let results = ops
+        .iter()
+        .filter(counts)
+        .filter_map(|&op| ir.results(op).first());
+    // Phases may compute a value again under the same name.
+    let names = results.map(|&value| value_text(ir, value));
+    names.collect::<FxHashSet<_>>().len() as u32
 }

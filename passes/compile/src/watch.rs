@@ -27,34 +27,6 @@ impl SharedWatch {
     }
 }
 
-/// Is told how many kernels of a version are compiled, of how many; from several threads.
-#[derive(Clone)]
-pub struct Counter(Arc<dyn Fn(usize, usize) + Send + Sync>);
-
-impl Counter {
-    /// A counter that hands on what it is told.
-    pub fn new(told: impl Fn(usize, usize) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(told))
-    }
-    /// Tells it.
-    pub fn tell(&self, done: usize, all: usize) {
-        (self.0)(done, all);
-    }
-}
-
-impl fmt::Debug for Counter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Counter")
-    }
-}
-
-impl PartialEq for Counter {
-    /// Two counters do the same.
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
-}
-
 impl fmt::Debug for SharedWatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("SharedWatch")

@@ -11,6 +11,7 @@ use fuser_analysis::cost::{Copies, Cost, Kind, Model, Plan, Refusal, plan_ops};
 use fuser_ir::attr::AttrId;
 use fuser_ir::entity::Entity;
 use fuser_ir::{Ir, Op, Sym, TypeId, Value};
+use fuser_pass::ProgressSink;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::budget::Budget;
@@ -45,6 +46,8 @@ type Sort = (u32, Vec<(Sym, AttrId)>, usize, Vec<TypeId>, bool);
 pub struct Planner {
     /// The model.
     pub model: Model,
+    /// Takes the progress of the search.
+    pub progress: ProgressSink,
     /// The work left.
     pub budget: Budget,
     /// The share for merging in other orders of equal gain, and for optima of few ops.
@@ -79,6 +82,7 @@ impl Planner {
     pub fn new(model: Model) -> Self {
         Self {
             model,
+            progress: ProgressSink::default(),
             budget: Budget::UNBOUNDED,
             restarts: Budget::UNBOUNDED,
             refining: Budget::UNBOUNDED,

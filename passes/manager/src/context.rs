@@ -12,6 +12,7 @@ use crate::codes::REWRITE_LIMIT;
 use crate::def::PassDef;
 use crate::options::PassOptions;
 use crate::place::place_of;
+use crate::progress::ProgressSink;
 use crate::remark::Remark;
 
 /// Limits that passes must respect; each has a flag `--limit-NAME=N`.
@@ -87,6 +88,8 @@ pub struct PassContext<'a> {
     pub limits: Limits,
     /// Results of earlier passes.
     pub kept: &'a mut Kept,
+    /// Takes the progress of the pass.
+    pub progress: ProgressSink,
     pub(crate) pass: &'static PassDef,
     pub(crate) counters: &'a mut [u64],
     pub(crate) host: &'a mut dyn Host,

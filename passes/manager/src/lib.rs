@@ -16,6 +16,7 @@ pub mod manager;
 pub mod options;
 pub mod pipeline;
 pub mod place;
+pub mod progress;
 pub mod remark;
 
 pub use context::{Kept, Limits, PassContext};
@@ -25,4 +26,5 @@ pub use manager::{Failure, Manager, Report};
 pub use options::PassOptions;
 pub use pipeline::{Catalog, PassStep, Pipeline, Step};
 pub use place::place_of;
+pub use progress::ProgressSink;
 pub use remark::{Remark, RemarkKind, RemarkValue};

@@ -21,6 +21,7 @@ use crate::instrument::{Instrument, PassRun};
 use crate::options::PassOptions;
 use crate::pipeline::{ANY, PassStep, Pipeline, Step};
 use crate::place::place_of;
+use crate::progress::ProgressSink;
 use crate::remark::Remark;
 
 /// Checks the op and all inside.
@@ -84,6 +85,8 @@ pub struct Manager<'i> {
     pub limits: Limits,
     /// True if nobody reads remarks: passes may leave out those that take work to write.
     pub without_remarks: bool,
+    /// Takes the progress of passes.
+    pub progress: ProgressSink,
     /// Stops before this execution, with the IR as it is then.
     pub stop_before: Option<u64>,
     /// Watchers.
@@ -235,6 +238,7 @@ impl<'i> Run<'_, 'i> {
             options: &run.step.options,
             limits: self.manager.limits,
             kept: &mut self.kept,
+            progress: self.manager.progress.clone(),
             pass,
             counters: &mut counters,
             host: &mut collector,

@@ -27,13 +27,16 @@ use fuser_pass::{OptionDef, OptionKind, PassContext, PassDef, StatDef};
 pub static INLINE_TASKS: PassDef = PassDef {
     name: "inline-tasks",
     summary: "dissolve segments, sweeps and phases",
-    doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Inner tasks of other \
-          kinds stay, as ops of the outer one. What drawing the boundaries gathered or copied goes back to its place. Patterns \
+    doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Tasks of lower levels \
+          go with it: sweeps stand in segments only, and phases in sweeps. What drawing the boundaries gathered or copied goes back to its place. Patterns \
           are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
           no other boundary.",
     options: &[OptionDef {
         name: "kinds",
-        kind: OptionKind::List,
+        kind: OptionKind::Checked {
+            what: "<kind,...>",
+            check: check_kinds,
+        },
         default: "segment,sweep,phase",
         doc: "which tasks: segment, sweep, phase, pattern",
     }],
@@ -54,11 +57,32 @@ pub static INLINE_TASKS: PassDef = PassDef {
     ..PassDef::EMPTY
 };
 
+/// The levels of boundaries, the outermost first: each stands only in the one before it.
+const LEVELS: [&str; 3] = ["segment", "sweep", "phase"];
+/// The kind that stands at any level.
+const PATTERN: &str = "pattern";
+
+fn check_kinds(text: &str) -> Result<(), String> {
+    let words = text.split(',').map(str::trim).filter(|w| !w.is_empty());
+    let known = |word: &&str| LEVELS.contains(word) || *word == PATTERN;
+    match words.filter(|word| !known(word)).next() {
+        Some(word) => Err(format!(
+            "'{word}' is no kind of task: {}, {PATTERN}",
+            LEVELS.join(", ")
+        )),
+        None => Ok(()),
+    }
+}
+
 fn run(ctx: &mut PassContext<'_>) {
     let kinds = ctx.options.list("kinds");
+    let is_listed = |kind: &str| kinds.iter().any(|k| k == kind);
+    let level = |kind: &str| LEVELS.iter().position(|&level| level == kind);
+    let outermost = LEVELS.iter().position(|kind| is_listed(kind));
     let wanted = |ir: &Ir, op: Op| {
-        let kind = ir.name(op).strip_prefix("task.");
-        is_boundary(ir, op) && kinds.iter().any(|k| Some(k.as_str()) == kind)
+        let kind = ir.name(op).strip_prefix("task.").unwrap_or_default();
+        let inside = outermost.is_some_and(|outer| level(kind).is_some_and(|own| own >= outer));
+        is_boundary(ir, op) && (inside || is_listed(kind))
     };
     let mut dissolved = 0;
     for op in ctx.ir.walk_post(ctx.op) {
@@ -70,7 +94,7 @@ fn run(ctx: &mut PassContext<'_>) {
     if dissolved > 0 {
         positions::restore(ctx.ir, ctx.op);
     }
-    if kinds.iter().any(|kind| kind == "pattern") {
+    if is_listed(PATTERN) {
         labels::forget(ctx.ir, ctx.op);
     } else {
         let patterns = labels::restore(ctx.ir, ctx.op);

@@ -113,6 +113,7 @@ pub(crate) fn improve(
     outcome.cost = sum(&before);
     let budget = Budget::remat(config.work, extract.problem.ops.len());
     let mut search = Search::new(budget);
+    search.progress = costs.planner.progress.clone();
     let mut made = Made::new(extract.segments.len());
     let known = contents.and_then(|contents| extract.solution(ir, contents));
     let mut known = known.filter(|solution| solution.cost < extract.cost);

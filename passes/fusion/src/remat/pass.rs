@@ -97,6 +97,7 @@ pub static REMAT: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let mut planner = Planner::new(targets::model(ctx)?);
+    planner.progress = ctx.progress.clone();
     planner.solutions = ctx.kept.take().unwrap_or_default();
     recompute(ctx, &mut planner);
     crate::report::emit(ctx, &planner.model);

@@ -8,6 +8,7 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
+use fuser_pass::ProgressSink;
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -22,8 +23,10 @@ const START_REACH: usize = 24;
 const MAX_PASSES: usize = 8;
 
 /// Bound and counters of a search.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Search {
+    /// Takes the progress.
+    pub progress: ProgressSink,
     /// The budget, in values, ops and network nodes examined.
     pub budget: Budget,
     /// Changes tried.
@@ -34,8 +37,9 @@ pub struct Search {
 
 impl Search {
     /// A search without steps so far.
-    pub const fn new(budget: Budget) -> Self {
+    pub fn new(budget: Budget) -> Self {
         Self {
+            progress: ProgressSink::default(),
             budget,
             steps: 0,
             solved: 0,
@@ -199,7 +203,8 @@ impl Walk {
                 false => (1, Reverse(0)),
             });
             let mut changed = false;
-            for value in order {
+            for (done, &value) in order.iter().enumerate() {
+                search.progress.tell("remat: values", done, order.len());
                 let tried = self.written[value as usize] || self.is_repeated(problem, value);
                 changed |= tried && self.step(problem, value, search);
             }

@@ -138,8 +138,11 @@ impl<'a> BottomUp<'a> {
     }
     /// Processes candidates while there are any; returns true if groups merged.
     fn drain(&mut self) -> bool {
-        let mut merged = false;
+        let (mut merged, mut examined) = (false, 0);
         while let Some(candidate) = self.queue.pop() {
+            let all = examined + 1 + self.queue.len();
+            self.planner.progress.tell("segment: merges", examined, all);
+            examined += 1;
             if self.is_stale(&candidate) {
                 continue;
             }

@@ -276,6 +276,7 @@ fn search(
     model: Model,
 ) -> Result<Vec<Record>, Diagnostics> {
     let mut planner = Planner::new(model);
+    planner.progress = ctx.progress.clone();
     let options = Options {
         evaluations: ctx.limits.segment_evaluations,
         top_down: ctx.options.bool("top-down"),

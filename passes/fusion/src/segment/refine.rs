@@ -119,7 +119,13 @@ impl<'a> Refine<'a> {
         let all = 0..self.graph.edges.len() as u32;
         let mut queue: VecDeque<u32> = all.collect();
         let mut waits = vec![true; self.graph.edges.len()];
+        let mut tried = 0;
         while let Some(edge) = queue.pop_front() {
+            let all = tried + 1 + queue.len();
+            self.planner
+                .progress
+                .tell("segment: moves and copies", tried, all);
+            tried += 1;
             waits[edge as usize] = false;
             for op in self.improve(edge) {
                 let reads = self.graph.reads[op as usize].iter();

@@ -34,6 +34,8 @@ pub(super) fn regroup(search: &mut Search<'_>, mut groups: Vec<Group>) -> Vec<Gr
     // Keys of windows without a better grouping.
     let mut best = FxHashSet::default();
     while first < groups.len() && !search.planner.restarts.is_spent() {
+        let progress = &search.planner.progress;
+        progress.tell("segment: optimum of neighbours", first, groups.len());
         let before = search.planner.work();
         let window = &groups[first..first + widest(&groups[first..])];
         let look = look(search, window);

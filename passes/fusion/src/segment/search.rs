@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use fuser_analysis::cost::{Cost, Refusal};
 use fuser_ir::{Block, Ir, Op, Value};
+use fuser_pass::ProgressSink;
 
 use super::bottom_up::{BottomUp, opaque_cost};
 use super::boundaries::{self, Hint};
@@ -127,6 +128,9 @@ pub(super) struct Search<'a> {
 /// first way to break them is not always the best.
 pub(super) const MAX_AGAIN: usize = 128;
 
+/// The most components that report their progress one by one.
+const MANY: usize = 8;
+
 impl<'a> Search<'a> {
     /// A search without decisions so far.
     pub fn new(
@@ -176,7 +180,15 @@ impl<'a> Search<'a> {
             false => Vec::new(),
         };
         let (mut groups, mut is_labelled) = (Vec::new(), false);
+        // Many components report as one step.
+        let many = components.len() > MANY;
+        let silent = ProgressSink::default();
+        let progress = match many {
+            true => std::mem::replace(&mut self.planner.progress, silent),
+            false => silent,
+        };
         for (number, component) in components.iter().enumerate() {
+            progress.tell("segment: components", number, components.len());
             let mut found = self.component(component);
             if let Some(parts) = proposals.get(number) {
                 let labelled = labels::grow(&mut self, component, parts, &found);
@@ -184,6 +196,9 @@ impl<'a> Search<'a> {
                 found = labelled.unwrap_or(found);
             }
             groups.extend(found);
+        }
+        if many {
+            self.planner.progress = progress;
         }
         let groups = self.across(groups, components.len() > 1);
         let broken_hints = self.broken_hints(&groups);
@@ -338,12 +353,18 @@ impl<'a> Search<'a> {
     }
     /// A group for each op of `ops`.
     pub fn singles(&mut self, ops: &[Index]) -> Vec<Group> {
-        let single = |&op: &Index| Group {
+        let single = |search: &mut Self, &op: &Index| Group {
             members: vec![op],
-            cost_result: self.evaluate(&[op]).ok(),
+            cost_result: search.evaluate(&[op]).ok(),
             ..Group::default()
         };
-        ops.iter().map(single).collect()
+        let numbered = ops.iter().enumerate();
+        let counted = numbered.map(|(done, op)| {
+            let progress = &self.planner.progress;
+            progress.tell("segment: single ops", done, ops.len());
+            single(self, op)
+        });
+        counted.collect()
     }
 
     /// Grows a component of more ops than a kernel may have, bottom-up from chunks that a kernel can hold. A chunk

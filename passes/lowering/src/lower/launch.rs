@@ -149,7 +149,12 @@ pub fn lower_sweep(
         .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
     let spec = SweepSpec::read(ir, sweep, &axes)
         .and_then(|spec| spec.check_machine(target).map(|()| spec))
-        .map_err(|reason| unsupported(reason, "run --schedule to have the clauses chosen"))?;
+        .map_err(|reason| {
+            unsupported(
+                reason,
+                "'--inline-tasks=kinds=sweep --schedule' has the clauses chosen anew",
+            )
+        })?;
     let job = Job {
         name: name.to_string(),
         module,

@@ -84,7 +84,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     };
     labels::note(ctx.ir, ctx.op);
     positions::note(ctx.ir, ctx.op);
-    for segment in ctx.ir.children(ctx.op) {
+    let segments = ctx.ir.children(ctx.op);
+    for (done, &segment) in segments.iter().enumerate() {
+        ctx.progress
+            .tell("schedule: segments", done, segments.len());
         if ctx.ir.is(segment, &task::SEGMENT) && !is_written(ctx.ir, segment) {
             schedule_all(ctx, segment, &mut goal);
         }

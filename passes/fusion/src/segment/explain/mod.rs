@@ -400,9 +400,11 @@ impl Drawn {
         let own = &self.groups[group];
         let cost_result = own.cost_result.as_ref();
         let rejected = cost_result.map_or(&[][..], |v| &v.rejected);
+        let all = self.graph.with_free(&own.members);
+        let computed = all.iter();
         SegmentNote {
             name: own.name.clone(),
-            ops: own.members.iter().map(|&m| self.op_name(m)).collect(),
+            ops: computed.map(|&m| self.op_name(m)).collect(),
             kind: cost_result.ok().map(|v| v.kind.name()),
             sweeps: cost_result.ok().map(|v| v.sweeps),
             cost: note(&self.cost(&[group])),

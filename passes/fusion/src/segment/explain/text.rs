@@ -30,7 +30,15 @@ pub(super) fn render(all: &Explanation) -> String {
 pub(super) fn entries(all: &Explanation) -> Vec<ExplainEntry> {
     let entry = |lost, text| ExplainEntry { lost, text };
     let head = format!("{}; {}", head(all).trim_end(), total(all));
-    let cuts = all.cuts.iter().map(|cut| entry(cut.bytes, short(cut)));
+    let (calls, others): (Vec<_>, Vec<_>) = all.cuts.iter().partition(|cut| is_at_call(cut));
+    let calls = match calls.len() {
+        0 | 1 => calls
+            .iter()
+            .map(|cut| entry(cut.bytes, short(cut)))
+            .collect(),
+        _ => vec![at_calls(&calls)],
+    };
+    let cuts = others.iter().map(|cut| entry(cut.bytes, short(cut)));
     let segments = all.segments.iter().map(|note| {
         let text = segment(note);
         let mut lines = text.lines().take(2).map(str::to_owned);
@@ -44,7 +52,30 @@ pub(super) fn entries(all: &Explanation) -> Vec<ExplainEntry> {
     let records = all.records.iter();
     let records = records.map(|record| entry(0, format!("decided: {}\n", record.text)));
     let first = std::iter::once(entry(0, head));
+    let cuts = calls.into_iter().chain(cuts);
     first.chain(cuts).chain(segments).chain(records).collect()
+}
+
+/// True if the segments of a cut are separate only because one of them is a call.
+fn is_at_call(cut: &CutNote) -> bool {
+    let why = &cut.why;
+    let calls = !why.boundaries.is_empty() && why.boundaries.iter().all(|b| b.call);
+    calls && why.together.is_none() && !cut.view && !cut.placed
+}
+
+/// One entry for all cuts at calls: no other grouping would save their bytes.
+fn at_calls(cuts: &[&CutNote]) -> ExplainEntry {
+    let bytes = cuts.iter().map(|cut| cut.bytes);
+    let lost = bytes.fold(0, u64::saturating_add);
+    let largest = cuts.iter().rev().max_by_key(|cut| cut.bytes);
+    let largest = largest.map_or(String::new(), |cut| short(cut).lines().take(1).collect());
+    let number = cuts.len();
+    ExplainEntry {
+        lost,
+        text: format!(
+            "{number} cuts at calls, which are not fused: {lost} bytes written and read\n  the largest: {largest}\n"
+        ),
+    }
 }
 
 fn head(all: &Explanation) -> String {
@@ -229,13 +260,17 @@ pub(super) fn why(why: &Why) -> Vec<String> {
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
         lines.push(format!(
-            "{}one kernel would move {together} bytes{within} in {}, {} move {apart}{within_apart}{}: {change}; by the model they take {} and {} us",
+            "{}one kernel would move {together} bytes{within} in {}, {} {} {apart}{within_apart}{}: {change}; by the model they take {} and {} us",
             match why.refused {
                 Some(_) => "without that boundary ",
                 None => "",
             },
             count(why.sweeps.unwrap_or(0) as u64, "sweep"),
             count(why.apart.kernels, "kernel"),
+            match why.apart.kernels {
+                1 => "moves",
+                _ => "move",
+            },
             why.sweeps_apart
                 .map_or(String::new(), |s| format!(" in {s}")),
             times.0,
