@@ -39,8 +39,9 @@ mod sort;
 mod special;
 mod window;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
+use fuser_ir::limits::MAX_IDENTIFIER_BYTES;
 use fuser_ir::loc::{Fused, LocKind};
 use fuser_ir::span::Span;
 use fuser_ir::types::{TypeId, TypeKind};
@@ -229,12 +230,15 @@ impl<'s> Importer<'s> {
         let function = self.functions[symbol];
         self.lay(function);
         let mut frame = Frame::default();
+        let mut taken = HashSet::new();
         for (name, ty, loc) in parameters(function) {
             let value = match self.tensor(ty) {
                 Ok(ty) => {
                     let called = loc.and_then(|loc| self.name_of(loc));
-                    let called = called.unwrap_or(self.text(name).trim_start_matches('%'));
-                    Some(self.draft.argument(ty, called))
+                    // Two names may have the same words.
+                    let called = called.filter(|called| taken.insert(called.clone()));
+                    let number = || self.text(name).trim_start_matches('%').to_owned();
+                    Some(self.draft.argument(ty, &called.unwrap_or_else(number)))
                 }
                 Err(fault) => {
                     self.draft.tell(self.text(name), ty, fault);
@@ -598,23 +602,27 @@ impl<'s> Importer<'s> {
         };
         Some(self.draft.ir.loc(kind))
     }
-    /// The name that a location gives a parameter: `loc("x")` of JAX.
-    fn name_of(&self, loc: &Loc) -> Option<&'s str> {
+    /// The name that a location gives a parameter: `x` of JAX's `loc("x")`, `p_w_0` of its `loc("p['w'][0]")`.
+    fn name_of(&self, loc: &Loc) -> Option<String> {
         let mut loc = loc;
         for _ in 0..lex::MAX_NESTING {
             match loc {
                 Loc::Alias(name) => loc = self.aliases.get(self.text(*name))?,
-                Loc::Name(name, _) => {
-                    let name = self.text(*name).trim_matches('"');
-                    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
-                    return (starts && name.chars().all(word)).then_some(name);
-                }
+                Loc::Name(name, _) => return identifier(self.text(*name).trim_matches('"')),
                 _ => return None,
             }
         }
         None
     }
+}
+
+/// The words of a text, with `_` between them; `None` if that is no identifier.
+fn identifier(text: &str) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !is_word(c)).filter(|word| !word.is_empty());
+    let name = words.collect::<Vec<_>>().join("_");
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (starts && name.len() <= MAX_IDENTIFIER_BYTES).then_some(name)
 }
 
 /// The parameters of a function: name, type, location.

@@ -95,7 +95,7 @@ fn axis_words(ir: &Ir, refusal: &AxisRefusal) -> String {
             expr_text(ir, right)
         ),
         AxisRefusal::SelfMapped { value } => format!(
-            "{} is read in two orders of its axes at once",
+            "one loop would walk two axes of {}, as something is read in two orders of its axes at once",
             value_text(ir, *value)
         ),
         AxisRefusal::SplitScan { at } => {

@@ -30,8 +30,9 @@ use fuser_analysis::cost::{Bindings, Kind, Model, Sweep, boundary, operations, p
 use fuser_dialects::fusion::lambda;
 use fuser_dialects::task;
 use fuser_dialects::task::outline::dissolve;
+use fuser_ir::loc::LocKind;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{AttrKind, Extent, Ir, Op, Sym, Value};
+use fuser_ir::{AttrKind, Extent, Ir, LocId, Op, Sym, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 
@@ -114,7 +115,13 @@ pub struct SegmentReport {
     pub model_ns: Option<u64>,
     /// The values that it reads and writes.
     pub values: Vec<ValueReport>,
+    /// The source lines of its ops, `model.py:14`, the line of the most ops first; at most [`MOST_LINES`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<String>,
 }
+
+/// The most source lines of a segment in a report.
+const MOST_LINES: usize = 16;
 
 /// A value that a segment reads or writes.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -221,7 +228,44 @@ fn segment_report(ir: &Ir, segment: Op, model: &Model) -> SegmentReport {
         operations,
         model_ns,
         values: values.chain(written).collect(),
+        lines: source_lines(ir, segment),
     }
+}
+
+/// The source lines of the ops in `segment`, the line of the most ops first.
+fn source_lines(ir: &Ir, segment: Op) -> Vec<String> {
+    let lines = leaves(ir, segment).into_iter();
+    let lines = lines.filter_map(|op| source_line(ir, ir.op_loc(op)));
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut known = FxHashMap::default();
+    for line in lines {
+        let at = *known.entry(line.clone()).or_insert(counts.len());
+        if at == counts.len() {
+            counts.push((line, 0));
+        }
+        counts[at].1 += 1;
+    }
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    counts
+        .into_iter()
+        .take(MOST_LINES)
+        .map(|(line, _)| line)
+        .collect()
+}
+
+/// The file and the line of a location; the innermost of calls in one another.
+fn source_line(ir: &Ir, loc: LocId) -> Option<String> {
+    let mut rest = vec![loc];
+    while let Some(loc) = rest.pop() {
+        match ir.loc_kind(loc) {
+            LocKind::Unknown => {}
+            LocKind::File { file, line, .. } => return Some(format!("{}:{line}", ir.str(*file))),
+            LocKind::Name { child, .. } => rest.extend(child),
+            LocKind::CallSite { callee, caller } => rest.extend([caller, callee]),
+            LocKind::Fused(fused) => rest.extend(fused.parts.iter().rev()),
+        }
+    }
+    None
 }
 
 /// True if a segment runs a kernel, and so moves bytes.
