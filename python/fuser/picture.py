@@ -9,11 +9,17 @@ _FONT = "font-family:ui-monospace,monospace;font-size:11px"
 _COLORS = {"kernel": "#dbe9fb", "view": "#eeeeee", "copy": "#f6ecd5", "library": "#e2f3dd"}
 
 
+def count(number: int, noun: str) -> str:
+    """`1 kernel`, `2 launches`."""
+    end = "" if number == 1 else "es" if noun.endswith("ch") else "s"
+    return f"{number} {noun}{end}"
+
+
 def whole(segments) -> str:
     """The graph of segments, and a table of them."""
     title = f"@{segments.program} for {segments.target}"
     extents = ", ".join(f"{name} = {n}{' (assumed)' if name in segments.assumed else ''}" for name, n in segments.extents.items())
-    total = f"{_bytes(segments.total_bytes)}, {segments.kernels} kernels, {segments.launches} launches, {_time(segments.time_ns)} by the model"
+    total = f"{_bytes(segments.total_bytes)}, {count(segments.kernels, 'kernel')}, {count(segments.launches, 'launch')}, {_time(segments.time_ns)} by the model"
     head = f"<div><b>{escape(title)}</b> {escape(extents)}<br>{escape(total)}</div>"
     return f'<div style="{_FONT}">{head}{_graph(segments)}{table(segments)}</div>'
 

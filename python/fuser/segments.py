@@ -180,7 +180,7 @@ class Segments(Sequence[Segment]):
         return item in self._list or any(segment.name == item for segment in self._list)
 
     def __str__(self) -> str:
-        total = f"total: {self.total_bytes} bytes, {self.kernels} kernels, {self.launches} launches"
+        total = f"total: {self.total_bytes} bytes, {picture.count(self.kernels, 'kernel')}, {picture.count(self.launches, 'launch')}"
         return "\n".join([*map(str, self._list), *map(str, self.cuts), total])
 
     def __repr__(self) -> str:

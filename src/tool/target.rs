@@ -175,6 +175,7 @@ pub fn host() -> Target {
         target.narrow_tile *= 4;
     }
     target.masks = u64::from(has_masks());
+    let target = target.of_cores();
     match target.contradiction() {
         None => target,
         // The system reports facts that contradict each other.

@@ -213,19 +213,22 @@ impl Target {
         let bytes = u128::from(flops) * u128::from(self.bytes_per_us);
         u64::try_from(bytes / u128::from(self.flops_per_us.max(1))).unwrap_or(u64::MAX)
     }
-    /// The bytes that could be moved while windows recompute `flops` operations. A core of a CPU executes at most
-    /// [`CORE_FLOPS_PER_US`] operations on elements at shifted indices, and moves at most [`CORE_BYTES_PER_US`] bytes.
+    /// The bytes that could be moved while windows recompute `flops` operations.
     pub fn repeated_as_bytes(&self, flops: u64) -> u64 {
-        if self.is_gpu() {
-            return self.flops_as_bytes(flops);
-        }
-        let of_cores = |all: u64, one: u64| all.min(one.saturating_mul(self.workers));
-        let cores = Target {
-            bytes_per_us: of_cores(self.bytes_per_us, CORE_BYTES_PER_US),
-            flops_per_us: of_cores(self.flops_per_us, CORE_FLOPS_PER_US),
-            ..*self
+        self.of_cores().flops_as_bytes(flops)
+    }
+    /// The target with the rates that its cores reach: a core of a CPU executes at most [`CORE_FLOPS_PER_US`] operations,
+    /// and moves at most [`CORE_BYTES_PER_US`] bytes.
+    pub fn of_cores(self) -> Target {
+        let limited = |all: u64, one: u64| match self.is_gpu() {
+            true => all,
+            false => all.min(one.saturating_mul(self.workers)),
         };
-        cores.flops_as_bytes(flops)
+        Target {
+            bytes_per_us: limited(self.bytes_per_us, CORE_BYTES_PER_US),
+            flops_per_us: limited(self.flops_per_us, CORE_FLOPS_PER_US),
+            ..self
+        }
     }
     /// The contradiction between figures that makes code for this target impossible, if there is one.
     pub fn contradiction(&self) -> Option<String> {
