@@ -63,9 +63,9 @@ const LEVELS: [&str; 3] = ["segment", "sweep", "phase"];
 const PATTERN: &str = "pattern";
 
 fn check_kinds(text: &str) -> Result<(), String> {
-    let words = text.split(',').map(str::trim).filter(|w| !w.is_empty());
+    let mut words = text.split(',').map(str::trim).filter(|w| !w.is_empty());
     let known = |word: &&str| LEVELS.contains(word) || *word == PATTERN;
-    match words.filter(|word| !known(word)).next() {
+    match words.find(|word| !known(word)) {
         Some(word) => Err(format!(
             "'{word}' is no kind of task: {}, {PATTERN}",
             LEVELS.join(", ")
