@@ -631,14 +631,20 @@ export class SourceView {
   readonly element: HTMLElement;
   private readonly list;
   private marked = new Set<number>();
+  /** The line of the text that defines each value. */
+  private readonly defined = new Map<string, number>();
 
   constructor(private readonly page: Page) {
     const lines = page.data.source.text.split("\n");
+    // Ops that came from a model have its places: their lines in this text are those that define their results.
+    lines.forEach((text, at) => {
+      const defined = /^\s*(%[^=]*?)\s*=/.exec(text)?.[1] ?? "";
+      for (const name of defined.split(/\s*,\s*/)) if (name) this.defined.set(name, this.defined.get(name) ?? at + 1);
+    });
     const ops = new Map<number, Item>();
     for (const item of page.model.items) {
       if (item.kind !== "op") continue;
-      for (const [file, line] of page.model.graph.nodes[item.node].places ?? [])
-        if (isSource(page, file) && line !== undefined && !ops.has(line)) ops.set(line, item);
+      for (const line of this.lines(item)) if (!ops.has(line)) ops.set(line, item);
     }
     this.list = rows(lines.length, 18, (index) => {
       const item = ops.get(index + 1);
@@ -659,11 +665,18 @@ export class SourceView {
     this.element = h("div", { class: "page text" }, h("h2", {}, page.data.source.file || "Source"), this.list.element);
   }
 
+  /** The lines of the text that an op came from. */
+  private lines(item: Item): number[] {
+    const node = this.page.model.graph.nodes[item.node];
+    const own = (node.places ?? []).flatMap(([file, line]) =>
+      isSource(this.page, file) && line !== undefined ? [line] : [],
+    );
+    if (own.length > 0) return own;
+    return (node.results ?? []).flatMap(([name]) => this.defined.get(name) ?? []);
+  }
+
   mark(item: Item): void {
-    const lines = this.page.model
-      .places(item)
-      .filter(([file]) => isSource(this.page, file))
-      .map(([, line]) => line ?? 0);
+    const lines = this.page.model.leaves(item).flatMap((leaf) => this.lines(leaf));
     this.marked = new Set(item.kind === "program" ? [] : lines);
     this.list.refresh();
   }

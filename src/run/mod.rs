@@ -467,9 +467,19 @@ fn printed(config: &Config, subject: Subject<'_>) -> Result<Vec<usize>, SessionE
     let names = &subject.signature().output_names;
     let find = |wanted: &String| {
         let found = names.iter().position(|name| name == wanted);
+        let found = found.or_else(|| returned(wanted, subject));
         found.map_or_else(|| Err(no_result(wanted, subject)), Ok)
     };
     config.print.iter().map(find).collect()
+}
+
+/// The position of the result that the text returns under the name `wanted`, as in `task.return %112`.
+fn returned(wanted: &str, subject: Subject<'_>) -> Option<usize> {
+    let loaded = subject.loaded().ok()?;
+    let ir = &loaded.ir;
+    let end = ir.terminator(ir.body(loaded.program, 0)?)?;
+    let mut results = ir.operands(end);
+    results.position(|value| ir.value_name(value) == Some(wanted))
 }
 
 fn no_result(wanted: &str, subject: Subject<'_>) -> SessionError {

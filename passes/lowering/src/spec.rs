@@ -200,7 +200,7 @@ impl SweepSpec {
                 let loops: Vec<String> = order.iter().map(|&l| self.loops[l].name()).collect();
                 let (names, loops) = (names.join(", "), loops.join(", "));
                 Err(format!(
-                    "a phase before '{names}': the last of the outer loops ({loops}) are others"
+                    "a phase says 'before {names}', which are not the last of the outer loops ({loops})"
                 ))
             }
         }

@@ -574,8 +574,8 @@ fn broken(ctx: &PassContext<'_>, found: &Segmentation) -> Option<Diagnostics> {
     let mut errors = Diagnostics::default();
     for (op, refusal) in &found.broken_hints {
         let hint = ctx.ir.str_of(*op, "fusion.hint").unwrap_or_default();
-        let reason = refusal.render(ctx.ir);
-        let message = format!("the hint '{hint}' cannot be kept: {reason}");
+        let (reason, name) = (refusal.words(ctx.ir), refusal.name());
+        let message = format!("the hint '{hint}' cannot be kept: {reason} ({name})");
         errors.push(ctx.error_at(*op, &BROKEN_HINT, message));
     }
     errors.has_errors().then_some(errors)

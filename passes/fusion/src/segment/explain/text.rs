@@ -255,21 +255,29 @@ pub(super) fn why(why: &Why) -> Vec<String> {
         let times = (micros(together.time_ns), micros(why.apart.time_ns));
         let (together, apart) = (bytes(together), bytes(&why.apart));
         let change = match together.cmp(&apart) {
-            std::cmp::Ordering::Less => format!("{} fewer", apart - together),
+            std::cmp::Ordering::Less => {
+                // Of segments that no boundary parts, the search takes the cheaper form that it finds.
+                let missed = why.boundaries.is_empty() && why.refused.is_none();
+                let missed = if missed {
+                    ", which the search did not find"
+                } else {
+                    ""
+                };
+                format!("{} fewer{missed}", apart - together)
+            }
             std::cmp::Ordering::Equal => "as many".into(),
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
         lines.push(format!(
-            "{}one kernel would move {together} bytes{within} in {}, {} {} {apart}{within_apart}{}: {change}; by the model they take {} and {} us",
+            "{}one kernel would move {together} bytes{within} in {}, {} {apart}{within_apart}{}: {change}; by the model they take {} and {} us",
             match why.refused {
                 Some(_) => "without that boundary ",
                 None => "",
             },
             count(why.sweeps.unwrap_or(0) as u64, "sweep"),
-            count(why.apart.kernels, "kernel"),
             match why.apart.kernels {
-                1 => "moves",
-                _ => "move",
+                kernels @ 2.. => format!("{kernels} kernels move"),
+                _ => "apart they move".to_owned(),
             },
             why.sweeps_apart
                 .map_or(String::new(), |s| format!(" in {s}")),
