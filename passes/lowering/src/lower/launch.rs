@@ -27,7 +27,7 @@ use super::build::{Idx, KernelBuilder, Map};
 use super::combine::Combine;
 use super::hoisted::Outside;
 use super::last_block::{GridLoops, blocks_of_place};
-use super::sweep::{FlatSweep, SweepLowering, Unsupported};
+use super::sweep::{CHOOSE_ANEW, FlatSweep, SweepLowering, Unsupported};
 use crate::spec::{Role, SweepSpec, renamed, strings};
 
 /// Shared memory that the threads of a block need in addition to the kernel's allocations. Each warp has one partial
@@ -149,12 +149,7 @@ pub fn lower_sweep(
         .map_err(|r| unsupported(r.render(ir), "put the ops into different sweeps"))?;
     let spec = SweepSpec::read(ir, sweep, &axes)
         .and_then(|spec| spec.check_machine(target).map(|()| spec))
-        .map_err(|reason| {
-            unsupported(
-                reason,
-                "'--inline-tasks=kinds=sweep --schedule' has the clauses chosen anew",
-            )
-        })?;
+        .map_err(|reason| unsupported(reason, CHOOSE_ANEW))?;
     let job = Job {
         name: name.to_string(),
         module,

@@ -27,6 +27,9 @@ use super::combine::Combine;
 use super::hoisted::{HoistedPhase, Outside};
 use crate::spec::{Along, SweepSpec};
 
+/// The help for clauses of a sweep that cannot be lowered.
+pub const CHOOSE_ANEW: &str = "'--inline-tasks=kinds=sweep --schedule' has the clauses chosen anew";
+
 /// The reason that a sweep cannot be lowered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unsupported {
@@ -207,11 +210,7 @@ impl<'a> SweepLowering<'a> {
     }
     /// A refusal at the sweep itself.
     pub fn refuse_sweep<T>(&self, reason: impl Into<String>) -> Result<T, Unsupported> {
-        self.refuse(
-            self.flat.op,
-            reason,
-            "name every extent that kernels depend on, or choose other roles for the axes",
-        )
+        self.refuse(self.flat.op, reason, CHOOSE_ANEW)
     }
     /// The IR.
     pub fn ir(&self) -> &Ir {
@@ -225,7 +224,11 @@ impl<'a> SweepLowering<'a> {
     pub fn eval(&mut self, expr: &ExtentExpr) -> Result<Idx, Unsupported> {
         match self.k.extent(expr) {
             Some(idx) => Ok(idx),
-            None => self.refuse_sweep("an extent of the sweep is not known to the kernel"),
+            None => self.refuse(
+                self.flat.op,
+                "an extent of the sweep is not known to the kernel",
+                "name every extent that kernels depend on",
+            ),
         }
     }
 
