@@ -11,9 +11,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 target=${CARGO_TARGET_DIR:-target}
 rustup target add wasm32-wasip1 2> /dev/null || true
-cargo build -p fuser-playground --profile playground --target wasm32-wasip1 --locked
+cargo build -p fuser-playground --profile wasm --target wasm32-wasip1 --locked
 (cd playground/page && npm ci --loglevel=error && npm run build)
-cp "$target/wasm32-wasip1/playground/fuser_playground.wasm" target/playground/fuser.wasm
+cp "$target/wasm32-wasip1/wasm/fuser_playground.wasm" target/playground/fuser.wasm
 echo "playground: target/playground, $(du -sb target/playground | cut -f1) bytes, $(tar -C target/playground -cf - . | gzip -9 | wc -c) compressed"
 if [ "${1:-}" = --test ]; then
   cargo build --release --locked --bins
