@@ -3,10 +3,12 @@
 use std::fmt;
 use std::sync::Arc;
 
+type Show = dyn Fn(&'static str, usize, usize) + Send + Sync;
+
 /// The receiver of progress: the name of a step, its parts that are done, and all of its parts. A step begins with 0
 /// parts done. Calls may come from any thread. The default receiver drops everything.
 #[derive(Clone, Default)]
-pub struct ProgressSink(Option<Arc<dyn Fn(&'static str, usize, usize) + Send + Sync>>);
+pub struct ProgressSink(Option<Arc<Show>>);
 
 impl ProgressSink {
     /// A sink that hands everything to `show`.

@@ -284,7 +284,13 @@ test("a run that is stopped, and one that follows", async () => {
   await page.fill("#args", "--segment --remat --schedule");
   await page.click(".source .cm-content");
   await page.keyboard.press("Control+a");
-  await page.keyboard.insertText(long);
+  // Pasted: a browser inserts typed text a line at a time.
+  await page.evaluate((text) => {
+    const clipboardData = new DataTransfer();
+    clipboardData.setData("text/plain", text);
+    const event = new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true });
+    document.querySelector(".source .cm-content").dispatchEvent(event);
+  }, long);
   await page.keyboard.press("Control+Enter");
   await page.click("#stop");
   assert.equal(await page.textContent("#status"), "stopped");
