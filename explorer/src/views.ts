@@ -667,12 +667,13 @@ export class SourceView {
 
   /** The lines of the text that an op came from. */
   private lines(item: Item): number[] {
-    const node = this.page.model.graph.nodes[item.node];
+    const { nodes, values } = this.page.model.graph;
+    const node = nodes[item.node];
     const own = (node.places ?? []).flatMap(([file, line]) =>
       isSource(this.page, file) && line !== undefined ? [line] : [],
     );
     if (own.length > 0) return own;
-    return (node.results ?? []).flatMap(([name]) => this.defined.get(name) ?? []);
+    return (node.out ?? []).flatMap((value) => this.defined.get(values[value].name) ?? []);
   }
 
   mark(item: Item): void {

@@ -96,6 +96,9 @@ before(async () => {
   tool("fuser-opt", ["large.fir", "--cse", "-o", "/dev/null", `--report=html:${at("flat.html")}`]);
   writeFileSync(at("wide.fir"), wide(30));
   tool("fuser-opt", ["wide.fir", "--segment", "-o", "/dev/null", `--report=html:${at("wide.html")}`]);
+  const placed = readFileSync(join(root, "examples/softmax.fir"), "utf8");
+  writeFileSync(at("placed.fir"), placed.replace(/^( *%\w+ +=.*)$/gm, '$1 loc("model.py":7:1)'));
+  tool("fuser-opt", ["placed.fir", ...passes, `--report=html:${at("placed.html")}`]);
   const name = "</script><img src=x onerror=hit()>";
   writeFileSync(
     at("hostile.fir"),
@@ -400,6 +403,25 @@ test("an address opens a view or a box, and says what is shown", async () => {
     const other = await open("block.html", {}, wrong);
     assert.equal(await other.page.locator('.tabs [aria-selected="true"]').textContent(), "Graph");
     assert.deepEqual(other.faults, []);
+  }
+});
+
+test("lines of the text have their segments, with a model's places too", async () => {
+  for (const name of ["softmax.html", "placed.html"]) {
+    const { page, faults } = await open(name, {}, "#source");
+    const lines = await page
+      .locator(".text .line")
+      .evaluateAll((list) =>
+        list.map((line) => [line.querySelector(".gutter").textContent, line.querySelector("code").textContent]),
+      );
+    const defining = lines.filter(([, text]) => /^ *%\w+ += fusion\.(exp|sum|sub)/.test(text));
+    assert.ok(defining.length > 0);
+    assert.deepEqual(
+      defining.filter(([segment]) => !segment.startsWith("@s")),
+      [],
+      name,
+    );
+    assert.deepEqual(faults, []);
   }
 });
 

@@ -23,11 +23,14 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 use fuser_artifact::Artifact;
+use fuser_ir::loc::LocKind;
 use fuser_ir::print::{PrintOptions, print};
+use fuser_ir::{Ir, Op};
 use fuser_passes::report::Report;
 #[cfg(feature = "cuda")]
 use fuser_runtime::cuda::{CudaDevice, CudaExecutable, CudaProgram};
 use fuser_runtime::{CpuProgram, Executable, Explicit, Inputs, RuntimeError};
+use serde_json::json;
 
 use super::store::Store;
 use super::{Devices, Execution, Loaded, Result, Session, Source};
@@ -79,13 +82,34 @@ struct Kept {
     of: String,
     /// The program's symbol; the module may have others, which it runs.
     symbol: String,
+    /// The name of the program's text, if it is one: entries are for the text, under any name.
+    name: Option<String>,
     classes: Mutex<Classes>,
+}
+
+/// Gives ops that stand in the text `old` the same place in the text `new`. Without a text they have no place.
+fn rename_places(ir: &mut Ir, module: Op, old: Option<&str>, new: Option<&str>) {
+    let unknown = ir.loc(LocKind::Unknown);
+    for op in ir.walk(module) {
+        let LocKind::File { file, line, column } = *ir.loc_kind(ir.op_loc(op)) else {
+            continue;
+        };
+        let loc = match (old, new) {
+            (Some(old), Some(new)) if ir.str(file) == old => {
+                let file = ir.sym(new);
+                ir.loc(LocKind::File { file, line, column })
+            }
+            (Some(_), Some(_)) => continue,
+            _ => unknown,
+        };
+        ir.set_loc(op, loc);
+    }
 }
 
 impl Kept {
     fn new(
         options: &CompileOptions,
-        symbol: &str,
+        (symbol, name): (&str, Option<&str>),
         program: impl FnOnce() -> String,
     ) -> Option<Self> {
         let store = Store::of(options, program)?;
@@ -97,6 +121,7 @@ impl Kept {
             store,
             of,
             symbol: symbol.to_owned(),
+            name: name.map(str::to_owned),
             classes: Mutex::new(classes),
         })
     }
@@ -109,8 +134,12 @@ impl Kept {
     }
     fn drawn(&self, number: usize) -> Option<Drawn> {
         let bytes = self.store.get(&format!("drawn {number} {}", self.of))?;
+        let text = String::from_utf8(bytes).ok()?;
+        let (kept, text) = text.split_once('\n')?;
+        let kept: Option<String> = serde_json::from_str(kept).ok()?;
         let reader = Reader::new(fuser_dialects::registry());
-        let (ir, module) = reader.parse_again(&String::from_utf8(bytes).ok()?).ok()?;
+        let (mut ir, module) = reader.parse_again(text).ok()?;
+        rename_places(&mut ir, module, kept.as_deref(), self.name.as_deref());
         let program = compile::find_program(&ir, module, Some(&self.symbol)).ok()?;
         Some(Drawn { ir, program })
     }
@@ -124,7 +153,12 @@ impl Kept {
         };
         let Drawn { ir, program } = &**drawn;
         let module = ir.parent_op(*program).unwrap_or(*program);
-        let text = print(ir, module, &PrintOptions::default());
+        let options = PrintOptions {
+            debuginfo: self.name.is_some(),
+            ..PrintOptions::default()
+        };
+        let name = json!(self.name);
+        let text = format!("{name}\n{}", print(ir, module, &options));
         self.store
             .put(&format!("drawn {number} {}", self.of), text.as_bytes());
         self.store
@@ -145,12 +179,16 @@ impl<P> Program<P> {
                 let ir = loaded.alone();
                 let text = || print(&ir, loaded.module, &PrintOptions::default());
                 let symbol = loaded.ir.symbol_name(loaded.program).unwrap_or_default();
-                let kept = Kept::new(options, symbol, || format!("module {symbol}\n{}", text()));
+                let kept = Kept::new(options, (symbol, None), || {
+                    format!("module {symbol}\n{}", text())
+                });
                 let versions = Versions::new(ir, loaded.module, options);
                 (None, versions.into(), &loaded.signature.extents, kept)
             }
             Origin::Source(source) => {
-                let kept = Kept::new(options, source.symbol(), || source.identity());
+                let kept = Kept::new(options, (source.symbol(), Some(source.name())), || {
+                    source.identity()
+                });
                 let extents = &source.signature().extents;
                 (Some(Arc::clone(source)), OnceLock::new(), extents, kept)
             }
@@ -244,7 +282,14 @@ impl<P> Program<P> {
             .collect();
         let report = |drawn: &Drawn| {
             let program = (&drawn.ir, drawn.program);
-            super::traffic_of(program, &self.extents, &lengths, Some(&self.options))
+            let mut report =
+                super::traffic_of(program, &self.extents, &lengths, Some(&self.options));
+            if self.source.is_none() {
+                // Entries of a module are for all modules that print like it, wherever their ops stand.
+                let segments = report.segments.iter_mut();
+                segments.for_each(|segment| segment.lines.clear());
+            }
+            report
         };
         if self
             .versions

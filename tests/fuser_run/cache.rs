@@ -30,8 +30,12 @@ fn run(folder: &TempDir, cache: &str) -> (Output, Value, Vec<u8>) {
 
 /// A run of `x.fir` with these arguments besides, and a cache.
 fn timed(folder: &TempDir, args: &str) -> Output {
+    timed_run_of("x.fir", folder, args)
+}
+
+fn timed_run_of(file: &str, folder: &TempDir, args: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fuser-run"));
-    let args = format!("x.fir --input n=iota --repeat 1 --cache-dir cache --timing {args}");
+    let args = format!("{file} --input n=iota --repeat 1 --cache-dir cache --timing {args}");
     command.current_dir(folder.path());
     command.args(args.split_whitespace()).output().unwrap()
 }
@@ -168,6 +172,26 @@ fn a_second_run_starts_no_pass_and_reports_the_same() {
     let checked = timed(&folder, &format!("{args} --check"));
     assert!(!compiled(&checked));
     assert_eq!(report()["check"]["ok"], true);
+}
+
+#[test]
+fn a_text_under_another_name_reports_its_own_lines() {
+    let folder = folder();
+    let lines = |file: &str| {
+        let out = timed_run_of(file, &folder, "--shape B=5 --report json:r.json");
+        let report = fs::read(folder.path().join("r.json")).unwrap();
+        let report: Value = serde_json::from_slice(&report).unwrap();
+        (compiled(&out), report["segments"][0]["lines"].clone())
+    };
+    assert_eq!(
+        lines("x.fir"),
+        (true, serde_json::json!(["x.fir:2", "x.fir:3"]))
+    );
+    fs::copy(folder.path().join("x.fir"), folder.path().join("y.fir")).unwrap();
+    assert_eq!(
+        lines("y.fir"),
+        (false, serde_json::json!(["y.fir:2", "y.fir:3"]))
+    );
 }
 
 #[test]

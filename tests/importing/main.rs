@@ -585,8 +585,8 @@ fn names_and_places_of_the_text_are_kept() {
         .iter()
         .map(|i| i.name.as_str())
         .collect();
-    // The function takes `*args`, which JAX calls `args[0]`: no name of a value.
-    assert_eq!(names[..2], ["arg0", "arg1"]);
+    // The function takes `*args`, which JAX calls `args[0]`.
+    assert_eq!(names[..2], ["args_0", "args_1"]);
     let options = fuser_ir::print::PrintOptions {
         debuginfo: true,
         ..Default::default()

@@ -15,7 +15,7 @@ pub const REASONS: &[ReasonDef] = &[
     ),
     (
         "call-alone",
-        "A library runs the op as one call, and a call shares no kernel. `--executors=none` compiles it with what stands around it.",
+        "A library runs the op as one call, and a call shares no kernel. `--decompose --executors=none` compiles it with what stands around it.",
     ),
     (
         "must-be-in-memory",

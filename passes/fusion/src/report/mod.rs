@@ -587,10 +587,7 @@ fn outside_reads(ir: &Ir, root: Op, segment: Op) -> Vec<Value> {
 fn leaf_names(ir: &Ir, segment: Op) -> Vec<String> {
     let leaves = leaves(ir, segment).into_iter();
     let named = leaves.filter_map(|op| ir.results(op).first().copied());
-    // Phases may compute a value again.
-    let mut seen = FxHashSet::default();
-    let names = named.map(|v| value_text(ir, v));
-    names.filter(|name| seen.insert(name.clone())).collect()
+    named.map(|v| value_text(ir, v)).collect()
 }
 
 /// Bytes of each value that another segment reads, each value once.
