@@ -153,7 +153,7 @@ class Explained(unittest.TestCase):
             with self.assertRaises(fuser.Error) as caught:
                 program(CENTER).explain(*names)
             self.assertEqual(caught.exception.code, "FIR0714")
-            self.assertEqual(caught.exception.hints, ["did you mean '%sum'?"])
+            self.assertEqual(caught.exception.hints, ["did you mean '%sum'?", "a pass before 'segment' may have merged or removed it"])
             self.assertIn("^", str(caught.exception))
         for names in (("a", "b", "c"), ("", "out")):
             with self.assertRaises(fuser.Error) as caught:

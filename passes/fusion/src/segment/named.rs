@@ -34,13 +34,13 @@ pub fn producer(ir: &Ir, program: Op, name: &str) -> Result<Op, Box<Diagnostic>>
 pub(super) fn unknown(place: Place, name: &str, names: &[String]) -> Diagnostic {
     let message = format!("no op and no input of the program makes '{name}'");
     let error = Diagnostic::error(&UNKNOWN_VALUE, place, message);
-    let error = error.help("a pass before 'segment' may have merged or removed it");
     let near = nearest(
         name.trim_start_matches('%'),
         names.iter().map(String::as_str),
     );
-    match near {
+    let error = match near {
         Some(near) => error.help(format!("did you mean '%{near}'?")),
         None => error,
-    }
+    };
+    error.help("a pass before 'segment' may have merged or removed it")
 }
