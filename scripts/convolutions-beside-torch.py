@@ -16,10 +16,10 @@ import math
 import os
 import statistics
 import sys
-import time
 
 import fuser
 import torch
+from timing import median
 
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16}
 # Features, filters, places of the kernel and stride along both axes, and extent: each convolution of ResNet-50 once.
@@ -86,17 +86,6 @@ def texts(n, c, o, k, s, h, dtype):
     return {"forward": forward, "operand": operand, "kernel": kernel}, r, low
 
 
-def median(call, least=0.1):
-    """The median of so many calls as take `least` seconds, at least three."""
-    call()
-    times, start = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - start < least:
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times) * 1e3
-
-
 def last(t):
     """[N, H, W, C] as PyTorch's [N, C, H, W], the same memory."""
     return t.permute(0, 3, 1, 2)
@@ -142,7 +131,7 @@ def main():
                 made = torch.as_tensor(ours(*args[which]))
                 made = last(made) if which != "kernel" else made.permute(3, 2, 0, 1)
                 apart = [float((found.double() - right).abs().max() / size) for found in (run(), made)]
-                turns = [(median(run), median(lambda: ours(*args[which]))) for _ in range(3)]
+                turns = [(median(run, 0.1)[0], median(lambda: ours(*args[which]), 0.1)[0]) for _ in range(3)]
             least = [min(turn[side] for turn in turns) for side in range(2)]
             ratios.append(least[1] / least[0])
             wrong = apart[1] > 4 * apart[0] + 1e-6

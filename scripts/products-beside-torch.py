@@ -13,12 +13,11 @@ import argparse
 import json
 import os
 import pathlib
-import statistics
 import subprocess
 import tempfile
-import time
 
 import torch
+from timing import median
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TORCH = {"f32": torch.float32, "bf16": torch.bfloat16}
@@ -63,17 +62,6 @@ WORKLOADS |= {f"sdpa-{b}x16x1024x64": lambda dtype, b=b: sdpa(b, dtype) for b in
 WORKLOADS |= {"sdpa-causal-1x16x1024x64": lambda dtype: sdpa(1, dtype, True)}
 
 
-def median(call, least=0.3):
-    """The median of so many calls as take `least` seconds, at least three."""
-    call()
-    times, start = [], time.perf_counter()
-    while len(times) < 3 or time.perf_counter() - start < least:
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times) * 1e3, len(times)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("names", nargs="*", help="parts of names of workloads (all)")
@@ -94,7 +82,7 @@ def main():
                 path.write_text(text)
                 ours, theirs, count = [], [], 3
                 for _ in range(options.rounds):
-                    took, count = median(call)
+                    took, count = median(call, 0.3)
                     theirs.append(took)
                     command = [options.tool, path, f"--threads={options.threads}", f"--repeat={min(count, 200)}", f"--report=json:{report}"]
                     subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)

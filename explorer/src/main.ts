@@ -240,8 +240,8 @@ function show(app: HTMLElement, data: Data, programs: { module: Module; program:
     },
     { signal: keys.signal },
   );
-  const go = ([view, name]: [string, string]): void => {
-    const item = name && model.items.find((one) => nameOf(one) === name);
+  const go = ([view, ...names]: string[]): void => {
+    const item = model.items.find((one) => names.includes(nameOf(one) ?? ""));
     if (item) page.reveal(item);
     else open(views.find(([one]) => one.toLowerCase() === view)?.[0] ?? "Graph");
   };
@@ -260,13 +260,15 @@ function nameOf(item: Item): string | null {
   return item.kind === "op" ? item.label.split(" = ")[0] : null;
 }
 
-/** The view and the name that the address asks for: `#kernels`, `#graph/@s0`. */
-function asked(): [string, string] {
+/** The view and the name that the address asks for: `#kernels`, `#graph/@s0`, and `#graph/%y` as typed or as encoded. */
+function asked(): string[] {
+  const [view, ...rest] = location.hash.slice(1).split("/");
+  const name = rest.join("/");
+  if (name === "") return [view];
   try {
-    const [view, ...name] = decodeURIComponent(location.hash.slice(1)).split("/");
-    return [view, name.join("/")];
+    return [view, decodeURIComponent(name), name];
   } catch {
-    return ["", ""];
+    return [view, name];
   }
 }
 

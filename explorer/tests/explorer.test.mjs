@@ -97,7 +97,13 @@ before(async () => {
   writeFileSync(at("wide.fir"), wide(30));
   tool("fuser-opt", ["wide.fir", "--segment", "-o", "/dev/null", `--report=html:${at("wide.html")}`]);
   const placed = readFileSync(join(root, "examples/softmax.fir"), "utf8");
-  writeFileSync(at("placed.fir"), placed.replace(/^( *%\w+ +=.*)$/gm, '$1 loc("model.py":7:1)'));
+  writeFileSync(
+    at("placed.fir"),
+    placed.replace(/^( *%(\w+) +=.*)$/gm, (_, text, name) => {
+      const own = name === "y" ? 9 : 3;
+      return `${text} loc(callsite("own.py":${own}:1 at "model.py":7:1))`;
+    }),
+  );
   tool("fuser-opt", ["placed.fir", ...passes, `--report=html:${at("placed.html")}`]);
   const name = "</script><img src=x onerror=hit()>";
   writeFileSync(
@@ -399,7 +405,13 @@ test("an address opens a view or a box, and says what is shown", async () => {
   assert.equal(await page.locator(".side h2").textContent(), `@${first.name}`);
   assert.equal(await hash(), `#graph/@${first.name}`);
   assert.deepEqual(faults, []);
-  for (const wrong of ["#nothing", "#graph/@none", "#%"]) {
+  for (const typed of ["#graph/%y", "#graph/%25y"]) {
+    const other = await open("softmax.html", {}, typed);
+    await other.page.waitForSelector(".card.selected");
+    assert.match(await other.page.locator(".side h2").textContent(), /^%y/);
+    assert.deepEqual(other.faults, []);
+  }
+  for (const wrong of ["#nothing", "#graph/@none", "#%", "#graph/%"]) {
     const other = await open("block.html", {}, wrong);
     assert.equal(await other.page.locator('.tabs [aria-selected="true"]').textContent(), "Graph");
     assert.deepEqual(other.faults, []);
@@ -423,6 +435,12 @@ test("lines of the text have their segments, with a model's places too", async (
     );
     assert.deepEqual(faults, []);
   }
+});
+
+test("places that all ops have are left out", async () => {
+  const { page } = await open("placed.html", {}, "#graph/@s0");
+  const places = await page.locator(".side .place").allTextContents();
+  assert.deepEqual(places, ["own.py:3", "own.py:9"]);
 });
 
 test("a cut at a call is named so", async () => {

@@ -152,7 +152,7 @@ pub struct Config {
     pub timing: Option<Form>,
     /// The clock.
     pub clock: Clock,
-    /// Is told how many kernels are compiled.
+    /// Takes the progress of passes and of code generation.
     pub progress: ProgressSink,
     /// The GPU, once it is open.
     #[cfg(all(feature = "codegen", feature = "cuda"))]

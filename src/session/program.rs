@@ -87,22 +87,20 @@ struct Kept {
     classes: Mutex<Classes>,
 }
 
-/// Gives ops that stand in the text `old` the same place in the text `new`. Without a text they have no place.
-fn rename_places(ir: &mut Ir, module: Op, old: Option<&str>, new: Option<&str>) {
-    let unknown = ir.loc(LocKind::Unknown);
+/// Gives ops that stand in the text `old` the same place in the text `new`.
+fn rename_places(ir: &mut Ir, module: Op, old: &str, new: &str) {
+    let new = ir.sym(new);
     for op in ir.walk(module) {
-        let LocKind::File { file, line, column } = *ir.loc_kind(ir.op_loc(op)) else {
-            continue;
-        };
-        let loc = match (old, new) {
-            (Some(old), Some(new)) if ir.str(file) == old => {
-                let file = ir.sym(new);
-                ir.loc(LocKind::File { file, line, column })
-            }
-            (Some(_), Some(_)) => continue,
-            _ => unknown,
-        };
-        ir.set_loc(op, loc);
+        if let LocKind::File { file, line, column } = *ir.loc_kind(ir.op_loc(op))
+            && ir.str(file) == old
+        {
+            let loc = ir.loc(LocKind::File {
+                file: new,
+                line,
+                column,
+            });
+            ir.set_loc(op, loc);
+        }
     }
 }
 
@@ -139,7 +137,9 @@ impl Kept {
         let kept: Option<String> = serde_json::from_str(kept).ok()?;
         let reader = Reader::new(fuser_dialects::registry());
         let (mut ir, module) = reader.parse_again(text).ok()?;
-        rename_places(&mut ir, module, kept.as_deref(), self.name.as_deref());
+        if let (Some(kept), Some(name)) = (&kept, &self.name) {
+            rename_places(&mut ir, module, kept, name);
+        }
         let program = compile::find_program(&ir, module, Some(&self.symbol)).ok()?;
         Some(Drawn { ir, program })
     }

@@ -28,8 +28,8 @@ pub static INLINE_TASKS: PassDef = PassDef {
     name: "inline-tasks",
     summary: "dissolve segments, sweeps and phases",
     doc: "Moves the ops of each task of the listed kinds to the place of the task and erases the task. Tasks of lower levels \
-          go with it: sweeps stand in segments only, and phases in sweeps. What drawing the boundaries gathered or copied goes back to its place. Patterns \
-          are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
+          go with it: sweeps stand in segments only, and phases in sweeps. What drawing the boundaries gathered or copied goes \
+          back to its place. Patterns are dissolved only if `kinds` says so; those that became labels (`label-patterns`) are drawn again once a program has \
           no other boundary.",
     options: &[OptionDef {
         name: "kinds",
@@ -77,12 +77,13 @@ fn check_kinds(text: &str) -> Result<(), String> {
 fn run(ctx: &mut PassContext<'_>) {
     let kinds = ctx.options.list("kinds");
     let is_listed = |kind: &str| kinds.iter().any(|k| k == kind);
-    let level = |kind: &str| LEVELS.iter().position(|&level| level == kind);
-    let outermost = LEVELS.iter().position(|kind| is_listed(kind));
+    let levels = LEVELS.into_iter().skip_while(|level| !is_listed(level));
+    let dissolved_kinds: Vec<&str> = levels
+        .chain(Some(PATTERN).filter(|kind| is_listed(kind)))
+        .collect();
     let wanted = |ir: &Ir, op: Op| {
         let kind = ir.name(op).strip_prefix("task.").unwrap_or_default();
-        let inside = outermost.is_some_and(|outer| level(kind).is_some_and(|own| own >= outer));
-        is_boundary(ir, op) && (inside || is_listed(kind))
+        is_boundary(ir, op) && dissolved_kinds.contains(&kind)
     };
     let mut dissolved = 0;
     for op in ctx.ir.walk_post(ctx.op) {

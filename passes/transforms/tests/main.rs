@@ -3,6 +3,7 @@
 mod common;
 mod figures;
 mod layers;
+mod progress;
 mod random_programs;
 mod repeats;
 mod scaling;

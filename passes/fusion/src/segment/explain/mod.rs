@@ -165,6 +165,9 @@ struct Why {
     apart: CostNote,
     /// Their loop nests, if the model has a plan for all.
     sweeps_apart: Option<usize>,
+    /// True if nothing forbids one kernel, and it costs less by the objective.
+    #[serde(skip)]
+    is_cheaper: bool,
     /// All facts as sentences.
     words: Vec<String>,
 }
@@ -400,11 +403,10 @@ impl Drawn {
         let own = &self.groups[group];
         let cost_result = own.cost_result.as_ref();
         let rejected = cost_result.map_or(&[][..], |v| &v.rejected);
-        let all = self.graph.with_free(&own.members);
-        let computed = all.iter();
+        let computed = self.graph.with_free(&own.members);
         SegmentNote {
             name: own.name.clone(),
-            ops: computed.map(|&m| self.op_name(m)).collect(),
+            ops: computed.iter().map(|&m| self.op_name(m)).collect(),
             kind: cost_result.ok().map(|v| v.kind.name()),
             sweeps: cost_result.ok().map(|v| v.sweeps),
             cost: note(&self.cost(&[group])),
@@ -521,7 +523,12 @@ impl Drawn {
         let sweeps = all
             .iter()
             .map(|&g| Some(self.groups[g].cost_result.as_ref().ok()?.sweeps));
+        let apart = self.cost(&all);
+        let key = |cost: &Cost| cost.key(self.planner.model.objective);
+        let is_free = boundaries.is_empty() && refused.is_none();
+        let is_cheaper = is_free && together.as_ref().is_ok_and(|v| key(&v.cost) < key(&apart));
         let mut why = Why {
+            is_cheaper,
             kind: match (&together, boundaries.is_empty()) {
                 (_, false) => "boundary",
                 (Err(_), true) => "refused",
@@ -538,7 +545,7 @@ impl Drawn {
             refused: refused.map(|r| self.reason(&r)),
             sweeps: together.as_ref().ok().map(|v| v.sweeps),
             together: together.ok().map(|v| note(&v.cost)),
-            apart: note(&self.cost(&all)),
+            apart: note(&apart),
             sweeps_apart: sweeps.sum(),
             words: Vec::new(),
         };

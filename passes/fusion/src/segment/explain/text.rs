@@ -255,16 +255,10 @@ pub(super) fn why(why: &Why) -> Vec<String> {
         let times = (micros(together.time_ns), micros(why.apart.time_ns));
         let (together, apart) = (bytes(together), bytes(&why.apart));
         let change = match together.cmp(&apart) {
-            std::cmp::Ordering::Less => {
-                // Of segments that no boundary parts, the search takes the cheaper form that it finds.
-                let missed = why.boundaries.is_empty() && why.refused.is_none();
-                let missed = if missed {
-                    ", which the search did not find"
-                } else {
-                    ""
-                };
-                format!("{} fewer{missed}", apart - together)
+            std::cmp::Ordering::Less if why.is_cheaper => {
+                format!("{} fewer, which costs less than apart", apart - together)
             }
+            std::cmp::Ordering::Less => format!("{} fewer", apart - together),
             std::cmp::Ordering::Equal => "as many".into(),
             std::cmp::Ordering::Greater => format!("{} more", together - apart),
         };
