@@ -123,12 +123,13 @@ note_missing() {
 
 python_package() { # the Python package on the extension module as built here; counts are unittest's
   local built=${CARGO_TARGET_DIR:-target}/debug package=${CARGO_TARGET_DIR:-target}/python
-  cargo build -p fuser-python --locked || return 1
+  cargo build -p fuser-python -p fuser-cuda-sim --locked || return 1
   rm -rf "$package" && mkdir -p "$package" && cp -r python/fuser "$package/fuser" || return 1
-  cp "$built/lib_fuser.so" "$package/fuser/_fuser.abi3.so" || return 1
+  cp "$built/lib_fuser.so" "$package/fuser/_fuser.abi3.so" && cp "$built/libfuser_cuda_sim.so" "$package/fuser/" || return 1
   local -x FUSER_CACHE_DIR= # not the user's
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_fuser.py || return 1
   PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_segments.py || return 1
+  PYTHONPATH="$package:.cache/numpy" python3 python/tests/test_gpu.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_notebooks.py || return 1
   [ "${FUSER_TORCH_PYTHON:-python3}" = "${FUSER_JAX_PYTHON:-python3}" ] ||
     PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_notebooks.py || return 1

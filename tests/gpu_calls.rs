@@ -9,8 +9,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use fuser::compile::CompileOptions;
+use fuser::program::Gpu;
 use fuser::session::{Loaded, Session};
 use fuser::tool::gpu;
+use fuser::{Options, Program, Tensor};
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Code, DType, DimSpec, KernelCode, SegmentInfo, SegmentKind,
     SizeExpr, Step, Target, TensorSpec,
@@ -143,6 +145,7 @@ fn counts(list: &[(&str, u64)]) -> BTreeMap<String, u64> {
 fn programs_bound_on_a_gpu() {
     let device = gpu::open(Some("sm_90,devices=2,cublaslt".to_string()), 1).unwrap();
     results_are_those_of_runs(&device, PROGRAM);
+    five_lines_run_a_program_on_a_gpu(&device);
     products_are_calls_of_a_library(&device);
     a_run_is_a_launch_for_each_kernel(&device);
     inputs_are_updated_where_they_lie(&device);
@@ -191,6 +194,42 @@ fn results_are_those_of_runs(device: &CudaDevice, text: &str) {
             assert_eq!(tensors.outputs(), expected, "{rows} rows");
         }
     }
+}
+
+/// The compact interface, on copies of tensors of the host.
+fn five_lines_run_a_program_on_a_gpu(device: &CudaDevice) {
+    let program = Program::parse(
+        "task.program @f(%x: tensor<[N]x3xf32>, %a: f32) -> (tensor<[N]x3xf32> {alias = 0 : i64}, tensor<[N]xf32>) {
+           %y = fusion.mul %x, %a
+           %s = fusion.sum %y dims [1]
+           task.return %y, %s
+         }",
+    )
+    .unwrap();
+    let options = Options::default().with_gpu(Gpu::of(device.clone(), 1));
+    let f = program.compile(&options.unwrap()).unwrap();
+    assert_eq!(f.gpu().map(Gpu::number), Some(1));
+    for rows in [0, 1, 3, 3, 65] {
+        let x: Vec<f32> = (0..3 * rows).map(|i| i as f32).collect();
+        let inputs = [
+            Tensor::new(&[rows, 3], &x).unwrap(),
+            Tensor::new(&[], &[0.5f32]).unwrap(),
+        ];
+        let outputs = f.run(&inputs).unwrap();
+        let y: Vec<f32> = x.iter().map(|x| x / 2.0).collect();
+        let s: Vec<f32> = y.chunks(3).map(|row| row.iter().sum()).collect();
+        assert_eq!(outputs[0].to_vec::<f32>().unwrap(), y);
+        assert_eq!(outputs[1].to_vec::<f32>().unwrap(), s);
+    }
+    let mut bound = f.bind(&[2], f.own_stream()).unwrap();
+    let (a, mut y, mut s) = ([0u8; 4], [0u8; 24], [0u8; 8]);
+    let short = bound.run(&[&[0; 20], &a], &mut [&mut y, &mut s]);
+    assert!(
+        short
+            .unwrap_err()
+            .to_string()
+            .contains("has 24 bytes, the memory for it 20")
+    );
 }
 
 fn a_run_is_a_launch_for_each_kernel(device: &CudaDevice) {

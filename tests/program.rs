@@ -207,7 +207,7 @@ const READERS: &[&str] = &[
 fn inputs_begin_anywhere() {
     for text in READERS {
         let f = compiled(text);
-        let mut bound = f.bind(&[]).unwrap();
+        let mut bound = f.bind(&[], 0).unwrap();
         let specs = &f.signature().inputs;
         let mut results = Vec::new();
         for places in 0..5 {

@@ -475,7 +475,7 @@ pub unsafe extern "C" fn fuser_compiled_bind(
             .iter()
             .map(|(dtype, axes)| (*dtype, &axes[..]))
             .collect();
-        let bound = compiled.bind(&compiled.extents(&types)?)?;
+        let bound = compiled.bind(&compiled.extents(&types)?, compiled.own_stream())?;
         let result = |ty: &fuser::OutputType| Result {
             dtype: c_text(ty.dtype.name()),
             shape: ty.axes.iter().map(|axis| axis.extent as i64).collect(),
@@ -569,7 +569,7 @@ pub unsafe extern "C" fn fuser_call_run(
         let bound = call.bound.as_mut();
         let bound = bound.ok_or_else(|| wrong("the call is freed"))?;
         // SAFETY: the caller's promise; numbers, nulls and alignment are checked there.
-        let run = unsafe { bound.executable().run_at(inputs, results) };
+        let run = unsafe { bound.program().start(inputs, results, 0) };
         run.map_err(|error| wrong(error.to_string()))
     })
 }

@@ -11,10 +11,10 @@
     array([1., 1., 1.], dtype=float32)
 
 `Program` reads text, StableHLO and nvFuser's definitions; `Builder` makes a program op by op. `Program.compile` gives a `Compiled`, which
-is called on arrays. `Program.segments` gives `Segments`, the kernels with bytes and reasons, which notebooks show as a picture. `Error` is what every refusal raises.
+is called on arrays; `Program.compile(device="cuda")` runs on a GPU, and `to_device` sends arrays there. `Program.segments` gives `Segments`, the kernels with bytes and reasons, which notebooks show as a picture. `Error` is what every refusal raises.
 """
 
-from ._fuser import Compiled, Error, Program, __version__
+from ._fuser import Compiled, DeviceArray, Error, Program, Recorded, __version__, to_device
 from ._meant import missing
 from .builder import Builder, Value
 from .segments import Segment, Segments, WhatIf
@@ -25,4 +25,7 @@ def __getattr__(name):
     raise AttributeError(missing("module 'fuser'", name))
 
 
-__all__ = ["Builder", "Compiled", "Error", "Program", "Segment", "Segments", "Split", "Value", "WhatIf", "__version__"]
+__all__ = [
+    "Builder", "Compiled", "DeviceArray", "Error", "Program", "Recorded", "Segment", "Segments", "Split", "Value", "WhatIf", "__version__",
+    "to_device",
+]  # fmt: skip

@@ -3,7 +3,7 @@
 //! Reading an array looks at its type, extents and strides and touches no element. The handling of arrays of these
 //! shapes is decided once (`plan.rs`). Nothing is converted: another element type is an error.
 
-use fuser::program::{DType, TensorSpec, element};
+use fuser::program::{DType, Gpu, TensorSpec, element};
 use numpy::npyffi::NPY_ARRAY_WRITEABLE;
 use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyException, PyMemoryError};
@@ -12,6 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyComplex, PyFloat, PyInt};
 use smallvec::SmallVec;
 
+use crate::device::DeviceArray;
 use crate::dlpack;
 use crate::error::refused;
 use crate::results::Libraries;
@@ -33,6 +34,8 @@ pub struct Array<'py> {
     /// The element of a number of Python's.
     pub number: Option<Number>,
     pub writable: bool,
+    /// True if it lies in the memory of the program's GPU.
+    pub on_gpu: bool,
     /// The object that owns the memory.
     _owner: Option<Bound<'py, PyAny>>,
     pub library: Library,
@@ -53,6 +56,16 @@ pub enum Library {
     /// Another library that speaks DLPack.
     Jax,
     Other,
+    /// `fuser.DeviceArray`.
+    Own,
+}
+
+/// The reading of a call's arrays.
+#[derive(Clone, Copy)]
+pub struct Reader<'a> {
+    pub known: &'a Libraries,
+    /// The GPU that the program runs on, and the stream for which arrays get ready.
+    pub gpu: Option<(&'a Gpu, u64)>,
 }
 
 impl PartialEq for dlpack::Exchange {
@@ -72,6 +85,8 @@ impl std::fmt::Debug for dlpack::Exchange {
 pub enum Part<'a> {
     Input(&'a TensorSpec),
     Output(&'a str),
+    /// The array that is sent to a GPU.
+    Array,
 }
 
 impl std::fmt::Display for Part<'_> {
@@ -79,6 +94,7 @@ impl std::fmt::Display for Part<'_> {
         match self {
             Part::Input(spec) => write!(f, "input `{}`", spec.name),
             Part::Output(name) => write!(f, "the array for result `{name}`"),
+            Part::Array => f.write_str("the array"),
         }
     }
 }
@@ -89,26 +105,75 @@ impl<'py> Array<'py> {
     pub fn of(
         object: &Bound<'py, PyAny>,
         part: Part<'_>,
-        known: &Libraries,
+        reader: Reader<'_>,
         shapes: &mut Shapes,
     ) -> PyResult<Self> {
         if let Ok(array) = object.cast::<PyUntypedArray>() {
-            return Self::numpy(array, part, known, shapes);
+            return Self::numpy(array, part, reader.known, shapes);
         }
-        if let Some(table) = known.table(object) {
+        if let Some(table) = reader.known.table(object) {
             let tensor = dlpack::by_table(table, object)?;
-            return Self::tensor(object, part, &tensor, None, Library::Table(table), shapes);
+            let on_gpu = Self::place(object.py(), part, tensor.device, reader)?;
+            let library = Library::Table(table);
+            return Self::tensor(object, part, &tensor, None, (library, on_gpu), shapes);
         }
-        Self::other(object, part, known, shapes)
+        Self::other(object, part, reader, shapes)
+    }
+
+    /// True for memory of the program's GPU, false for memory of the host.
+    fn place(
+        py: Python<'_>,
+        part: Part<'_>,
+        device: dlpack::Device,
+        reader: Reader<'_>,
+    ) -> PyResult<bool> {
+        let number = device.number;
+        let (message, hint) = match (device.kind, reader.gpu) {
+            (dlpack::CPU | dlpack::CUDA_HOST, _) => return Ok(false),
+            (dlpack::CUDA | dlpack::CUDA_MANAGED, Some((gpu, _))) => {
+                if usize::try_from(number) == Ok(gpu.number()) {
+                    return Ok(true);
+                }
+                (
+                    format!(
+                        "{part} lies on GPU {number}, the program runs on GPU {}",
+                        gpu.number()
+                    ),
+                    format!(
+                        "bring it there, or compile for its GPU: `compile(device=\"cuda:{number}\")`"
+                    ),
+                )
+            }
+            (_, None) if matches!(part, Part::Array) => (
+                format!("{part} lies on a device already"),
+                "give an array of the host".to_owned(),
+            ),
+            (dlpack::CUDA | dlpack::CUDA_MANAGED, None) => (
+                format!("{part} lies on a device, the program is compiled for the CPU"),
+                format!(
+                    "bring it to the CPU: `x.cpu()`, or compile for its GPU: `compile(device=\"cuda:{number}\")`"
+                ),
+            ),
+            _ => (
+                format!("{part} lies on a device that is neither a CPU nor a GPU of NVIDIA"),
+                "bring it to the CPU".to_owned(),
+            ),
+        };
+        Err(refused(py, INPUT, message, &hint))
     }
 
     fn other(
         object: &Bound<'py, PyAny>,
         part: Part<'_>,
-        known: &Libraries,
+        reader: Reader<'_>,
         shapes: &mut Shapes,
     ) -> PyResult<Self> {
-        let py = object.py();
+        let (py, known) = (object.py(), reader.known);
+        if let Ok(array) = object.cast::<DeviceArray>() {
+            let tensor = array.get().tensor();
+            let on_gpu = Self::place(py, part, tensor.device, reader)?;
+            return Self::tensor(object, part, &tensor, None, (Library::Own, on_gpu), shapes);
+        }
         if let Part::Input(spec) = part
             && spec.dims.is_empty()
             && let Some(argument) = Self::number(object, spec, shapes)?
@@ -122,8 +187,10 @@ impl<'py> Array<'py> {
         };
         if object.hasattr(intern!(py, "__dlpack__"))? {
             let library = known.library(object);
-            return match dlpack::by_capsule(object) {
+            return match dlpack::by_capsule(object, reader.gpu.map(|(_, stream)| stream)) {
                 Ok((tensor, owner)) => {
+                    let on_gpu = Self::place(py, part, tensor.device, reader)?;
+                    let library = (library, on_gpu);
                     Self::tensor(object, part, &tensor, Some(owner), library, shapes)
                 }
                 Err(error) if !is_refusal(py, &error) => Err(error),
@@ -198,6 +265,7 @@ impl<'py> Array<'py> {
             data: data.cast(),
             number: None,
             writable: flags & NPY_ARRAY_WRITEABLE != 0,
+            on_gpu: false,
             // Another object may own the array that was made of it.
             _owner: Some(array.clone().into_any()),
             library: Library::NumPy,
@@ -211,19 +279,10 @@ impl<'py> Array<'py> {
         part: Part<'_>,
         tensor: &dlpack::Given,
         owner: Option<Bound<'py, PyAny>>,
-        library: Library,
+        (library, on_gpu): (Library, bool),
         shapes: &mut Shapes,
     ) -> PyResult<Self> {
         let py = object.py();
-        if tensor.device.kind != dlpack::CPU {
-            let message = format!("{part} lies on a device, the program is compiled for the CPU");
-            return Err(refused(
-                py,
-                INPUT,
-                message,
-                "bring it to the CPU: `x.cpu()`",
-            ));
-        }
         let Some(dtype) = dlpack::dtype(tensor.dtype) else {
             let message = format!("{part} has an element type which Fuser does not have");
             return Err(refused(py, INPUT, message, ""));
@@ -242,6 +301,7 @@ impl<'py> Array<'py> {
             data: tensor.address(),
             number: None,
             writable: !tensor.read_only && library != Library::Jax,
+            on_gpu,
             _owner: owner,
             library,
         };
@@ -285,6 +345,7 @@ impl<'py> Array<'py> {
             data: std::ptr::null_mut(),
             number: Some(Number(number)),
             writable: false,
+            on_gpu: false,
             _owner: None,
             library: Library::None,
         };
@@ -296,13 +357,16 @@ impl<'py> Array<'py> {
     /// Writes the header: everything except extents and strides that a plan depends on.
     fn note(&self, shapes: &mut Shapes) {
         let aligned = self.align() as i64;
-        let flags = i64::from(self.writable) | i64::from(self.number.is_some()) << 1;
+        let flags = i64::from(self.writable)
+            | i64::from(self.number.is_some()) << 1
+            | i64::from(self.on_gpu) << 2;
         let library = match self.library {
             Library::None => 0,
             Library::NumPy => 1,
             Library::Table(_) => 2,
             Library::Jax => 3,
             Library::Other => 4,
+            Library::Own => 5,
         };
         let rank = self.rank as i64;
         if let Some(header) = shapes.get_mut(self.at) {

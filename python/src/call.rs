@@ -3,16 +3,19 @@
 //! A result shares memory with an argument only if it overwrites that argument. If arrays overlap otherwise, or two
 //! results do, the result is computed elsewhere and copied at the end. The interpreter's lock is held while elements
 //! are copied. It is released while the program runs, unless the run is shorter than a release.
+//!
+//! A program for a GPU runs on a stream, and nobody waits for it unless arrays of the host take part: these are sent to
+//! the GPU, and results for them are fetched.
 
 use std::ops::Range;
 use std::time::Instant;
 
-use fuser::program::{Heap, Raw, RuntimeError};
+use fuser::program::{CudaGraph, DeviceMemory, Gpu, Heap, Raw, RuntimeError};
 use pyo3::prelude::*;
 use smallvec::SmallVec;
 
-use crate::array::{Array, Place, Shapes, copy};
-use crate::error::raised;
+use crate::array::{Array, INPUT, Place, Shapes, copy};
+use crate::error::{raised, refused};
 use crate::plan::{Access, Plan};
 
 /// A call of a plan.
@@ -21,12 +24,17 @@ pub struct Call<'c, 'py> {
     plan: &'c Plan,
     arrays: &'c [Array<'py>],
     shapes: &'c Shapes,
+    /// The stream of a GPU that it runs on.
+    stream: u64,
     inputs: SmallVec<[*const u8; 8]>,
     outputs: SmallVec<[*mut u8; 8]>,
-    /// Memory of copies.
+    /// Memory of copies: of the host, and of the GPU.
     copies: SmallVec<[Raw; 2]>,
+    on_gpu: Vec<DeviceMemory>,
     /// Results that are copied at the end.
     back: SmallVec<[Back; 2]>,
+    /// Those that have been copied.
+    copied_back: SmallVec<[usize; 2]>,
     /// The memory of results that are written where they stay.
     taken: SmallVec<[Range<usize>; 4]>,
 }
@@ -34,6 +42,8 @@ pub struct Call<'c, 'py> {
 /// A result that is copied to where it belongs.
 struct Back {
     output: usize,
+    /// The number of the GPU's memory that has it; none where it lies in host memory.
+    on_gpu: Option<usize>,
     from_strides: SmallVec<[i64; 8]>,
     to: *mut u8,
     to_strides: SmallVec<[i64; 8]>,
@@ -52,16 +62,20 @@ impl<'c, 'py> Call<'c, 'py> {
         plan: &'c Plan,
         arrays: &'c [Array<'py>],
         shapes: &'c Shapes,
+        stream: u64,
     ) -> Self {
         Self {
             py,
             plan,
             arrays,
             shapes,
+            stream,
+            on_gpu: Vec::new(),
             inputs: SmallVec::new(),
             outputs: SmallVec::new(),
             copies: SmallVec::new(),
             back: SmallVec::new(),
+            copied_back: SmallVec::new(),
             taken: SmallVec::new(),
         }
     }
@@ -69,6 +83,38 @@ impl<'c, 'py> Call<'c, 'py> {
     /// The memory of the program.
     pub fn heap(&self) -> &'c Heap {
         self.plan.program.session().runtime().heap()
+    }
+
+    fn gpu(&self) -> Option<&'c Gpu> {
+        self.plan.program.gpu()
+    }
+
+    /// Host memory sent to the GPU; returns the address there.
+    fn sent(&mut self, gpu: &Gpu, data: *const u8, bytes: usize) -> PyResult<*const u8> {
+        let send = || -> Result<DeviceMemory, fuser::Error> {
+            let mut memory = gpu.allocate(bytes)?;
+            if bytes > 0 {
+                // SAFETY: the plan's word is that the array has these bytes there.
+                memory.upload(unsafe { std::slice::from_raw_parts(data, bytes) })?;
+            }
+            Ok(memory)
+        };
+        let memory = send().map_err(|error| raised(self.py, &error))?;
+        let address = memory.address();
+        self.on_gpu.push(memory);
+        Ok(std::ptr::without_provenance(address as usize))
+    }
+
+    /// Memory for a result that is copied at the end, and its number on a GPU.
+    fn aside(&mut self, bytes: usize) -> PyResult<(*mut u8, Option<usize>)> {
+        let Some(gpu) = self.gpu() else {
+            return Ok((self.temporary(bytes)?, None));
+        };
+        let memory = gpu.allocate(bytes);
+        let memory = memory.map_err(|error| raised(self.py, &error))?;
+        let address = std::ptr::without_provenance_mut(memory.address() as usize);
+        self.on_gpu.push(memory);
+        Ok((address, Some(self.on_gpu.len() - 1)))
     }
 
     fn temporary(&mut self, bytes: usize) -> PyResult<*mut u8> {
@@ -83,9 +129,17 @@ impl<'c, 'py> Call<'c, 'py> {
     /// Finds the arguments' addresses, and makes the planned copies.
     pub fn read(&mut self) -> PyResult<()> {
         for (array, access) in self.arrays.iter().zip(&self.plan.inputs) {
+            let gpu = self.gpu();
             let address = match (access, &array.number) {
-                (_, Some(number)) => number.0.as_ptr(),
+                (_, Some(number)) => match gpu {
+                    Some(gpu) => self.sent(gpu, number.0.as_ptr(), array.dtype.bytes())?,
+                    None => number.0.as_ptr(),
+                },
                 (Access::Here, None) => array.data.cast_const(),
+                (Access::Sent(bytes), None) => match gpu {
+                    Some(gpu) => self.sent(gpu, array.data, *bytes)?,
+                    None => array.data.cast_const(),
+                },
                 (Access::Copied { strides, bytes, .. }, None) => {
                     let data = self.temporary(*bytes)?;
                     let from = Place {
@@ -102,7 +156,10 @@ impl<'c, 'py> Call<'c, 'py> {
                             Place { data, strides },
                         );
                     }
-                    data.cast_const()
+                    match gpu {
+                        Some(gpu) => self.sent(gpu, data, *bytes)?,
+                        None => data.cast_const(),
+                    }
                 }
             };
             self.inputs.push(address);
@@ -138,34 +195,62 @@ impl<'c, 'py> Call<'c, 'py> {
             self.outputs.push(array.data);
             return Ok(());
         }
-        let data = self.temporary(ty.bytes)?;
+        self.fetch(output, array.data, array.strides(self.shapes))
+    }
+
+    /// The next result, number `output`, is computed elsewhere and copied to host memory with these strides.
+    pub fn fetch(&mut self, output: usize, to: *mut u8, to_strides: &[i64]) -> PyResult<()> {
+        let Some(ty) = self.plan.types.get(output) else {
+            return Ok(());
+        };
+        let (data, on_gpu) = self.aside(ty.bytes)?;
         self.outputs.push(data);
         self.back.push(Back {
             output,
+            on_gpu,
             from_strides: ty.strides().iter().map(|&step| step as i64).collect(),
-            to: array.data,
-            to_strides: SmallVec::from_slice(array.strides(self.shapes)),
+            to,
+            to_strides: SmallVec::from_slice(to_strides),
         });
         Ok(())
     }
 
     /// Runs the program, and copies results to where they belong.
-    pub fn run(&self) -> PyResult<()> {
-        let done = match self.plan.is_quick() {
-            true => self.plan.run(&Addresses(&self.inputs, &self.outputs)),
-            false => {
-                let (plan, addresses) = (self.plan, Addresses(&self.inputs, &self.outputs));
-                self.py.detach(|| plan.run(&addresses))
-            }
+    pub fn run(&mut self) -> PyResult<()> {
+        let (plan, stream) = (self.plan, self.stream);
+        let addresses = Addresses(&self.inputs, &self.outputs);
+        let done = match plan.is_quick() {
+            true => plan.run(&addresses, stream),
+            false => self.py.detach(|| plan.run(&addresses, stream)),
+        };
+        let waited = match self.on_gpu.is_empty() {
+            true => Ok(()),
+            false => self.wait(),
         };
         done.map_err(|error| raised(self.py, &error))?;
-        for back in &self.back {
+        waited?;
+        let mut back = std::mem::take(&mut self.back);
+        for back in back.drain(..) {
             let (Some(ty), Some(&data)) = (
                 self.plan.types.get(back.output),
                 self.outputs.get(back.output),
             ) else {
                 continue;
             };
+            let data = match back.on_gpu {
+                None => data,
+                Some(_) if ty.bytes == 0 => continue,
+                Some(number) => {
+                    let data = self.temporary(ty.bytes)?;
+                    // SAFETY: the temporary has these bytes, and nobody else knows it.
+                    let bytes = unsafe { std::slice::from_raw_parts_mut(data, ty.bytes) };
+                    let memory = self.on_gpu.get(number);
+                    let fetched = memory.map_or(Ok(()), |memory| memory.download(bytes));
+                    fetched.map_err(|error| raised(self.py, &error.into()))?;
+                    data
+                }
+            };
+            self.copied_back.push(back.output);
             let shape: SmallVec<[i64; 8]> = ty.axes.iter().map(|axis| axis.extent as i64).collect();
             let from = Place {
                 data,
@@ -182,33 +267,69 @@ impl<'c, 'py> Call<'c, 'py> {
         Ok(())
     }
 
+    /// Records the run in place of running it. Returns the graph and the memory on the GPU that it reads.
+    pub fn record(self) -> PyResult<(CudaGraph, Vec<DeviceMemory>)> {
+        if let Some(back) = self.back.first() {
+            let name = self.plan.types.get(back.output).map_or("", |ty| &ty.name);
+            let message = format!("result `{name}` is fetched from the GPU, which is not recorded");
+            let hint = "give arrays on the GPU: `fuser.to_device(x)`";
+            return Err(refused(self.py, INPUT, message, hint));
+        }
+        let (plan, stream) = (self.plan, self.stream);
+        let addresses = Addresses(&self.inputs, &self.outputs);
+        let recorded = self.py.detach(|| plan.record(&addresses, stream));
+        let graph = recorded.map_err(|error| raised(self.py, &error))?;
+        Ok((graph, self.on_gpu))
+    }
+
+    /// Waits for the stream of the GPU.
+    pub fn wait(&self) -> PyResult<()> {
+        let Some(gpu) = self.gpu() else {
+            return Ok(());
+        };
+        let stream = self.stream;
+        // SAFETY: the caller's word is that it is a stream of this GPU.
+        let done = self.py.detach(|| unsafe { gpu.device().wait_for(stream) });
+        done.map_err(|error| raised(self.py, &error.into()))
+    }
+
     /// The names of the arguments and results that were copied.
     pub fn copied(&self) -> impl Iterator<Item = &'c str> {
         let specs = &self.plan.program.signature().inputs;
         let inputs = self.plan.inputs.iter().zip(specs);
-        let inputs = inputs.filter(|(access, _)| matches!(access, Access::Copied { .. }));
-        let outputs = self
-            .back
-            .iter()
-            .filter_map(|back| self.plan.types.get(back.output));
+        let inputs = inputs.filter(|(access, _)| !matches!(access, Access::Here));
+        let outputs = self.copied_back.iter();
+        let outputs = outputs.filter_map(|&output| self.plan.types.get(output));
         let inputs = inputs.map(|(_, spec)| spec.name.as_str());
         inputs.chain(outputs.map(|ty| ty.name.as_str()))
     }
 }
 
 impl Plan {
-    fn run(&self, addresses: &Addresses<'_>) -> Result<(), fuser::Error> {
-        let mut bound = self.program.bind(&self.extents)?;
+    fn record(&self, addresses: &Addresses<'_>, stream: u64) -> Result<CudaGraph, fuser::Error> {
+        let program = self.program.bind(&self.extents, stream)?.into_program();
+        // SAFETY: the plan has compared the arrays with the types; the recorded run keeps them alive.
+        Ok(unsafe { program.record(addresses.0, addresses.1) }?)
+    }
+
+    fn run(&self, addresses: &Addresses<'_>, stream: u64) -> Result<(), fuser::Error> {
+        let mut bound = self.program.bind(&self.extents, stream)?;
         let begin = self.is_timed().then(Instant::now);
-        let executable = bound.executable();
         // SAFETY: the plan has compared shapes and strides of the arrays with the types, whose bytes the executable
         // expects; their objects live as long as the call, and libraries let nobody write meanwhile who does not ask
         // for it. Results overlap nothing (`write_into`).
-        let done = unsafe { executable.run_at(addresses.0, addresses.1) };
+        // Work on a GPU goes on afterwards, in the order of the stream: so does whatever frees or reuses this memory.
+        let done = unsafe { bound.program().start(addresses.0, addresses.1, stream) };
         if let Some(begin) = begin {
             self.note(begin.elapsed().as_nanos());
         }
         self.program.release(bound);
-        done.map_err(|error| fuser::Error::from(RuntimeError::Call(error)))
+        Ok(done?)
     }
+}
+
+/// Starts a recorded run on a stream.
+pub fn launch(graph: &mut CudaGraph, stream: u64) -> Result<(), fuser::Error> {
+    // SAFETY: whoever has the graph keeps its arrays alive; the stream is the caller's word.
+    Ok(unsafe { graph.launch(stream) }?)
 }

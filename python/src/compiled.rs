@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use fuser::program::{CudaGraph, DeviceMemory};
 use pyo3::exceptions::PyTypeError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -11,21 +12,26 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use crate::array::{Array, INPUT, Library, Part, Shapes};
+use crate::array::{Array, INPUT, Library, Part, Reader, Shapes};
 use crate::call::Call;
-use crate::error::{no_attribute, refused};
+use crate::error::{no_attribute, raised, refused};
 use crate::plan::{Access, Asked, Destination, Plan, Target};
 use crate::results::{self, Libraries};
 
 /// The most shapes of arguments for which plans are kept.
 const MOST_SHAPES: usize = 256;
 
-/// A program compiled for this machine. Call it on arrays, in the order of the program's inputs or by their names.
+/// A program compiled for this machine or a GPU. Call it on arrays, in the order of the program's inputs or by their
+/// names.
 ///
 /// Arrays of NumPy, PyTorch and JAX on the CPU are read in place if they are dense, permuted or not, or broadcast.
 /// Arrays with gaps or negative strides are copied; `copies` counts the copies. A result that overwrites an argument is
 /// written there, and the call returns the argument. Other results are the arrays of `out`, or new arrays of the
 /// library that made the first argument. Several threads may call at the same time.
+///
+/// A program for a GPU reads arrays in its memory in place, if they are dense. It runs on `stream`, else on the stream
+/// on which the arguments' library works now, and calls return before the work is done. Arrays of the host are sent
+/// there. Results lie on the GPU if an array does; else the call waits, and they lie in host memory.
 #[pyclass(frozen, weakref, module = "fuser")]
 pub struct Compiled {
     inner: Arc<fuser::Compiled>,
@@ -48,9 +54,16 @@ struct Wishes<'a, 'py> {
     /// The arrays that results are written to.
     out: SmallVec<[Option<Bound<'py, PyAny>>; 4]>,
     strides: Option<&'a Asked>,
+    /// The stream of the GPU that the program runs on.
+    stream: Option<u64>,
     /// True if the caller asserts that tensors may be read in place.
     unchecked: bool,
+    /// True if the run is recorded in place of being run.
+    recorded: bool,
 }
+
+/// A recorded run, and the memory that it reads.
+type Graph = (CudaGraph, Vec<DeviceMemory>);
 
 impl Compiled {
     pub fn new(inner: fuser::Compiled, program: fuser::Program, options: fuser::Options) -> Self {
@@ -150,13 +163,13 @@ impl Compiled {
         inputs: &[Array<'_>],
         given: &[Option<Array<'_>>],
         asked: Option<&Asked>,
-        shapes: Shapes,
+        (shapes, stream): (Shapes, u64),
     ) -> PyResult<(Arc<Plan>, Shapes)> {
         let known = || self.plans.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(plan) = known().get(&shapes) {
             return Ok((Arc::clone(plan), shapes));
         }
-        let plan = Plan::new(py, &self.inner, inputs, given, asked, &shapes)?;
+        let plan = Plan::new(py, &self.inner, inputs, given, asked, &shapes, stream)?;
         self.tell(py, &plan)?;
         let plan = Arc::new(plan);
         let mut known = known();
@@ -172,6 +185,7 @@ impl Compiled {
         let inputs = self.inner.signature().inputs.iter().zip(&plan.inputs);
         let inputs = inputs.filter_map(|(spec, access)| match access {
             Access::Copied { why, .. } => Some((spec.name.as_str(), *why)),
+            Access::Sent(_) => Some((spec.name.as_str(), crate::plan::HOST)),
             Access::Here => None,
         });
         let outputs = plan.types.iter().zip(&plan.outputs);
@@ -193,6 +207,48 @@ impl Compiled {
         Ok(())
     }
 
+    fn reader<'a>(&'a self, known: &'a Libraries, stream: Option<u64>) -> Reader<'a> {
+        let stream = stream.unwrap_or_else(|| self.inner.own_stream());
+        Reader {
+            known,
+            gpu: self.inner.gpu().map(|gpu| (gpu, stream)),
+        }
+    }
+
+    /// The stream on which the library of the first array on the GPU works now; else the GPU's own.
+    fn stream(&self, inputs: &[Array<'_>]) -> u64 {
+        let own = self.inner.own_stream();
+        let Some(gpu) = self.inner.gpu() else {
+            return own;
+        };
+        let mut tables = inputs
+            .iter()
+            .filter(|array| array.on_gpu)
+            .filter_map(|array| {
+                let Library::Table(table) = array.library else {
+                    return None;
+                };
+                crate::dlpack::current_stream(table, gpu.number() as i32)
+            });
+        tables.next().unwrap_or(own)
+    }
+
+    /// The stream that the caller asks for.
+    fn asked_stream(
+        &self,
+        py: Python<'_>,
+        stream: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Option<u64>> {
+        let stream = stream.filter(|stream| !stream.is_none());
+        if stream.is_some() && self.inner.gpu().is_none() {
+            let message = "the program runs on the CPU, which has no streams".to_owned();
+            return Err(refused(py, INPUT, message, ""));
+        }
+        stream
+            .map(|stream| crate::device::stream(stream))
+            .transpose()
+    }
+
     fn count(&self, name: &str) {
         self.copies.fetch_add(1, Ordering::Relaxed);
         let mut copied = self.copied.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,14 +264,14 @@ impl Compiled {
     fn arrays<'py>(
         &self,
         objects: &Objects<'py>,
-        known: &Libraries,
+        reader: Reader<'_>,
         unchecked: bool,
         shapes: &mut Shapes,
     ) -> PyResult<Arrays<'py>> {
         let mut arrays = Arrays::new();
         for (object, spec) in objects.iter().zip(&self.inner.signature().inputs) {
             let part = Part::Input(spec);
-            let array = Array::of(object, part, known, shapes)?;
+            let array = Array::of(object, part, reader, shapes)?;
             if matches!(array.library, Library::Table(_)) && !unchecked {
                 results::check_plain(object, part, array.dtype)?;
             }
@@ -230,7 +286,7 @@ impl Compiled {
         py: Python<'py>,
         objects: &Objects<'py>,
         wishes: Wishes<'_, 'py>,
-    ) -> PyResult<Objects<'py>> {
+    ) -> PyResult<(Objects<'py>, Option<Graph>)> {
         let known = Libraries::get(py)?;
         let signature = self.inner.signature();
         let results = signature.output_names.len();
@@ -247,17 +303,25 @@ impl Compiled {
             ));
         }
         let mut shapes = Shapes::new();
-        let inputs = self.arrays(objects, known, wishes.unchecked, &mut shapes)?;
-        // The first argument that belongs to a library determines the library of new results.
-        let mut libraries = inputs.iter().map(|array| array.library);
-        let library = libraries.find(|library| *library != Library::None);
-        let library = library.unwrap_or(Library::None);
+        let reader = self.reader(known, wishes.stream);
+        let inputs = self.arrays(objects, reader, wishes.unchecked, &mut shapes)?;
+        let stream = wishes.stream.unwrap_or_else(|| self.stream(&inputs));
+        // The first array on the GPU, else the first array, determines the library of new results, and their place.
+        let on_gpu = inputs.iter().position(|array| array.on_gpu);
+        let first = on_gpu.or_else(|| {
+            let mut arrays = inputs.iter();
+            arrays.position(|array| array.library != Library::None)
+        });
+        let (library, on_gpu) = match first.and_then(|first| inputs.get(first)) {
+            Some(array) => (array.library, array.on_gpu),
+            None => (Library::None, false),
+        };
         let mut given: SmallVec<[Option<Array<'py>>; 4]> = SmallVec::new();
         for (index, name) in signature.output_names.iter().enumerate() {
             let array = match wishes.out.get(index) {
                 Some(Some(object)) => {
                     let part = Part::Output(name);
-                    let array = Array::of(object, part, known, &mut shapes)?;
+                    let array = Array::of(object, part, reader, &mut shapes)?;
                     if matches!(array.library, Library::Table(_)) && !wishes.unchecked {
                         results::check_plain(object, part, array.dtype)?;
                     }
@@ -275,16 +339,23 @@ impl Compiled {
             shapes.push(asked.as_ref().map_or(-1, |strides| strides.len() as i64));
             shapes.extend(asked.iter().flatten().copied());
         }
-        let (plan, shapes) = self.plan(py, &inputs, &given, wishes.strides, shapes)?;
-        let mut call = Call::new(py, &plan, &inputs, &shapes);
+        let (plan, shapes) = self.plan(py, &inputs, &given, wishes.strides, (shapes, stream))?;
+        let mut call = Call::new(py, &plan, &inputs, &shapes, stream);
         call.read()?;
         let mut made: Objects<'py> = SmallVec::new();
         for (index, (ty, target)) in plan.types.iter().zip(&plan.outputs).enumerate() {
             let (destination, direct) = match target {
                 Target::New(strides) => {
-                    let (object, data) =
-                        results::array(py, known, library, ty, strides, call.heap())?;
-                    call.write_to(data);
+                    let (object, data) = match plan.program.gpu() {
+                        Some(gpu) if on_gpu => {
+                            results::array_on_gpu(py, library, ty, strides, gpu)?
+                        }
+                        _ => results::array(py, known, library, ty, strides, call.heap())?,
+                    };
+                    match plan.program.gpu().is_some() && !on_gpu {
+                        true => call.fetch(index, data, strides)?,
+                        false => call.write_to(data),
+                    }
                     made.push(object);
                     continue;
                 }
@@ -305,16 +376,28 @@ impl Compiled {
             call.write_into(index, array, direct)?;
             made.push(object.clone());
         }
-        call.run()?;
-        for copied in call.copied() {
-            self.count(copied);
+        let mut graph = None;
+        if wishes.recorded {
+            graph = Some(call.record()?);
+        } else {
+            call.run()?;
+            for copied in call.copied() {
+                self.count(copied);
+            }
+            // Arrays of our own say of no other stream that it has work to do.
+            let foreign = stream != plan.program.own_stream();
+            let told = matches!(library, Library::Table(_)) || library == Library::Own && !foreign;
+            if on_gpu && !told {
+                call.wait()?;
+            }
         }
         for (object, target) in made.iter_mut().zip(&plan.outputs) {
             if matches!(target, Target::New(_)) {
-                *object = results::finished(py, library, object)?;
+                let like = first.and_then(|first| objects.get(first));
+                *object = results::finished(py, library, object, like)?;
             }
         }
-        Ok(made)
+        Ok((made, graph))
     }
 }
 
@@ -322,23 +405,26 @@ impl Compiled {
 impl Compiled {
     /// Runs the program. `out` has an array for each result, or `None` for a new array. For a program with one result
     /// it is the array itself. `strides` has the strides of each new array in elements, or `None`; they must be those
-    /// of a permuted dense array. Inputs named `out` or `strides` must be given by position.
-    #[pyo3(signature = (*arguments, out=None, strides=None, **named))]
+    /// of a permuted dense array. `stream` is the stream of a GPU that the program runs on: a `CUstream` as a number, or
+    /// a stream of PyTorch or CuPy. Inputs named `out`, `strides` or `stream` must be given by position.
+    #[pyo3(signature = (*arguments, out=None, strides=None, stream=None, **named))]
     fn __call__<'py>(
         &self,
         py: Python<'py>,
         arguments: &Bound<'py, PyTuple>,
         out: Option<&Bound<'py, PyAny>>,
         strides: Option<Asked>,
+        stream: Option<&Bound<'py, PyAny>>,
         named: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let objects = self.arguments(py, arguments.iter().collect(), named)?;
         let wishes = Wishes {
             out: self.given(out)?,
             strides: strides.as_ref(),
-            unchecked: false,
+            stream: self.asked_stream(py, stream)?,
+            ..Wishes::default()
         };
-        let mut results = self.run(py, &objects, wishes)?;
+        let (mut results, _) = self.run(py, &objects, wishes)?;
         match results.len() {
             1 => Ok(results.remove(0)),
             _ => Ok(PyTuple::new(py, results)?.into_any()),
@@ -357,7 +443,7 @@ impl Compiled {
         let known = Libraries::get(py)?;
         let signature = self.inner.signature();
         let mut shapes = Shapes::new();
-        let inputs = self.arrays(&objects, known, false, &mut shapes)?;
+        let inputs = self.arrays(&objects, self.reader(known, None), false, &mut shapes)?;
         let lengths = crate::plan::extents(py, &self.inner, &inputs, &shapes)?;
         let names = signature.extents.iter().cloned();
         Ok((objects.into_iter().collect(), names.zip(lengths).collect()))
@@ -391,6 +477,40 @@ impl Compiled {
         Ok(())
     }
 
+    /// Records a run on arrays in the memory of the GPU, without executing it. The graph that is given starts the run on
+    /// these arrays by one call of the driver, which pays for programs of several short kernels.
+    #[pyo3(signature = (*arguments, out=None, **named))]
+    fn record<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        out: Option<&Bound<'py, PyAny>>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Recorded> {
+        let objects = self.arguments(py, arguments.iter().collect(), named)?;
+        if self.inner.gpu().is_none() {
+            let message = "a run on the CPU is not recorded".to_owned();
+            let hint = "compile for a GPU: `compile(device=\"cuda\")`";
+            return Err(refused(py, INPUT, message, hint));
+        }
+        let wishes = Wishes {
+            out: self.given(out)?,
+            recorded: true,
+            ..Wishes::default()
+        };
+        let (results, graph) = self.run(py, &objects, wishes)?;
+        let Some((graph, memory)) = graph else {
+            return Err(PyTypeError::new_err("a run that was not recorded"));
+        };
+        Ok(Recorded {
+            inner: Arc::clone(&self.inner),
+            graph: Mutex::new(graph),
+            results: PyTuple::new(py, results)?.unbind(),
+            _arguments: PyTuple::new(py, objects)?.unbind(),
+            _memory: memory,
+        })
+    }
+
     /// Runs the program on a list of arguments and returns a list of results; meant for generated callers. With
     /// `unchecked` the caller asserts that PyTorch's tensors may be read in place: gradients need not be recorded, and
     /// no tensor has its negative bit set.
@@ -417,8 +537,9 @@ impl Compiled {
             out: self.given(out)?,
             strides: strides.as_ref(),
             unchecked,
+            ..Wishes::default()
         };
-        let results = self.run(py, &objects, wishes)?;
+        let (results, _) = self.run(py, &objects, wishes)?;
         PyList::new(py, results)
     }
 
@@ -473,5 +594,50 @@ impl Compiled {
             "<fuser.Compiled ({inputs}) -> ({})>",
             self.outputs().join(", ")
         )
+    }
+}
+
+/// A recorded run of a program on a GPU. A call starts it on the arrays of the record and returns its results: always
+/// the same arrays, with new elements.
+#[pyclass(frozen, weakref, module = "fuser")]
+pub struct Recorded {
+    inner: Arc<fuser::Compiled>,
+    graph: Mutex<CudaGraph>,
+    results: Py<PyTuple>,
+    _arguments: Py<PyTuple>,
+    _memory: Vec<DeviceMemory>,
+}
+
+#[pymethods]
+impl Recorded {
+    /// Starts the run on a stream, as calls of the program have it; on the GPU's own stream where none is given, and then
+    /// waits for it.
+    #[pyo3(signature = (*, stream=None))]
+    fn __call__<'py>(
+        &self,
+        py: Python<'py>,
+        stream: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let stream = stream.filter(|stream| !stream.is_none());
+        let asked = stream
+            .map(|stream| crate::device::stream(stream))
+            .transpose()?;
+        let (own, graph) = (self.inner.own_stream(), &self.graph);
+        let done = py.detach(|| -> Result<(), fuser::Error> {
+            crate::call::launch(
+                &mut graph.lock().unwrap_or_else(PoisonError::into_inner),
+                asked.unwrap_or(own),
+            )?;
+            match (asked, self.inner.gpu()) {
+                (None, Some(gpu)) => Ok(gpu.device().synchronize()?),
+                _ => Ok(()),
+            }
+        });
+        done.map_err(|error| raised(py, &error))?;
+        let results = self.results.bind(py);
+        match results.len() {
+            1 => results.get_item(0),
+            _ => Ok(results.clone().into_any()),
+        }
     }
 }

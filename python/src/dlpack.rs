@@ -12,8 +12,12 @@ use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyType};
 
-/// The device type of host memory.
+/// The device types of host memory: usual memory, and memory that the driver of a GPU allocated.
 pub const CPU: i32 = 1;
+pub const CUDA_HOST: i32 = 3;
+/// The device types of a GPU's memory, and of memory that moves between GPU and host.
+pub const CUDA: i32 = 2;
+pub const CUDA_MANAGED: i32 = 13;
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,12 +140,24 @@ pub fn by_table(table: &Exchange, object: &Bound<'_, PyAny>) -> PyResult<Given> 
     })
 }
 
-/// The tensor of an object by `__dlpack__`, and the capsule that keeps it alive.
-pub fn by_capsule<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Given, Bound<'py, PyAny>)> {
+/// The tensor of an object by `__dlpack__`, and the capsule that keeps it alive. The memory of a GPU is ready for work on
+/// `stream`.
+pub fn by_capsule<'py>(
+    object: &Bound<'py, PyAny>,
+    stream: Option<u64>,
+) -> PyResult<(Given, Bound<'py, PyAny>)> {
     let py = object.py();
     let method = object.getattr(intern!(py, "__dlpack__"))?;
     let arguments = pyo3::types::PyDict::new(py);
     arguments.set_item("max_version", (1, 0))?;
+    if let Some(stream) = stream {
+        let device = object.call_method0(intern!(py, "__dlpack_device__"))?;
+        let kind: i32 = device.get_item(0)?.extract()?;
+        if matches!(kind, CUDA | CUDA_MANAGED) {
+            // 1 is the default stream.
+            arguments.set_item("stream", stream.max(1))?;
+        }
+    }
     let capsule = match method.call((), Some(&arguments)) {
         Err(error) if error.is_instance_of::<pyo3::exceptions::PyTypeError>(py) => {
             method.call0()?
@@ -204,6 +220,79 @@ pub fn code(of: DType) -> Option<DataType> {
     Some(DataType { code, bits, lanes })
 }
 
+/// The stream on which a library works now, on the GPU of that number.
+pub fn current_stream(table: &Exchange, number: i32) -> Option<u64> {
+    let current = table.stream?;
+    let mut stream = std::ptr::null_mut();
+    // SAFETY: the table's function fills in the stream, or says that it failed.
+    let status = unsafe { current(CUDA, number, &raw mut stream) };
+    (status == 0).then_some(stream.addr() as u64)
+}
+
+/// A structure that a capsule holds until a consumer takes it.
+pub trait Held {
+    const NAME: &'static CStr;
+
+    /// Frees it.
+    ///
+    /// # Safety
+    /// Nobody took it, and it is freed once.
+    unsafe fn free(this: *mut Self);
+}
+
+impl Held for Versioned {
+    const NAME: &'static CStr = c"dltensor_versioned";
+
+    // SAFETY: as the trait says.
+    unsafe fn free(this: *mut Self) {
+        // SAFETY: the caller's word.
+        unsafe { (*this).deleter.map(|free| free(this)) };
+    }
+}
+
+impl Held for Managed {
+    const NAME: &'static CStr = c"dltensor";
+
+    // SAFETY: as the trait says.
+    unsafe fn free(this: *mut Self) {
+        // SAFETY: the caller's word.
+        unsafe { (*this).deleter.map(|free| free(this)) };
+    }
+}
+
+/// The capsule of a structure. A consumer renames it and frees the structure itself.
+pub fn capsule<'py, T: Held>(py: Python<'py>, held: *mut T) -> PyResult<Bound<'py, PyCapsule>> {
+    /// Ends a capsule.
+    ///
+    /// # Safety
+    /// The capsule is one that Python ends.
+    unsafe extern "C" fn end<T: Held>(capsule: *mut PyObject) {
+        // SAFETY: Python ends a capsule once, and the name says whether the structure is still there.
+        unsafe {
+            if pyo3::ffi::PyCapsule_IsValid(capsule, T::NAME.as_ptr()) == 1 {
+                let held = pyo3::ffi::PyCapsule_GetPointer(capsule, T::NAME.as_ptr());
+                T::free(held.cast::<T>());
+            }
+        }
+    }
+    // SAFETY: the capsule owns the structure, and its name is static.
+    unsafe {
+        let made = pyo3::ffi::PyCapsule_New(held.cast(), T::NAME.as_ptr(), Some(end::<T>));
+        if made.is_null() {
+            T::free(held);
+        }
+        Ok(Bound::from_owned_ptr_or_err(py, made)?.cast_into_unchecked())
+    }
+}
+
+/// The strides of a row-major array of this shape, in elements.
+pub fn row_major(shape: &[i64]) -> Vec<i64> {
+    let inner = |axis: usize| shape[axis + 1..].iter();
+    let steps = (0..shape.len())
+        .map(|axis| inner(axis).fold(1i64, |step, &extent| step.saturating_mul(extent.max(1))));
+    steps.collect()
+}
+
 /// The most axes of a tensor, as in NumPy and PyTorch.
 const MOST_AXES: i32 = 64;
 
@@ -251,13 +340,7 @@ impl Tensor {
         to.extend_from_slice(shape);
         match self.list(self.strides, rank) {
             Some(strides) => to.extend_from_slice(strides),
-            None => {
-                let steps = (0..rank).map(|axis| {
-                    let inner = shape[axis + 1..].iter();
-                    inner.fold(1i64, |step, &extent| step.saturating_mul(extent.max(1)))
-                });
-                to.extend(steps);
-            }
+            None => to.extend(row_major(shape)),
         }
     }
 

@@ -29,6 +29,8 @@ pub struct Plan {
 /// The way in which an argument is read.
 pub enum Access {
     Here,
+    /// Sent to the GPU as it lies in host memory: so many bytes.
+    Sent(usize),
     /// From a copy with these strides.
     Copied {
         strides: Vec<i64>,
@@ -91,6 +93,7 @@ impl Plan {
         given: &[Option<Array<'_>>],
         asked: Option<&Asked>,
         shapes: &Shapes,
+        stream: u64,
     ) -> PyResult<Self> {
         let specs = &base.signature().inputs;
         let extents = extents(py, base, inputs, shapes)?;
@@ -109,21 +112,23 @@ impl Plan {
             false => py.detach(|| base.laid_out(&layouts)),
         };
         let program = other.unwrap_or_else(|| Arc::clone(base));
-        let bound = py.detach(|| program.bind(&extents));
-        let mut bound = bound.map_err(|error| raised(py, &error))?;
+        let bound = py.detach(|| program.bind(&extents, stream));
+        let bound = bound.map_err(|error| raised(py, &error))?;
         let types = Arc::clone(bound.outputs());
-        let bytes = bound.executable().input_bytes().to_vec();
+        let bytes = bound.input_bytes().to_vec();
         program.release(bound);
+        let on_gpu = program.gpu().is_some();
         let specs = &program.signature().inputs;
         let accesses = inputs.iter().zip(specs).zip(bytes);
         let accesses = accesses
-            .map(|((array, spec), bytes)| access(py, array, spec, bytes, shapes))
+            .map(|((array, spec), bytes)| access(py, array, spec, bytes, on_gpu, shapes))
             .collect::<PyResult<Vec<_>>>()?;
         let mut outputs = Vec::with_capacity(types.len());
         for (number, ty) in types.iter().enumerate() {
             let given = given.get(number).and_then(Option::as_ref);
             let asked = asked.and_then(|asked| asked.get(number)?.as_ref());
-            outputs.push(target(py, ty, given, asked, inputs, &accesses, shapes)?);
+            let others = (inputs, &accesses[..]);
+            outputs.push(target(py, ty, given, asked, others, on_gpu, shapes)?);
         }
         Ok(Self {
             program,
@@ -212,6 +217,8 @@ fn fits(shape: &[i64], strides: &[i64], wanted: &[i64]) -> bool {
 
 const GAP: &str =
     "its strides have gaps or run backward, or its layout is one for which no code is made";
+/// The reason for sending an argument to the GPU, and for fetching a result.
+pub const HOST: &str = "it lies in host memory, and the program runs on a GPU";
 const ADDRESS: &str = "it begins at no multiple of what its elements or the kernels need";
 
 /// The reason for copying an array without elements. The type may have memory, along an axis of extent 0 that is stored
@@ -223,6 +230,7 @@ fn access(
     array: &Array<'_>,
     spec: &TensorSpec,
     bytes: usize,
+    on_gpu: bool,
     shapes: &Shapes,
 ) -> PyResult<Access> {
     if array.number.is_some() || bytes == 0 {
@@ -240,8 +248,17 @@ fn access(
     }
     let lies = fits(shape, strides, &wanted);
     let aligned = array.align() >= array.dtype.part().bytes().min(64);
+    let sent = on_gpu && !array.on_gpu;
     if lies && aligned {
-        return Ok(Access::Here);
+        return Ok(if sent {
+            Access::Sent(bytes)
+        } else {
+            Access::Here
+        });
+    }
+    if array.on_gpu {
+        let message = format!("input `{}` has {}", spec.name, gaps_on_gpu(lies));
+        return Err(refused(py, INPUT, message, CONTIGUOUS));
     }
     let apart = |axis: &usize| shape[*axis] > 1 && wanted[*axis] == 0 && strides[*axis] != 0;
     if let Some(axis) = (0..shape.len()).find(apart) {
@@ -266,8 +283,22 @@ fn access(
     Ok(Access::Copied {
         strides: wanted,
         bytes,
-        why: if lies { ADDRESS } else { GAP },
+        why: match (sent, lies) {
+            (true, _) => HOST,
+            (false, true) => ADDRESS,
+            (false, false) => GAP,
+        },
     })
+}
+
+const CONTIGUOUS: &str = "give a dense copy: `x.contiguous()`, `cupy.ascontiguousarray(x)`";
+
+/// The fault of an array on a GPU, whose elements are never copied there.
+fn gaps_on_gpu(lies: bool) -> &'static str {
+    match lies {
+        true => "an address that is no multiple of its elements' size",
+        false => "gaps between its elements, or runs backward",
+    }
 }
 
 fn target(
@@ -275,8 +306,8 @@ fn target(
     ty: &OutputType,
     given: Option<&Array<'_>>,
     asked: Option<&Vec<i64>>,
-    inputs: &[Array<'_>],
-    accesses: &[Access],
+    (inputs, accesses): (&[Array<'_>], &[Access]),
+    on_gpu: bool,
     shapes: &Shapes,
 ) -> PyResult<Target> {
     let shape: Vec<i64> = ty.axes.iter().map(|axis| axis.extent as i64).collect();
@@ -284,26 +315,38 @@ fn target(
     let into = |array: &Array<'_>, destination| {
         let has_memory = ty.bytes == 0 || !shape.contains(&0);
         let lies = has_memory && fits(&shape, array.strides(shapes), &strides);
-        match lies && (ty.bytes == 0 || array.align() >= ty.align.min(64)) {
-            true => Target::Into(destination),
-            false => {
-                let why = if lies { ADDRESS } else { GAP };
-                Target::Through(destination, why)
-            }
+        let aligned = ty.bytes == 0 || array.align() >= ty.align.min(64);
+        if on_gpu && !array.on_gpu {
+            return Ok(Target::Through(destination, HOST));
         }
+        if lies && aligned {
+            return Ok(Target::Into(destination));
+        }
+        if on_gpu {
+            let message = format!(
+                "the array for result `{}` has {}",
+                ty.name,
+                gaps_on_gpu(lies)
+            );
+            return Err(refused(py, INPUT, message, CONTIGUOUS));
+        }
+        let why = if lies { ADDRESS } else { GAP };
+        Ok(Target::Through(destination, why))
     };
     if let Some(array) = given {
         check_given(py, ty, &shape, array, shapes)?;
-        return Ok(into(array, Destination::Given));
+        return into(array, Destination::Given);
     }
     if let Some(number) = ty.overwrites
         && let Some(array) = inputs.get(number)
         && takes_results(py, ty, array, shapes)?
     {
-        return Ok(match accesses.get(number) {
-            Some(Access::Here) => into(array, Destination::Argument(number)),
-            _ => Target::Through(Destination::Argument(number), GAP),
-        });
+        let destination = Destination::Argument(number);
+        return match accesses.get(number) {
+            Some(Access::Here) => into(array, destination),
+            Some(Access::Sent(_)) => Ok(Target::Through(destination, HOST)),
+            _ => Ok(Target::Through(destination, GAP)),
+        };
     }
     let Some(asked) = asked else {
         return Ok(Target::New(strides));

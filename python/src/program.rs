@@ -163,11 +163,12 @@ impl Program {
         Self::of(py, read)
     }
 
-    /// Compiles the program for this machine's processor. If `shapes` gives all extents, code is generated now;
+    /// Compiles the program for this machine's processor or GPU. If `shapes` gives all extents, code is generated now;
     /// otherwise when a call first needs it. `passes` replaces the usual passes up to `schedule`. `executors` names the
     /// libraries that may run products. `cache` is the folder with code of earlier compilations. The default is that of
     /// `FUSER_CACHE_DIR` or the user's cache folder; `False` disables the cache.
-    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None, **other))]
+    /// `device` is `"cpu"`, or the GPU that the program runs on: `"cuda"`, `"cuda:1"`, a device of PyTorch.
+    #[pyo3(signature = (*, target=None, shapes=None, passes=None, executors=None, threads=None, cache=None, device=None, **other))]
     #[expect(clippy::too_many_arguments, reason = "each is an argument by name")]
     fn compile(
         &self,
@@ -178,13 +179,19 @@ impl Program {
         executors: Option<String>,
         threads: Option<usize>,
         cache: Option<Cache>,
+        device: Option<&Bound<'_, PyAny>>,
         other: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Compiled> {
         if let Some(name) = other.and_then(|other| other.keys().iter().next()) {
             return Err(self.unknown_option(&name.to_string()));
         }
         let options = options(py, &self.inner, target, shapes, passes, executors, threads)?;
-        let options = Cache::of(cache, options);
+        let mut options = Cache::of(cache, options);
+        if let Some(device) = device
+            && let Some(gpu) = crate::device::named(device)?
+        {
+            options = options.with_gpu(gpu).map_err(|error| raised(py, &error))?;
+        }
         let compiled = py.detach(|| self.inner.compile(&options));
         let compiled = compiled.map_err(|error| raised(py, &error))?;
         Ok(Compiled::new(compiled, self.inner.clone(), options))
@@ -460,7 +467,6 @@ impl Program {
     /// The error about an argument of `compile` that is none.
     fn unknown_option(&self, name: &str) -> PyErr {
         let advice = match name {
-            "device" => ": the CPU of this machine runs the code; 'target' names another machine",
             "dynamic" => ": named extents of the program may have any length",
             name if self
                 .inner
@@ -474,7 +480,7 @@ impl Program {
                      'shapes={{\"{name}\": ...}}'"
                 ));
             }
-            _ => "; it takes target, shapes, passes, executors, threads and cache",
+            _ => "; it takes target, shapes, passes, executors, threads, cache and device",
         };
         PyTypeError::new_err(format!(
             "compile() got an unexpected keyword argument '{name}'{advice}"

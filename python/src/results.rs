@@ -4,13 +4,14 @@
 //! [`Libraries`] holds facts about other libraries: NumPy's numbers for element types, and the types with a table for
 //! DLPack. It is determined once and never affects results.
 
+use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use fuser::OutputType;
-use fuser::program::{DType, Heap, Raw, RuntimeError};
+use fuser::program::{Axis, DType, DeviceMemory, Gpu, Heap, Raw, RuntimeError};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NpyTypes, get_type_object, npy_intp};
 use numpy::{PY_ARRAY_API, PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
-use pyo3::exceptions::PyBufferError;
+use pyo3::exceptions::{PyBufferError, PyMemoryError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -18,6 +19,7 @@ use pyo3::types::PyType;
 use smallvec::SmallVec;
 
 use crate::array::{INPUT, Library, Part};
+use crate::device::DeviceArray;
 use crate::dlpack::{self, Exchange, Versioned};
 use crate::error::{raised, refused};
 
@@ -153,7 +155,7 @@ impl Libraries {
         Ok(array.cast_into::<PyUntypedArray>()?)
     }
 
-    fn description<'py>(
+    pub fn description<'py>(
         &self,
         py: Python<'py>,
         dtype: DType,
@@ -236,19 +238,153 @@ pub fn array<'py>(
         ));
     }
     match library {
-        Library::Table(table) => tensor(py, table, ty, strides, heap),
-        Library::None | Library::NumPy | Library::Other | Library::Jax => {
+        Library::Table(table) => {
+            let memory = memory(py, heap, ty.bytes)?;
+            let data = memory.address();
+            let device = dlpack::Device {
+                kind: dlpack::CPU,
+                number: 0,
+            };
+            tensor(
+                py,
+                table,
+                ty,
+                strides,
+                (data.cast(), device, Keeper::Host(memory)),
+            )
+        }
+        Library::None | Library::NumPy | Library::Other | Library::Jax | Library::Own => {
             numpy_array(py, known, ty, strides, heap)
         }
     }
 }
 
-/// The finished result: the array as its library represents it.
+/// A new array of NumPy with these extents and strides, which are those of a permuted dense array.
+pub fn host_array<'py>(
+    py: Python<'py>,
+    known: &Libraries,
+    dtype: DType,
+    (shape, strides): (&[i64], &[i64]),
+    bytes: usize,
+) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
+    let axis = |(&extent, &step): (&i64, &i64)| Axis {
+        extent: extent as usize,
+        broadcast: step == 0 && extent > 1,
+    };
+    let ty = OutputType {
+        name: "array".to_owned(),
+        dtype,
+        axes: shape.iter().zip(strides).map(axis).collect(),
+        order: Vec::new(),
+        bytes,
+        overwrites: None,
+        align: dtype.bytes(),
+    };
+    numpy_array(py, known, &ty, strides, &Heap::system())
+}
+
+/// A new array of `library` in the memory of a GPU.
+pub fn array_on_gpu<'py>(
+    py: Python<'py>,
+    library: Library,
+    ty: &OutputType,
+    strides: &[i64],
+    gpu: &Gpu,
+) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
+    let own = || gpu.allocate(ty.bytes).map_err(|error| raised(py, &error));
+    let at = |memory: &DeviceMemory| std::ptr::without_provenance_mut(memory.address() as usize);
+    let device = dlpack::Device {
+        kind: dlpack::CUDA,
+        number: gpu.number() as i32,
+    };
+    match library {
+        Library::Table(table) => {
+            let keeper = match allocated(py, table, ty, device)? {
+                Some(keeper) => keeper,
+                None => Keeper::Gpu(own()?),
+            };
+            let data = match &keeper {
+                Keeper::Gpu(memory) => at(memory),
+                Keeper::Library(Lent(lent)) => {
+                    // SAFETY: the library's tensor lives until it is freed.
+                    let tensor = unsafe { &(**lent).tensor };
+                    tensor.address()
+                }
+                Keeper::Host(memory) => memory.address(),
+            };
+            tensor(py, table, ty, strides, (data, device, keeper))
+        }
+        _ => {
+            let memory = own()?;
+            let data = at(&memory);
+            let shape: SmallVec<[i64; 8]> = ty.axes.iter().map(|axis| axis.extent as i64).collect();
+            let array = DeviceArray::new(gpu.clone(), memory, ty.dtype, &shape, strides);
+            Ok((Bound::new(py, array)?.into_any(), data))
+        }
+    }
+}
+
+/// Memory for a result from the library's own allocator, if it has one.
+fn allocated(
+    py: Python<'_>,
+    table: &Exchange,
+    ty: &OutputType,
+    device: dlpack::Device,
+) -> PyResult<Option<Keeper>> {
+    /// Keeps the text of an error.
+    ///
+    /// # Safety
+    /// `to` is a string, and the texts end in zero.
+    unsafe extern "C" fn say(to: *mut c_void, kind: *const c_char, message: *const c_char) {
+        // SAFETY: the caller's word.
+        unsafe {
+            let texts = [kind, message].map(|text| CStr::from_ptr(text).to_string_lossy());
+            *to.cast::<String>() = texts.join(": ");
+        }
+    }
+    let (Some(allocate), Some(dtype)) = (table.allocate, dlpack::code(ty.dtype)) else {
+        return Ok(None);
+    };
+    let mut shape = [(ty.bytes / ty.dtype.bytes().max(1)) as i64];
+    let mut prototype = dlpack::Tensor {
+        data: std::ptr::null_mut(),
+        device,
+        rank: 1,
+        dtype,
+        shape: shape.as_mut_ptr(),
+        strides: std::ptr::null_mut(),
+        byte_offset: 0,
+    };
+    let (mut made, mut said) = (std::ptr::null_mut(), String::new());
+    // SAFETY: the structures live during the call.
+    let status = unsafe {
+        let to = (&raw mut said).cast();
+        allocate(&raw mut prototype, &raw mut made, to, say)
+    };
+    if status != 0 || made.is_null() {
+        let error = || PyMemoryError::new_err(format!("the library allocates nothing: {said}"));
+        return Err(PyErr::take(py).unwrap_or_else(error));
+    }
+    Ok(Some(Keeper::Library(Lent(made))))
+}
+
+/// The finished result: the array as its library represents it. `like` is an argument of that library.
 pub fn finished<'py>(
     py: Python<'py>,
     library: Library,
     made: &Bound<'py, PyAny>,
+    like: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
+    if made.is_instance_of::<DeviceArray>() {
+        return match (library, like) {
+            (Library::Jax, _) => from_dlpack(py, "jax.dlpack", made),
+            (Library::Other, Some(like)) => {
+                let module = like.get_type().module()?.to_string();
+                from_dlpack(py, module.split('.').next().unwrap_or(""), made)
+            }
+            _ => Ok(made.clone()),
+        };
+    }
     if !matches!(library, Library::Jax) {
         return Ok(made.clone());
     }
@@ -260,6 +396,18 @@ pub fn finished<'py>(
         _ => (intern!(py, "jax.numpy"), intern!(py, "asarray")),
     };
     py.import(module)?.call_method1(function, (made,))
+}
+
+/// An array on a GPU as the module has it, if it takes arrays of others.
+fn from_dlpack<'py>(
+    py: Python<'py>,
+    module: &str,
+    made: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match py.import(module)?.getattr(intern!(py, "from_dlpack")) {
+        Ok(take) => take.call1((made,)),
+        Err(_) => Ok(made.clone()),
+    }
 }
 
 fn memory(py: Python<'_>, heap: &Heap, bytes: usize) -> PyResult<Raw> {
@@ -340,7 +488,24 @@ struct Owned {
     managed: Versioned,
     /// The extents, followed by the strides.
     axes: SmallVec<[i64; 16]>,
-    _memory: Raw,
+    _memory: Keeper,
+}
+
+/// The owner of a result's memory.
+enum Keeper {
+    Host(Raw),
+    Gpu(DeviceMemory),
+    Library(Lent),
+}
+
+/// A tensor of another library, which is freed when it is dropped.
+struct Lent(*mut Versioned);
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // SAFETY: the library's tensor, which nobody else frees.
+        unsafe { <Versioned as dlpack::Held>::free(self.0) }
+    }
 }
 
 fn tensor<'py>(
@@ -348,14 +513,12 @@ fn tensor<'py>(
     table: &Exchange,
     ty: &OutputType,
     strides: &[i64],
-    heap: &Heap,
+    (data, device, keeper): (*mut u8, dlpack::Device, Keeper),
 ) -> PyResult<(Bound<'py, PyAny>, *mut u8)> {
     let failed = || PyBufferError::new_err("the library takes no tensor");
     let (Some(take), Some(dtype)) = (table.object_from_managed, dlpack::code(ty.dtype)) else {
         return Err(failed());
     };
-    let memory = memory(py, heap, ty.bytes)?;
-    let data = memory.address();
     let axes = ty.axes.iter().map(|axis| axis.extent as i64);
     let mut owned = Box::new(Owned {
         axes: axes.chain(strides.iter().copied()).collect(),
@@ -366,10 +529,7 @@ fn tensor<'py>(
             flags: 0,
             tensor: dlpack::Tensor {
                 data: data.cast(),
-                device: dlpack::Device {
-                    kind: dlpack::CPU,
-                    number: 0,
-                },
+                device,
                 rank: ty.axes.len() as i32,
                 dtype,
                 shape: std::ptr::null_mut(),
@@ -377,7 +537,7 @@ fn tensor<'py>(
                 byte_offset: 0,
             },
         },
-        _memory: memory,
+        _memory: keeper,
     });
     owned.managed.tensor.shape = owned.axes.as_mut_ptr();
     owned.managed.tensor.strides = owned.axes.as_mut_ptr().wrapping_add(ty.axes.len());

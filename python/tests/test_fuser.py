@@ -66,7 +66,7 @@ class Programs(unittest.TestCase):
         for call, advice in [
             (lambda: program(1), "compile"),
             (lambda: fuser.Program(EXP), "Program.parse"),
-            (lambda: program.compile(device="cpu"), "target"),
+            (lambda: program.compile(dynamic=True), "named extents"),
             (lambda: program.compile(N=3), 'shapes={"N": ...}'),
             (lambda: program.compile(optimize=1), "it takes target, shapes"),
         ]:

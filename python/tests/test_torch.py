@@ -3,6 +3,7 @@
 import copy
 import itertools
 import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -17,10 +18,13 @@ except ImportError:
 
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Graph, GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn import functional as F
 
+import fuser
 from fuser.torch import backend, graphs, import_exported, runtime
-from fuser.torch.backend import Options, compile_graph
+from fuser.torch.backend import Options, compile_graph, make
+from fuser.torch.graph import plan
 
 aten = torch.ops.aten
 F32, F64, BF16, F16 = torch.float32, torch.float64, torch.bfloat16, torch.float16
@@ -980,6 +984,45 @@ class Traps(unittest.TestCase):
         if "fuser" not in torch._dynamo.list_backends(exclude_tags=()):
             self.skipTest("the package is not installed, so that torch has no entry point")
         self.assertTrue(torch.equal(torch.compile(lambda x: x + 1, backend="fuser")(torch.ones(3)), torch.full((3,), 2.0)))
+
+
+class Gpu(unittest.TestCase):
+    """Graphs of tensors on a GPU, cut and compiled for a simulated one. torch itself needs a real one to run them."""
+
+    def setUp(self):
+        library = os.path.join(os.path.dirname(fuser._fuser.__file__), "libfuser_cuda_sim.so")
+        if not os.path.exists(library):
+            self.skipTest("no simulator of a GPU beside the extension module")
+        os.environ["FUSER_CUDA"] = "sim:sm_90"
+
+    def cut(self, f, args):
+        with FakeTensorMode():
+            graph = make_fx(f)(*args()).graph
+        return plan(graph, lambda node: None, lambda piece: make(piece, Options(cache=False)))
+
+    def test_a_graph_is_one_piece_that_runs_there(self):
+        def f(x, scale):
+            y = F.relu(x) * 2 + scale
+            return y - y.amax(-1, keepdim=True), (y * torch.full_like(y, 0.5)).sum(0)
+
+        cut = self.cut(f, lambda: (torch.empty(3, 5, device="cuda"), torch.empty(())))
+        self.assertEqual((len(cut.pieces), cut.reasons), (1, {}))
+        (piece,) = cut.pieces
+        self.assertEqual(str(piece.device), "cuda:0")
+        x, scale = torch.arange(-7, 8).reshape(3, 5) / 4, torch.tensor(0.5)
+        results = piece.compiled.call_list([fuser.to_device(x), scale], None, None, True)
+        for y, expected in zip(results, f(x, scale), strict=True):
+            torch.testing.assert_close(torch.from_numpy(y.numpy()), expected, rtol=0, atol=0)
+
+    def test_tensors_of_the_host_stay_with_torch(self):
+        def f(x, y):
+            return x + 1, (y * 2 + 1).sum() + y, x * y.sum()
+
+        cut = self.cut(f, lambda: (torch.empty(3, device="cuda"), torch.empty(4)))
+        self.assertEqual(len(cut.pieces), 1)
+        told = {str(node.target): reason for node, reason in cut.reasons.items()}
+        self.assertIn("a tensor on cpu in a graph of cuda:0", told["aten.mul.Tensor"])
+        self.assertEqual([str(n.target) for n in cut.pieces[0].nodes], ["aten.add.Tensor", "aten.mul.Tensor"])
 
 
 class Recomputation(unittest.TestCase):

@@ -1,7 +1,7 @@
-//! A program with code for this machine: called on the caller's memory, from any number of threads.
+//! A program with code for this machine or a GPU of it: called on the caller's memory, from any number of threads.
 //!
-//! A call with extents seen before takes an idle bound executable, runs it and puts it back. Concurrent calls use
-//! separate executables, each with its own memory for temporaries.
+//! A call with extents seen before takes an idle bound program, runs it and puts it back. Concurrent calls, and calls
+//! on different streams of a GPU, use separate ones, each with its own memory for temporaries.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,11 +9,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use fuser_artifact::{DType, TensorSpec};
 use fuser_ir::source::SourceMap;
 use fuser_runtime::bind::{self, BindError, Given};
-use fuser_runtime::{Axis, Executable, RuntimeError};
+#[cfg(feature = "cuda")]
+use fuser_runtime::cuda::CudaProgram;
+use fuser_runtime::{Axis, BoundProgram, Explicit, RuntimeError};
 
+#[cfg(feature = "cuda")]
+use super::Gpu;
 use super::layout::{self, Layout};
-use super::{Error, Result, Tensor};
-use crate::compile::CompileOptions;
+use super::{Error, Options, Result, Tensor};
 use crate::session::{self, Loaded, Session, SessionError, Signature};
 
 /// The maximum number of extents for which idle executables are kept; beyond it, those of the least extents are
@@ -26,21 +29,30 @@ const MOST_LAYOUTS: usize = 16;
 /// Layouts of the inputs, and storage orders of the outputs; `None` stands for the layout of the program's type.
 pub type Layouts = (Vec<Option<Layout>>, Vec<Option<Vec<u32>>>);
 
-/// A program with code for the CPU.
+/// A program with code for the CPU or for a GPU.
 pub struct Compiled {
     session: Arc<Session>,
     loaded: Arc<Loaded>,
     sources: SourceMap,
-    program: session::Program,
-    options: CompileOptions,
+    code: Code,
+    options: Options,
     at_rest: Mutex<BTreeMap<Vec<i64>, Vec<Bound>>>,
     laid_out: Mutex<BTreeMap<Layouts, Option<Arc<Compiled>>>>,
+}
+
+/// The code of a program, by the device that runs it.
+enum Code {
+    Cpu(session::Program),
+    #[cfg(feature = "cuda")]
+    Cuda(session::Program<CudaProgram>),
 }
 
 /// A program bound to extents: the code, the memory of temporaries, the types of the outputs.
 pub struct Bound {
     extents: Vec<i64>,
-    executable: Executable,
+    /// The stream of a GPU that its runs are on.
+    stream: u64,
+    program: Box<dyn BoundProgram>,
     outputs: Arc<[OutputType]>,
 }
 
@@ -68,22 +80,22 @@ impl Compiled {
         session: Arc<Session>,
         loaded: Arc<Loaded>,
         sources: SourceMap,
-        options: &CompileOptions,
+        options: &Options,
     ) -> Result<Self> {
-        let program = session.program(&*loaded, options);
+        let code = Code::of(&session, &loaded, options);
         let compiled = Self {
+            code: code.map_err(|error| Error::of(error.diagnostics(&loaded.ir), &sources))?,
             session,
             loaded,
             sources,
-            program,
             options: options.clone(),
             at_rest: Mutex::default(),
             laid_out: Mutex::default(),
         };
         let names = compiled.signature().extents.iter();
-        let given = names.map(|name| i64::try_from(*options.shapes.get(name)?).ok());
+        let given = names.map(|name| i64::try_from(*options.compile.shapes.get(name)?).ok());
         if let Some(extents) = given.collect::<Option<Vec<i64>>>() {
-            let bound = compiled.bind(&extents)?;
+            let bound = compiled.bind(&extents, compiled.own_stream())?;
             compiled.release(bound);
         }
         Ok(compiled)
@@ -92,6 +104,21 @@ impl Compiled {
     /// Named extents, inputs and names of outputs.
     pub fn signature(&self) -> &Signature {
         &self.loaded.signature
+    }
+
+    /// The GPU that runs the program; `None` for the CPU.
+    #[cfg(feature = "cuda")]
+    pub fn gpu(&self) -> Option<&Gpu> {
+        self.options.gpu.as_ref()
+    }
+
+    /// The stream of the GPU that runs are on unless their caller has one; 0 for a CPU.
+    pub fn own_stream(&self) -> u64 {
+        #[cfg(feature = "cuda")]
+        if let Some(gpu) = self.gpu() {
+            return gpu.device().stream();
+        }
+        0
     }
 
     /// Threads and memory.
@@ -142,7 +169,7 @@ impl Compiled {
         let mut bound = bind::bind(extents, inputs, &given, &explicit);
         // An extent that no input has is as long as the options say.
         while let Err(BindError::Missing { extent, .. }) = &bound {
-            let length = self.options.shapes.get(extent);
+            let length = self.options.compile.shapes.get(extent);
             let Some(length) = length.and_then(|&n| i64::try_from(n).ok()) else {
                 break;
             };
@@ -154,21 +181,24 @@ impl Compiled {
         bound.map_err(|error| Error::from(RuntimeError::Bind(error)))
     }
 
-    /// The program bound to these extents: an idle executable, or a new one, compiled if necessary.
+    /// The program bound to these extents, for runs on a stream of the GPU (0 for a CPU): an idle one, or a new one,
+    /// compiled if necessary.
     ///
     /// # Errors
     /// Extents for which nothing can be compiled; too little memory.
-    pub fn bind(&self, extents: &[i64]) -> Result<Bound> {
+    pub fn bind(&self, extents: &[i64], stream: u64) -> Result<Bound> {
         let mut at_rest = self.at_rest.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bound) = at_rest.get_mut(extents).and_then(Vec::pop) {
-            return Ok(bound);
+        if let Some(idle) = at_rest.get_mut(extents)
+            && let Some(found) = idle.iter().rposition(|bound| bound.stream == stream)
+        {
+            return Ok(idle.swap_remove(found));
         }
         drop(at_rest);
         let names = self.signature().extents.iter().cloned();
         let named = names.zip(extents.iter().copied()).collect();
-        let executable = self.told(self.program.bind(&self.session, &named))?;
-        let artifact = executable.artifact();
-        let bytes = executable.output_bytes();
+        let program = self.told(self.code.bind(&self.session, &named))?;
+        let artifact = program.artifact();
+        let bytes = program.output_bytes();
         let outputs = artifact.outputs.iter().zip(bytes).enumerate();
         let outputs = outputs.map(|(number, (spec, &bytes))| {
             let axes = bind::axes(spec, &artifact.extents, extents);
@@ -178,15 +208,16 @@ impl Compiled {
                 axes: axes.map_err(|error| Error::from(RuntimeError::Bind(error)))?,
                 order: spec.order.clone(),
                 bytes,
-                overwrites: executable.overwrites().get(number).copied().flatten(),
-                align: executable.output_align(number),
+                overwrites: program.overwrites().get(number).copied().flatten(),
+                align: program.output_align(number),
             })
         });
         let outputs: Result<Vec<_>> = outputs.collect();
         Ok(Bound {
             extents: extents.to_vec(),
+            stream,
             outputs: outputs?.into(),
-            executable,
+            program,
         })
     }
 
@@ -204,7 +235,7 @@ impl Compiled {
         }
     }
 
-    /// Runs the program on tensors, in the order of its inputs.
+    /// Runs the program on tensors, in the order of its inputs; a GPU works on copies of them.
     ///
     /// # Errors
     /// Inputs that do not match the program, extents for which nothing can be compiled, too little memory.
@@ -215,7 +246,7 @@ impl Compiled {
             .collect();
         let types = inputs.iter().zip(&axes);
         let types: Vec<_> = types.map(|(x, axes)| (x.dtype(), &axes[..])).collect();
-        let mut bound = self.bind(&self.extents(&types)?)?;
+        let mut bound = self.bind(&self.extents(&types)?, self.own_stream())?;
         let heap = self.session.runtime().heap();
         let outputs = bound.outputs.iter().map(|output| {
             let shape: Vec<usize> = output.axes.iter().map(|axis| axis.extent).collect();
@@ -235,6 +266,29 @@ impl Compiled {
 
     fn told<T>(&self, result: std::result::Result<T, SessionError>) -> Result<T> {
         result.map_err(|error| Error::of(error.diagnostics(&self.loaded.ir), &self.sources))
+    }
+}
+
+impl Code {
+    fn of(session: &Session, loaded: &Loaded, options: &Options) -> session::Result<Self> {
+        #[cfg(feature = "cuda")]
+        if let Some(gpu) = &options.gpu {
+            let program = session.program_on(gpu.device(), loaded, &options.compile)?;
+            return Ok(Self::Cuda(program));
+        }
+        Ok(Self::Cpu(session.program(loaded, &options.compile)))
+    }
+
+    fn bind(
+        &self,
+        session: &Session,
+        extents: &Explicit,
+    ) -> session::Result<Box<dyn BoundProgram>> {
+        Ok(match self {
+            Self::Cpu(program) => Box::new(program.bind(session, extents)?),
+            #[cfg(feature = "cuda")]
+            Self::Cuda(program) => Box::new(program.bind(extents)?),
+        })
     }
 }
 
@@ -264,22 +318,27 @@ impl Bound {
 
     /// The bytes of each input.
     pub fn input_bytes(&self) -> &[usize] {
-        self.executable.input_bytes()
+        self.program.input_bytes()
     }
 
-    /// The executable, for calls on addresses.
-    pub fn executable(&mut self) -> &mut Executable {
-        &mut self.executable
+    /// The program on its device, for calls on addresses.
+    pub fn program(&mut self) -> &mut dyn BoundProgram {
+        &mut *self.program
     }
 
-    /// Runs the program on the caller's memory. Inputs are aligned to their element size, outputs to the `align` of
-    /// their types.
+    /// The program on its device, to be recorded.
+    #[cfg(feature = "cuda")]
+    pub fn into_program(self) -> Box<dyn BoundProgram> {
+        self.program
+    }
+
+    /// Runs the program on the caller's memory; a GPU works on copies. Inputs are aligned to their element size, outputs
+    /// to the `align` of their types.
     ///
     /// # Errors
-    /// Memory with a wrong length or alignment.
+    /// Memory with a wrong length or alignment; an error of the GPU.
     pub fn run(&mut self, inputs: &[&[u8]], outputs: &mut [&mut [u8]]) -> Result<()> {
-        let run = self.executable.run(inputs, outputs);
-        run.map_err(|error| Error::from(RuntimeError::Call(error)))
+        Ok(self.program.run_on_host(inputs, outputs)?)
     }
 }
 

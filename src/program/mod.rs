@@ -21,16 +21,18 @@
 //! | [`Program`] | a verified program, its signature, its segments |
 //! | [`Compiled`] | the program for this machine: versions of the code by extents, ready to be called from several threads |
 //! | [`Tensor`] | elements in host memory, row-major |
-//! | [`Options`] | target, threads, passes, cache |
+//! | [`Options`] | target, GPU, threads, passes, cache |
 //! | [`Error`] | a standard error: code, message, place and the rendered text |
 //!
 //! [`session`](crate::session) is the layer below, with every step by itself. Reads no files and no environment, but
-//! for the cache that [`Options::with_cache`] asks for.
+//! for the cache that [`Options::with_cache`] asks for and the GPU that [`Gpu::open`] opens.
 
 mod caller;
 #[cfg(feature = "codegen")]
 mod compiled;
 mod error;
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+mod gpu;
 #[cfg(feature = "codegen")]
 mod layout;
 mod segments;
@@ -59,8 +61,12 @@ pub use error::Error;
 pub use fuser_artifact::{DType, DimSpec, TensorSpec};
 pub use fuser_frontends::nvfuser::op_names as nvfuser_ops;
 pub use fuser_ir::def::{ClauseKind, OpDef};
+#[cfg(feature = "cuda")]
+pub use fuser_runtime::cuda::{CudaGraph, DeviceMemory};
 pub use fuser_runtime::memory::{Memory, Raw};
 pub use fuser_runtime::{Axis, Heap, RuntimeError, element};
+#[cfg(all(feature = "codegen", feature = "cuda"))]
+pub use gpu::Gpu;
 #[cfg(feature = "codegen")]
 pub use layout::Layout;
 pub use segments::{Drawing, SplitProgram, WhatIf};
@@ -93,6 +99,9 @@ pub struct Options {
     pub session: Option<Arc<Session>>,
     /// The threads of a program without a session; by default, as many as the machine runs at a time.
     pub threads: Option<usize>,
+    /// The GPU that programs run on; `None` for the CPU. [`with_gpu`](Self::with_gpu) sets it.
+    #[cfg(all(feature = "codegen", feature = "cuda"))]
+    pub gpu: Option<Gpu>,
 }
 
 impl Default for Options {
@@ -106,6 +115,8 @@ impl Default for Options {
             compile,
             session: None,
             threads: None,
+            #[cfg(all(feature = "codegen", feature = "cuda"))]
+            gpu: None,
         }
     }
 }
@@ -297,8 +308,8 @@ impl Program {
         Ok(print::print(&ir, *module, &PrintOptions::default()))
     }
 
-    /// Compiles the program for the CPU. A version of the code is created when extents first require it, or immediately
-    /// if `options` give all extents.
+    /// Compiles the program for the CPU, or for the GPU of the options. A version of the code is created when extents
+    /// first require it, or immediately if `options` give all extents.
     ///
     /// # Errors
     /// A program that cannot be compiled for the target, which is a GPU or has instructions that this machine lacks.
@@ -315,7 +326,7 @@ impl Program {
             session,
             Arc::clone(&self.loaded),
             self.sources.clone(),
-            &options.compile,
+            options,
         )
     }
 

@@ -2,7 +2,7 @@
 //!
 //! No other setting selects it. Its library lies beside the tools.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[cfg(feature = "cuda")]
 use fuser_runtime::RuntimeError;
@@ -33,10 +33,24 @@ fn read(value: &str) -> Result<Option<String>, String> {
 /// The GPU with this number: a simulated one if `simulator` has its options, else one of the machine's.
 #[cfg(feature = "cuda")]
 pub fn open(simulator: Option<String>, ordinal: usize) -> Result<CudaDevice, RuntimeError> {
+    open_beside(
+        &std::env::current_exe().unwrap_or_default(),
+        simulator,
+        ordinal,
+    )
+}
+
+/// As [`open`]; the simulator's library lies beside the file `tool`.
+#[cfg(feature = "cuda")]
+pub fn open_beside(
+    tool: &Path,
+    simulator: Option<String>,
+    ordinal: usize,
+) -> Result<CudaDevice, RuntimeError> {
     let Some(options) = simulator else {
         return CudaDevice::open(ordinal);
     };
-    let library = library();
+    let library = library_beside(tool);
     if let Some(reason) = missing(&library) {
         return Err(RuntimeError::NoDevice { reason });
     }
@@ -45,7 +59,7 @@ pub fn open(simulator: Option<String>, ordinal: usize) -> Result<CudaDevice, Run
 
 /// The message where there is no library of the simulator.
 #[cfg(feature = "cuda")]
-fn missing(library: &std::path::Path) -> Option<String> {
+fn missing(library: &Path) -> Option<String> {
     let folder = library.parent().unwrap_or(library).display();
     (!library.is_file()).then(|| {
         format!(
@@ -58,8 +72,11 @@ fn missing(library: &std::path::Path) -> Option<String> {
 /// The library of the simulator: beside the tool, or in cargo's output folder for tests and examples, whichever is
 /// newer.
 pub fn library() -> PathBuf {
-    let tool = std::env::current_exe().unwrap_or_default();
-    let folder = tool.parent().unwrap_or(&tool);
+    library_beside(&std::env::current_exe().unwrap_or_default())
+}
+
+fn library_beside(tool: &Path) -> PathBuf {
+    let folder = tool.parent().unwrap_or(tool);
     let above = folder.parent().unwrap_or(folder);
     let folders = [folder.join("deps"), above.join("deps"), folder.into()];
     let places = folders.map(|folder| folder.join(LIBRARY));
@@ -74,7 +91,7 @@ mod tests {
     #[cfg(feature = "cuda")]
     #[test]
     fn a_library_that_is_not_there_says_how_it_is_built() {
-        let told = missing(std::path::Path::new("/nowhere/x.so")).unwrap_or_default();
+        let told = missing(Path::new("/nowhere/x.so")).unwrap_or_default();
         assert!(told.contains("cargo build -p fuser-cuda-sim"), "{told}");
         assert!(told.contains("in /nowhere"), "{told}");
     }

@@ -79,12 +79,12 @@ _lock = threading.Lock()
 
 def make(piece, options):
     """Compiles a piece, or finds an equal one."""
-    key = (piece.text, options.threads, options.cache)
+    key = (piece.text, piece.device, options.threads, options.cache)
     with _lock:
         found = _programs.get(key)
     if found is None:
         program = Program.parse(piece.located, filename="piece.fir")
-        found = (program, program.compile(threads=options.threads, cache=options.cache))
+        found = (program, program.compile(threads=options.threads, cache=options.cache, device=piece.device))
         with _lock:
             _programs.setdefault(key, found)
     piece.program, piece.compiled = found

@@ -40,6 +40,7 @@ class Piece:
 
     number: int
     nodes: list[Node]
+    device: torch.device = torch.device("cpu")
     inputs: list[Node] = field(default_factory=list)
     outputs: list[Node] = field(default_factory=list)
     text: str = ""
@@ -127,10 +128,19 @@ def _symbolic_order(shape, strides):
     return found
 
 
-def supported_tensor(val):
-    """Raises where a tensor cannot cross into a piece."""
-    if val.device.type != "cpu":
-        raise Unsupported(f"a tensor on {val.device.type}")
+CPU = torch.device("cpu")
+
+
+def device_of(graph):
+    """The device that pieces of a graph run on: the first GPU of its tensors, else the CPU."""
+    devices = (val.device for node in graph.nodes for val in tensors(node))
+    return next((device for device in devices if device.type == "cuda"), CPU)
+
+
+def supported_tensor(val, device=CPU):
+    """Raises where a tensor cannot cross into a piece that runs on `device`; a GPU reads tensors of rank 0 from the host too."""
+    if val.device != device and not (val.device == CPU and val.dim() == 0):
+        raise Unsupported(f"a tensor on {val.device} in a graph of {device}")
     if val.layout != torch.strided or type(val).__name__ not in ("FakeTensor", "Tensor", "Parameter"):
         raise Unsupported(f"a {type(val).__name__} of layout {val.layout}")
     if val.is_conj() or val.is_neg():
@@ -138,13 +148,13 @@ def supported_tensor(val):
     return dtype_of(val.dtype)
 
 
-def _value_of(emitter, val):
+def _value_of(emitter, val, device):
     if not isinstance(val, torch.Tensor):
         return extent(val)
-    return emitter.input(supported_tensor(val), [extent(n) for n in val.shape])
+    return emitter.input(supported_tensor(val, device), [extent(n) for n in val.shape])
 
 
-def judge(node):
+def judge(node, device=CPU):
     """Raises `Unsupported` unless the compiler takes the node's lowering."""
     if node.target is operator.getitem:
         raise Unsupported("an element of a tuple")
@@ -153,12 +163,14 @@ def judge(node):
     if not tensors(node):
         raise Unsupported("no tensor comes out")
     for val in tensors(node):
-        supported_tensor(val)
+        supported_tensor(val, device)
+        if val.device != device and ROWS[str(node.target)].kind != CONSTANT:
+            raise Unsupported(f"a result on {val.device} in a graph of {device}")
     emitter, given = Emitter(), {}
 
     def read(n):
         if n not in given:
-            given[n] = _value_of(emitter, n.meta["val"])
+            given[n] = _value_of(emitter, n.meta["val"], device)
         return given[n]
 
     results = []
@@ -166,7 +178,11 @@ def judge(node):
         if x is not None:
             shape = [extent(n) for n in val.shape]
             results.append(emitter.result(x, shape, list(range(len(shape)))))
-    text = emitter.text(results)
+    accepted(emitter.text(results))
+
+
+def accepted(text):
+    """Raises `Unsupported` unless the compiler takes a program of one op."""
     if text not in _judged:
         try:
             Program.parse(text)
@@ -177,7 +193,7 @@ def judge(node):
         raise Unsupported(_judged[text])
 
 
-def classify(graph, keep):
+def classify(graph, keep, device=CPU):
     """The kind of each node, and the reasons of those that stay with torch. `keep(node)` is a reason to leave one there, or nothing."""
     kind, reasons = {}, {}
     for node in graph.nodes:
@@ -194,7 +210,7 @@ def classify(graph, keep):
             try:
                 reason = keep(node)
                 if reason is None:
-                    judge(node)
+                    judge(node, device)
                     kind[node] = ROWS[str(node.target)].kind
             except Unsupported as why:
                 reason = str(why)
@@ -336,7 +352,8 @@ def has_effect(node):
 
 def plan(graph, keep, make):
     """Cuts a graph. `make(piece)` compiles a piece, or raises."""
-    kind, reasons = classify(graph, keep)
+    device = device_of(graph)
+    kind, reasons = classify(graph, keep, device)
     partition = Partition(graph, kind)
     partition.assign()
     partition.sink()
@@ -346,7 +363,7 @@ def plan(graph, keep, make):
             by_level.setdefault(partition.level[node], []).append(node)
     pieces = []
     for level in sorted(by_level):
-        piece = Piece(len(pieces), by_level[level])
+        piece = Piece(len(pieces), by_level[level], device)
         pieces.append(piece)
     result = Plan(graph, kind, [], {}, reasons)
     settle(result, partition, pieces, make)
@@ -431,7 +448,7 @@ def write(result, partition, piece):
                 val = node.meta["val"]
                 if isinstance(val, torch.Tensor):
                     shape = [extent(n) for n in val.shape]
-                    made[node] = emitter.input(supported_tensor(val), shape, order_of(val))
+                    made[node] = emitter.input(supported_tensor(val, piece.device), shape, order_of(val))
                     piece.inputs.append(node)
                     for n in shape:
                         symbols(n, named)

@@ -207,7 +207,9 @@ def length_text(w, length):
 
 
 def piece_step(w, module, plan, piece, timing):
-    arguments = [w.argument(n) for n in piece.inputs]
+    # torch makes tensors with gaps dense on a GPU.
+    gaps = [piece.device.type != "cpu" and order_of(n.meta["val"]) is None for n in piece.inputs]
+    arguments = [f"{w.argument(n)}.contiguous()" if gap else w.argument(n) for n, gap in zip(piece.inputs, gaps)]
     for length in piece.extents:
         arguments.append(f"{w.object(torch.empty, 'f')}(({length_text(w, length)}, 0))")
     outputs = [w.name(n) for n in piece.outputs]
@@ -245,8 +247,7 @@ def restride(w, node, out):
     shape, strides = tuple(val.shape), tuple(val.stride())
     order = order_of(val)
     if order is None:
-        empty = w.object(torch.empty_strided, "f")
-        w.lines.append(f"{out} = {empty}({shape}, {strides}, dtype={w.object(val.dtype)}).copy_({out})")
+        w.lines.append(f"{out} = {out}.new_empty_strided({shape}, {strides}).copy_({out})")
     elif natural(shape, order) != strides:
         w.lines.append(f"{out} = {w.object(torch.as_strided, 'f')}({out}, {shape}, {strides})")
 
@@ -302,8 +303,8 @@ def difference(val, x):
     """A text that says how a result differs from what torch expects, or nothing. Named extents are not compared."""
     if not isinstance(x, torch.Tensor):
         return f"a {type(x).__name__} in place of a tensor"
-    if x.dtype != val.dtype:
-        return f"{x.dtype} in place of {val.dtype}"
+    if (x.dtype, x.device) != (val.dtype, val.device):
+        return f"{x.dtype} on {x.device} in place of {val.dtype} on {val.device}"
     if x.dim() != val.dim():
         return f"rank {x.dim()} in place of {val.dim()}"
     order = order_of(val)

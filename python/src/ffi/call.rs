@@ -264,7 +264,7 @@ fn run(ready: &Ready, arguments: &[&Buffer], results: &[&Buffer]) -> Result<(), 
         true => Vec::new(),
         false => extents(compiled, arguments)?,
     };
-    let mut bound = compiled.bind(&extents)?;
+    let mut bound = compiled.bind(&extents, compiled.own_stream())?;
     let mut read: Vec<*const u8> = Vec::with_capacity(arguments.len());
     for (buffer, &expected) in arguments.iter().zip(bound.input_bytes()) {
         buffer.bytes(expected, "an argument")?;
@@ -296,8 +296,8 @@ fn run(ready: &Ready, arguments: &[&Buffer], results: &[&Buffer]) -> Result<(), 
     }
     // SAFETY: XLA's memory of tensors, of the sizes checked above, which nobody else uses during the call. A result
     // overlaps no argument but the one that it overwrites.
-    let done = unsafe { bound.executable().run_at(&read, &written) };
-    done.map_err(|error| fuser::Error::from(RuntimeError::Call(error)))?;
+    let done = unsafe { bound.program().start(&read, &written, 0) };
+    done.map_err(fuser::Error::from)?;
     compiled.release(bound);
     for detour in &detours {
         let to = results[detour.result].data.cast::<u8>();

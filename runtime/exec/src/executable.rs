@@ -11,7 +11,10 @@ use fuser_artifact::limits::BUFFER_ALIGN;
 
 use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, COPY, CallError, Operand};
+use crate::bound::BoundProgram;
 use crate::cpu::CpuProgram;
+#[cfg(feature = "cuda")]
+use crate::cuda::CudaGraph;
 use crate::devices::{Engine, Link, MeshError, Seat, Solo};
 use crate::error::RuntimeError;
 use crate::execute::{Address, Cursor, Machine, Order, Places, copy};
@@ -284,5 +287,59 @@ impl Executable {
             unsafe { copy(&self.workers, from, to, output_bytes[number]) }
         }
         Ok(())
+    }
+}
+
+impl BoundProgram for Executable {
+    fn artifact(&self) -> &Artifact {
+        self.artifact()
+    }
+
+    fn input_bytes(&self) -> &[usize] {
+        self.input_bytes()
+    }
+
+    fn output_bytes(&self) -> &[usize] {
+        self.output_bytes()
+    }
+
+    fn overwrites(&self) -> &[Option<usize>] {
+        self.overwrites()
+    }
+
+    fn output_align(&self, output: usize) -> usize {
+        self.output_align(output)
+    }
+
+    fn run_on_host(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), RuntimeError> {
+        Ok(self.run(inputs, outputs)?)
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn start(
+        &mut self,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        _stream: u64,
+    ) -> Result<(), RuntimeError> {
+        // SAFETY: the caller's word.
+        Ok(unsafe { self.run_at(inputs, outputs) }?)
+    }
+
+    #[cfg(feature = "cuda")]
+    // SAFETY: as the trait says.
+    unsafe fn record(
+        self: Box<Self>,
+        _inputs: &[*const u8],
+        _outputs: &[*mut u8],
+    ) -> Result<CudaGraph, RuntimeError> {
+        Err(RuntimeError::Target {
+            expected: "an NVIDIA GPU",
+            found: "a CPU",
+        })
     }
 }

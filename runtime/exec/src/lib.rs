@@ -9,7 +9,7 @@
 //! nothing.
 //!
 //! Unsafe code is in `memory` (aligned allocation), `execute` (calling kernels, copying), `product` (calling a library), `gemm` (instructions that not every processor has, assembly, walking tensors), `attention` (both), `scatter`, `sort` and `routine` (walking tensors),
-//! `executable` (copying), `devices` (blocks that other threads read, walking tensors), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
+//! `executable` (copying), `bound` (the calls of any device), `devices` (blocks that other threads read, walking tensors), `team` (threads that call what lies on another's stack), `cuda` (driver calls) and `streams`
 //! (a look at the process before Rust's start-up).
 
 #![deny(unsafe_code)]
@@ -18,6 +18,8 @@
 mod attention;
 pub mod bind;
 mod binding;
+#[allow(unsafe_code)]
+mod bound;
 pub mod checks;
 mod copy;
 pub mod cpu;
@@ -68,6 +70,7 @@ mod workers;
 
 pub use bind::{BindError, Explicit};
 pub use binding::{CallError, Operand};
+pub use bound::BoundProgram;
 pub use checks::CheckError;
 pub use copy::{CopyTime, copy_bandwidth};
 pub use cpu::{CpuProgram, RunResult};

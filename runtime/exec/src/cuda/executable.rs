@@ -10,7 +10,10 @@ use std::sync::Arc;
 
 use cudarc::driver::{result, sys};
 use fuser_artifact::Artifact;
+use fuser_artifact::limits::BUFFER_ALIGN;
+use smallvec::SmallVec;
 
+use super::graph::CudaGraph;
 use super::library::ALIGNMENT;
 use super::memory::DeviceMemory;
 use super::program::CudaProgram;
@@ -18,6 +21,7 @@ use super::steps::{Launch, Step, Work, byte, copy, fill, steps};
 use super::{CudaDevice, failed};
 use crate::bind::Explicit;
 use crate::binding::{Addresses, Binding, Operand};
+use crate::bound::BoundProgram;
 use crate::error::{RuntimeError, StepName};
 use crate::plan;
 use crate::run_plan::{GoesOn, Home, PlanError, RunPlan};
@@ -396,6 +400,99 @@ impl CudaExecutable {
         let error = Box::new(error);
         RuntimeError::Step { step, error }
     }
+}
+
+impl BoundProgram for CudaExecutable {
+    fn artifact(&self) -> &Artifact {
+        self.artifact()
+    }
+
+    fn input_bytes(&self) -> &[usize] {
+        self.input_bytes()
+    }
+
+    fn output_bytes(&self) -> &[usize] {
+        self.output_bytes()
+    }
+
+    fn overwrites(&self) -> &[Option<usize>] {
+        &self.binding.overwrites
+    }
+
+    fn output_align(&self, output: usize) -> usize {
+        match self.takes.outputs {
+            None => self.binding.elements[1][output],
+            Some(_) => BUFFER_ALIGN,
+        }
+    }
+
+    fn run_on_host(
+        &mut self,
+        inputs: &[&[u8]],
+        outputs: &mut [&mut [u8]],
+    ) -> Result<(), RuntimeError> {
+        let device = self.device().clone();
+        // The copies are aligned.
+        let length = |bytes: usize| (BUFFER_ALIGN as u64, Some(bytes));
+        self.binding.check(
+            self.takes,
+            inputs.iter().map(|x| length(x.len())),
+            outputs.iter().map(|y| length(y.len())),
+        )?;
+        let [expected_in, expected_out] = &self.binding.bytes;
+        let sizes = |list: &[usize]| {
+            list.iter()
+                .map(|&bytes| device.allocate(bytes))
+                .collect::<Result<_, _>>()
+        };
+        let (mut given, made): (Vec<DeviceMemory>, Vec<DeviceMemory>) =
+            (sizes(expected_in)?, sizes(expected_out)?);
+        for (memory, bytes) in given.iter_mut().zip(inputs) {
+            memory.upload(bytes)?;
+        }
+        let [from, to] = [&given, &made].map(|list| {
+            let addresses: Vec<u64> = list.iter().map(DeviceMemory::address).collect();
+            addresses
+        });
+        // SAFETY: the memory is this call's own and has these sizes; the downloads wait for the stream, and so does an executable that is
+        // dropped.
+        unsafe { self.run(&from, &to, device.stream())? }
+        made.iter()
+            .zip(outputs)
+            .try_for_each(|(memory, bytes)| memory.download(bytes))
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn start(
+        &mut self,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+        stream: u64,
+    ) -> Result<(), RuntimeError> {
+        let (inputs, outputs) = numbers(inputs, outputs);
+        // SAFETY: the caller's word.
+        unsafe { self.run(&inputs, &outputs, stream) }
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn record(
+        self: Box<Self>,
+        inputs: &[*const u8],
+        outputs: &[*mut u8],
+    ) -> Result<CudaGraph, RuntimeError> {
+        let (inputs, outputs) = numbers(inputs, outputs);
+        // SAFETY: the caller's word.
+        unsafe { CudaExecutable::record(*self, &inputs, &outputs) }
+    }
+}
+
+/// Device addresses as the driver has them.
+type Numbers = SmallVec<[u64; 8]>;
+
+fn numbers(inputs: &[*const u8], outputs: &[*mut u8]) -> (Numbers, Numbers) {
+    let inputs = inputs.iter().map(|at| at.addr() as u64);
+    let outputs = outputs.iter().map(|at| at.addr() as u64);
+    (inputs.collect(), outputs.collect())
 }
 
 impl Drop for CudaExecutable {

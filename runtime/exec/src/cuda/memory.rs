@@ -188,13 +188,17 @@ impl DeviceMemory {
         self.device.synchronize()
     }
 
-    /// Sets the bytes `from..to` to 0 and waits for completion.
+    /// Sets the bytes `from..to` to 0 and waits for completion. Afterwards any stream may use the memory, which a pool
+    /// allocates in the order of the device's own stream.
     pub(super) fn zero(&self, from: usize, to: usize) -> Result<(), RuntimeError> {
         let count = to.min(self.bytes).checked_sub(from);
-        let Some(count) = count.filter(|count| *count > 0) else {
+        if self.bytes == 0 {
             return Ok(());
-        };
+        }
         self.device.bind()?;
+        let Some(count) = count.filter(|count| *count > 0) else {
+            return self.device.synchronize();
+        };
         let (start, stream) = (self.address + from as u64, self.device.stream.cu_stream());
         // SAFETY: the memory has these bytes.
         let zeroed = unsafe { result::memset_d8_async(start, 0, count, stream) };

@@ -186,6 +186,21 @@ impl CudaDevice {
         done.map_err(failed("cuStreamSynchronize"))
     }
 
+    /// Waits for all work of a stream, a `CUstream` as a number.
+    ///
+    /// # Errors
+    /// An error of the driver, which may come from a kernel.
+    ///
+    /// # Safety
+    /// The stream belongs to the device's primary context.
+    pub unsafe fn wait_for(&self, stream: u64) -> Result<(), RuntimeError> {
+        self.bind()?;
+        let stream: sys::CUstream = std::ptr::without_provenance_mut(stream as usize);
+        // SAFETY: the caller's word.
+        let done = unsafe { cudarc::driver::result::stream::synchronize(stream) };
+        done.map_err(failed("cuStreamSynchronize"))
+    }
+
     /// Makes the device's context current for this thread.
     fn bind(&self) -> Result<(), RuntimeError> {
         let bound = self.context.bind_to_thread();
