@@ -58,6 +58,9 @@ class Report:
         for (name, reason), count in sorted(self.left.items()):
             yield f"  torch runs {name}{f' ({count} times)' if count > 1 else ''}: {reason}"
 
+    def __str__(self):
+        return "\n".join(self.lines())
+
     def log(self, wanted):
         if "graph" in wanted:
             log.tell("graph", "\n".join(self.lines()))
