@@ -1110,17 +1110,38 @@ class Export(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "(?s)randn_like.*no lowering.*linalg_det"):
             import_exported(torch.export.export(Noise(), (torch.randn(3, 3),)))
 
-        class Count(torch.nn.Module):
+    def test_buffers_and_arguments_are_written(self):
+        class Cache(torch.nn.Module):
             def __init__(self):
                 super().__init__()
-                self.register_buffer("n", torch.zeros(3))
+                self.register_buffer("seen", torch.zeros(4, 3))
+                self.register_buffer("count", torch.zeros((), dtype=torch.int64))
 
-            def forward(self, x):
-                self.n.add_(x)
-                return self.n * 2
+            def forward(self, x, at, total):
+                old = self.seen.sum()
+                self.seen.index_copy_(0, at, x)
+                self.count.add_(1)
+                total.add_(x.sum(0))
+                return self.seen * 2, old, total + 1
 
-        with self.assertRaisesRegex(ValueError, "writes into 'n'"):
-            import_exported(torch.export.export(Count(), (torch.randn(3),)))
+        model, args = Cache(), lambda n: (torch.arange(3.0)[None] + n, torch.tensor([n % 4]), torch.full((3,), float(n)))  # noqa: E731
+        exported = import_exported(torch.export.export(model, args(0)))
+        for n in range(6):
+            mine, theirs = args(n), args(n)
+            for a, b in zip(exported(*mine), model(*theirs), strict=True):
+                torch.testing.assert_close(a, b, rtol=0, atol=0)
+            torch.testing.assert_close(mine[2], theirs[2], rtol=0, atol=0)
+            for name in ("seen", "count"):
+                torch.testing.assert_close(exported.state[name], getattr(model, name), rtol=0, atol=0)
+        self.assertEqual(model.count, 6)
+
+        norm = torch.nn.BatchNorm1d(5)
+        exported = import_exported(torch.export.export(norm.train(), (torch.randn(7, 5),)))
+        for _ in range(2):
+            x = torch.randn(7, 5)
+            torch.testing.assert_close(exported(x), norm(x).detach())
+            for name, expected in norm.named_buffers():
+                torch.testing.assert_close(exported.state[name], expected)
 
     def test_other_arguments_are_refused(self):
         exported = self.agrees(torch.nn.Linear(4, 3), torch.randn(2, 4))

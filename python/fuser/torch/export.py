@@ -39,11 +39,14 @@ class _Emitter(Emitter):
 class Exported:
     """A model as a program: `program`, and `state`, the tensors of the model among its inputs, by their names in the model.
 
-    A call takes what the model's `forward` takes and gives what that gives.
+    A call takes what the model's `forward` takes and gives what that gives. Buffers that the model writes, such as caches and counts, are
+    overwritten in `state`, whose copies of them are its own; arguments that it writes are overwritten as well.
     """
 
-    def __init__(self, program, state, spec, arguments, fixed, ranges):
+    def __init__(self, program, state, spec, arguments, fixed, ranges, writes):
         self.program, self.state = program, state
+        #: How many results, the first ones, are writes into inputs.
+        self._writes = writes
         #: Arguments that are no tensors, as they were when the model was exported, by number.
         self._fixed = fixed
         #: The least and the greatest size of an axis of an argument.
@@ -74,7 +77,7 @@ class Exported:
         with torch.no_grad():
             made = self._compiled(*inputs)
         made = list(made) if isinstance(made, (tuple, list)) else [made]
-        return pytree.tree_unflatten(made, self._spec.out_spec)
+        return pytree.tree_unflatten(made[self._writes :], self._spec.out_spec)
 
     def save(self, folder):
         """Writes `program.fir`, and `state.npz` with the tensors of `state`, which `fuser-run` and NumPy read."""
@@ -164,21 +167,32 @@ def import_exported(exported):
             made[node] = None
     if refused:
         raise ValueError("Fuser has no program for these ops of the exported model:\n  " + "\n  ".join(refused))
-    texts = []
-    for spec, node in results:
+    texts, aliases = [], []
+    names = {spec.target if spec.kind in _STATE else spec.arg.name: spec.arg.name for spec in signature.input_specs}
+    places = {node.name: node for node in graph.nodes if node.op == "placeholder"}
+    # torch puts writes in front of the other results.
+    writes = [spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION) for spec, _ in results]
+    for (spec, node), written in zip(results, writes):
         if not isinstance(node, torch.fx.Node):
             raise ValueError(f"a result of the exported model is no tensor: {node!r}")
-        target = spec.target if spec.kind in (OutputKind.BUFFER_MUTATION, OutputKind.USER_INPUT_MUTATION) else None
-        if target is not None:
-            raise ValueError(f"the exported model writes into {target!r}: export it in evaluation mode, or return the new value")
-        shape = [extent(n) for n in node.meta["val"].shape]
+        val, order = node.meta["val"], None
+        aliases.append(None)
+        if written:
+            place = places[names[spec.target]].meta["val"]
+            key = spec.target if spec.target in state else users.index(spec.target)
+            aliases[-1], order = arguments.index(key), order_of(place)
+            if place.dtype != val.dtype or place.dim() != val.dim() or not all(map(same, map(extent, place.shape), map(extent, val.shape))):
+                raise ValueError(f"the exported model writes {val.dtype} of shape {tuple(val.shape)} into {spec.target!r}")
+            if key in state:
+                state[key] = state[key].clone()
+        shape = [extent(n) for n in val.shape]
         for n in shape:
             missing = [] if isinstance(n, int) else [s for s in n.free_symbols if str(s) not in map(str, bound.values())]
             if missing:
                 raise ValueError(f"a result has the extent {n}, which is that of no input")
-        texts.append(emitter.result(made[node], shape, list(range(len(shape)))))
-    program = Program.parse(emitter.text(texts, places=True), filename="exported.fir")
-    return Exported(program, state, exported.call_spec, arguments, fixed, ranges)
+        texts.append(emitter.result(made[node], shape, order or list(range(len(shape)))))
+    program = Program.parse(emitter.text(texts, aliases, places=True), filename="exported.fir")
+    return Exported(program, state, exported.call_spec, arguments, fixed, ranges, sum(writes))
 
 
 def _is_constant(node):
