@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Sequence, Union, overload
 
-from . import picture
+from . import picture, plot
 
 Bytes = Union[int, str]
 """A number, or a polynomial over the names of extents that were not given, such as `"4*A*B"`."""
@@ -185,6 +185,14 @@ class Segments(Sequence[Segment]):
 
     def __repr__(self) -> str:
         return f"<fuser.Segments of @{self.program}: {', '.join(s.name for s in self._list) or 'none'}>"
+
+    def plot_bytes(self, axes: Any = None) -> Any:
+        """Bars of the bytes that each segment reads and writes, on matplotlib's `axes` or on new ones, which are returned."""
+        return plot.bytes_of(self, axes)
+
+    def plot_roofline(self, axes: Any = None) -> Any:
+        """The segments under the roofs of the target, by the model: operations for a byte, and operations in a nanosecond."""
+        return plot.roofline(self, axes)
 
     def _repr_html_(self) -> str:
         return picture.whole(self)

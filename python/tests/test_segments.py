@@ -1,9 +1,11 @@
 """Segments in Python: what they are, why, what others would cost, programs in parts, and with other segments and schedules."""
 
+import io
 import json
 import subprocess
 import sys
 import unittest
+import unittest.mock
 from xml.dom import minidom
 
 import numpy as np
@@ -385,6 +387,47 @@ class Chosen(unittest.TestCase):
             self.assertRegex(caught.exception.code, r"^FIR\d{4}$")
         with self.assertRaises(fuser.Error):
             p.schedule("s9")
+
+
+class Drawn(unittest.TestCase):
+    """Figures, on axes that note down what is drawn."""
+
+    def figure(self, plot):
+        axes = unittest.mock.Mock()
+        self.assertIs(plot(axes), axes)
+        return axes
+
+    def test_bytes(self):
+        segments = fuser.Program.parse(CENTER).segments(shapes={"B": 8})
+        bars = self.figure(segments.plot_bytes).barh.call_args_list
+        self.assertEqual([bar.args for bar in bars], [(["s0", "s1"], [1024, 1056]), (["s0", "s1"], [32, 1024])])
+        self.assertEqual([bar.kwargs["left"] for bar in bars], [[0, 0], [1024, 1056]])
+
+    def test_roofline(self):
+        segments = fuser.Program.parse(CENTER).segments(shapes={"B": 8}, target="h100")
+        (roof, *points) = self.figure(segments.plot_roofline).plot.call_args_list
+        rates = segments.report["roofs"]
+        (_, ridge, _), (low, *peak) = roof.args
+        self.assertAlmostEqual(ridge, rates["operations_per_s"] / rates["bytes_per_s"])
+        self.assertEqual(peak, [rates["operations_per_s"] / 1e9] * 2)
+        for point, row in zip(points, segments.report["segments"], strict=True):
+            bytes_, operations = row["read_bytes"] + row["write_bytes"], row["operations"]
+            self.assertEqual(point.args[:2], (operations / bytes_, operations / segments[row["name"]].time_ns))
+
+    def test_without_matplotlib(self):
+        segments = fuser.Program.parse(CENTER).segments(shapes={"B": 8})
+        with unittest.mock.patch.dict(sys.modules, {"matplotlib": None}):
+            self.assertRaisesRegex(ImportError, "fuser-compiler.plot", segments.plot_bytes)
+
+    def test_with_matplotlib(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("matplotlib is not installed")
+        matplotlib.use("Agg")
+        segments = fuser.Program.parse(CENTER).segments(shapes={"B": 8})
+        for plot in (segments.plot_bytes, segments.plot_roofline):
+            plot().figure.savefig(io.BytesIO())
 
 
 class Imported(unittest.TestCase):
