@@ -9,7 +9,8 @@ except ImportError as error:
     print(f"skipped: {error}; definitions of nvFuser are not tested", flush=True)
     sys.exit(0)
 
-from fuser.nvfuser import DataType, FusionDefinition, LRUCache, LruFusionCache, Refused, compute_tensor_descriptor
+from fuser.nvfuser import DataType, FusionDefinition, LRUCache, LruFusionCache, Refused, compute_tensor_descriptor, version
+from fuser.nvfuser.nvfuser_direct_version import Version
 
 
 def defined(make):
@@ -102,6 +103,15 @@ class Definitions(unittest.TestCase):
         torch.testing.assert_close(x, wanted)
         torch.testing.assert_close(twice, wanted * 2)
 
+        def returned_too(fd):
+            x = fd.define_tensor([-1, -1])
+            y = fd.ops.relu(x)
+            for result in ((y,), (y, x), (x,)):
+                fd.add_output(*result)
+
+        for result in defined(returned_too).execute([x]):
+            self.assertIs(result, x)
+
     def test_several_results_of_an_op(self):
         def make(fd):
             x = fd.define_tensor([-1, -1])
@@ -144,6 +154,57 @@ class Definitions(unittest.TestCase):
         self.assertFalse(torch.equal(draws[0], draws[2]))
         self.assertFalse(torch.equal(draws[2], fd.execute([])[0]))
 
+    def test_a_shape_of_one_axis(self):
+        def make(fd):
+            x, y = fd.define_tensor([-1]), fd.define_tensor([])
+            fd.add_output(fd.ops.add(x, fd.ops.broadcast_in_dim(y, x.shape(), [])))
+
+        torch.testing.assert_close(defined(make).execute([torch.ones(3), torch.tensor(2.0)])[0], torch.full((3,), 3.0))
+
+    def test_products_with_scales(self):
+        def make(fd):
+            x, y = (fd.define_tensor([-1, -1], True, DataType.Float8_e4m3fn) for _ in "xy")
+            p, q = (fd.define_tensor(shape, True) for shape in ([-1, 1], [1, -1]))
+            product, *scales = fd.ops.scaled_mm(x, y, p, q, dtype=DataType.Float)
+            self.assertEqual(scales, [None, None])
+            fd.add_output(product)
+
+        x, y = (torch.randn(shape).to(torch.float8_e4m3fn) for shape in ((3, 4), (4, 5)))
+        p, q = torch.rand(3, 1), torch.rand(1, 5)
+        torch.testing.assert_close(defined(make).execute([x, y, p, q])[0], (x.float() * p) @ (y.float() * q), rtol=1e-5, atol=1e-5)
+
+    def test_elements_of_4_bits(self):
+        pairs = torch.randint(0, 256, (3, 4), dtype=torch.uint8).view(torch.float4_e2m1fn_x2)
+        codes = pairs.view(torch.uint8)
+        values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6])
+        wanted = torch.cat([values, -values])[torch.stack([codes & 15, codes >> 4], -1).flatten(1).int()]
+        for dtype, shape in ((DataType.Float4_e2m1fn, [3, 8]), (DataType.Float4_e2m1fn, [-1, -1]), (DataType.Float4_e2m1fn_x2, [3, 4])):
+
+            def make(fd):
+                x = fd.define_tensor(shape, True, dtype)
+                y = fd.ops.cast(x, DataType.Float)
+                for result in (x, y, fd.ops.cast(fd.ops.neg(y), DataType.Float4_e2m1fn)):
+                    fd.add_output(result)
+
+            same, floats, negated = defined(make).execute([pairs])
+            self.assertTrue(torch.equal(same.view(torch.uint8), codes))
+            self.assertTrue(torch.equal(negated.view(torch.uint8), codes ^ 0x88))
+            torch.testing.assert_close(floats, wanted, rtol=0, atol=0)
+
+        for dtype, given in ((DataType.Float4_e2m1fn, codes.view(torch.float8_e4m3fn)), (DataType.Float, pairs)):
+            with self.assertRaisesRegex(RuntimeError, "is of DataType.Float"):
+                defined(lambda fd: fd.add_output(fd.define_tensor([-1, -1], True, dtype))).execute([given])
+
+        def transposed(fd):
+            x = fd.define_tensor([-1, -1], True, DataType.Float4_e2m1fn, stride_order=[0, 1])
+            fd.add_output(fd.ops.cast(x, DataType.Float))
+
+        torch.testing.assert_close(defined(transposed).execute([pairs.t()])[0], wanted.t(), rtol=0, atol=0)
+
+    def test_versions(self):
+        self.assertGreater(version(), "0.0.0")
+        self.assertTrue(Version("0.10.0+git12") > Version("0.9.1") >= "0.9.1" and Version("1.2") < "1.10")
+
     def test_a_subclass(self):
         class Twice(FusionDefinition):
             def definition(self):
@@ -157,8 +218,19 @@ class Definitions(unittest.TestCase):
         fd.validate([x], [torch.softmax(x, 1)])
         with self.assertRaises(AssertionError):
             fd.validate([x], [torch.softmax(x, 0)])
-        with self.assertRaises(NotImplementedError):
-            fd.validate([x])
+        torch.testing.assert_close(fd.validate([x])[0], torch.softmax(x, 1))
+
+        def drawn(fd):
+            x, y = fd.define_tensor([-1, -1]), fd.ops.uniform(0.0, 1.0, shape=[3, 5], dtype=DataType.Float)
+            fd.add_output(fd.ops.linear(x, x))
+            fd.add_output(fd.ops.add(x, y), alias_input=x)
+
+        torch.manual_seed(0)
+        once, fd = x.clone(), defined(drawn)
+        fd.validate([once])
+        torch.manual_seed(0)
+        fd.execute([x])
+        torch.testing.assert_close(once, x)
         script = fd.repro_script_for([x, 2.0, x.T])
         self.assertIn("nvfuser_fusion(fd)", script)
         self.assertIn("torch.testing.make_tensor((3, 5), dtype=torch.float32, device='cpu')", script)
@@ -185,11 +257,11 @@ class Definitions(unittest.TestCase):
         with self.assertRaisesRegex(NotImplementedError, "Fusion is empty"):
             defined(lambda fd: None).execute([])
         fd = defined(softmax)
-        with self.assertRaisesRegex(ValueError, "1 inputs, 2 are given"):
+        with self.assertRaisesRegex(RuntimeError, "1 inputs, 2 are given"):
             fd.execute([torch.ones(2, 2)] * 2)
-        with self.assertRaisesRegex(TypeError, "is a tensor"):
+        with self.assertRaisesRegex(RuntimeError, "is a tensor"):
             fd.execute([1.0])
-        with self.assertRaisesRegex(ValueError, "shape"):
+        with self.assertRaisesRegex(RuntimeError, "shape"):
             fd.execute([torch.ones(2)])
         with self.assertRaises(Refused):
             fd.execute([torch.ones(2, 2, dtype=torch.float64)])
@@ -200,6 +272,12 @@ class Definitions(unittest.TestCase):
             defined(lambda fd: fd.ops.exp(other.fusion.inputs()[0]))
         with self.assertRaisesRegex(TypeError, "no value of a definition"):
             defined(lambda fd: fd.ops.exp("x"))
+        for op, axes in (("sum", [1.0]), ("permute", [0.0, 1.0]), ("cumsum", 0.5), ("var_mean", 3.0)):
+            with self.assertRaisesRegex(TypeError, "axes are integers"):
+                defined(lambda fd: getattr(fd.ops, op)(fd.define_tensor([-1, -1]), axes))
+        for shape, error in (([10.0], TypeError), ([2**63], TypeError), ([-2], RuntimeError), ([1, 2], RuntimeError)):
+            with self.assertRaises(error):
+                defined(lambda fd: fd.define_tensor(shape, [True]))
         with self.assertRaisesRegex(NotImplementedError, "schedules"):
             fd.sched.inline_most()
         with self.assertRaises(Refused) as refused:

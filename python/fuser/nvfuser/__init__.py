@@ -8,12 +8,14 @@
     >>> fd.execute([torch.zeros(2, 3)])
     [tensor([3., 3.])]
 
-A definition is kept as nvFuser prints it. To be executed it is printed with the lengths of its inputs, read by Fuser (docs/importing.md says what
-each op means) and compiled for the CPU, once for each lengths. Tensors are PyTorch's, on the CPU. Schedules are Fuser's own: `fd.sched` and `manual_execute` are refused.
+A definition is kept as nvFuser prints it. To be executed it is printed with the lengths of its inputs, read by Fuser
+(docs/importing.md says what each op means) and compiled for the CPU, once for each lengths. Tensors are PyTorch's, on
+the CPU. Schedules are Fuser's own: `fd.sched` and `manual_execute` are refused.
 """
 
 from .definition import FusionDefinition, Scalar, TensorView, compute_tensor_descriptor
 from .executor import Fusion, FusionExecutorCache, LRUCache, LruFusionCache, Refused
+from .nvfuser_direct_version import Version
 from .types import DataType
 
 __all__ = [
@@ -31,8 +33,8 @@ __all__ = [
 ]
 
 
-def version() -> str:
+def version() -> Version:
     """The version of Fuser."""
     from .. import __version__
 
-    return __version__
+    return Version(__version__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import operator
 from typing import Any, Callable, Sequence
 
 import torch
@@ -18,6 +20,7 @@ _RESULTS = {
     "nv_block_quantize": 2,
     "nv_block_quantize_to_nvfp4": 2,
     "nv_grouped_block_quantize": 2,
+    "scaled_mm": 3,
     "sdpfa_bwd": 3,
     "sdpfa_fwd": 4,
     "topk": 2,
@@ -31,6 +34,12 @@ _SHAPED = {
     "ops.expand": (1, "shape"),
     "ops.full": (0, "shape"),
     "ops.reshape": (1, "new_shape"),
+}
+
+# Ops that take axes, and the name of these, the second of the arguments.
+_AXES = {
+    **dict.fromkeys(("argsort", "cummax", "cummin", "cumprod", "cumsum"), "dim"),
+    **dict.fromkeys(("max", "min", "permute", "prod", "squeeze", "sum", "var", "var_mean", "welford"), "dims"),
 }
 
 # Ops whose result is a tensor whatever they are given, and one whose result is a number.
@@ -189,9 +198,18 @@ class FusionDefinition:
         count = _RESULTS.get(name, 1)
         if name == "shape":
             count = values[0].ndim
+        if name == "shape" and count == 1:  # a lone target would be the list
+            return [self._op("size", (values[0], 0), {})]
+        if name == "grouped_mm" and len(args) + len(kwargs) > 3:
+            count = 3
+        axes = kwargs.get(_AXES.get(name), args[1] if name in _AXES and len(args) > 1 else None)
+        if any(isinstance(axis, float) for axis in (axes if isinstance(axes, (list, tuple)) else [axes])):
+            raise TypeError(f"`fd.ops.{name}`: axes are integers, {axes} is given")
         made = self._line([kind] * count, f"ops.{name}", args, kwargs)
         if name == "shape":
             return made
+        if name in ("grouped_mm", "scaled_mm") and count == 3:  # results have no scales of their own
+            return made[0], None, None
         return made[0] if count == 1 else tuple(made)
 
     def define_tensor(
@@ -209,9 +227,15 @@ class FusionDefinition:
         """A tensor that the fusion takes: by its shape, -1 for a length that is left open, or by sizes and strides of a tensor."""
         if sizes is not None:
             shape, contiguity, stride_order = _by_strides(sizes, strides, static_sizes)
-        shape = list(shape or ())
+        shape = list(map(operator.index, shape or ()))
+        if any(n >= 2**63 for n in shape):
+            raise TypeError(f"a length of {shape} is no integer of 64 bits")
+        if any(n < -1 for n in shape):
+            raise RuntimeError(f"a length of {shape} is negative: -1 is one that is left open")
         if contiguity is None or isinstance(contiguity, bool):
             contiguity = [None if n == 1 else bool(contiguity) for n in shape]
+        if len(contiguity) != len(shape):
+            raise RuntimeError(f"contiguity has {len(contiguity)} entries, the tensor has {len(shape)} axes")
         kwargs: dict[str, Any] = {"shape": shape, "contiguity": list(contiguity), "dtype": dtype, "is_cpu": is_cpu}
         if list(stride_order) != list(range(len(shape)))[::-1] and stride_order:
             kwargs["stride_order"] = list(stride_order)
@@ -299,9 +323,12 @@ class FusionDefinition:
         device: Any = None,
         **kwargs: Any,
     ) -> list[torch.Tensor]:
-        """The results, compared with `reference_outputs`. Without these there is nothing to compare with, which is an error."""
+        """The results, compared with `reference_outputs`; without these, with those of the same ops in one kernel each."""
         if reference_outputs is None:
-            raise NotImplementedError("`validate` compares with `reference_outputs`, which are not given; `execute` runs without a comparison")
+            state = torch.get_rng_state()
+            copies = copy.deepcopy([x.detach() if isinstance(x, torch.Tensor) else x for x in inputs])
+            reference_outputs = FusionExecutorCache(self.fusion, "decompose,segment{max-ops=1}").execute(copies)
+            torch.set_rng_state(state)
         results = self.execute(inputs, device=device, **kwargs)
         for result, wanted in zip(results, reference_outputs, strict=True):
             if result.shape != wanted.shape:

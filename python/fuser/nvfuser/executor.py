@@ -14,11 +14,13 @@ import torch
 
 from .. import _fuser
 from ..torch.emit import DTYPES
+from . import four_bits
 from .types import OF_TORCH, DataType
 
 # The most programs of one definition that are kept, and names of the inputs that draws of random numbers have.
 _MOST_PROGRAMS = 256
 _SEED, _OFFSET = "rng_seed", "rng_offset"
+_FOUR_BITS = (DataType.Float4_e2m1fn, DataType.Float4_e2m1fn_x2)
 
 
 class Refused(RuntimeError):
@@ -65,6 +67,12 @@ class Line:
         return f"{', '.join(self.targets)} = {call}" if self.targets else call
 
 
+class _Name(str):
+    """A value that a definition gets for its execution."""
+
+    of_fusion = True
+
+
 class Fusion:
     """A definition: its lines, in the order in which they were made."""
 
@@ -96,34 +104,44 @@ class Fusion:
         body = "".join(f"    {line}\n" for line in lines) or "    pass\n"
         return f"def nvfuser_fusion(fd : FusionDefinition) -> None :\n{body}"
 
-    def with_numbers(self, given: Sequence[Any], scalars: bool) -> str:
-        """The text with the lengths of these inputs, and with the values of scalars if `scalars` is true."""
+    def with_numbers(self, given: Sequence[Any], scalars: bool, packed: Sequence[int] = ()) -> str:
+        """The text with the lengths of these inputs, and with the values of scalars if `scalars` is true. Inputs of 4 bits are cast from a
+        type of 8 bits, and results, at the places `packed`, to it."""
         values = {str(of): value for of, value in zip(self._inputs, given)}
-        lines = []
+        lines, results = [], 0
         for line in self.lines:
             value = values.get(line.targets[0]) if line.targets else None
             if isinstance(value, torch.Tensor):
                 kwargs = {**line.kwargs, "shape": list(value.shape), "contiguity": stored(line, value)}
                 line = dataclasses.replace(line, kwargs=kwargs)
+                if kwargs["dtype"] in _FOUR_BITS and value.dtype == torch.float8_e4m3fn:
+                    wide = _Name(f"{line.targets[0]}_wide")
+                    lines.append(Line([wide], line.callee, line.args, {**kwargs, "dtype": DataType.Float8_e4m3fn}))
+                    line = Line(line.targets, "ops.cast", (wide, DataType.Float4_e2m1fn), {})
             elif value is not None and scalars:
                 line = dataclasses.replace(line, args=(value,))
+            elif line.callee == "add_output":
+                if results in packed:
+                    wide = _Name(f"wide{results}")
+                    lines.append(Line([wide], "ops.cast", (line.args[0], DataType.Float8_e4m3fn), {}))
+                    line = dataclasses.replace(line, args=(wide,))
+                results += 1
             lines.append(line)
         return self.text(lines)
 
 
 class FusionExecutorCache:
-    """The programs of a definition, by the lengths of its inputs."""
+    """The programs of a definition, by the lengths of its inputs; `passes` replaces the usual passes."""
 
-    def __init__(self, fusion: Fusion):
-        self._fusion = fusion
-        self._programs: OrderedDict[Any, tuple[_fuser.Compiled, bool, _Types | None]] = OrderedDict()
+    def __init__(self, fusion: Fusion, passes: str | None = None):
+        self._fusion, self._passes = fusion, passes
+        self._programs: OrderedDict[Any, _Entry] = OrderedDict()
 
     def fusion(self) -> Fusion:
         return self._fusion
 
     def is_compiled(self, inputs: Sequence[Any]) -> bool:
-        given = flat(inputs)
-        return any(key in self._programs for key in self._keys(given))
+        return any(key in self._programs for key in self._keys(wide(flat(inputs))))
 
     def execute(
         self,
@@ -136,8 +154,9 @@ class FusionExecutorCache:
         """The results for these inputs. Inputs that a result is said to alias hold that result afterwards."""
         given = flat(inputs)
         self._check(given)
-        compiled, with_scalars, types = self._program(given)
-        numbers_left = [x for x in given if isinstance(x, torch.Tensor) or not with_scalars]
+        whole = wide(given)
+        compiled, with_scalars, types, packed = self._program(whole)
+        numbers_left = [x for x in whole if isinstance(x, torch.Tensor) or not with_scalars]
         arguments = iter(numbers_left)
         drawn = {_SEED: lambda: int(torch.randint(2**62, ())), _OFFSET: lambda: 0}
         call = [drawn[name]() if name in drawn else next(arguments) for name in compiled.inputs]
@@ -152,34 +171,36 @@ class FusionExecutorCache:
             raise Refused(error) from None
         results = list(results) if isinstance(results, tuple) else [results]
         results = [r if isinstance(r, torch.Tensor) else of_numpy(r) for r in results]
+        results = [four_bits.packed(r) if place in packed else r for place, r in enumerate(results)]
         by_name = dict(zip(map(str, self._fusion._inputs), given))
-        returned = []
-        for (_, alias), result in zip(self._fusion._outputs, results):
-            if alias is None:
-                returned.append(result)
-            else:
-                by_name[str(alias)].copy_(result)
-        return returned
+        written = {}
+        for (value, alias), result in zip(self._fusion._outputs, results):
+            if alias is not None:
+                written[str(value)] = written[str(alias)] = by_name[str(alias)].copy_(result)
+        outputs = zip(self._fusion._outputs, results)
+        return [written.get(str(value), result) for (value, alias), result in outputs if alias is None]
 
     def _check(self, given: Sequence[Any]) -> None:
         wanted = self._fusion._inputs
         if len(given) != len(wanted):
-            raise ValueError(f"the definition has {len(wanted)} inputs, {len(given)} are given")
+            raise RuntimeError(f"the definition has {len(wanted)} inputs, {len(given)} are given")
         for value, of in zip(given, wanted):
             if of.is_tensor() != isinstance(value, torch.Tensor):
                 kind = "a tensor" if of.is_tensor() else "a number"
-                raise TypeError(f"input `{of}` is {kind}, a {type(value).__name__} is given")
+                raise RuntimeError(f"input `{of}` is {kind}, a {type(value).__name__} is given")
             if of.is_tensor():
-                shape = of.line.kwargs["shape"]
-                fits = len(shape) == value.ndim and all(n in (-1, length) for n, length in zip(shape, value.shape))
+                shape, dtype = of.line.kwargs["shape"], of.line.kwargs["dtype"]
+                if (dtype in _FOUR_BITS) != (value.dtype == torch.float4_e2m1fn_x2):
+                    raise RuntimeError(f"input `{of}` is of {dtype}, a tensor of {value.dtype} is given")
+                fits = len(shape) == value.ndim and all(n in (-1, length) for n, length in zip(shape, lengths(of.line, value)))
                 if not fits:
-                    raise ValueError(f"input `{of}` has shape {list(shape)}, a tensor of shape {list(value.shape)} is given")
+                    raise RuntimeError(f"input `{of}` has shape {list(shape)}, a tensor of shape {list(value.shape)} is given")
 
     def _keys(self, given: Sequence[Any]) -> tuple[Any, Any]:
         lengths = tuple((x.shape, x.stride()) if isinstance(x, torch.Tensor) else type(x) for x in given)
         return lengths, (lengths, tuple((type(x), x) for x in given if not isinstance(x, torch.Tensor)))
 
-    def _program(self, given: Sequence[Any]) -> tuple[_fuser.Compiled, bool, _Types | None]:
+    def _program(self, given: Sequence[Any]) -> _Entry:
         """A program that takes the numbers among the inputs, or one for these numbers, where they say what the definition means."""
         keys = self._keys(given)
         for key in keys:
@@ -190,13 +211,16 @@ class FusionExecutorCache:
         for scalars, key in enumerate(keys):
             try:
                 program = _fuser.Program.import_nvfuser(self._fusion.with_numbers(given, bool(scalars)))
-                compiled = program.compile()
+                packed = [place for place, name in enumerate(program.outputs) if "f4E2M1FN" in str(program.type_of(name))]
+                if packed:
+                    program = _fuser.Program.import_nvfuser(self._fusion.with_numbers(given, bool(scalars), packed))
+                compiled = program.compile(passes=self._passes)
             except _fuser.Error as error:
                 refused = refused or error
                 if keys[1][1]:
                     continue
                 break
-            self._programs[key] = compiled, bool(scalars), result_types(program)
+            self._programs[key] = compiled, bool(scalars), result_types(program), packed
             if len(self._programs) > _MOST_PROGRAMS:
                 self._programs.popitem(last=False)
             return self._programs[key]
@@ -204,6 +228,8 @@ class FusionExecutorCache:
 
 
 _Types = list[tuple[list[int], torch.dtype]]
+# A program, whether it has the numbers among the inputs, the types of its results, and the places of those of 4 bits.
+_Entry = tuple[_fuser.Compiled, bool, _Types | None, list[int]]
 
 
 def result_types(program: _fuser.Program) -> _Types | None:
@@ -216,6 +242,15 @@ def result_types(program: _fuser.Program) -> _Types | None:
             return None
         types.append(([int(n) for n in found[1].split("x") if n], dtype))
     return types
+
+
+def lengths(line: Line, value: torch.Tensor) -> list[int]:
+    """The shape of an input as its definition counts it: elements of 4 bits, of which PyTorch counts pairs, one by one."""
+    shape = list(value.shape)
+    if shape and line.kwargs["dtype"] is DataType.Float4_e2m1fn and value.dtype == torch.float4_e2m1fn_x2:
+        order = line.kwargs.get("stride_order") or range(len(shape))[::-1]
+        shape[list(order).index(0)] *= 2
+    return shape
 
 
 def stored(line: Line, value: torch.Tensor) -> list[bool | None]:
@@ -243,6 +278,12 @@ def flat(inputs: Sequence[Any]) -> list[Any]:
     for value in inputs:
         found.extend(flat(value) if isinstance(value, (list, tuple)) else [value])
     return found
+
+
+def wide(inputs: Sequence[Any]) -> list[Any]:
+    """The inputs, tensors of pairs of 4 bits as those of 8 bits."""
+    is_packed = [isinstance(x, torch.Tensor) and x.dtype == torch.float4_e2m1fn_x2 for x in inputs]
+    return [four_bits.widened(x) if pairs else x for x, pairs in zip(inputs, is_packed)]
 
 
 def plain(value: Any) -> Any:
