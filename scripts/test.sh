@@ -136,6 +136,7 @@ python_package() { # the Python package on the extension module as built here; c
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_wrong_calls.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_torch_distributed.py || return 1
+  PYTHONPATH="$package:.cache/numpy" "${FUSER_THUNDER_PYTHON:-${FUSER_TORCH_PYTHON:-python3}}" python/tests/test_thunder.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_JAX_PYTHON:-python3}" python/tests/test_jax.py || return 1
   PYTHONPATH="$package:.cache/numpy" "${FUSER_TORCH_PYTHON:-python3}" python/tests/test_nvfuser.py
 }
