@@ -384,10 +384,15 @@ impl Compiled {
             for copied in call.copied() {
                 self.count(copied);
             }
-            // Arrays of our own say of no other stream that it has work to do.
+            // Libraries with a table free memory in the order of their stream, and we in that of the GPU's own.
             let foreign = stream != plan.program.own_stream();
-            let told = matches!(library, Library::Table(_)) || library == Library::Own && !foreign;
-            if on_gpu && !told {
+            let ordered = |array: &Array<'_>| match array.library {
+                Library::Table(_) => true,
+                Library::Own => !foreign,
+                _ => false,
+            };
+            let mut arrays = inputs.iter().chain(given.iter().flatten());
+            if arrays.any(|array| array.on_gpu && !ordered(array)) {
                 call.wait()?;
             }
         }

@@ -986,6 +986,37 @@ class Traps(unittest.TestCase):
         self.assertTrue(torch.equal(torch.compile(lambda x: x + 1, backend="fuser")(torch.ones(3)), torch.full((3,), 2.0)))
 
 
+class Products(unittest.TestCase):
+    """`options={"products": "fuser"}`: products and convolutions in one piece with their neighbours."""
+
+    def test_training(self):
+        nn = torch.nn
+        models = [
+            (nn.Sequential(nn.Linear(7, 33), nn.GELU(), nn.LayerNorm(33), nn.Linear(33, 5)), (13, 7)),
+            (nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.ReLU(), nn.Conv2d(8, 8, 3, groups=2, bias=False), nn.Flatten()), (2, 3, 9, 11)),
+        ]
+        for model, shape in models:
+            for place in (torch.contiguous_format, torch.channels_last):
+                if place == torch.channels_last and len(shape) != 4:
+                    continue
+                torch._dynamo.reset()
+                mine, wide = copy.deepcopy(model).to(memory_format=place), copy.deepcopy(model).double()
+                x = torch.randn(shape).contiguous(memory_format=place)
+                before = len(graphs())
+                compiled = torch.compile(mine, backend=backend, options={"products": "fuser"})
+                y, expected = compiled(x), wide(x.double())
+                y.square().sum().backward()
+                expected.square().sum().backward()
+                eager = copy.deepcopy(model)
+                eager(x).square().sum().backward()
+                for p, q, by_torch in zip(mine.parameters(), wide.parameters(), eager.parameters()):
+                    # At most four times as far from f64 as torch is, and no nearer than an ulp of the greatest gradient.
+                    error, theirs = ((g.double() - q.grad).abs().max().item() for g in (p.grad, by_torch.grad))
+                    self.assertLessEqual(error, 4 * theirs + ULP[F32] * q.grad.abs().max().item())
+                forward = graphs()[before]
+                self.assertEqual((forward.pieces, forward.products, forward.torch), (1, 0, 0), str(forward))
+
+
 class Gpu(unittest.TestCase):
     """Graphs of tensors on a GPU, cut and compiled for a simulated one. torch itself needs a real one to run them."""
 

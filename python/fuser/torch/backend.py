@@ -12,6 +12,8 @@ from torch._dynamo.backends.common import aot_autograd
 from .. import Program
 from . import decompose, log, runtime
 from .graph import plan
+from .lower import ROWS
+from .lower.whole import WHOLE
 from .report import GRAPHS, Report, Timing
 
 
@@ -21,13 +23,15 @@ class Options:
 
     `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
     bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu". `cache`: the folder that keeps compiled
-    code between processes, the usual one where it is left out, none where it is `False`.
+    code between processes, the usual one where it is left out, none where it is `False`. `products`: who computes products and convolutions,
+    "torch" or "fuser".
     """
 
     threads: int | None = None
     recompute: bool = True
     skip: tuple[str, ...] = ()
     cache: str | os.PathLike[str] | bool | None = None
+    products: str = "torch"
 
     @classmethod
     def of(cls, given):
@@ -43,6 +47,7 @@ class Options:
             "threads": threads is not None and (type(threads) is not int or threads < 1),
             "recompute": not isinstance(recompute, bool),
             "skip": not all(isinstance(name, str) for name in given["skip"]),
+            "products": given.get("products", "torch") not in ("torch", "fuser"),
             "cache": not (cache is None or isinstance(cache, (str, os.PathLike, bool))),
         }
         for name in filter(wrong.get, wrong):
@@ -50,7 +55,7 @@ class Options:
         return cls(**given)
 
 
-_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "cache": "a folder, True or False"}
+_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "products": '"torch" or "fuser"', "cache": "a folder, True or False"}
 
 
 def backend(gm, example_inputs, *, options=None, **_):
@@ -95,7 +100,8 @@ def compile_graph(module, inputs, role, options):
     begun = time.perf_counter()
     wanted = log.enabled()
     try:
-        cut = plan(module.graph, lambda node: skipped(node, options), lambda piece: make(piece, options))
+        table = ROWS | WHOLE if options.products == "fuser" else ROWS
+        cut = plan(module.graph, lambda node: skipped(node, options), lambda piece: make(piece, options), table)
         timing = Timing() if "timing" in wanted else None
         call = runtime.build(module, cut, timing)
     except Exception as error:

@@ -63,6 +63,8 @@ class Plan:
     piece_of: dict[Node, Piece]
     #: Why a node stays with torch.
     reasons: dict[Node, str]
+    #: The lowerings.
+    table: dict
 
 
 # The judgement of nodes.
@@ -154,17 +156,17 @@ def _value_of(emitter, val, device):
     return emitter.input(supported_tensor(val, device), [extent(n) for n in val.shape])
 
 
-def judge(node, device=CPU):
+def judge(node, table=ROWS, device=CPU):
     """Raises `Unsupported` unless the compiler takes the node's lowering."""
     if node.target is operator.getitem:
         raise Unsupported("an element of a tuple")
-    if str(node.target) not in ROWS:
+    if str(node.target) not in table:
         raise Unsupported("no lowering")
     if not tensors(node):
         raise Unsupported("no tensor comes out")
     for val in tensors(node):
         supported_tensor(val, device)
-        if val.device != device and ROWS[str(node.target)].kind != CONSTANT:
+        if val.device != device and table[str(node.target)].kind != CONSTANT:
             raise Unsupported(f"a result on {val.device} in a graph of {device}")
     emitter, given = Emitter(), {}
 
@@ -174,7 +176,7 @@ def judge(node, device=CPU):
         return given[n]
 
     results = []
-    for x, val in zip(lowered(emitter, node, read), Context(emitter, node).vals):
+    for x, val in zip(lowered(emitter, node, read, table), Context(emitter, node).vals):
         if x is not None:
             shape = [extent(n) for n in val.shape]
             results.append(emitter.result(x, shape, list(range(len(shape)))))
@@ -193,7 +195,7 @@ def accepted(text):
         raise Unsupported(_judged[text])
 
 
-def classify(graph, keep, device=CPU):
+def classify(graph, keep, table=ROWS, device=CPU):
     """The kind of each node, and the reasons of those that stay with torch. `keep(node)` is a reason to leave one there, or nothing."""
     kind, reasons = {}, {}
     for node in graph.nodes:
@@ -210,8 +212,8 @@ def classify(graph, keep, device=CPU):
             try:
                 reason = keep(node)
                 if reason is None:
-                    judge(node, device)
-                    kind[node] = ROWS[str(node.target)].kind
+                    judge(node, table, device)
+                    kind[node] = table[str(node.target)].kind
             except Unsupported as why:
                 reason = str(why)
             except Exception as error:  # never an error to the user
@@ -350,10 +352,10 @@ def has_effect(node):
     return False
 
 
-def plan(graph, keep, make):
-    """Cuts a graph. `make(piece)` compiles a piece, or raises."""
+def plan(graph, keep, make, table=ROWS):
+    """Cuts a graph by the lowerings of a table. `make(piece)` compiles a piece, or raises."""
     device = device_of(graph)
-    kind, reasons = classify(graph, keep, device)
+    kind, reasons = classify(graph, keep, table, device)
     partition = Partition(graph, kind)
     partition.assign()
     partition.sink()
@@ -365,7 +367,7 @@ def plan(graph, keep, make):
     for level in sorted(by_level):
         piece = Piece(len(pieces), by_level[level], device)
         pieces.append(piece)
-    result = Plan(graph, kind, [], {}, reasons)
+    result = Plan(graph, kind, [], {}, reasons, table)
     settle(result, partition, pieces, make)
     return result
 
@@ -442,7 +444,7 @@ def write(result, partition, piece):
                     stack.extend(missing)
                     continue
                 emitter.place = place_of(node)
-                values = lowered(emitter, node, made.__getitem__)
+                values = lowered(emitter, node, made.__getitem__, result.table)
                 made[node] = values if isinstance(node.meta["val"], (tuple, list)) else values[0]
             else:
                 val = node.meta["val"]
@@ -463,7 +465,7 @@ def write(result, partition, piece):
         for n in node.all_input_nodes:
             read(n)
         emitter.place = place_of(node)
-        values = lowered(emitter, node, made.__getitem__)
+        values = lowered(emitter, node, made.__getitem__, result.table)
         made[node] = values if isinstance(node.meta["val"], (tuple, list)) else values[0]
     results, aliases = [], []
     for node in outputs_of(partition, members):

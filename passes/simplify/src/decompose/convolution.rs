@@ -17,10 +17,11 @@
 use fuser_dialects::fusion;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_dialects::fusion::convolution::{Window, is_grouped, space, windows};
+use fuser_dialects::fusion::maps;
 use fuser_ir::build::Builder;
 use fuser_ir::def::OpError;
 use fuser_ir::types::ExtentExpr;
-use fuser_ir::{DType, Dim, Extent, Ir, Op, Value};
+use fuser_ir::{DType, Dim, Extent, Ir, Op, Traits, Value, layout};
 
 use super::Parts;
 use super::product::{read_as_it_lies, store_as_it_is_read};
@@ -30,7 +31,8 @@ const MAX_PARTS: i64 = 1024;
 /// The most parts where windows move along one axis alone. Beyond them, windows are rows of a skewed tensor.
 const MAX_PARTS_OF_AXIS: i64 = 8;
 
-/// A convolution that stays whole: operands are read as they lie, and the result is stored as it is read.
+/// A convolution that stays whole: operands are read as they lie, and the result is stored as it is read, else as the
+/// first operand if its channels are innermost.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
@@ -38,7 +40,26 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
     // Any axis but that of batches may be the innermost one.
     let result = ir.result(op, 0);
     store_as_it_is_read(ir, op, ir.rank(result).saturating_sub(1));
+    store_as_operand(ir, op);
     Ok(Vec::new())
+}
+
+/// Keeps channels innermost. A result that is returned or reshaped stays row-major, which its reader needs.
+fn store_as_operand(ir: &mut Ir, op: Op) {
+    let (x, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let Some(order) = ir.value_kind(x).as_tensor().map(|x| layout::order(ir, x)) else {
+        return;
+    };
+    let channels = 1 + usize::from(is_grouped(ir, op));
+    let reshapes = |user| ir.def(user).is_some_and(|def| def.has_maps(&maps::RESHAPE));
+    let bound = |user| ir.has(user, Traits::TERMINATOR) || reshapes(user);
+    if order.last() == Some(&channels)
+        && !layout::is_stated(ir, result)
+        && !ir.users(result).any(bound)
+    {
+        let ty = layout::with(ir, ir.value_type(result), &order);
+        ir.set_value_type(result, ty);
+    }
 }
 
 /// True if a convolution is already a matrix product: each window is one element, and each element one window.

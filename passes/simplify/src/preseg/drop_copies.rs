@@ -10,25 +10,33 @@
 //! A copy whose result has the operand's type is the identity on values. Frontends emit such copies freely, and they
 //! hide shape ops that would compose. A copy that the program returns stays, because its user wants separate memory. A
 //! copy with a hint stays too.
+//!
+//! ```text
+//! %1 = fusion.exp %0 : tensor<4x8xf32>
+//! %2 = fusion.copy %1 : tensor<4x8xf32, [1, 0]>    =>    %2 = fusion.exp %0 : tensor<4x8xf32, [1, 0]>
+//! ```
+//!
+//! A copy states how a computed value lies in memory. If nothing else reads the value, it has that layout itself.
 
-use fuser_ir::Traits;
+use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
-use fuser_ir::{Ir, Op};
+use fuser_ir::{Ir, Op, Traits, layout};
 use fuser_pass::{PassDef, StatDef};
 
-use super::{is_free, run_patterns};
+use super::{is_free, made_near, run_patterns};
 
 /// `drop-copies`
 pub static DROP_COPIES: PassDef = PassDef {
     name: "drop-copies",
     summary: "drops copies that change nothing",
-    doc: "A `copy` whose result has the type of its operand, and which the program does not return, is its operand. A second \
-          `segment_set` of one value is the first.",
+    doc: "A `copy` whose result has the type of its operand, and which the program does not return, is its operand. A \
+          computed value that only a `copy` reads has the layout of the copy. A second `segment_set` of one value is the \
+          first.",
     statistics: &[StatDef {
         name: "rewrites",
         doc: "copies dropped",
     }],
-    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY, &SAME_BOUNDARY]),
+    run: |ctx| run_patterns(ctx, &[&IDENTITY_COPY, &LAID_OUT_COPY, &SAME_BOUNDARY]),
     ..PassDef::EMPTY
 };
 
@@ -38,6 +46,14 @@ static IDENTITY_COPY: Pattern = Pattern {
     roots: &["fusion.copy"],
     benefit: 1,
     rewrite: identity_copy,
+};
+
+static LAID_OUT_COPY: Pattern = Pattern {
+    name: "laid-out-copy",
+    summary: "copy(f(x)) of a stated layout => f(x) of that layout",
+    roots: &["fusion.copy"],
+    benefit: 1,
+    rewrite: laid_out_copy,
 };
 
 static SAME_BOUNDARY: Pattern = Pattern {
@@ -72,6 +88,36 @@ fn identity_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
     if !same || !is_free(ir, op) || is_returned(ir, op) {
         return false;
     }
+    rw.replace(op, &[source]);
+    true
+}
+
+fn laid_out_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let (source, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let Some(made) = made_near(ir, source, op).filter(|_| is_free(ir, op)) else {
+        return false;
+    };
+    let (given, wanted) = (ir.value_kind(source), ir.value_kind(result));
+    let (Some(given), Some(wanted)) = (given.as_tensor(), wanted.as_tensor()) else {
+        return false;
+    };
+    let dims = given.dims == wanted.dims && given.dtype == wanted.dtype;
+    let open = wanted.encoding.is_some() && (given.encoding.is_none() || given == wanted);
+    let order = layout::order(ir, wanted);
+    // Calls store rows or columns without gaps.
+    let inner = match ir.def(made).map(|def| def.class) {
+        Some(OpClass::Elementwise | OpClass::Reduction | OpClass::Scan) => order.len(),
+        Some(OpClass::Contraction | OpClass::Attention) => 2,
+        Some(OpClass::Convolution) => order.len().saturating_sub(1),
+        _ => return false,
+    };
+    let fits = order.last().is_none_or(|&axis| axis + inner >= order.len());
+    if !(dims && open && fits && ir.has_one_use(source)) {
+        return false;
+    }
+    let ty = ir.value_type(result);
+    rw.ir_mut().set_value_type(source, ty);
     rw.replace(op, &[source]);
     true
 }

@@ -100,22 +100,24 @@ def _(c, x, weight, bias, stride, padding, dilation, transposed, output_padding,
     _floats(x)
     stride, padding, dilation, output_padding = (_each(n, dims) for n in (stride, padding, dilation, output_padding))
     kernel = weight.shape[2:]
-    space = list(range(3, 3 + dims))
     batch, channels = x.shape[:2]
-    x = e.reshape(x, (batch, groups, channels // groups, *x.shape[2:]))
+    # An axis of groups stands in front of the channels, unless there is one group.
+    grouped = () if groups == 1 else (groups,)
+    space = list(range(len(grouped) + 2, len(grouped) + 2 + dims))
+    x = e.reshape(x, (batch, *grouped, channels // groups, *x.shape[2:]))
     if transposed:
-        weight = e.reshape(weight, (groups, channels // groups, *weight.shape[1:]))
-        weight = e.permute(weight, [0, 2, 1, *space])
+        weight = e.reshape(weight, (*grouped, channels // groups, *weight.shape[1:]))
+        weight = e.permute(weight, [*range(len(grouped)), len(grouped) + 1, len(grouped), *space])
         weight = Value(e.raw("flip", (weight,), f"dims {space}"), weight.dtype, weight.shape)
         reach = [d * (n - 1) - p for d, n, p in zip(dilation, kernel, padding)]
         clauses = {"low": reach, "high": [r + o for r, o in zip(reach, output_padding)], "base_dilation": stride}
     else:
-        weight = e.reshape(weight, (groups, weight.shape[0] // groups, *weight.shape[1:]))
+        weight = e.reshape(weight, (*grouped, weight.shape[0] // groups, *weight.shape[1:]))
         clauses = {"strides": stride, "low": padding, "high": padding}
     clauses["dilation"] = dilation
-    text = "groups " + " ".join(f"{name} {list(numbers)}" for name, numbers in clauses.items())
+    text = " ".join(["groups"] * len(grouped) + [f"{name} {list(numbers)}" for name, numbers in clauses.items()])
     to = wide(x.dtype)
-    shape = (batch, groups, c.shape[1] // groups, *c.shape[2:])
+    shape = (batch, *grouped, c.shape[1] // groups, *c.shape[2:])
     y = Value(e.raw("convolution", (x, weight), f"{text} to {to}"), to, shape)
     y = e.reshape(y, c.shape)
     if bias is not None:
