@@ -173,6 +173,8 @@ pub(super) struct Body {
     pub named: Mask,
     /// The axes of `named` that are never longer than `extents` says.
     pub longest: Mask,
+    /// True if roots whose windows compute what they read share no loop nest.
+    pub windows_apart: bool,
     /// The lengths of named extents, if windows touch parts of inputs.
     bindings: Option<Bindings>,
 }
@@ -390,6 +392,12 @@ impl Body {
     /// The number of elements of an iteration space.
     pub fn elements(&self, space: Mask) -> u64 {
         bits(space).fold(1u64, |n, axis| n.saturating_mul(self.extents[axis]))
+    }
+    /// True for a window that computes what it reads.
+    pub fn computes_in_window(&self, index: u32) -> bool {
+        let node = &self.nodes[index as usize];
+        let mut sources = node.sources.iter().filter_map(Source::node);
+        node.touches.is_some() && sources.any(|p| self.nodes[p as usize].is_unwalked())
     }
     /// The bytes of `input` that loads of these regions touch; each byte counts once.
     pub fn touched(&self, mut regions: Vec<Region>, input: &Input) -> u64 {

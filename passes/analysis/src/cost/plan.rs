@@ -255,41 +255,22 @@ pub fn plan_with(
         return Err(Refusal::CallAlone { op });
     }
     let (target, limits) = (&model.target, &model.limits);
-    let body = Body::build(ir, ops, axes, &model.bindings, limits, copies)?;
+    let mut body = Body::build(ir, ops, axes, &model.bindings, limits, copies)?;
     if is_view(ir, ops) {
         return Ok(view(ir, ops, copies));
     }
-    let mut tiles = tiles(&body);
-    let all = tiles.pop().map(|all| evaluate(&body, all, target));
-    // If the union of all sets moves each byte once, sets with results that cross between sweeps move more and are
-    // dropped.
-    let once = all
-        .as_ref()
-        .is_some_and(|all| all.refusal.is_none() && all.billed() <= least(&body));
-    if once && model.objective != Objective::Time {
-        tiles.retain(|&tile| !crosses(&body, tile));
-    }
-    let choices = tiles.iter().map(|&tile| evaluate(&body, tile, target));
-    let mut choices: Vec<Choice> = choices.chain(all).collect();
-    // The sort is stable: among equal plans the smaller tile comes first.
-    choices.sort_by_key(|c| c.key(model.objective));
-    if model.objective == Objective::Bytes && !target.is_gpu() {
-        prefer_faster(&mut choices, target);
-    }
-    let fits = choices.iter().position(|c| c.refusal.is_none());
-    let mut better = choices.into_iter();
-    let rejected = better.by_ref().take(fits.unwrap_or(usize::MAX));
-    let mut rejected: Vec<Refusal> = rejected.filter_map(|c| c.refusal).collect();
-    let Some(Choice {
-        cost, tile, drafts, ..
-    }) = better.next()
-    else {
-        // The empty tile is always a candidate; if even it does not fit, its refusal is the reason.
-        let smallest = rejected
-            .iter()
-            .position(|r| matches!(r, Refusal::TileTooLarge { axes, .. } if axes.is_empty()));
-        return Err(rejected.swap_remove(smallest.unwrap_or(0)));
+    let (mut choice, mut rejected) = choose(&body, model)?;
+    let products = |choice: &Choice| {
+        let mut drafts = choice.drafts.iter();
+        drafts.any(|draft| iterates_product(ir, &body, draft, &model.bindings))
     };
+    if products(&choice) {
+        body.windows_apart = true;
+        (choice, rejected) = choose(&body, model)?;
+    }
+    let Choice {
+        cost, tile, drafts, ..
+    } = choice;
     if drafts.len() > limits.sweeps {
         let (sweeps, limit) = (drafts.len(), limits.sweeps);
         return Err(Refusal::TooManySweeps { sweeps, limit });
@@ -304,6 +285,81 @@ pub fn plan_with(
         cost,
         rejected,
     })
+}
+
+/// The best choice of resident axes, and the refusals of better ones that do not fit.
+fn choose(body: &Body, model: &Model) -> Result<(Choice, Vec<Refusal>), Refusal> {
+    let target = &model.target;
+    let mut tiles = tiles(body);
+    let all = tiles.pop().map(|all| evaluate(body, all, target));
+    // If the union of all sets moves each byte once, sets with results that cross between sweeps move more and are
+    // dropped.
+    let once = all
+        .as_ref()
+        .is_some_and(|all| all.refusal.is_none() && all.billed() <= least(body));
+    if once && model.objective != Objective::Time {
+        tiles.retain(|&tile| !crosses(body, tile));
+    }
+    let choices = tiles.iter().map(|&tile| evaluate(body, tile, target));
+    let mut choices: Vec<Choice> = choices.chain(all).collect();
+    // The sort is stable: among equal plans the smaller tile comes first.
+    choices.sort_by_key(|c| c.key(model.objective));
+    if model.objective == Objective::Bytes && !target.is_gpu() {
+        prefer_faster(&mut choices, target);
+    }
+    let fits = choices.iter().position(|c| c.refusal.is_none());
+    let mut better = choices.into_iter();
+    let rejected = better.by_ref().take(fits.unwrap_or(usize::MAX));
+    let mut rejected: Vec<Refusal> = rejected.filter_map(|c| c.refusal).collect();
+    match better.next() {
+        Some(choice) => Ok((choice, rejected)),
+        None => {
+            // The empty tile is always a candidate; if even it does not fit, its refusal is the reason.
+            let smallest = rejected
+                .iter()
+                .position(|r| matches!(r, Refusal::TileTooLarge { axes, .. } if axes.is_empty()));
+            Err(rejected.swap_remove(smallest.unwrap_or(0)))
+        }
+    }
+}
+
+/// True if the loop nest of a sweep would iterate a product of spaces that the axes of the whole group do not have. A
+/// sweep is lowered by itself: what the group connects elsewhere has axes of its own there.
+fn iterates_product(ir: &Ir, body: &Body, draft: &Draft, bindings: &Bindings) -> bool {
+    let roots = || draft.stores.iter().chain(&draft.keeps);
+    let computes = |&index: &u32| body.computes_in_window(index);
+    if roots().count() < 2 || !draft.body.iter().any(computes) {
+        return false;
+    }
+    let op = |index: &u32| body.nodes[*index as usize].op;
+    let results = |op: Op| ir.results(op).iter().copied();
+    let written: FxHashSet<Value> = roots().flat_map(|index| results(op(index))).collect();
+    let mut ops: Vec<Op> = draft.body.iter().map(op).collect();
+    let mut seen = FxHashSet::default();
+    ops.retain(|&op| seen.insert(op));
+    let inner = ops.iter().flat_map(|&op| results(op));
+    let copies = Copies {
+        hidden: inner.filter(|value| !written.contains(value)).collect(),
+        shown: written,
+    };
+    let Ok(axes) = Axes::build_with(ir, &ops, &copies) else {
+        return false;
+    };
+    let mut walked: FxHashSet<AxisId> = FxHashSet::default();
+    for &op in &ops {
+        let here = results(op).filter(|&value| !axes.is_unwalked(value));
+        walked.extend(here.flat_map(|value| axes.stored(value)));
+        walked.extend(axes.reduced(op));
+    }
+    let length = |axis: AxisId| {
+        let extent = axes.extent(axis);
+        extent.map_or(bindings.nominal, |extent| bindings.eval(extent))
+    };
+    let volume = walked
+        .into_iter()
+        .map(length)
+        .fold(1u64, u64::saturating_mul);
+    volume > body.elements(draft.space)
 }
 
 /// Moves the fastest choice for a CPU to the front among choices whose bytes are nearly the least. Bytes that a launch

@@ -10,6 +10,9 @@
 //! %a = sum %x dims [1] ; %b = sum %x dims [0] ; %g = %a * %x + %b * %x       sweeps: %a %b | %g
 //! ```
 //!
+//! A value that a part computes inside a window only connects axes of the group, and none of the part's own. `plan.rs`
+//! finds loop nests that would iterate such a product; then each root with such a window is alone (`windows_apart`).
+//!
 //! A loop nest of more axes serves a root only if none of these axes may be empty: nothing would be computed then. A
 //! root whose window reads a value of an earlier unit is alone: in memory, that value has no axes that connect two loop
 //! nests.
@@ -32,7 +35,7 @@ struct Closure {
     space: Mask,
     /// The values that it reads and computes.
     touched: Values,
-    /// True if a window in it reads a value of an earlier unit.
+    /// True if a window in it reads a value of an earlier unit, or computes what it reads where these are alone.
     alone: bool,
 }
 
@@ -142,6 +145,7 @@ impl Units<'_> {
                     Source::Node(p) => touch(p as usize),
                 }
             }
+            own.alone |= self.body.windows_apart && self.body.computes_in_window(index);
             for p in self.producers(index) {
                 if self.crosses(p, unit) {
                     own.alone |= node.touches.is_some();
