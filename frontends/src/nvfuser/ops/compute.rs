@@ -83,6 +83,11 @@ pub fn segment_set<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>
 pub fn choose<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let condition = args.value(0, &["condition", "a"])?;
     let (x, y) = (args.value(1, &["x", "b"])?, args.value(2, &["y", "c"])?);
+    if let Val::Tensor(tensor) = condition
+        && r.draft.dtype(*tensor) != DType::I1
+    {
+        return Err(Fault::form("has a condition that is no truth value"));
+    }
     let condition = r.typed(condition, DType::I1)?;
     let values = r.operands(&[x, y], Keep)?;
     let values = r.joined(vec![condition, values[0], values[1]])?;

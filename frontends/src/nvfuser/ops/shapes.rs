@@ -205,6 +205,16 @@ pub fn pad<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         Some(value) => value,
     };
     let dtype = r.draft.dtype(x);
+    let stated = match value {
+        Val::Tensor(value) => Some(r.draft.dtype(*value)),
+        Val::Number(_, stated) => *stated,
+        _ => None,
+    };
+    if stated.is_some_and(|stated| stated.is_complex() != dtype.is_complex()) {
+        return Err(Fault::form(
+            "has a value that is complex where its operand is not, or the reverse",
+        ));
+    }
     let value = r.typed(value, dtype)?;
     let x = without(r, x, &low, &high)?;
     for width in low.iter_mut().chain(&mut high) {
@@ -257,15 +267,13 @@ pub fn slice<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     let x = args.tensor(0, &["arg"])?;
     let starts = args.ints(1, &["start_indices"])?;
     let ends = known(args.shape(2, &["end_indices"])?)?;
-    if matches!(args.get(3, &["strides"]), Some(Val::List(_)))
-        && args
-            .ints(3, &["strides"])?
-            .iter()
-            .any(|stride| *stride != 1)
-    {
-        return Err(Fault::form("has strides other than 1"));
-    }
     let own = r.extents(x);
+    if matches!(args.get(3, &["strides"]), Some(Val::List(_))) {
+        let strides = args.ints(3, &["strides"])?;
+        if strides.len() != own.len() || strides.iter().any(|stride| *stride != 1) {
+            return Err(Fault::form("has strides other than a 1 for each axis"));
+        }
+    }
     if [starts.len(), ends.len()] != [own.len(); 2] || starts.iter().any(|n| *n < 0) {
         return Err(Fault::form(
             "needs a start and an end for each axis, none negative",
@@ -273,6 +281,9 @@ pub fn slice<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
     }
     let (mut first, mut dims) = (Vec::new(), Vec::new());
     for ((start, end), (own, dim)) in starts.iter().zip(ends).zip(own.iter().zip(r.draft.dims(x))) {
+        if matches!(end, Extent::Static(end) if end < *start as u64) {
+            return Err(Fault::form("has an end before its start"));
+        }
         let (start, extent) = match (own, end) {
             (Extent::Static(n), Extent::Static(end)) => {
                 let start = (*start as u64).min(*n);
@@ -356,6 +367,9 @@ pub fn iota<'s>(r: &mut Reader<'s>, args: &Args<'s>) -> Made<Vec<Val<'s>>> {
         match args.get(at, &[name]) {
             None | Some(Val::Nothing) => {}
             Some(Val::Number(number, _)) if number.float() == neutral => {}
+            Some(Val::Number(number, _)) if at == 2 && number.float() == 0.0 => {
+                return Err(Fault::form("has a step of 0"));
+            }
             Some(value) => {
                 let value = r.typed(value, dtype)?;
                 made = r.draft.make(def, &[made, value])?;
