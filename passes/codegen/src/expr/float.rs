@@ -96,4 +96,29 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         }
         sum
     }
+
+    /// Estrin's scheme: terms in pairs, and pairs of these. The longest chain of dependent steps is a logarithm of the
+    /// degree, for a multiplication more at each level. It rounds at other places than [`poly`](Self::poly), and farther
+    /// from the result.
+    pub fn poly_by_pairs(self, coefficients: &[f64]) -> Self {
+        let mut terms: Vec<Self> = coefficients
+            .chunks(2)
+            .map(|pair| match *pair {
+                [low, high] => self.float(high).fma(self, low),
+                _ => self.float(pair[0]),
+            })
+            .collect();
+        let mut power = self;
+        while terms.len() > 1 {
+            power = power * power;
+            terms = terms
+                .chunks(2)
+                .map(|pair| match *pair {
+                    [low, high] => high.fma(power, low),
+                    _ => pair[0],
+                })
+                .collect();
+        }
+        terms.pop().unwrap_or_else(|| self.float(0.0))
+    }
 }

@@ -30,10 +30,11 @@ fn erfc_of_magnitude<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     exp_of_sum(-square, lost, erfcx(a), Sign::Nonpositive)
 }
 
-/// `erfc(a)` for `a >= 1`, as precise as one minus it needs.
+/// `erfc(a)` of f32 for `a >= 1`, as precise as one minus it needs. It is less than a sixth, so that roundings here count
+/// little, and the chains of steps are kept short.
 fn erfc_to_f32_precision_of_one<'e, 'ctx>(a: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let a = a.except(a.gt(4.0), 4.0);
-    exp_within_range(-(a * a.poly(&c::ERFC_LOG_F32)))
+    exp_within_range(-(a * a.poly_by_pairs(&c::ERFC_LOG_F32)))
 }
 
 /// `erf(x)` for `|x| <= 1`.

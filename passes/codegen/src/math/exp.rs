@@ -196,10 +196,12 @@ fn between<'e, 'ctx>(x: Val<'e, 'ctx>, [low, high]: [f64; 2], sign: Sign) -> Val
     }
 }
 
-/// `e^x` for arguments for which the result and half of it are in the normal range.
+/// `e^x` of f32, less precise than `exp` and with shorter chains of steps, for arguments for which the result and half of
+/// it are in the normal range.
 pub(super) fn exp_within_range<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let (n, r) = reduce(x, Sign::Any);
-    exp_reduced(r) * n.power(x)
+    let all = [&[1.0, 1.0], &c::EXP_TAIL_F32[..]].concat();
+    r.poly_by_pairs(&all) * n.power(x)
 }
 
 /// `factor * e^(high + low)`, where `low` is a correction below the last bits of `high`, and `sign` is the sign of
