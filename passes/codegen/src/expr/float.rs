@@ -97,10 +97,13 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         sum
     }
 
-    /// Estrin's scheme: terms in pairs, and pairs of these. The longest chain of dependent steps is a logarithm of the
-    /// degree, for a multiplication more at each level. It rounds at other places than [`poly`](Self::poly), and farther
-    /// from the result.
+    /// Estrin's scheme but for the last step, which is Horner's: terms in pairs, and pairs of these. The longest chain of
+    /// dependent steps is a logarithm of the degree, for a multiplication more at each level. It rounds at other places
+    /// than [`poly`](Self::poly).
     pub fn poly_by_pairs(self, coefficients: &[f64]) -> Self {
+        let Some((&first, coefficients)) = coefficients.split_first() else {
+            return self.float(0.0);
+        };
         let mut terms: Vec<Self> = coefficients
             .chunks(2)
             .map(|pair| match *pair {
@@ -119,6 +122,9 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
                 })
                 .collect();
         }
-        terms.pop().unwrap_or_else(|| self.float(0.0))
+        match terms.pop() {
+            Some(rest) => rest.fma(self, first),
+            None => self.float(first),
+        }
     }
 }
