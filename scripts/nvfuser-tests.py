@@ -109,13 +109,7 @@ DIFFERENCES = {
         "not close",
     ),
     "places of equal elements: sorts are stable": (["test_correctness_argsort_int", "test_correctness_topk_int"], "not close"),
-    "accepted, though nvFuser refuses it: conditions that are no truth values": (["test_errors_where"], "DID NOT RAISE"),
-    "accepted, though nvFuser refuses it: a value of `pad` of another type": (["test_errors_pad_complex"], "DID NOT RAISE"),
-    "accepted, though nvFuser refuses it: an end of `slice` before its start, more strides than axes": (
-        ["test_errors_slice"],
-        "DID NOT RAISE",
-    ),
-    "accepted, though nvFuser refuses it: a step of 0 of `iota`": (["test_errors_iota"], "DID NOT RAISE"),
+    "accepted, though nvFuser refuses it: an `iota` of floats from infinity on": (["test_errors_iota_float64"], "DID NOT RAISE"),
 }
 
 
