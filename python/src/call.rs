@@ -33,7 +33,7 @@ pub struct Call<'c, 'py> {
     on_gpu: Vec<DeviceMemory>,
     /// Results that are copied at the end.
     back: SmallVec<[Back; 2]>,
-    /// Those that have been copied.
+    /// The results that have been copied.
     copied_back: SmallVec<[usize; 2]>,
     /// The memory of results that are written where they stay.
     taken: SmallVec<[Range<usize>; 4]>,
@@ -328,8 +328,13 @@ impl Plan {
     }
 }
 
-/// Starts a recorded run on a stream.
-pub fn launch(graph: &mut CudaGraph, stream: u64) -> Result<(), fuser::Error> {
+/// Starts a recorded run on a stream, and waits for it on the GPU that is given.
+pub fn launch(graph: &mut CudaGraph, stream: u64, wait: Option<&Gpu>) -> Result<(), fuser::Error> {
     // SAFETY: whoever has the graph keeps its arrays alive; the stream is the caller's word.
-    Ok(unsafe { graph.launch(stream) }?)
+    unsafe { graph.launch(stream) }?;
+    match wait {
+        // SAFETY: likewise.
+        Some(gpu) => Ok(unsafe { gpu.device().wait_for(stream) }?),
+        None => Ok(()),
+    }
 }

@@ -62,8 +62,8 @@ struct Wishes<'a, 'py> {
     recorded: bool,
 }
 
-/// A recorded run, and the memory that it reads.
-type Graph = (CudaGraph, Vec<DeviceMemory>);
+/// A recorded run, the memory that it reads, and whether libraries order the work on all its arrays by their stream.
+type Graph = (CudaGraph, Vec<DeviceMemory>, bool);
 
 impl Compiled {
     pub fn new(inner: fuser::Compiled, program: fuser::Program, options: fuser::Options) -> Self {
@@ -216,20 +216,17 @@ impl Compiled {
     }
 
     /// The stream on which the library of the first array on the GPU works now; else the GPU's own.
-    fn stream(&self, inputs: &[Array<'_>]) -> u64 {
+    fn stream<'a, 'py: 'a>(&self, arrays: impl Iterator<Item = &'a Array<'py>>) -> u64 {
         let own = self.inner.own_stream();
         let Some(gpu) = self.inner.gpu() else {
             return own;
         };
-        let mut tables = inputs
-            .iter()
-            .filter(|array| array.on_gpu)
-            .filter_map(|array| {
-                let Library::Table(table) = array.library else {
-                    return None;
-                };
-                crate::dlpack::current_stream(table, gpu.number() as i32)
-            });
+        let mut tables = arrays.filter(|array| array.on_gpu).filter_map(|array| {
+            let Library::Table(table) = array.library else {
+                return None;
+            };
+            crate::dlpack::current_stream(table, gpu.number() as i32)
+        });
         tables.next().unwrap_or(own)
     }
 
@@ -305,7 +302,6 @@ impl Compiled {
         let mut shapes = Shapes::new();
         let reader = self.reader(known, wishes.stream);
         let inputs = self.arrays(objects, reader, wishes.unchecked, &mut shapes)?;
-        let stream = wishes.stream.unwrap_or_else(|| self.stream(&inputs));
         // The first array on the GPU, else the first array, determines the library of new results, and their place.
         let on_gpu = inputs.iter().position(|array| array.on_gpu);
         let first = on_gpu.or_else(|| {
@@ -338,6 +334,19 @@ impl Compiled {
         for asked in wishes.strides.into_iter().flatten() {
             shapes.push(asked.as_ref().map_or(-1, |strides| strides.len() as i64));
             shapes.extend(asked.iter().flatten().copied());
+        }
+        let arrays = || inputs.iter().chain(given.iter().flatten());
+        let stream = wishes.stream.unwrap_or_else(|| self.stream(arrays()));
+        // Libraries with a table order work and memory by their stream, and arrays of our own by that of the GPU.
+        let foreign = stream != self.inner.own_stream();
+        let ordered = arrays().all(|array| match array.library {
+            Library::Table(_) => true,
+            Library::Own => !foreign,
+            _ => !array.on_gpu,
+        });
+        if let Some(gpu) = self.inner.gpu().filter(|_| foreign && !ordered) {
+            let ready = py.detach(|| gpu.device().synchronize());
+            ready.map_err(|error| raised(py, &error.into()))?;
         }
         let (plan, shapes) = self.plan(py, &inputs, &given, wishes.strides, (shapes, stream))?;
         let mut call = Call::new(py, &plan, &inputs, &shapes, stream);
@@ -378,21 +387,16 @@ impl Compiled {
         }
         let mut graph = None;
         if wishes.recorded {
-            graph = Some(call.record()?);
+            let (recorded, memory) = call.record()?;
+            let tabled = |array: &Array<'_>| matches!(array.library, Library::Table(_));
+            let tabled = arrays().all(|array| tabled(array) || !array.on_gpu);
+            graph = Some((recorded, memory, tabled));
         } else {
             call.run()?;
             for copied in call.copied() {
                 self.count(copied);
             }
-            // Libraries with a table free memory in the order of their stream, and we in that of the GPU's own.
-            let foreign = stream != plan.program.own_stream();
-            let ordered = |array: &Array<'_>| match array.library {
-                Library::Table(_) => true,
-                Library::Own => !foreign,
-                _ => false,
-            };
-            let mut arrays = inputs.iter().chain(given.iter().flatten());
-            if arrays.any(|array| array.on_gpu && !ordered(array)) {
+            if on_gpu && !ordered {
                 call.wait()?;
             }
         }
@@ -504,12 +508,13 @@ impl Compiled {
             ..Wishes::default()
         };
         let (results, graph) = self.run(py, &objects, wishes)?;
-        let Some((graph, memory)) = graph else {
+        let Some((graph, memory, ordered)) = graph else {
             return Err(PyTypeError::new_err("a run that was not recorded"));
         };
         Ok(Recorded {
             inner: Arc::clone(&self.inner),
             graph: Mutex::new(graph),
+            ordered,
             results: PyTuple::new(py, results)?.unbind(),
             _arguments: PyTuple::new(py, objects)?.unbind(),
             _memory: memory,
@@ -608,6 +613,8 @@ impl Compiled {
 pub struct Recorded {
     inner: Arc<fuser::Compiled>,
     graph: Mutex<CudaGraph>,
+    /// True if all its arrays belong to libraries that order work by their stream.
+    ordered: bool,
     results: Py<PyTuple>,
     _arguments: Py<PyTuple>,
     _memory: Vec<DeviceMemory>,
@@ -615,8 +622,8 @@ pub struct Recorded {
 
 #[pymethods]
 impl Recorded {
-    /// Starts the run on a stream, as calls of the program have it; on the GPU's own stream where none is given, and then
-    /// waits for it.
+    /// Starts the run on a stream, as calls of the program have it, and on the GPU's own where none is given. Then it waits
+    /// for the stream, unless all arrays belong to libraries that order their work by it.
     #[pyo3(signature = (*, stream=None))]
     fn __call__<'py>(
         &self,
@@ -627,16 +634,15 @@ impl Recorded {
         let asked = stream
             .map(|stream| crate::device::stream(stream))
             .transpose()?;
-        let (own, graph) = (self.inner.own_stream(), &self.graph);
+        let stream = asked.unwrap_or_else(|| self.inner.own_stream());
+        let waits = asked.is_none() || !self.ordered;
+        let gpu = self.inner.gpu().filter(|_| waits);
         let done = py.detach(|| -> Result<(), fuser::Error> {
-            crate::call::launch(
-                &mut graph.lock().unwrap_or_else(PoisonError::into_inner),
-                asked.unwrap_or(own),
-            )?;
-            match (asked, self.inner.gpu()) {
-                (None, Some(gpu)) => Ok(gpu.device().synchronize()?),
-                _ => Ok(()),
+            if let Some(gpu) = gpu {
+                gpu.device().synchronize()?;
             }
+            let mut graph = self.graph.lock().unwrap_or_else(PoisonError::into_inner);
+            crate::call::launch(&mut graph, stream, gpu)
         });
         done.map_err(|error| raised(py, &error))?;
         let results = self.results.bind(py);

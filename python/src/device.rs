@@ -21,7 +21,7 @@ use crate::results::{self, Libraries};
 #[derive(Default)]
 struct Opened(Mutex<BTreeMap<usize, Gpu>>);
 
-/// Those of this process, which has one driver.
+/// The GPUs of this process, which has one driver.
 static OPENED: PyOnceLock<Opened> = PyOnceLock::new();
 
 /// The GPU that is named: `"cuda"`, `"cuda:1"`, or an object that prints so, such as a device of PyTorch. `None`

@@ -408,6 +408,9 @@ class LikeTorch(unittest.TestCase):
         x = numbers(3, 5)
         recorded = there.record(Tensor.of(x), 2)
         np.testing.assert_array_equal(recorded(stream=Library.handle.value)[0].numpy(), 2 * x)
+        own = there.record(fuser.to_device(x), 3)
+        np.testing.assert_array_equal(own(stream=Library.handle.value)[0].numpy(), 3 * x)
+        np.testing.assert_array_equal(there(fuser.to_device(x), 4, stream=Library.handle.value)[0].numpy(), 4 * x)
 
 
 class Refusals(unittest.TestCase):

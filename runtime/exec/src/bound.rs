@@ -54,7 +54,7 @@ pub trait BoundProgram: Send {
     /// Records a run on these addresses without executing it, to be started again and again by one call of the driver.
     ///
     /// # Errors
-    /// Those of [`start`](Self::start); a device that is no GPU; a program whose steps depend on data.
+    /// Errors of [`start`](Self::start); a device that is no GPU; a program whose steps depend on data.
     ///
     /// # Safety
     /// As for [`start`](Self::start), whenever the graph is launched.

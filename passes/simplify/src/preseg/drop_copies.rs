@@ -95,7 +95,8 @@ fn identity_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
 fn laid_out_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
     let ir = rw.ir();
     let (source, result) = (ir.operand(op, 0), ir.result(op, 0));
-    let Some(made) = made_near(ir, source, op).filter(|_| is_free(ir, op)) else {
+    let free = |made: &Op| is_free(ir, op) && ir.op_regions(*made).is_empty();
+    let Some(made) = made_near(ir, source, op).filter(free) else {
         return false;
     };
     let (given, wanted) = (ir.value_kind(source), ir.value_kind(result));
