@@ -301,12 +301,13 @@ def prepared(name, train):
     return module, inputs
 
 
-def measure(name, train, rounds):
+def measure(name, train, rounds, options):
     module, inputs = prepared(name, train)
     functions, compile_times, results = {}, {}, {}
     for kind, how in (("eager", None), ("inductor", "inductor"), ("fuser", backend)):
         torch._dynamo.reset()
-        run = module if how is None else torch.compile(module, backend=how)
+        more = {"options": options} if kind == "fuser" else {}
+        run = module if how is None else torch.compile(module, backend=how, **more)
         call = functions[kind] = calls(module, inputs, train, run)
         torch.manual_seed(1)
         begun = time.perf_counter()
@@ -360,6 +361,7 @@ def main():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--only", choices=["forward", "train"])
+    parser.add_argument("--products", choices=["torch", "fuser"], help="who computes products and convolutions in our pieces")
     parser.add_argument("--second-process", action="store_true")
     parser.add_argument("--first-call", choices=["inductor", "fuser"], help=argparse.SUPPRESS)
     given = parser.parse_args()
@@ -381,7 +383,7 @@ def main():
             if given.only not in (None, mode):
                 continue
             try:
-                times, first, right = measure(name, mode == "train", given.rounds)
+                times, first, right = measure(name, mode == "train", given.rounds, {"products": given.products} if given.products else {})
             except ImportError as error:
                 print(f"skipped {name}: {error}")
                 continue

@@ -521,6 +521,41 @@ class Indices(unittest.TestCase):
             check(self, aten.scatter_reduce.two, [x, 0, index, values((1, 5), F32, 4, special=False), reduce], **near)
 
 
+class Pools(unittest.TestCase):
+    FORMS = (
+        ((2, 3, 9, 11), 3, 2, 1), ((1, 1, 7, 7), 3, 1, 1, 2), ((2, 3, 10, 10), 3, 2, 1, 1, True), ((2, 3, 7, 9), [2, 3], [3, 2], [1, 1], 1, True),
+        ((3, 5, 5), 2, 1), ((1, 2, 1, 1), 1), ((2, 2, 17, 3), [5, 1], [4, 1], [2, 0]), ((0, 2, 5, 5), 2), ((1, 1, 4, 4), 2, 2, 1, 1, True),
+    )  # fmt: skip
+
+    def test_greatest_and_where(self):
+        for shape, kernel, *more in self.FORMS:
+            kernel, *more = (n if isinstance(n, (bool, list)) else [n, n] for n in (kernel, *more))
+            more = [n[0] if isinstance(n, list) and number == 3 else n for number, n in enumerate(more)]
+            for dtype in (F32, BF16):
+                x = values(shape, dtype, 1)
+                check(self, aten.max_pool2d_with_indices.default, [x, kernel, *more], what=f"{shape} {kernel} {more}")
+            lowest = torch.full(shape, -math.inf)
+            check(self, aten.max_pool2d_with_indices.default, [lowest, kernel, *more])
+            if len(shape) == 4:
+                check(self, aten.max_pool2d_with_indices.default, [x.contiguous(memory_format=torch.channels_last), kernel, *more])
+        check(self, aten.max_pool3d_with_indices.default, [values((2, 3, 5, 6, 7), F32, 1, special=False), [2, 3, 2], [2, 2, 1], [1, 1, 0]])
+
+    def test_averages(self):
+        near = {"ulps": 16, "scale": 24.0}
+        for shape, kernel, *more in self.FORMS:
+            dilation = more[2:3]
+            if dilation not in ([], [1]):
+                continue
+            kernel, *more = (n if isinstance(n, list) else [n, n] for n in (kernel, *more[:2]))
+            more = [*more, *([[], [0, 0]][len(more) :])]
+            for ceil in (False, True):
+                for counted in (False, True):
+                    for divisor in (None, 3):
+                        x = values(shape, F32, 1, special=False)
+                        check(self, aten.avg_pool2d.default, [x, kernel, *more, ceil, counted, divisor], **near)
+        check(self, aten.avg_pool3d.default, [values((2, 3, 5, 6, 7), F32, 1, special=False), [2, 3, 2], [2, 2, 1], [1, 1, 0], False, False], **near)
+
+
 class Small(torch.nn.Module):
     """Products, a normalization, an activation and a loss."""
 
@@ -595,6 +630,31 @@ def compare(case, made, wanted, tolerance=1e-6):
         torch.testing.assert_close(made, wanted, rtol=tolerance, atol=tolerance, equal_nan=True)
     else:
         case.assertEqual(made, wanted)
+
+
+class Cuts(unittest.TestCase):
+    def texts(self, f, *args, train=False):
+        """The programs of each graph that `f` becomes."""
+        torch._dynamo.reset()
+        before = len(graphs())
+        made = torch.compile(f, backend="fuser")(*args)
+        torch.testing.assert_close(made, f(*args))
+        if train:
+            made.sum().backward()
+        return [report.texts for report in graphs()[before:]]
+
+    def test_chains_run_where_they_are_read(self):
+        def f(x, a, b):
+            return (a * 3) @ b + (x.exp() * 2).tanh()
+
+        ((first, second),) = self.texts(f, torch.randn(8, 5), torch.randn(8, 7), torch.randn(7, 5))
+        self.assertEqual([f"fusion.{op} " in first for op in ("mul", "exp", "tanh")], [True, False, False])
+        self.assertTrue("exp" in second and "tanh" in second)
+
+    def test_factors_of_products_are_saved(self):
+        x, y, w = torch.randn(64, requires_grad=True), torch.randn(48, requires_grad=True), torch.randn(48, 5, requires_grad=True)
+        _, backward = self.texts(lambda x, y, w: (x[:, None] * y).exp() @ w, x, y, w, train=True)
+        self.assertNotIn("fusion.exp ", "".join(backward))
 
 
 class Traps(unittest.TestCase):

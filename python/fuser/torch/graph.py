@@ -2,8 +2,8 @@
 
 Nodes are judged one by one: a node whose lowering the compiler accepts may stand in a piece, each other one stays with torch, with the
 reason. Views and tensors of constants belong to whoever reads them. A piece is all nodes with the same number of torch's ops in sequence
-before them, so pieces are as few as the graph allows and never wait for each other in a circle. A node whose readers all stand in a later
-piece moves there where fewer bytes cross for it.
+before them, so pieces are as few as the graph allows and never wait for each other in a circle. Nodes whose readers stand in later pieces
+move there where fewer bytes cross.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import operator
 from dataclasses import dataclass, field
 from typing import Any
 
+import networkx
 import sympy
 import torch
 from torch.fx import Graph, Node
@@ -131,6 +132,9 @@ def _symbolic_order(shape, strides):
 
 
 CPU = torch.device("cpu")
+
+#: More bytes than any graph moves.
+NEVER = float("inf")
 
 
 def device_of(graph):
@@ -296,32 +300,79 @@ class Partition:
         return self.level.get(self.producer(root), 0)
 
     def sink(self):
-        """Moves nodes to later pieces where fewer bytes cross."""
-        readers = {}
+        """Moves nodes to later pieces where fewer bytes cross: a minimum cut for each piece, from the last on."""
+        readers: dict = {}
         for node in self.graph.nodes:
             for root in self.operands(node) if self.kind[node] in (COMPUTE, TORCH, "output") else ():
-                readers.setdefault(self.producer(root), []).append(node)
-        for node in reversed(self.graph.nodes):
-            if self.kind[node] != COMPUTE or not readers.get(node):
-                continue
-            if any(self.kind[r] != COMPUTE for r in readers[node]):
-                continue
-            target = min(self.level[r] for r in readers[node])
-            if target <= self.level[node]:
-                continue
-            saved = sum(map(size_of, tensors(node)))
-            added = sum(self._newly_crossing(root, node, target, readers) for root in self.operands(node))
-            if added < saved:
-                self.level[node] = target
+                readers.setdefault(root, []).append(node)
+        for target in range(max(self.level.values(), default=0), 0, -1):
+            movable = self._movable(target, readers)
+            if movable:
+                for node in self._moved(target, movable, readers):
+                    self.level[node] = target
 
-    def _newly_crossing(self, root, node, target, readers):
-        """The bytes that begin to cross if `node` moves to `target`."""
-        made = self.producer(root)
-        if self.kind[made] != COMPUTE:
-            return 0
-        others = [r for r in readers.get(made, ()) if r is not node]
-        crosses = any(self.kind[r] != COMPUTE or self.level[r] != self.level[made] for r in others)
-        return 0 if crosses else size_of(root.meta["val"])
+    def _values(self, node):
+        """What a node makes, as roots."""
+        return [node, *(u for u in node.users if self.kind[u] == ITEM)]
+
+    def _movable(self, target, readers):
+        """The computing nodes of earlier pieces that could run in the piece `target`."""
+        found = {}
+        for node in reversed(self.graph.nodes):
+            if self.kind[node] != COMPUTE or self.level[node] >= target:
+                continue
+            users = [r for value in self._values(node) for r in readers.get(value, ())]
+            late = {COMPUTE: target, TORCH: target + 1, "output": 0}
+            if users and all(r in found or self.level[r] >= late[self.kind[r]] for r in users):
+                found[node] = None
+        return found
+
+    def _moved(self, target, movable, readers):
+        """The nodes that run in the piece `target` when fewest bytes are written and read between pieces.
+
+        The network has an edge for each value that crosses, with its bytes: those on the side of the sink move.
+        """
+        flow = networkx.DiGraph()
+        early, late = "early", "late"
+        flow.add_nodes_from((early, late))
+
+        def pays(begin, end, size):
+            held = flow.get_edge_data(begin, end, {"capacity": 0})["capacity"]
+            flow.add_edge(begin, end, capacity=held + size)
+
+        values = [value for node in movable for value in self._values(node)]
+        values += [root for node in movable for root in self.operands(node)]
+        for value in dict.fromkeys(values):
+            made = self.producer(value)
+            size, own = size_of(value.meta["val"]), self.level[made]
+            stays = made if made in movable else early
+            users = readers.get(value, ())
+            computed = self.kind[made] == COMPUTE
+            among = [r for r in users if self.kind[r] == COMPUTE and (self.level[r] <= target)]
+            crosses = not computed or len(among) < len(users)
+            apart = any(self.level[r] != own for r in among)
+            if made in movable:
+                for reader in among:
+                    if reader in movable:
+                        flow.add_edge(reader, made, capacity=NEVER)
+                if apart and not crosses:
+                    pays(made, late, size)
+            for level in {self.level[r] for r in among if r in movable} - {own if computed else None}:
+                if not any(self.level[r] == level and r not in movable for r in among):
+                    # One read for all that stay in this piece.
+                    for reader in among:
+                        if self.level[reader] == level:
+                            flow.add_edge(reader, (value, level), capacity=NEVER)
+                    pays((value, level), late, size)
+            # One read for all that move, and the write if nothing else asks for it.
+            moving = [r if r in movable else late for r in among if r in movable or self.level[r] == target]
+            if stays is early and late in moving:
+                continue
+            flow.add_edge(stays, (value, target), capacity=size if crosses or apart else 2 * size)
+            for reader in moving:
+                flow.add_edge((value, target), reader, capacity=NEVER)
+        _, (_, far) = networkx.minimum_cut(flow, early, late)
+        return [node for node in movable if node in far]
 
 
 def size_of(val):

@@ -2,7 +2,8 @@
 
 The joint graph of forward and backward is a network: a value that the forward computes costs the bytes that saving it writes and reads, one
 that lies in memory anyway (an argument, what torch's ops give or take) costs the reading alone. Elementwise ops and views may be repeated in
-the backward; products, reductions, random numbers and all that torch runs may not. A minimum cut between these and the backward is what is
+the backward; products, reductions, random numbers and all that torch runs may not. What torch's ops in the backward read has to be written
+again if it is computed again. A minimum cut between these and the backward is what is
 saved. Graphs with checkpoints, named extents or effects are cut by torch's default partition.
 """
 
@@ -64,6 +65,9 @@ def choose(graph, info):
         flow.add_edge((node, 0), (node, 1), capacity=NEVER if node in written else cost(node, inside))
         if node.op == "placeholder" or not repeated(node):
             flow.add_edge(source, (node, 0), capacity=NEVER)
+        elif read_by_torch(node, inside):
+            # Torch reads it from memory, so that computing it again writes and reads it too.
+            flow.add_edge(source, (node, 0), capacity=2 * size_of(node.meta["val"]))
         for reader in readers:
             if reader in inside:
                 flow.add_edge((node, 1), (reader, 0), capacity=NEVER)
@@ -106,6 +110,24 @@ def repeated(node):
     if name not in ROWS or has_effect(node):
         return False
     return ROWS[name].kind in (VIEW, CONSTANT) or repeatable(name)
+
+
+def read_by_torch(node, inside):
+    """True if one of torch's ops in the backward reads a value that the forward computes."""
+    if node.op != "call_function" or is_view(node):
+        return False
+    stack = [node]
+    while stack:
+        for user in stack.pop().users:
+            if is_view(user):
+                stack.append(user)
+            elif user not in inside and user.op == "call_function" and str(user.target) not in ROWS and user.target is not operator.getitem:
+                return True
+    return False
+
+
+def is_view(node):
+    return node.op == "call_function" and str(node.target) in ROWS and ROWS[str(node.target)].kind == VIEW
 
 
 def cost(node, inside):

@@ -120,6 +120,12 @@ def wide(dtype):
     return "f32" if dtype in NARROW else dtype
 
 
+def each(numbers, dims):
+    """A number for each axis of a window, where one may stand for all."""
+    numbers = [numbers] if isinstance(numbers, int) else list(numbers)
+    return numbers * dims if len(numbers) == 1 else numbers
+
+
 def convert(e, x, to):
     """torch's conversion: floats to narrow integers go by way of i64, of which the low bits stay."""
     if x.dtype.startswith(("f", "bf")) and to in ("i8", "i16", "ui8"):

@@ -1,13 +1,9 @@
-"""Products, convolutions, attention and pools: rows for whole programs. In `torch.compile` torch's libraries compute them."""
+"""Products, convolutions, attention and sorts: rows for whole programs. In `torch.compile` torch's libraries compute them."""
 
 from __future__ import annotations
 
-import functools
-import itertools
-import math
-
 from ..emit import Unsupported, Value, dtype_of
-from .table import COMPUTE, Row, wide
+from .table import COMPUTE, Row, each, wide
 
 #: Rows that `fuser.torch.import_exported` has besides `ROWS`.
 WHOLE: dict[str, Row] = {}
@@ -98,7 +94,7 @@ def _heads(e, x, heads):
 def _(c, x, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
     e, dims = c.e, x.rank - 2
     _floats(x)
-    stride, padding, dilation, output_padding = (_each(n, dims) for n in (stride, padding, dilation, output_padding))
+    stride, padding, dilation, output_padding = (each(n, dims) for n in (stride, padding, dilation, output_padding))
     kernel = weight.shape[2:]
     batch, channels = x.shape[:2]
     # An axis of groups stands in front of the channels, unless there is one group.
@@ -123,55 +119,6 @@ def _(c, x, weight, bias, stride, padding, dilation, transposed, output_padding,
     if bias is not None:
         y = e.add(y, e.broadcast(e.cast(bias, to), y.shape, [1]))
     return _result(c, y)
-
-
-def _each(numbers, dims):
-    numbers = [numbers] if isinstance(numbers, int) else list(numbers)
-    return numbers * dims if len(numbers) == 1 else numbers
-
-
-def _windows(c, x, kernel, stride, padding, dilation, border, places):
-    """A tensor for each place of a window: what stands there in all windows."""
-    e, dims = c.e, len(kernel)
-    front = x.rank - dims
-    # A window of the last row may begin in the border that `ceil_mode` adds.
-    reach = [(n - 1) * s + d * (k - 1) + 1 for n, s, d, k in zip(places, stride, dilation, kernel)]
-    if not all(isinstance(n, int) for n in (*x.shape[front:], *places)):
-        raise Unsupported("windows along a named extent")
-    high = [max(r - n - p, p) for r, n, p in zip(reach, x.shape[front:], padding)]
-    x = e.pad(x, e.constant(border, x.dtype), [0] * front + list(padding), [0] * front + high)
-    for at in itertools.product(*map(range, kernel)):
-        starts = [0] * front + [a * d for a, d in zip(at, dilation)]
-        spans = [(n - 1) * s + 1 for n, s in zip(places, stride)]
-        part = e.slice(x, starts, [*x.shape[:front], *spans])
-        yield e.slice(part, [0] * x.rank, [*x.shape[:front], *places], [1] * front + list(stride))
-
-
-@row("aten.max_pool2d_with_indices.default", "aten.max_pool2d.default", "aten.max_pool1d.default")
-def _(c, x, kernel, stride=(), padding=0, dilation=1, ceil_mode=False):
-    dims = 1 if "1d" in str(c.node.target) else 2
-    kernel, padding, dilation = (_each(n, dims) for n in (kernel, padding, dilation))
-    stride = _each(stride, dims) if stride else kernel
-    if any(user.args[1:] == (1,) for user in c.node.users if len(c.vals) > 1):
-        raise Unsupported("the indices of a pool")
-    _floats(x)
-    places = c.shape[-dims:]
-    all_windows = _windows(c, x, kernel, stride, padding, dilation, -math.inf, places)
-    made = functools.reduce(c.e.maximum, all_windows)
-    return [made, None] if len(c.vals) > 1 else made
-
-
-@row("aten.avg_pool2d.default", "aten.avg_pool1d.default")
-def _(c, x, kernel, stride=(), padding=0, ceil_mode=False, count_include_pad=True, divisor_override=None):
-    e, dims = c.e, 1 if "1d" in str(c.node.target) else 2
-    kernel, padding = (_each(n, dims) for n in (kernel, padding))
-    stride = _each(stride, dims) if stride else kernel
-    if ceil_mode or (any(padding) and not count_include_pad and not divisor_override):
-        raise Unsupported("windows of different sizes")
-    _floats(x)
-    x = e.cast(x, wide(x.dtype))
-    total = functools.reduce(e.add, _windows(c, x, kernel, stride, padding, [1] * dims, 0.0, c.shape[-dims:]))
-    return _result(c, e.div(total, e.constant(divisor_override or math.prod(kernel), total.dtype)))
 
 
 @row("aten.sort.default", "aten.sort.stable")
