@@ -126,6 +126,7 @@ impl Nest {
         };
         let [mut rows, columns, terms] =
             roles.map(|list| list.into_iter().map(whole).collect::<Vec<Part>>());
+        let terms = in_chunks(terms, extent_of(&columns));
         rows.sort_by_key(|part| std::cmp::Reverse(part.own.strides[2]));
         let long = |part: &&Part| part.own.extent != 1;
         let digits = |which: usize, list: &[Part]| -> Vec<Digit> {
@@ -234,6 +235,49 @@ fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<P
         inner.push(Part { own, steps, ..part });
     }
     [outer, inner].concat()
+}
+
+/// The fewest elements of a right factor whose features are taken in chunks, and the longest chunk. 512 filters of
+/// 512x3x3 on an image of 7x7 took 6.2 ms without chunks, and 5.4 with them (AMD EPYC, one thread).
+const CHUNKS: [usize; 2] = [1 << 16, 64];
+
+/// Terms in another order: where the places of the kernel lie inside the features in the right factor's memory, places
+/// follow each other within a chunk of features. Each cache line is then read in one go.
+fn in_chunks(mut terms: Vec<Part>, columns: usize) -> Vec<Part> {
+    let [least, most] = CHUNKS;
+    let Some((features, places)) = terms.split_last() else {
+        return terms;
+    };
+    let (own, step) = (features.own, features.own.strides[1]);
+    let inside = |part: &Part| part.own.extent > 1 && part.own.strides[1] < step;
+    let elements = columns.saturating_mul(extent_of(&terms));
+    let chunk = (1..=most.min(own.extent)).rev();
+    let chunk = chunk.clone().find(|&n| own.extent.is_multiple_of(n));
+    let Some(chunk) = chunk.filter(|&n| 2 * n > most && n < own.extent) else {
+        return terms;
+    };
+    if elements < least || !places.iter().any(inside) {
+        return terms;
+    }
+    let outer = Loop {
+        extent: own.extent / chunk,
+        strides: own.strides.map(|stride| stride * chunk),
+    };
+    let (outer, last) = (
+        Part {
+            own: outer,
+            ..*features
+        },
+        terms.len() - 1,
+    );
+    terms[last].own.extent = chunk;
+    terms.insert(0, outer);
+    terms
+}
+
+fn extent_of(parts: &[Part]) -> usize {
+    let extents = parts.iter().map(|part| part.own.extent);
+    extents.fold(1, usize::saturating_mul)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {
@@ -648,8 +692,7 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
                 factors,
                 result,
                 lines,
-            }
-            .turned();
+            };
         }
         let lines = |first: *const T, lines: usize, strides: [usize; 2]| Lines {
             first,
@@ -659,19 +702,20 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
         };
         let left = lines(a, of.m, of.left);
         let right = lines(b, of.n, [of.right[1], of.right[0]]);
-        let sides = Sides {
+        Sides {
             factors: [left, right].map(gemm::Factor::Strided),
             result,
             lines: of.result.map(Spread::Even),
-        };
-        sides.turned()
+        }
     }
 
-    /// The transposed product, if rows of the result are stored as columns.
-    fn turned(self) -> Self {
+    /// The transposed product, if rows of the result are stored as columns. Windows that `in_place` lets the kernel
+    /// read stay on the left: gathering them takes longer than storing sums apart.
+    fn turned(self, in_place: bool) -> Self {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);
+        let stays = in_place && matches!(a, gemm::Factor::Windows(_)) && a.in_place();
         match (rows.stride(), columns.stride()) {
-            (1, across) if across != 1 => Sides {
+            (1, across) if across != 1 && !stays => Sides {
                 factors: [b, a],
                 lines: [columns, rows],
                 ..self
@@ -712,26 +756,27 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
     /// # Safety
     /// All elements are there, and nobody else uses those of the result; `scratch` is as large as that of the product.
     unsafe fn run<K: Kernel<T> + Stores<K::Sum, O>>(
-        &self,
+        self,
         kernel: &K,
         scratch: *mut u8,
         mut other: impl FnMut(Sides<'a, T, O>),
     ) {
+        let sides = self.turned(K::IN_PLACE);
         let store = |first, size, sums| {
             // SAFETY: the caller's word.
-            unsafe { self.store::<_, K>(sums, first, size) };
+            unsafe { sides.store::<_, K>(sums, first, size) };
         };
         let other = |first: [usize; 2], count: [usize; 2]| {
             let [(down, rows), (across, columns)] =
-                [0, 1].map(|side| self.lines[side].from(first[side]));
+                [0, 1].map(|side| sides.lines[side].from(first[side]));
             other(Sides {
-                factors: [0, 1].map(|side| self.factors[side].lines(first[side], count[side])),
-                result: self.result.wrapping_add(down + across),
+                factors: [0, 1].map(|side| sides.factors[side].lines(first[side], count[side])),
+                result: sides.result.wrapping_add(down + across),
                 lines: [rows, columns],
             });
         };
         // SAFETY: the caller's word.
-        unsafe { gemm::product(kernel, self.factors, scratch, store, other) };
+        unsafe { gemm::product(kernel, sides.factors, scratch, store, other) };
     }
 }
 

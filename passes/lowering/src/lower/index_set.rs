@@ -1,8 +1,9 @@
 //! Index-set splitting: a loop with guards becomes several loops, in each of which every guard is known.
 //!
 //! A guard on one loop axis changes at two indices, its cuts. Between two cuts, the window of a cat or pad has a single
-//! active arm, and the nest computes no other. An axis inside the step is split into several loops. On an axis with a
-//! single index in each step, each range becomes a branch around the step.
+//! active arm, and the nest computes no other. An axis inside the step is split into several loops. If each step lies
+//! inside one range, because it has a single index or all cuts are multiples of its tile, each range becomes a branch
+//! around the step.
 //!
 //! ```text
 //! for i in 0..8                                           for i in 0..3 { store(load(a, i)) }
@@ -52,10 +53,9 @@ impl<'a> SweepLowering<'a> {
         };
         Some(Cow::Owned(window.where_known(known)))
     }
-    /// Emits the step once for each range of the axes whose steps are single indices, in branches.
+    /// Emits the step once for each range of the axes whose steps lie inside one range, in branches.
     pub(super) fn emit_step(&mut self) -> Result<(), Unsupported> {
-        let single = |l: &usize| !self.spec.loops[*l].has_inner();
-        let axes: Vec<usize> = self.outer_order().into_iter().filter(single).collect();
+        let axes = self.outer_order();
         self.emit_branches(&axes)
     }
     /// Branches on the ranges of `axes`, one axis after the other; the depth is bounded by the rank.
@@ -66,7 +66,7 @@ impl<'a> SweepLowering<'a> {
         let steps = self.flat.ops.iter().filter(|(_, p)| !self.is_hoisted(*p));
         let ops: Vec<Op> = steps.map(|(op, _)| *op).collect();
         let ranges = self.ranges(axis, &ops);
-        if ranges.len() < 2 {
+        if ranges.len() < 2 || !self.holds_steps(axis, &ranges) {
             return self.emit_branches(rest);
         }
         for range in &ranges {
@@ -77,7 +77,14 @@ impl<'a> SweepLowering<'a> {
         }
         Ok(())
     }
-    /// True if the current index of an axis lies in `range`.
+    /// True if each step of `axis` lies inside one of the ranges.
+    fn holds_steps(&self, axis: usize, ranges: &[Range]) -> bool {
+        let spec = &self.spec.loops[axis];
+        let step = spec.tile.max(1);
+        let aligned = |range: &Range| range.from.as_constant().is_some_and(|cut| cut % step == 0);
+        !spec.has_inner() || !self.is_one_step(axis) && ranges.iter().all(aligned)
+    }
+    /// True if the first index of a step lies in `range`.
     fn is_in(&mut self, axis: usize, range: &Range) -> Result<Value, Unsupported> {
         let at = self.k.index(self.base[axis]);
         let (none, extent) = (ExtentExpr::default(), &self.spec.loops[axis].extent);

@@ -31,17 +31,56 @@ const MAX_PARTS: i64 = 1024;
 /// The most parts where windows move along one axis alone. Beyond them, windows are rows of a skewed tensor.
 const MAX_PARTS_OF_AXIS: i64 = 8;
 
-/// A convolution that stays whole: operands are read as they lie, and the result is stored as it is read, else as the
-/// first operand if its channels are innermost.
+/// The fewest places of a kernel, and the fewest channels, for which a copy with channels innermost is read: 4 images
+/// of 64 channels of 56x56 and a kernel of 3x3 took 14.1 ms without it, and 12.4 with it (AMD EPYC, one thread).
+const MIN_COPIED: [i64; 2] = [4, 16];
+
+/// A convolution that stays whole: operands are read as they lie, the first one from a copy with channels innermost
+/// where that is faster. The result is stored as it is read, else as the first operand if its channels are innermost.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
+    copy_channels_inward(ir, op)?;
     // Any axis but that of batches may be the innermost one.
     let result = ir.result(op, 0);
     store_as_it_is_read(ir, op, ir.rank(result).saturating_sub(1));
     store_as_operand(ir, op);
     Ok(Vec::new())
+}
+
+/// Lets the convolution read a copy of its first operand with channels innermost. Windows then have runs of terms that
+/// are neighbors in memory, which micro-kernels read in place.
+fn copy_channels_inward(ir: &mut Ir, op: Op) -> Result<(), OpError> {
+    let (x, kernel) = (ir.operand(op, 0), ir.operand(op, 1));
+    let (Some(places), Some(order)) = (
+        space(ir, op, kernel),
+        ir.value_kind(x).as_tensor().map(|x| layout::order(ir, x)),
+    ) else {
+        return Ok(());
+    };
+    let channels = 1 + usize::from(is_grouped(ir, op));
+    let least = [
+        places.iter().product::<i64>(),
+        dims(ir, x)?
+            .get(channels)
+            .map_or(0, |dim| match dim.extent {
+                Extent::Static(length) => length as i64,
+                _ => 0,
+            }),
+    ];
+    if order.last() == Some(&channels) || least.iter().zip(MIN_COPIED).any(|(n, min)| *n < min) {
+        return Ok(());
+    }
+    let inner = 1..=channels;
+    let outer = (0..order.len()).filter(|axis| !inner.contains(axis));
+    let order: Vec<usize> = outer.chain(inner.clone()).collect();
+    let ty = layout::with(ir, ir.value_type(x), &order);
+    let mut b = Builder::before(ir, op);
+    let copy = b.value(&fusion::COPY, &[x], &[])?;
+    ir.set_value_type(copy, ty);
+    ir.set_operand(op, 0, copy);
+    Ok(())
 }
 
 /// Keeps channels innermost. A result that is returned or reshaped stays row-major, which its reader needs.
