@@ -2,10 +2,12 @@
 """A call of a small program, beside the same call of PyTorch and JAX.
 
 `relu(x * w)` on rows of 8 f32: `examples/call_overhead.rs` as a library calls it from Rust; PyTorch eager with results in memory that the caller holds, and
-compiled (`torch.compile`); JAX jitted, each call waited for. Each figure is the least of 30 rounds of at least 2 ms, in turns.
+compiled (`torch.compile`); JAX jitted, each call waited for. With the package `fuser` on the path the same from Python: on arrays of NumPy, as a backend of
+`torch.compile`, by `fuser.jax.jit`. Two backends of `torch.compile` say what torch itself takes: one returns a constant tensor, one a new empty tensor.
+Each figure is the least of 30 rounds of at least 2 ms, in turns.
 
     pip install torch jax numpy
-    scripts/calls-beside-python.py --threads 2 --rows 4 1024 16384
+    PYTHONPATH=target/python scripts/calls-beside-python.py --threads 2 --rows 4 1024 16384
 
 The peers are called from Python, which is a part of what a call of theirs takes, and how they are called. A peer that is not installed is left out, and said so.
 """
@@ -49,8 +51,44 @@ def torch_calls(threads, rows):
     def eager():
         torch.mul(x, w, out=y).relu_()
 
-    compiled = torch.compile(lambda x, w: torch.relu(x * w))
-    return {"torch eager": eager, "torch.compile": lambda: compiled(x, w)}
+    def backend(make):
+        def graph(module, inputs):
+            def call(args):
+                args.clear()
+                return [make()]
+
+            call._boxed_call = True
+            return call
+
+        return aot_autograd(fw_compiler=graph, inference_compiler=graph)
+
+    from torch._dynamo.backends.common import aot_autograd
+
+    backends = {"inductor": "inductor", "a constant": backend(lambda: y), "an empty tensor": backend(lambda: torch.empty(rows, 8))}
+    try:
+        import fuser.torch
+
+        backends["fuser"] = fuser.torch.backend
+    except ImportError as error:
+        print(f"skipped: {error}")
+
+    def compiled(backend):
+        torch._dynamo.reset()
+        run = torch.compile(lambda x, w: torch.relu(x * w), backend=backend)
+        return lambda: run(x, w)
+
+    return {"torch eager": eager} | {f"torch.compile, {name}": compiled(backend) for name, backend in backends.items()}
+
+
+def numpy_calls(threads, rows):
+    import fuser
+    import numpy
+
+    text = f"task.program @main(%x: tensor<{rows}x8xf32>, %w: tensor<8xf32>) -> tensor<{rows}x8xf32> {{\n"
+    text += f"  %b = fusion.broadcast %w dims [1] shape [{rows}, 8]\n  %m = fusion.mul %x, %b\n  %y = fusion.relu %m\n  task.return %y\n}}\n"
+    run = fuser.Program.parse(text).compile(threads=threads)
+    x, w = numpy.ones((rows, 8), "float32"), numpy.ones(8, "float32")
+    return {"Fuser, NumPy": lambda: run(x, w)}
 
 
 def jax_calls(threads, rows):
@@ -58,13 +96,20 @@ def jax_calls(threads, rows):
     import jax.numpy as jnp
 
     x, w = jax.random.normal(jax.random.key(0), (rows, 8)), jnp.ones(8)
-    f = jax.jit(lambda x, w: jax.nn.relu(x * w))
-    return {"JAX": lambda: f(x, w).block_until_ready()}
+    f = lambda x, w: jax.nn.relu(x * w)  # noqa: E731
+    calls = {"JAX": jax.jit(f)}
+    try:
+        import fuser.jax
+
+        calls["fuser.jax.jit"] = fuser.jax.jit(f)
+    except ImportError as error:
+        print(f"skipped: {error}")
+    return {name: lambda f=f: f(x, w).block_until_ready() for name, f in calls.items()}
 
 
 def peers(threads, rows):
     calls = {}
-    for make in (torch_calls, jax_calls):
+    for make in (numpy_calls, torch_calls, jax_calls):
         try:
             calls |= make(threads, rows)
         except ImportError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import Program
-from . import decompose, log, runtime
+from . import decompose, log, random, runtime
 from .graph import plan
 from .lower import ROWS
 from .lower.whole import WHOLE
@@ -24,7 +24,7 @@ class Options:
     `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
     bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu". `cache`: the folder that keeps compiled
     code between processes, the usual one where it is left out, none where it is `False`. `products`: who computes products and convolutions,
-    "torch" or "fuser".
+    "torch" or "fuser". `random`: who draws random numbers, likewise.
     """
 
     threads: int | None = None
@@ -32,6 +32,7 @@ class Options:
     skip: tuple[str, ...] = ()
     cache: str | os.PathLike[str] | bool | None = None
     products: str = "torch"
+    random: str = "torch"
 
     @classmethod
     def of(cls, given):
@@ -48,6 +49,7 @@ class Options:
             "recompute": not isinstance(recompute, bool),
             "skip": not all(isinstance(name, str) for name in given["skip"]),
             "products": given.get("products", "torch") not in ("torch", "fuser"),
+            "random": given.get("random", "torch") not in ("torch", "fuser"),
             "cache": not (cache is None or isinstance(cache, (str, os.PathLike, bool))),
         }
         for name in filter(wrong.get, wrong):
@@ -55,7 +57,7 @@ class Options:
         return cls(**given)
 
 
-_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "products": '"torch" or "fuser"', "cache": "a folder, True or False"}
+_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "products": '"torch" or "fuser"', "random": '"torch" or "fuser"', "cache": "a folder, True or False"}
 
 
 def backend(gm, example_inputs, *, options=None, **_):
@@ -71,7 +73,7 @@ def backend(gm, example_inputs, *, options=None, **_):
         fw_compiler=compile_as("forward"),
         bw_compiler=compile_as("backward"),
         inference_compiler=compile_as("inference"),
-        decompositions=decompose.table(),
+        decompositions=decompose.table() | (random.TABLE if options.random == "fuser" else {}),
         keep_inference_input_mutations=True,
         **more,
     )(gm, example_inputs)
@@ -100,6 +102,7 @@ def compile_graph(module, inputs, role, options):
     begun = time.perf_counter()
     wanted = log.enabled()
     try:
+        random.share_seed(module.graph)
         table = ROWS | WHOLE if options.products == "fuser" else ROWS
         cut = plan(module.graph, lambda node: skipped(node, options), lambda piece: make(piece, options), table)
         timing = Timing() if "timing" in wanted else None

@@ -16,9 +16,12 @@ import torch
 DTYPES = {
     torch.float64: "f64", torch.float32: "f32", torch.float16: "f16", torch.bfloat16: "bf16",
     torch.int64: "i64", torch.int32: "i32", torch.int16: "i16", torch.int8: "i8", torch.uint8: "ui8", torch.bool: "i1",
+    torch.complex64: "complex<f32>", torch.complex128: "complex<f64>",
 }  # fmt: skip
 FLOATS = {"f64", "f32", "f16", "bf16"}
 NARROW = {"f16", "bf16"}
+#: The types of the parts of complex numbers.
+PARTS = {"complex<f32>": "f32", "complex<f64>": "f64"}
 
 
 class Unsupported(Exception):
@@ -168,6 +171,8 @@ class Emitter:
 
     def constant(self, value, dtype):
         """A scalar of `dtype`, as torch makes it of a Python number."""
+        if dtype in PARTS:
+            return self.complex(*(self.constant(part, PARTS[dtype]) for part in (complex(value).real, complex(value).imag)))
         text = _literal(value, dtype)
         key = (text, dtype)
         if key not in self._constants:
@@ -198,6 +203,16 @@ class Emitter:
 
     def compare(self, a, b, predicate):
         return self.elementwise("compare", a, b, dtype="i1", clauses=f"predicate {predicate}")
+
+    def complex(self, real, imaginary):
+        return self.elementwise("complex", real, imaginary, dtype=f"complex<{real.dtype}>")
+
+    def part(self, op, z):
+        """A real number of a complex one: `real`, `imag` or `abs`."""
+        return self.elementwise(op, z, dtype=PARTS[z.dtype])
+
+    def parts(self, z):
+        return self.part("real", z), self.part("imag", z)
 
     def where(self, condition, then, otherwise):
         return self.elementwise("where", condition, then, otherwise, dtype=then.dtype)
@@ -297,6 +312,11 @@ class Emitter:
     def iota(self, dim, shape, dtype):
         return Value(self.raw("iota", (), f"dim {dim} shape {_list(shape)} of {dtype}"), dtype, shape)
 
+    def random(self, kind, seed, offset, shape, dtype):
+        """`uniform` or `normal`: numbers of a seed."""
+        name = self.raw(kind, (seed, self.constant(offset, "i64")), f"shape {_list(shape)} of {dtype}")
+        return Value(name, dtype, shape)
+
     # Reductions.
 
     def reduce(self, op, x, dims, keepdim=False, dtype=None, clauses=""):
@@ -311,7 +331,7 @@ class Emitter:
         clauses = f"dims {sorted(dims)} correction {correction}" + (" keepdim" if keepdim else "")
         names = self.many("var_mean", (x,), clauses, 2)
         shape = _reduced(x.shape, dims, keepdim)
-        return [Value(name, x.dtype, shape, x.repeated) for name in names]
+        return [Value(name, dtype, shape, x.repeated) for name, dtype in zip(names, (PARTS.get(x.dtype, x.dtype), x.dtype))]
 
     def along(self, op, x, dim, dtype=None, shape=None, clauses=""):
         """An op with the clause `dim`."""

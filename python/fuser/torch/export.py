@@ -10,7 +10,7 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from .. import Program
-from . import decompose
+from . import decompose, random
 from .emit import Emitter, Unsupported, extent, same, symbols
 from .graph import order_of, place_of, supported_tensor
 from .lower import ROWS, lowered
@@ -40,7 +40,8 @@ class Exported:
     """A model as a program: `program`, and `state`, the tensors of the model among its inputs, by their names in the model.
 
     A call takes what the model's `forward` takes and gives what that gives. Buffers that the model writes, such as caches and counts, are
-    overwritten in `state`, whose copies of them are its own; arguments that it writes are overwritten as well.
+    overwritten in `state`, whose copies of them are its own; arguments that it writes are overwritten as well. Random numbers are those of a
+    seed that each call draws from torch's generator: the input `seed` of the program.
     """
 
     def __init__(self, program, state, spec, arguments, fixed, ranges, writes):
@@ -51,7 +52,7 @@ class Exported:
         self._fixed = fixed
         #: The least and the greatest size of an axis of an argument.
         self._ranges = ranges
-        #: For each input the name in `state`, or the number of the argument.
+        #: For each input the name in `state`, or the number of the argument, or nothing for the seed of random numbers.
         self._arguments = arguments
         self._spec, self._compiled = spec, None
 
@@ -73,7 +74,7 @@ class Exported:
                 raise ValueError(f"the model was exported for sizes from {least} to {most} along axis {axis} of an argument, not {size}")
         if self._compiled is None:
             self.compile()
-        inputs = [self.state[key] if isinstance(key, str) else given[key] for key in self._arguments]
+        inputs = [random.draw() if key is None else self.state[key] if isinstance(key, str) else given[key] for key in self._arguments]
         with torch.no_grad():
             made = self._compiled(*inputs)
         made = list(made) if isinstance(made, (tuple, list)) else [made]
@@ -106,7 +107,8 @@ def import_exported(exported):
     for op in list(decompositions.keys()):
         if str(op) in _TABLE:
             decompositions.pop(op)
-    exported = exported.run_decompositions({**decompositions, **decompose.table()})
+    exported = exported.run_decompositions({**decompositions, **decompose.table(), **random.TABLE})
+    random.share_seed(exported.graph)
     graph, signature = exported.graph, exported.graph_signature
     emitter, made, state, arguments, bound = _Emitter(), {}, {}, [], {}
     fixed, ranges = {}, []
@@ -145,6 +147,9 @@ def import_exported(exported):
         elif node.op == "output":
             for spec, value in zip(signature.output_specs, node.args[0], strict=True):
                 results.append((spec, value))
+        elif node.target is torch.ops.fuser.seed.default:
+            made[node] = emitter.input("i64", (), None, node.name)
+            arguments.append(None)
         elif node.target is operator.getitem:
             made[node] = made[node.args[0]] and made[node.args[0]][node.args[1]]
         elif "val" in node.meta and isinstance(node.meta["val"], (torch.SymInt, int)):

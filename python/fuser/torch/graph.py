@@ -387,6 +387,8 @@ def size_of(val):
     return count * val.element_size()
 
 
+#: The namespaces of ops of which all that is seen is in their schemas and tags.
+OURS = ("aten", "prims", "fuser")
 _EFFECTS = ("_assert", "copy_", "print", "sym_constrain", "run_and_save_rng", "run_with_rng", "auto_functionalized", "with_effects")
 
 
@@ -397,7 +399,7 @@ def has_effect(node):
         schema = target._schema
         if schema.is_mutable or torch.Tag.nondeterministic_seeded in target.tags:
             return True
-        return any(word in schema.name for word in _EFFECTS) or target.namespace not in ("aten", "prims")
+        return any(word in schema.name for word in _EFFECTS) or target.namespace not in OURS
     if isinstance(target, torch._ops.HigherOrderOperator):
         return True
     return False

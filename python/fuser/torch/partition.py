@@ -15,9 +15,10 @@ import networkx
 import torch
 from torch._functorch import partitioners
 
-from .graph import has_effect, size_of
+from .graph import OURS, has_effect, size_of
 from .log import logger
 from .lower import CONSTANT, ROWS, VIEW, repeatable
+from .random import share_seed
 
 #: More bytes than any graph moves.
 NEVER = float("inf")
@@ -28,6 +29,7 @@ class NotOurs(Exception):
 
 
 def partition(joint, inputs, *, num_fwd_outputs, static_lifetime_input_indices=None, **more):
+    share_seed(joint.graph)
     try:
         node_info = partitioners.classify_nodes(joint, static_lifetime_input_indices or [], num_fwd_outputs)
         saved = choose(joint.graph, node_info)
@@ -96,7 +98,7 @@ def check(graph, forward):
             raise NotOurs("a write in the backward")
     for node in forward:
         if node.op == "call_function" and has_effect(node) and node.target is not torch.ops.aten.copy_.default:
-            if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace not in ("aten", "prims"):
+            if not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace not in OURS:
                 raise NotOurs(f"the op {node.target}")
 
 

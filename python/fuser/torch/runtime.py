@@ -17,6 +17,7 @@ from torch.utils._sympy.printers import PythonPrinter
 from .emit import extent
 from .graph import COMPUTE, INPUT, ITEM, TORCH, has_effect, order_of
 from .log import logger
+from .random import draw
 
 aten = torch.ops.aten
 
@@ -26,7 +27,7 @@ DIRECT = {
     aten.view.default: torch.Tensor.view, aten._unsafe_view.default: torch.Tensor.view, aten.expand.default: torch.Tensor.expand,
     aten.transpose.int: torch.transpose, aten.permute.default: torch.permute, aten.unsqueeze.default: torch.unsqueeze,
     aten.squeeze.dim: torch.squeeze, aten.select.int: torch.select, aten.convolution.default: torch.convolution,
-    operator.getitem: operator.getitem,
+    operator.getitem: operator.getitem, torch.ops.fuser.seed.default: draw,
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as KIND
 from torch._prims_common import elementwise_dtypes
 from torch.fx import map_arg
 
-from ..emit import NARROW, Unsupported, Value, dtype_of, extent, same
+from ..emit import NARROW, PARTS, Unsupported, Value, dtype_of, extent, same
 
 #: The op computes elements; it stands in one piece.
 COMPUTE = "compute"
@@ -77,7 +77,7 @@ class Context:
             return convert(self.e, x, dtype)
         if isinstance(x, sympy.Expr):
             return self.e.size(x, dtype)
-        if isinstance(x, (bool, int, float)):
+        if isinstance(x, (bool, int, float, complex)):
             return self.e.constant(x, dtype)
         raise Unsupported(f"an argument of type {type(x).__name__}")
 
@@ -127,7 +127,11 @@ def each(numbers, dims):
 
 
 def convert(e, x, to):
-    """torch's conversion: floats to narrow integers go by way of i64, of which the low bits stay."""
+    """torch's conversion: floats to narrow integers go by way of i64, of which the low bits stay. Complex numbers lose a part."""
+    if x.dtype in PARTS and to not in PARTS:
+        if to == "i1":
+            return e.compare(x, e.constant(0, x.dtype), "ne")
+        x = e.part("real", x)
     if x.dtype.startswith(("f", "bf")) and to in ("i8", "i16", "ui8"):
         x = e.cast(x, "i64")
     return e.cast(x, to)
@@ -153,7 +157,7 @@ def lowered(emitter, node, read, rows=ROWS):
 
 
 #: Elementwise ops by the modules that define them; reductions, normalizations and writes at indices are not repeated.
-_REPEATED = (".pointwise", ".shape")
+_REPEATED = (".pointwise", ".random", ".shape")
 
 
 def repeatable(name):
