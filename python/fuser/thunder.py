@@ -33,7 +33,7 @@ from thunder.extend import FUEL_LEVEL, FusionExecutor, register_executor
 from . import __version__
 from .torch import lower
 from .torch.backend import Options, make
-from .torch.emit import NARROW, Emitter, Unsupported, Value, dtype_of, same
+from .torch.emit import NARROW, PARTS, Emitter, Unsupported, Value, dtype_of, same
 from .torch.graph import accepted
 from .torch.lower.table import convert
 from .torch.lower.whole import WHOLE
@@ -351,7 +351,8 @@ def judge(bsym):
     for x in (*inputs, *outputs):
         if type(x) is not TensorProxy or x.device.type != "cpu":
             raise Unsupported(f"a {type(x).__name__} on {x.device.type}")
-        dtype_of(dtypes.to_torch_dtype(x.dtype))
+        if dtype_of(dtype := dtypes.to_torch_dtype(x.dtype)) in PARTS:
+            raise Unsupported(f"element type {str(dtype).removeprefix('torch.')}")
     if inputs:
         accepted(written([bsym], inputs, outputs))
     else:

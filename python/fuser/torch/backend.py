@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import Program
-from . import decompose, log, random, runtime
+from . import decompose, log, price, random, runtime
 from .graph import plan
 from .lower import ROWS
 from .lower.whole import WHOLE
@@ -24,14 +24,14 @@ class Options:
     `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
     bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu". `cache`: the folder that keeps compiled
     code between processes, the usual one where it is left out, none where it is `False`. `products`: who computes products and convolutions,
-    "torch" or "fuser". `random`: who draws random numbers, likewise.
+    "torch", "fuser", or for each the one that is "faster" here. `random`: who draws random numbers, "torch" or "fuser".
     """
 
     threads: int | None = None
     recompute: bool = True
     skip: tuple[str, ...] = ()
     cache: str | os.PathLike[str] | bool | None = None
-    products: str = "torch"
+    products: str = "faster"
     random: str = "torch"
 
     @classmethod
@@ -48,7 +48,7 @@ class Options:
             "threads": threads is not None and (type(threads) is not int or threads < 1),
             "recompute": not isinstance(recompute, bool),
             "skip": not all(isinstance(name, str) for name in given["skip"]),
-            "products": given.get("products", "torch") not in ("torch", "fuser"),
+            "products": given.get("products", "faster") not in ("torch", "fuser", "faster"),
             "random": given.get("random", "torch") not in ("torch", "fuser"),
             "cache": not (cache is None or isinstance(cache, (str, os.PathLike, bool))),
         }
@@ -57,7 +57,7 @@ class Options:
         return cls(**given)
 
 
-_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "products": '"torch" or "fuser"', "random": '"torch" or "fuser"', "cache": "a folder, True or False"}
+_WANTED = {"threads": "a number above 0", "recompute": "True or False", "skip": "names of ops", "products": '"torch", "fuser" or "faster"', "random": '"torch" or "fuser"', "cache": "a folder, True or False"}
 
 
 def backend(gm, example_inputs, *, options=None, **_):
@@ -103,7 +103,7 @@ def compile_graph(module, inputs, role, options):
     wanted = log.enabled()
     try:
         random.share_seed(module.graph)
-        table = ROWS | WHOLE if options.products == "fuser" else ROWS
+        table = ROWS if options.products == "torch" else ROWS | WHOLE
         cut = plan(module.graph, lambda node: skipped(node, options), lambda piece: make(piece, options), table)
         timing = Timing() if "timing" in wanted else None
         call = runtime.build(module, cut, timing)
@@ -121,6 +121,8 @@ def skipped(node, options):
     name = str(node.target)
     if name in options.skip or name.rpartition(".")[0] in options.skip:
         return "an option leaves it out"
+    if options.products == "faster" and name in WHOLE:
+        return price.reason(node, options.threads)
     return None
 
 

@@ -9,6 +9,7 @@ move there where fewer bytes cross.
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from dataclasses import dataclass, field
 from typing import Any
@@ -376,15 +377,20 @@ class Partition:
 
 
 def size_of(val):
-    """The bytes of a tensor; a named extent counts as it was when it was traced."""
-    if not isinstance(val, torch.Tensor):
-        return 0
-    count = 1
-    for n in val.shape:
-        if isinstance(n, torch.SymInt):
-            n = n.node.hint if n.node.has_hint() else 64
-        count *= int(n)
-    return count * val.element_size()
+    """The bytes of a tensor."""
+    return count_of(val) * val.element_size() if isinstance(val, torch.Tensor) else 0
+
+
+def count_of(val):
+    """The elements of a tensor."""
+    return math.prod(map(known, val.shape))
+
+
+def known(n):
+    """A length; a named extent counts as it was when it was traced."""
+    if isinstance(n, torch.SymInt):
+        n = n.node.hint if n.node.has_hint() else 64
+    return int(n)
 
 
 #: The namespaces of ops of which all that is seen is in their schemas and tags.

@@ -7,7 +7,7 @@ import math
 import torch
 from torch._prims_common import ELEMENTWISE_TYPE_PROMOTION_KIND as KIND
 
-from ..emit import FLOATS, NARROW, Unsupported, Value, dtype_of
+from ..emit import FLOATS, NARROW, PARTS, Unsupported, Value, dtype_of
 from .table import Context, convert, row
 
 FLOAT = KIND.INT_TO_FLOAT
@@ -61,16 +61,47 @@ def numeric(op, *xs):
 
 @pointwise("aten.sign.default", "aten.sgn.default", count=1)
 def _(e, x):
-    """The sign of NaN is 0."""
+    """The sign of NaN is 0; that of a complex number has its direction, and the length 1."""
     if x.dtype == "i1":
         return x
+    if x.dtype in PARTS:
+        length = e.part("abs", x)
+        return e.where(e.compare(length, one(e, length, 0), "eq"), one(e, x, 0), e.complex(*(e.div(part, length) for part in e.parts(x))))
     made = e.sign(x)
     return made if x.dtype not in FLOATS else e.where(e.elementwise("isnan", x, dtype="i1"), one(e, x, 0), made)
 
 
 @pointwise("aten.abs.default", count=1)
 def _(e, x):
+    if x.dtype in PARTS:
+        return e.part("abs", x)
     return x if x.dtype == "i1" else e.abs(x)
+
+
+# Complex numbers and their parts.
+
+
+@pointwise("aten.complex.default", count=2)
+def _(e, x, y):
+    return e.complex(x, y)
+
+
+@pointwise("aten.polar.default", count=2)
+def _(e, length, angle):
+    return e.complex(e.mul(length, e.cos(angle)), e.mul(length, e.sin(angle)))
+
+
+@pointwise("aten.angle.default", count=1, kind=FLOAT)
+def _(e, x):
+    if x.dtype in PARTS:
+        real, imaginary = e.parts(x)
+        return e.atan2(imaginary, real)
+    return e.where(e.compare(x, one(e, x, 0), "lt"), one(e, x, math.pi), e.where(e.compare(x, x, "ne"), x, one(e, x, 0)))
+
+
+@pointwise("aten.conj_physical.default", "aten._conj_physical.default", count=1)
+def _(e, x):
+    return e.conj(x) if x.dtype in PARTS else x
 
 
 # Rounding: integers are what they are.
@@ -91,9 +122,9 @@ def _(e, x):
 
 @row("aten.isnan.default", "aten.isinf.default", "aten.isfinite.default")
 def _(c, x):
-    if x.dtype not in FLOATS:
-        raise Unsupported(f"elements of {x.dtype}")
     name = str(c.node.target).split(".")[1]
+    if x.dtype not in FLOATS and (x.dtype not in PARTS or name == "isinf"):
+        raise Unsupported(f"elements of {x.dtype}")
     if name == "isinf":
         wide = c.e.cast(x, "f32") if x.dtype in ("f16", "bf16") else x
         return c.e.compare(c.e.abs(wide), c.e.constant(math.inf, wide.dtype), "eq")
@@ -208,10 +239,10 @@ def _(c, x, y):
 def _pow(e, x, y, exponent):
     """Exponents that torch computes by products and roots are computed so."""
     if exponent is not None and x.dtype != "i1" and float(exponent).is_integer() and 0 <= exponent <= 8:
-        if x.dtype in FLOATS and exponent > 3:
+        if exponent > 3 and (x.dtype in FLOATS or x.dtype in PARTS):
             return e.pow(x, y)
         return _power(e, x, int(exponent))
-    if x.dtype not in FLOATS:
+    if x.dtype not in FLOATS and x.dtype not in PARTS:
         raise Unsupported("powers of integers")
     if exponent == 0.5:
         return e.sqrt(x)
@@ -247,7 +278,7 @@ pointwise("aten.bitwise_not.default", count=1)(lambda e, x: e.not_(x))
 
 
 def _truth(c, x):
-    return c.e.cast(x, "i1") if isinstance(x, Value) else c.e.constant(bool(x), "i1")
+    return convert(c.e, x, "i1") if isinstance(x, Value) else c.e.constant(bool(x), "i1")
 
 
 @row("aten.logical_not.default")

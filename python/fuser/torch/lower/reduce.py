@@ -56,7 +56,7 @@ def _(c, x, dim=None, keepdim=False):
 
 
 def _truths(c, x, dim, keepdim, op):
-    made = c.e.reduce(op, c.e.cast(x, "i1"), _axes(c, x, dim), keepdim)
+    made = c.e.reduce(op, convert(c.e, x, "i1"), _axes(c, x, dim), keepdim)
     return c.e.cast(made, c.dtype)
 
 

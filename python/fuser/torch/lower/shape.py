@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import torch
 
-from ..emit import Unsupported, Value, extent, product, simple
+from ..emit import PARTS, Unsupported, Value, extent, product, simple
 from .table import CONSTANT, VIEW, convert, row
 
 view = lambda *names: row(*names, kind=VIEW)  # noqa: E731
 constant = lambda *names: row(*names, kind=CONSTANT)  # noqa: E731
+
+#: Windows of more parts are read at indices. Slices are faster, but the text grows with them.
+_BLOCKS = 8
 
 
 @view("aten.detach.default", "aten.alias.default")
@@ -105,6 +108,30 @@ def _(c, x, dim=0):
     return [c.e.squeeze(cut(c, x, dim, i, 1), [dim]) for i in range(len(c.vals))]
 
 
+@view("aten.unfold.default")
+def _(c, x, dim, size, step):
+    if not x.rank:
+        return cut(c, c.e.unsqueeze(x, 0), 0, 0, size)
+    dim %= x.rank
+    length, places = x.shape[dim], c.shape[dim]
+    if not all(isinstance(n, int) for n in (size, step, length, places)):
+        raise Unsupported("windows along a named extent")
+    e, blocks = c.e, -(-size // step)
+    if not blocks:
+        return e.broadcast(e.constant(0, x.dtype), c.shape)
+    if blocks <= _BLOCKS:
+        # Rows of `step` elements: a window is a row and parts of those behind it.
+        rows, high = places + blocks - 1, [0] * x.rank
+        high[dim] = max(rows * step - length, 0)
+        x = e.pad(cut(c, x, dim, 0, min(rows * step, length)), e.constant(0, x.dtype), [0] * x.rank, high)
+        x = e.reshape(x, x.shape[:dim] + (rows, step) + x.shape[dim + 1 :])
+        x = e.cat([cut(c, cut(c, x, dim, i, places), dim + 1, 0, min(step, size - i * step)) for i in range(blocks)], dim + 1)
+    else:
+        begin = e.mul(e.iota(0, [places, size], "i64"), e.constant(step, "i64"))
+        x = e.take(x, e.add(begin, e.iota(1, [places, size], "i64")), dim)
+    return e.permute(x, [axis for axis in range(x.rank) if axis != dim + 1] + [dim + 1])
+
+
 def _is_reshape(c, x, val, size, stride, offset):
     """True if strides name the elements of a dense row-major tensor in their order."""
     numbers = (*size, *stride, *x.shape, *val.stride())
@@ -128,6 +155,39 @@ def _(c, x, source, size, stride, offset=None):
     if not _is_reshape(c, x, c.node.args[0].meta["val"], size, stride, offset):
         raise Unsupported("strides that are no reshape")
     return c.e.reshape(convert(c.e, source, x.dtype), c.shape)
+
+
+# Complex numbers as pairs, and their parts.
+
+
+@view("aten.view_as_complex.default")
+def _(c, x):
+    return c.e.complex(*(c.e.squeeze(cut(c, x, x.rank - 1, i, 1), [x.rank - 1]) for i in (0, 1)))
+
+
+@view("aten.view_as_real.default")
+def _(c, x):
+    return c.e.cat([c.e.unsqueeze(part, x.rank) for part in c.e.parts(x)], x.rank)
+
+
+@view("aten.real.default", "aten.imag.default")
+def _(c, x):
+    return c.e.part(str(c.node.target).split(".")[1], x) if x.dtype in PARTS else x
+
+
+@view("aten._conj.default", "aten.conj.default")
+def _(c, x):
+    return c.e.conj(x) if x.dtype in PARTS else x
+
+
+@view("aten._neg_view.default")
+def _(c, x):
+    return c.e.neg(x)
+
+
+@view("aten.resolve_conj.default", "aten.resolve_neg.default")
+def _(c, x):
+    return x
 
 
 # Tensors from others.

@@ -1,8 +1,9 @@
-"""Products, convolutions, attention and sorts: rows for whole programs. In `torch.compile` torch's libraries compute them."""
+"""Products, convolutions, attention, transforms and sorts: rows for whole programs. In `torch.compile` torch's libraries compute them."""
 
 from __future__ import annotations
 
-from ..emit import Unsupported, Value, dtype_of
+from ..emit import Unsupported, Value, dtype_of, product
+from .shape import cut
 from .table import COMPUTE, Row, each, wide
 
 #: Rows that `fuser.torch.import_exported` has besides `ROWS`.
@@ -119,6 +120,54 @@ def _(c, x, weight, bias, stride, padding, dilation, transposed, output_padding,
     if bias is not None:
         y = e.add(y, e.broadcast(e.cast(bias, to), y.shape, [1]))
     return _result(c, y)
+
+
+def _transform(c, parts, dims, inverse=False):
+    """Transforms along some axes; an inverse one divides by the length."""
+    for dim in dims:
+        names = c.e.many("fft", parts, f"dim {dim}" + (" inverse" if inverse else ""), 2)
+        parts = [Value(name, x.dtype, x.shape) for name, x in zip(names, parts)]
+    return parts
+
+
+def _normalized(c, parts, shape, dims, mode, inverse=False):
+    """torch divides by the length, its root, or nothing, by `mode`."""
+    exponent, count = (1 if inverse else 0) - mode / 2, product([shape[d] for d in dims])
+    if exponent == 0:
+        return parts
+    if not isinstance(count, int):
+        raise Unsupported("a transform along a named extent")
+    return [c.e.mul(x, c.e.constant(count**exponent, x.dtype)) for x in parts]
+
+
+@row("aten._fft_c2c.default")
+def _(c, x, dims, mode, forward):
+    dims = [d % x.rank for d in dims]
+    return c.e.complex(*_normalized(c, _transform(c, c.e.parts(x), dims, not forward), x.shape, dims, mode, not forward))
+
+
+@row("aten._fft_r2c.default")
+def _(c, x, dims, mode, onesided):
+    dims = [d % x.rank for d in dims]
+    if onesided and not isinstance(c.shape[dims[-1]], int):
+        raise Unsupported("half of a transform along a named extent")
+    parts = _transform(c, [x, c.e.full(c.e.constant(0, x.dtype), x.shape)], dims[-1:])
+    parts = [cut(c, part, dims[-1], 0, c.shape[dims[-1]]) for part in parts]
+    return c.e.complex(*_normalized(c, _transform(c, parts, dims[:-1]), x.shape, dims, mode))
+
+
+@row("aten._fft_c2r.default")
+def _(c, x, dims, mode, length):
+    dims = [d % x.rank for d in dims]
+    if not isinstance(length, int):
+        raise Unsupported("a transform along a named extent")
+    # The other half of a line has the conjugates, from the end.
+    half, last = length // 2 + 1, dims[-1]
+    x = c.e.complex(*_transform(c, c.e.parts(x), dims[:-1], True))
+    rest = cut(c, x, last, 1, length - half)
+    rest = c.e.conj(Value(c.e.raw("flip", (rest,), f"dims [{last}]"), rest.dtype, rest.shape))
+    x = c.e.cat([cut(c, x, last, 0, half), rest], last)
+    return _normalized(c, _transform(c, c.e.parts(x), [last], True), c.shape, dims, mode, True)[0]
 
 
 @row("aten.sort.default", "aten.sort.stable")
