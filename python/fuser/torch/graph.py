@@ -306,26 +306,35 @@ class Partition:
         for node in self.graph.nodes:
             for root in self.operands(node) if self.kind[node] in (COMPUTE, TORCH, "output") else ():
                 readers.setdefault(root, []).append(node)
-        for target in range(max(self.level.values(), default=0), 0, -1):
-            movable = self._movable(target, readers)
+        # Nodes by the piece that they run in, or that runs right before them.
+        at: dict = {}
+        for node in self.graph.nodes:
+            if self.kind[node] in (COMPUTE, TORCH):
+                at.setdefault(self.level[node] - (self.kind[node] == TORCH), []).append(node)
+        for target in range(max(at, default=0), 0, -1):
+            movable = self._movable(target, at.get(target, ()), readers)
             if movable:
                 for node in self._moved(target, movable, readers):
                     self.level[node] = target
+                    at.setdefault(target, []).append(node)
 
     def _values(self, node):
-        """What a node makes, as roots."""
+        """The values of a node, as roots."""
         return [node, *(u for u in node.users if self.kind[u] == ITEM)]
 
-    def _movable(self, target, readers):
-        """The computing nodes of earlier pieces that could run in the piece `target`."""
-        found = {}
-        for node in reversed(self.graph.nodes):
-            if self.kind[node] != COMPUTE or self.level[node] >= target:
+    def _movable(self, target, there, readers):
+        """The computing nodes of earlier pieces that could run in the piece `target`: what is read there, and what only those read."""
+        found: dict = {}
+        late = {COMPUTE: target, TORCH: target + 1, "output": 0}
+        stack = [self.producer(root) for node in there for root in self.operands(node)]
+        while stack:
+            node = stack.pop()
+            if node in found or self.kind[node] != COMPUTE or self.level[node] >= target:
                 continue
             users = [r for value in self._values(node) for r in readers.get(value, ())]
-            late = {COMPUTE: target, TORCH: target + 1, "output": 0}
-            if users and all(r in found or self.level[r] >= late[self.kind[r]] for r in users):
+            if all(r in found or self.level[r] >= late[self.kind[r]] for r in users):
                 found[node] = None
+                stack += [self.producer(root) for root in self.operands(node)]
         return found
 
     def _moved(self, target, movable, readers):

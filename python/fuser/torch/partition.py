@@ -2,9 +2,9 @@
 
 The joint graph of forward and backward is a network: a value that the forward computes costs the bytes that saving it writes and reads, one
 that lies in memory anyway (an argument, what torch's ops give or take) costs the reading alone. Elementwise ops and views may be repeated in
-the backward; products, reductions, random numbers and all that torch runs may not. What torch's ops in the backward read has to be written
-again if it is computed again. A minimum cut between these and the backward is what is
-saved. Graphs with checkpoints, named extents or effects are cut by torch's default partition.
+the backward; products, reductions, random numbers and all that torch runs may not. A value that torch's ops in the backward read is written
+again if it is computed again. A minimum cut between these and the backward is what is saved. Graphs with checkpoints, named extents or
+effects are cut by torch's default partition.
 """
 
 from __future__ import annotations

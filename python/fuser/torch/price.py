@@ -1,7 +1,7 @@
 """The price of a product: by torch's libraries (MKL, oneDNN), or by Fuser in one piece with what stands around it.
 
 A process times two products and a convolution by both, once for each element type and number of threads, when a graph first has one: some
-10 ms. These figures and the shapes of a node say who is faster. A call of torch's costs `CALL` besides.
+20 ms for f32. These figures and the shapes of a node say who is faster. A call of torch's costs `CALL` besides.
 """
 
 from __future__ import annotations

@@ -98,6 +98,15 @@ def _named_like(kind):
     return make
 
 
+def _usual(make):
+    """A decomposition for torch's own generator; numbers of another one stay with torch."""
+
+    def run(*args, generator=None, **named):
+        return make(*args, **named) if generator is None and args[0].dtype.is_floating_point else NotImplemented
+
+    return run
+
+
 #: The decompositions.
 TABLE = {
     aten.rand.default: _named("uniform"),
@@ -105,11 +114,11 @@ TABLE = {
     aten.rand_like.default: _named_like("uniform"),
     aten.randn_like.default: _named_like("normal"),
     aten.native_dropout.default: _dropout,
-    aten.bernoulli.default: lambda p, *, generator=None: _below(p, p),
-    aten.bernoulli.p: lambda x, p=0.5, *, generator=None: _below(x, p),
-    aten.uniform.default: lambda x, low=0.0, high=1.0, *, generator=None: low + (high - low) * _like("uniform", x),
-    aten.normal_functional.default: lambda x, mean=0.0, std=1.0, *, generator=None: mean + std * _like("normal", x),
-    aten.exponential.default: lambda x, rate=1.0, *, generator=None: torch.log1p(-_like("uniform", x)) * (-1 / rate),
+    aten.bernoulli.default: _usual(lambda p: _below(p, p)),
+    aten.bernoulli.p: _usual(lambda x, p=0.5: _below(x, p)),
+    aten.uniform.default: _usual(lambda x, low=0.0, high=1.0: low + (high - low) * _like("uniform", x)),
+    aten.normal_functional.default: _usual(lambda x, mean=0.0, std=1.0: mean + std * _like("normal", x)),
+    aten.exponential.default: _usual(lambda x, rate=1.0: torch.log1p(-_like("uniform", x)) * (-1 / rate)),
 }
 
 
