@@ -715,6 +715,8 @@ class RandomByFuser(unittest.TestCase):
         run, x = self.compiled(f), torch.ones(40, 50)
         torch.manual_seed(5)
         first, other = run(x), run(x)
+        # Each op has numbers of its own.
+        self.assertFalse(torch.equal(*self.compiled(lambda: (torch.rand(40), torch.rand(40)))()))
         torch.manual_seed(5)
         for a, b, c in zip(first, run(x), other):
             self.assertTrue(torch.equal(a, b))
@@ -749,6 +751,12 @@ class RandomByFuser(unittest.TestCase):
         first, made = self.compiled(f)(x)
         (gradient,) = torch.autograd.grad(made.sum(), weight)
         torch.testing.assert_close(gradient, first.t() @ ((made != 0) * 2.0))
+        # A seed that is drawn in the checkpoint is saved, not the state of the generator.
+        before = len(graphs())
+        made = self.compiled(lambda x: torch.utils.checkpoint.checkpoint(lambda x: F.dropout(x @ weight, 0.5), x, use_reentrant=False))(x)
+        (gradient,) = torch.autograd.grad(made.sum(), weight)
+        torch.testing.assert_close(gradient, x.t() @ ((made != 0) * 2.0))
+        self.assertEqual([name for name, _ in graphs()[before].left], ["fuser.seed.default"])
 
     def test_torch_runs_the_same_numbers(self):
         seed = torch.tensor(-(1 << 61) + 7)
@@ -1255,6 +1263,14 @@ class Prices(unittest.TestCase):
             self.assertEqual(cut(function, x, w, seconds=(1, 1)), 1)
         self.assertEqual(cut(h, x, w[:, :1], seconds=(1, 2)), 1)
         self.assertEqual(cut(h, x, w[:, :1, :2, :2], seconds=(2, 1)), 0)
+
+    def test_deterministic_algorithms_do_not_depend_on_time(self):
+        f = lambda x, w: (x * 2) @ w  # noqa: E731
+        torch.use_deterministic_algorithms(True)
+        try:
+            self.assertEqual(self.cut(f, torch.randn(5, 5), torch.randn(5, 5), seconds=((0, 0), (0, 1))), 1)
+        finally:
+            torch.use_deterministic_algorithms(False)
 
     def test_measuring_draws_no_numbers(self):
         torch.manual_seed(3)

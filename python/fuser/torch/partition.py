@@ -15,13 +15,10 @@ import networkx
 import torch
 from torch._functorch import partitioners
 
-from .graph import OURS, has_effect, size_of
+from .graph import NEVER, OURS, has_effect, size_of
 from .log import logger
 from .lower import CONSTANT, ROWS, VIEW, repeatable
 from .random import share_seed
-
-#: More bytes than any graph moves.
-NEVER = float("inf")
 
 
 class NotOurs(Exception):
@@ -145,7 +142,7 @@ def cost(node, inside):
 def in_memory(node, inside):
     """True if a value is in memory in any case: torch gives it or takes it, or the caller gets it."""
     root = node
-    while root.op == "call_function" and (str(root.target) in ROWS and ROWS[str(root.target)].kind == VIEW):
+    while is_view(root):
         root = root.args[0]
     if root.op in ("placeholder", "get_attr") or str(root.target) not in ROWS and root.target is not operator.getitem:
         return True
@@ -158,9 +155,8 @@ def in_memory(node, inside):
                 return True
             if user not in inside:
                 continue
-            name = str(user.target)
-            if name in ROWS and ROWS[name].kind == VIEW:
+            if is_view(user):
                 stack.append(user)
-            elif name not in ROWS and user.target is not operator.getitem:
+            elif str(user.target) not in ROWS and user.target is not operator.getitem:
                 return True
     return False

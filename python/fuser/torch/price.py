@@ -1,7 +1,8 @@
 """The price of a product: by torch's libraries (MKL, oneDNN), or by Fuser in one piece with what stands around it.
 
 A process times two products and a convolution by both, once for each element type and number of threads, when a graph first has one: some
-20 ms for f32. These figures and the shapes of a node say who is faster. A call of torch's costs `CALL` besides.
+30 ms each for f32. These figures and the shapes of a node say who is faster. A call of torch's costs `CALL` besides. Under
+`torch.use_deterministic_algorithms` torch computes all, as measured figures differ from process to process.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import torch
 from torch.utils._python_dispatch import _disable_current_modes
 
 from .. import Program
-from .emit import dtype_of
+from .emit import DTYPES, FLOATS, dtype_of
 from .graph import count_of, known
 
 aten = torch.ops.aten
@@ -33,7 +34,6 @@ FEW = 16
 #: Places of the kernel up to which a convolution of each channel by itself is a kernel of Fuser's: 256 channels of 1,024 and 4 places take
 #: 0.3 ms, torch 1.4; 96 channels of 56x56 and 9 places take 5.0 ms, torch 4.1 (torch 2.15, AMD EPYC, one thread).
 FEW_PLACES = 4
-FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 #: The number of the argument whose last axis has the terms.
 PRODUCTS = {
@@ -47,7 +47,8 @@ _LIBRARY = "torch's library computes it"
 def reason(node, threads):
     """A reason to leave an op of the rows for whole programs to torch, or nothing."""
     val, convolution = node.meta["val"], node.target is CONVOLUTION
-    if not (convolution or node.target in PRODUCTS) or val.device.type != "cpu" or val.dtype not in FLOATS:
+    ours = (convolution or node.target in PRODUCTS) and val.device.type == "cpu" and DTYPES.get(val.dtype) in FLOATS
+    if not ours or torch.are_deterministic_algorithms_enabled():
         return _LIBRARY
     threads = threads or torch.get_num_threads()
     if convolution:

@@ -14,7 +14,7 @@ import torch
 from torch.utils.checkpoint import CheckpointPolicy
 
 from .. import Program
-from .emit import Emitter, dtype_of
+from .emit import DTYPES, FLOATS, Emitter, dtype_of
 
 aten = torch.ops.aten
 
@@ -60,7 +60,7 @@ _CPU = torch.device("cpu")
 
 def _make(kind, shape, dtype, device):
     dtype, device = dtype or torch.get_default_dtype(), torch.device(device or "cpu")
-    if dtype not in (torch.float64, torch.float32, torch.float16, torch.bfloat16):
+    if DTYPES.get(dtype) not in FLOATS:
         return NotImplemented
     return getattr(torch.ops.fuser, kind)(torch.ops.fuser.seed(device=_CPU), 0, shape, dtype, device)
 

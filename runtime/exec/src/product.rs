@@ -124,9 +124,10 @@ impl Nest {
             own,
             steps: 1,
         };
+        let sizes = roles.each_ref().map(|list| extent(list));
         let [mut rows, columns, terms] =
             roles.map(|list| list.into_iter().map(whole).collect::<Vec<Part>>());
-        let terms = in_chunks(terms, extent_of(&columns));
+        let terms = in_chunks(terms, sizes[1].saturating_mul(sizes[2]));
         rows.sort_by_key(|part| std::cmp::Reverse(part.own.strides[2]));
         let long = |part: &&Part| part.own.extent != 1;
         let digits = |which: usize, list: &[Part]| -> Vec<Digit> {
@@ -242,18 +243,17 @@ fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<P
 const CHUNKS: [usize; 2] = [1 << 16, 64];
 
 /// Terms in another order: where the places of the kernel lie inside the features in the right factor's memory, places
-/// follow each other within a chunk of features. Each cache line is then read in one go.
-fn in_chunks(mut terms: Vec<Part>, columns: usize) -> Vec<Part> {
+/// follow each other within a chunk of features. Each cache line is then read in one go. `elements` counts those of the
+/// right factor.
+fn in_chunks(mut terms: Vec<Part>, elements: usize) -> Vec<Part> {
     let [least, most] = CHUNKS;
     let Some((features, places)) = terms.split_last() else {
         return terms;
     };
     let (own, step) = (features.own, features.own.strides[1]);
     let inside = |part: &Part| part.own.extent > 1 && part.own.strides[1] < step;
-    let elements = columns.saturating_mul(extent_of(&terms));
-    let chunk = (1..=most.min(own.extent)).rev();
-    let chunk = chunk.clone().find(|&n| own.extent.is_multiple_of(n));
-    let Some(chunk) = chunk.filter(|&n| 2 * n > most && n < own.extent) else {
+    let mut chunks = (most / 2 + 1..=most).rev();
+    let Some(chunk) = chunks.find(|&n| n < own.extent && own.extent.is_multiple_of(n)) else {
         return terms;
     };
     if elements < least || !places.iter().any(inside) {
@@ -273,11 +273,6 @@ fn in_chunks(mut terms: Vec<Part>, columns: usize) -> Vec<Part> {
     terms[last].own.extent = chunk;
     terms.insert(0, outer);
     terms
-}
-
-fn extent_of(parts: &[Part]) -> usize {
-    let extents = parts.iter().map(|part| part.own.extent);
-    extents.fold(1, usize::saturating_mul)
 }
 
 fn gcd(a: i64, b: i64) -> i64 {

@@ -77,7 +77,7 @@ impl<'a> SweepLowering<'a> {
         }
         Ok(())
     }
-    /// True if each step of `axis` lies inside one of the ranges.
+    /// True if each step of `axis`, which begins at a multiple of its tile, lies inside one of the ranges.
     fn holds_steps(&self, axis: usize, ranges: &[Range]) -> bool {
         let spec = &self.spec.loops[axis];
         let step = spec.tile.max(1);
