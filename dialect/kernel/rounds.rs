@@ -23,11 +23,8 @@ pub const MOST_ROUNDS: i64 = 8;
 /// Bytes of a thread's registers that may hold tiles: 64 of 255 registers; the others hold temporaries.
 const MOST_BYTES: u64 = 256;
 
-/// Registers of a multiprocessor, of every GPU: its threads share them.
-const REGISTERS: i64 = 1 << 16;
-
 /// The least number of registers of a thread for temporaries.
-const COMPUTING: i64 = 32;
+const COMPUTING: u64 = 32;
 
 /// The least share of busy threads, in eighths, for a loop of several warps that has a variable number of iterations or
 /// holds loops. With a smaller share, idle threads execute masked iterations that cost more than unrolling saves.
@@ -223,11 +220,12 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
-/// Bytes of a thread's registers that may hold tiles, in a block of `threads`. With more than 512 threads it is less
-/// than [`MOST_BYTES`].
-pub fn room(threads: i64) -> u64 {
-    let left = REGISTERS / threads.max(1) - COMPUTING;
-    MOST_BYTES.min(4 * left.max(0) as u64)
+/// Bytes of a thread's registers that may hold tiles, in a block of `threads` on a multiprocessor of `registers`: with
+/// 65,536 and more than 512 threads, less than [`MOST_BYTES`].
+pub fn room(registers: u64, threads: i64) -> u64 {
+    let threads = u64::try_from(threads).unwrap_or(1).max(1);
+    let left = (registers / threads).saturating_sub(COMPUTING);
+    MOST_BYTES.min(4 * left)
 }
 
 /// The threads of a block of `threads` that share the loop `op`: inside a group loop, the threads of a group.
@@ -264,8 +262,9 @@ pub fn around(ir: &Ir, op: Op) -> Option<Op> {
 }
 
 /// True if all tiles that groups of threads read, in the kernel with this entry block, fit into registers of the
-/// threads that alone access them. Tiles that groups only write are read after all groups.
-pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
+/// threads that alone access them, on a multiprocessor of `registers`. Tiles that groups only write are read after all
+/// groups.
+pub fn own_tiles(ir: &Ir, entry: Block, threads: i64, registers: u64) -> bool {
     let grouped = |op: Op| {
         let memory = ir.result(op, 0);
         let writes = |user| ir.is(user, &STORE) && ir.operand(user, 0) != memory;
@@ -274,7 +273,7 @@ pub fn own_tiles(ir: &Ir, entry: Block, threads: i64) -> bool {
     };
     let allocs = ir.block_ops(entry).filter(|&op| ir.is(op, &ALLOC));
     let mut allocs = allocs.filter(|&op| grouped(op));
-    let left = allocs.try_fold(room(threads), |left, alloc| {
+    let left = allocs.try_fold(room(registers, threads), |left, alloc| {
         left.checked_sub(own_memory(ir, alloc, threads)?.1)
     });
     left.is_some()

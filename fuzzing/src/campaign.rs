@@ -6,7 +6,7 @@ use std::fmt;
 
 use fuser::compile::{CompileOptions, Target, pipeline};
 use fuser_pass::Pipeline;
-use fuser_target::{A100, GENERIC, TINY, TINY_GPU};
+use fuser_target::{A100, GENERIC, Kind, TINY, TINY_GPU};
 
 use crate::generate::fusion::{self, Config};
 use crate::generate::{Case, Tier, tasks};
@@ -106,12 +106,12 @@ impl Variant {
     /// The compile options of a program; `options` gives those that the variant leaves open.
     pub fn options(&self, options: CompileOptions) -> CompileOptions {
         let target = options.target;
-        let tiny = match target.is_gpu() {
-            true => Some(TINY_GPU),
-            false => TINY.for_processor(target.processor),
+        let tiny = match target.kind {
+            Kind::Cpu => TINY.for_processor(target.processor),
+            Kind::Cuda | Kind::Hip => Some(TINY_GPU),
         };
         let mut target = tiny.filter(|_| self.tiny).unwrap_or(target);
-        target.masks = u64::from(self.masks && !target.is_gpu());
+        target.masks = u64::from(self.masks && target.abilities().vectors);
         CompileOptions {
             target,
             passes: self.front(),

@@ -109,7 +109,7 @@ impl Tally {
         self.segments += 1;
         let name = format!("{name} @{}", row.name);
         let (steps, elements) = (row.moved.steps, row.elements);
-        if !target.is_gpu() && steps > PASSES * elements {
+        if target.abilities().vectors && steps > PASSES * elements {
             let target = target.name;
             self.long.push(format!(
                 "{target}: {name}: {steps} steps for {elements} elements"

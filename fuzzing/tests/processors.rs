@@ -23,7 +23,7 @@ use fuser_ir::{DType, Ir};
 use fuser_runtime::{
     Axis, CpuProgram, HostTensor, LoadError, RunOptions, Runtime, RuntimeConfig, RuntimeError,
 };
-use fuser_target::{GENERIC, Target, processors};
+use fuser_target::{GENERIC, Kind, Target, processors};
 
 /// Fewer elements than any vector holds that schedules ask for on a CPU and more than half of them.
 const SCALAR: usize = 15;
@@ -55,7 +55,7 @@ fn input(dtype: DType, bytes: Vec<u8>) -> Input {
 
 /// The processors that code is made for.
 fn all_processors() -> Vec<&'static str> {
-    processors::names().collect()
+    processors::of(Kind::Cpu)
 }
 
 /// The program for each of the processors that this machine can be.

@@ -24,6 +24,7 @@ use fuser_interp::compare::Status;
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Ir};
 use fuser_runtime::{CopyTime, Inputs, copy_bandwidth};
+use fuser_target::Kind;
 use serde_json::Value;
 
 use crate::explorer::{self, Recorder};
@@ -145,11 +146,14 @@ fn with_target(mut config: Config) -> Exit {
         (Device::Cpu | Device::Interp, _) => None,
     };
     let name = config.target.name;
-    match (config.device, config.target.is_gpu()) {
-        (Device::Cpu, true) => {
+    match (config.device, config.target.kind) {
+        (Device::Cpu | Device::Cuda, Kind::Hip) => usage(&[format!(
+            "no device runs code for the target '{name}': fuser-translate writes it"
+        )]),
+        (Device::Cpu, Kind::Cuda) => {
             usage(&[format!("the target '{name}' is a GPU: give --device=cuda")])
         }
-        (Device::Cuda, false) if config.wanted.is_said() => usage(&[format!(
+        (Device::Cuda, Kind::Cpu) if config.wanted.is_said() => usage(&[format!(
             "the target '{name}' is no GPU, --device=cuda is one"
         )]),
         (Device::Cpu | Device::Interp, _) if config.any_address => {

@@ -689,7 +689,7 @@ fn bound(options: &CompileOptions, extents: &Explicit) -> CompileOptions {
 /// runs.
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 pub(crate) fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
-    if target.is_gpu() {
+    if target.kind == fuser_target::Kind::Cuda {
         return Ok(*target);
     }
     let found = compile::Target::for_device(capability.into());

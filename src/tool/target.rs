@@ -10,7 +10,7 @@ use fuser_ir::diag::CodeDef;
 use fuser_ir::span::Span;
 use fuser_ir::{Diagnostic, Place};
 use fuser_passes::targets::hint;
-use fuser_target::{Name, Target, text};
+use fuser_target::{Kind, Name, Target, text};
 
 use super::files::{self, Limit};
 use crate::compile::UNKNOWN_TARGET;
@@ -49,14 +49,13 @@ impl Wanted {
     }
     /// The processor of `--cpu`.
     pub fn processor(&mut self, value: &str) -> Result<(), String> {
-        let names = || fuser_target::processors::names();
-        self.processor = names().find(|known| *known == value);
+        let known = fuser_target::processors::of(Kind::Cpu);
+        self.processor = known.iter().copied().find(|known| *known == value);
         if self.processor.is_some() {
             return Ok(());
         }
-        let near = fuser_ir::suggest::nearest(value, names());
+        let near = fuser_ir::suggest::nearest(value, known.iter().copied());
         let near = near.map_or(String::new(), |n| format!("; did you mean '{n}'?"));
-        let known: Vec<&str> = names().collect();
         Err(format!(
             "unknown processor '{value}' (expected {}){near}",
             known.join(", ")

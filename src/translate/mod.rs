@@ -15,7 +15,7 @@ use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
 
-use fuser_target::A100;
+use fuser_target::{A100, Kind};
 
 use crate::compile::{self, CompileOptions, ProgressSink, Target};
 use crate::split::MAP;
@@ -57,11 +57,11 @@ fn with_target(config: Config) -> Exit {
     };
     let mut add = |name: &str, text: &str| sources.add(name, text);
     match config.wanted.target(default, &mut add) {
-        Ok(target) if config.emit == Emit::Ptx && !target.is_gpu() => {
-            let error = "'--emit=ptx' needs a GPU target: '--target=cuda:sm_90'";
+        Ok(target) if config.emit == Emit::Ptx && target.kind != Kind::Cuda => {
+            let error = "'--emit=ptx' needs a target of kind cuda: '--target=cuda:sm_90'";
             tool::usage(NAME, &[error.into()])
         }
-        Ok(target) if config.any_address && !target.is_gpu() => {
+        Ok(target) if config.any_address && !target.abilities().block_threads => {
             let error = "'--any-address' needs a GPU target: '--target=cuda:sm_90'";
             tool::usage(NAME, &[error.into()])
         }

@@ -122,7 +122,7 @@ fn all_processors_sum_in_one_order() {
         let text = program(&mut draw);
         std::fs::write(folder.path().join("p.fir"), &text).unwrap();
         let mut first: Option<(&str, Vec<Vec<u8>>)> = None;
-        for name in processors::names() {
+        for name in processors::of(fuser_target::Kind::Cpu) {
             let flags =
                 format!("p.fir --seed {number} --repeat 1 --no-cache --output-dir {name} --cpu");
             let output = run(&folder, &format!("{flags} {name}"));

@@ -19,6 +19,7 @@ mod passes;
 mod rust;
 mod source;
 mod tables;
+mod targets;
 
 use std::fmt;
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use fuser_target::processors;
+use fuser_target::{Kind, processors};
 
 use crate::Stats;
 use crate::campaign::{Effort, QUICK, THOROUGH};
@@ -131,8 +131,8 @@ impl Options {
             "--out" => self.out = value.into(),
             "--write" => self.write = Some(value.into()),
             "--cpu" => {
-                self.cpu =
-                    processors::known(value).ok_or_else(|| format!("`{value}` is no processor"))?;
+                self.cpu = processors::known(Kind::Cpu, value)
+                    .ok_or_else(|| format!("`{value}` is no processor"))?;
                 self.levels = vec![Level::new(value)?];
             }
             "--tier" => {

@@ -101,7 +101,8 @@ static MMA: Executor = Executor {
             [] => Err(Refusal::OtherType(product.dtype)),
             _ => Ok(()),
         };
-        Some(on_a_gpu(target).and(known).and(is_wide(product)))
+        let able = allowed_if(target.abilities().tensor_cores);
+        Some(able.and(known).and(is_wide(product)))
     },
 };
 
@@ -139,13 +140,13 @@ static SCATTER: Executor = Executor {
             return None;
         };
         // A kernel compares each element with the only index, and is fused with the ops around it.
-        if single && (!overwrites || target.is_gpu()) {
+        if single && (!overwrites || !target.abilities().routines) {
             return Some(Err(Refusal::OneUpdate));
         }
         let pairs = elements.saturating_mul(each);
-        let least = match target.is_gpu() {
-            true => pairs_in_launches(target, call.launches()),
-            false => 0,
+        let least = match target.abilities().routines {
+            true => 0,
+            false => pairs_in_launches(target, call.launches()),
         };
         Some(match pairs < least {
             true => Err(Refusal::FewPairs { pairs, least }),
@@ -171,7 +172,7 @@ static SORT: Executor = Executor {
             return None;
         };
         let least = ELEMENTS + u64::from(bits) / 2;
-        Some(match target.is_gpu() && length < least {
+        Some(match !target.abilities().routines && length < least {
             true => Err(Refusal::ShortLines { length, least }),
             false => Ok(()),
         })
@@ -204,14 +205,14 @@ pub fn takes_placed(target: &Target, allowed: &str) -> bool {
 }
 
 fn on_the_cpu(target: &Target) -> Result<(), Refusal> {
-    match target.is_gpu() {
-        true => Err(Refusal::OtherTarget),
-        false => Ok(()),
-    }
+    allowed_if(target.abilities().routines)
 }
 
-fn on_a_gpu(target: &Target) -> Result<(), Refusal> {
-    on_the_cpu(target).map_or(Ok(()), |()| Err(Refusal::OtherTarget))
+fn allowed_if(able: bool) -> Result<(), Refusal> {
+    match able {
+        true => Ok(()),
+        false => Err(Refusal::OtherTarget),
+    }
 }
 
 /// Refuses products that are bound by memory.

@@ -10,7 +10,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext};
 use fuser_target::text::{self, Fault, Wrong};
 use rustc_hash::FxHashMap;
 
-use fuser_target::{GENERIC, Target, table};
+use fuser_target::{GENERIC, Kind, Target, processors, table};
 
 /// The codes of these options.
 pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
@@ -149,7 +149,7 @@ pub fn hint(fault: &Fault) -> Option<String> {
             None => return Some(format!("targets are {}", list(table::names()))),
         },
         Wrong::Name(name, _) => {
-            let names = fuser_target::processors::names;
+            let names = || Kind::ALL.into_iter().flat_map(processors::of);
             match nearest(name, names()) {
                 Some(near) => near,
                 None => return Some(format!("processors are {}", list(names()))),
@@ -177,6 +177,7 @@ fn meant(name: &str) -> Option<&'static str> {
     let of = format!("cuda:sm_{digits}");
     let mut known = table::names();
     match lower.as_str() {
+        "amd" | "rocm" | "amdgpu" | "amdgcn" => known.find(|name| *name == "hip"),
         "gpu" | "nvidia" | "nvptx" | "nvptx64" | "ptx" => known.find(|name| *name == "cuda"),
         _ if capability && !digits.is_empty() => known.find(|name| *name == of),
         _ => {

@@ -168,11 +168,11 @@ pub fn from_f32<'e, 'ctx>(x: Val<'e, 'ctx>, elem: Elem) -> Val<'e, 'ctx> {
     }
 }
 
-/// Uses one instruction if the target has it. On GPUs (cvt.rn.bf16) it differs only for NaN, which it makes canonical.
+/// Uses one instruction if the target has it. On NVIDIA's GPUs (cvt.rn.bf16) it differs only for NaN, which it makes canonical.
 /// On x86 (vcvtneps2bf16) it differs only for subnormals; vectors that contain one take the integer path.
 fn bf16_from_f32<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let by_instruction = || x.round_to(Elem::Bf16).to_bits();
-    if x.emit().gpu {
+    if x.emit().gpu.is_some_and(|gpu| gpu.rounds_to_bf16()) {
         return by_instruction();
     }
     match x.subnormals_beside_bf16() {

@@ -1,7 +1,7 @@
 //! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that depends on LLVM.
 //!
 //! Reading order: [`llvm`] (on-demand loading of the library), [`target`] (targets), [`expr`] and [`memory`] (IR
-//! construction), [`math`] (elementary functions), [`convert`] (number formats), [`lower`] (kernels to code), `product`
+//! construction), [`gpu`] (families of GPUs), [`math`] (elementary functions), [`convert`] (number formats), [`lower`] (kernels to code), `product`
 //! (matrix products on a GPU). Then `byte_swaps` and `one_lane` (workarounds for LLVM's instruction selection),
 //! [`link`] and [`load`] (object code into the process), and [`cache`] (compiled kernels).
 //!
@@ -9,11 +9,13 @@
 //! constructs that LLVM cannot select are refused before LLVM sees them.
 #![deny(unsafe_code)]
 
-mod byte_swaps;
 pub mod cache;
 pub mod convert;
+pub mod cpu;
 pub mod error;
 pub mod expr;
+#[allow(unsafe_code)]
+pub mod gpu;
 #[allow(unsafe_code)]
 mod host;
 #[allow(unsafe_code)]
@@ -24,8 +26,6 @@ pub mod load;
 pub mod lower;
 pub mod math;
 pub mod memory;
-mod one_lane;
-mod product;
 mod strided;
 pub mod target;
 

@@ -9,7 +9,8 @@ use inkwell::module::Linkage;
 use inkwell::types::BasicType;
 use inkwell::values::{BasicValue, BasicValueEnum, InstructionValue, IntValue, PointerValue};
 
-use crate::expr::{Elem, Emit, PART, Val};
+use crate::cpu::x86::PART;
+use crate::expr::{Elem, Emit, Val};
 
 /// The address of element `index` (signed, in elements of `elem`) from `base`.
 pub fn element<'ctx>(

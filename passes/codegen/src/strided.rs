@@ -65,7 +65,7 @@ impl Lanes {
 
     /// True if vectors and shuffles take fewer instructions than single elements.
     fn are_near(self, emit: &Emit<'_>) -> bool {
-        !emit.gpu && self.stride <= self.count
+        !emit.has_threads() && self.stride <= self.count
     }
 }
 

@@ -1,5 +1,4 @@
-//! Targets: the host processor, x86-64 at each of its levels, AArch64, NVIDIA GPUs, and the LLVM target machines for
-//! them.
+//! Targets: the host processor, x86-64 at each of its levels, AArch64, GPUs, and the LLVM target machines for them.
 //!
 //! Names are checked against our own lists before LLVM sees them, because LLVM only warns about an unknown GPU on
 //! stderr and generates code for another one. Code for a level may be generated on any host;
@@ -7,7 +6,7 @@
 //! library call for each lane; below x86-64-v2, rounding too. `link` binds these calls.
 
 use fuser_target::processors::{self, AARCH64, NATIVE, X86_LEVELS};
-use fuser_target::table;
+use fuser_target::{Kind, table};
 use std::ffi::CStr;
 use std::sync::Once;
 
@@ -24,16 +23,12 @@ use inkwell::values::FunctionValue;
 use llvm_sys::support::LLVMParseCommandLineOptions;
 
 use crate::cache::Cache;
+use crate::cpu::x86::X86;
+use crate::cpu::{self, Processor, aarch64, architecture, has, x86};
 use crate::error::CodegenError;
-use crate::expr::X86;
+use crate::gpu::{Amdgpu, Gpu, Nvptx};
 use crate::host::{Host, host};
 use crate::llvm;
-use crate::{byte_swaps, one_lane};
-
-/// LLVM's name for any processor of an architecture, here AArch64.
-const LLVM_AARCH64: &str = "generic";
-
-const NVPTX_TRIPLE: &str = "nvptx64-nvidia-cuda";
 
 /// The target of code generation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +41,8 @@ pub enum Target {
     },
     /// An NVIDIA GPU, by architecture name (`sm_90`).
     Cuda { sm: String },
+    /// An AMD GPU, by LLVM's name (`gfx942`).
+    Hip { processor: &'static str },
 }
 
 /// Loads LLVM and initializes its backends. Cheap, and safe to repeat from any thread.
@@ -55,6 +52,7 @@ pub fn initialize() -> Result<(), CodegenError> {
     LlvmTarget::initialize_x86(&config);
     LlvmTarget::initialize_aarch64(&config);
     LlvmTarget::initialize_nvptx(&config);
+    LlvmTarget::initialize_amd_gpu(&config);
     ONCE.call_once(set_options);
     Ok(())
 }
@@ -105,8 +103,10 @@ impl Target {
         target: &fuser_target::Target,
         cache: Option<&dyn Cache>,
     ) -> Result<Self, CodegenError> {
-        if !target.is_gpu() {
-            return Target::cpu_with(target.processor, cache);
+        match target.kind {
+            Kind::Cpu => return Target::cpu_with(target.processor, cache),
+            Kind::Hip => return Target::hip(target.processor),
+            Kind::Cuda => {}
         }
         let known = fuser_target::Target::of_capability(target.capability);
         let capability = known.map_or(target.capability, |known| known.capability);
@@ -126,33 +126,18 @@ impl Target {
             return Ok(Self::aarch64());
         }
         let level = X86_LEVELS.iter().position(|(known, _)| *known == name);
-        let known: Vec<&str> = processors::names().collect();
-        level
-            .map(Self::x86_level)
-            .ok_or_else(|| unknown(name, &known))
+        let known = processors::of(Kind::Cpu);
+        level.map(x86::level).ok_or_else(|| unknown(name, &known))
     }
 
     /// An x86-64-v3 processor, which has 32-byte vectors.
     pub fn x86_64_v3() -> Self {
-        Self::x86_level(2)
-    }
-
-    fn x86_level(level: usize) -> Self {
-        let levels = &X86_LEVELS[..=level.min(X86_LEVELS.len() - 1)];
-        Target::Cpu {
-            triple: "x86_64-unknown-linux-gnu".into(),
-            cpu: levels.last().map_or(NATIVE, |(name, _)| name).into(),
-            features: turned_on(levels.iter().flat_map(|(_, added)| *added)),
-        }
+        x86::level(2)
     }
 
     /// Any AArch64 processor.
     pub fn aarch64() -> Self {
-        Target::Cpu {
-            triple: "aarch64-unknown-linux-gnu".into(),
-            cpu: AARCH64.0.into(),
-            features: turned_on(AARCH64.1),
-        }
+        aarch64::any()
     }
 
     /// The features that code for this CPU needs and the host lacks; empty if the code can run.
@@ -183,8 +168,25 @@ impl Target {
         Ok(target)
     }
 
-    /// True if this is a GPU.
-    pub fn is_gpu(&self) -> bool {
+    /// The AMD GPU of this name.
+    pub fn hip(name: &str) -> Result<Self, CodegenError> {
+        let processor = processors::known(Kind::Hip, name);
+        let known = || processors::of(Kind::Hip);
+        let processor = processor.ok_or_else(|| unknown(name, &known()))?;
+        Ok(Target::Hip { processor })
+    }
+
+    /// The instructions of its family, if this is a GPU.
+    pub fn gpu(&self) -> Option<&'static dyn Gpu> {
+        match self {
+            Target::Cpu { .. } => None,
+            Target::Cuda { .. } => Some(&Nvptx),
+            Target::Hip { .. } => Some(&Amdgpu),
+        }
+    }
+
+    /// True if elementary functions of f32 have approximations in the instruction set.
+    pub fn has_approximations(&self) -> bool {
         matches!(self, Target::Cuda { .. })
     }
 
@@ -206,21 +208,20 @@ impl Target {
                 let digits = sm.trim_matches(|c: char| !c.is_ascii_digit());
                 digits.parse().unwrap_or(0)
             }
-            Target::Cpu { .. } => 0,
+            Target::Cpu { .. } | Target::Hip { .. } => 0,
         }
     }
 
     /// The widest vector registers of a CPU, in bytes; for a GPU 16, the widest load.
     pub fn vector_bytes(&self) -> u32 {
         match self {
-            Target::Cuda { .. } => 16,
-            Target::Cpu { features, .. }
-                if has(features, "avx512f") && has(features, "avx512vl") =>
-            {
-                64
-            }
-            Target::Cpu { features, .. } if has(features, "avx2") => 32,
-            Target::Cpu { .. } => 16,
+            Target::Cuda { .. } | Target::Hip { .. } => 16,
+            Target::Cpu {
+                triple, features, ..
+            } => match architecture(triple) {
+                x86::NAME => x86::vector_bytes(features),
+                _ => 16,
+            },
         }
     }
 
@@ -229,13 +230,7 @@ impl Target {
         match self {
             Target::Cpu {
                 triple, features, ..
-            } if architecture(triple) == "x86_64" => Some(X86 {
-                sse41: has(features, "sse4.1"),
-                avx2: self.vector_bytes() == 32,
-                f16c: has(features, "f16c"),
-                avx512: avx512(features),
-                avx512bf16: avx512(features) && has(features, "avx512bf16"),
-            }),
+            } if architecture(triple) == x86::NAME => Some(X86::of(features)),
             _ => None,
         }
     }
@@ -246,49 +241,39 @@ impl Target {
                 true => Ok(()),
                 false => Err(unknown(sm, &gpus().collect::<Vec<_>>())),
             },
+            Target::Hip { processor } => Target::hip(processor).map(|_| ()),
             Target::Cpu { triple, .. } => match architecture(triple) {
-                "x86_64" | "aarch64" => Ok(()),
-                _ => Err(unknown(triple, &["x86_64", "aarch64", "sm_80 .. sm_120"])),
+                x86::NAME | aarch64::NAME => Ok(()),
+                _ => Err(unknown(
+                    triple,
+                    &[x86::NAME, aarch64::NAME, "sm_80 .. sm_120"],
+                )),
             },
         }
     }
 
     fn triple(&self) -> TargetTriple {
-        TargetTriple::create(match self {
-            Target::Cpu { triple, .. } => triple,
-            Target::Cuda { .. } => NVPTX_TRIPLE,
+        TargetTriple::create(match (self, self.gpu()) {
+            (_, Some(gpu)) => gpu.triple(),
+            (Target::Cpu { triple, .. }, _) => triple,
+            _ => "",
         })
     }
 
-    /// The processor in LLVM's terms: a name, features beyond that name, and the processor to tune for. On x86-64, the
-    /// name is that of a level: LLVM parses the feature list in each function, missing features included, at a cost
-    /// proportional to its length.
-    fn processor(&self) -> (&str, String, &str) {
-        let (triple, cpu, features) = match self {
-            Target::Cuda { sm } => return (sm, String::new(), ""),
+    /// The processor in LLVM's terms.
+    fn processor(&self) -> Processor<'_> {
+        match self {
+            Target::Cuda { sm } => (sm, String::new(), ""),
+            Target::Hip { processor } => (processor, String::new(), ""),
             Target::Cpu {
                 triple,
                 cpu,
                 features,
-            } => (triple, cpu, features),
-        };
-        if cpu == AARCH64.0 {
-            return (LLVM_AARCH64, features.clone(), LLVM_AARCH64);
+            } => match architecture(triple) {
+                x86::NAME => x86::processor(cpu, features),
+                _ => aarch64::processor(cpu, features),
+            },
         }
-        let reached = X86_LEVELS
-            .iter()
-            .take_while(|(_, added)| added.iter().all(|feature| has(features, feature)));
-        let reached: Vec<_> = reached.collect();
-        let level = reached.last().filter(|_| architecture(triple) == "x86_64");
-        let Some((level, _)) = level else {
-            return (cpu, features.clone(), cpu);
-        };
-        let of_level = |feature: &str| reached.iter().any(|(_, added)| added.contains(&feature));
-        let beyond = features.split(',').filter(|item| {
-            let feature = item.strip_prefix('+');
-            feature.is_some_and(|feature| !of_level(feature))
-        });
-        (level, beyond.collect::<Vec<_>>().join(","), cpu)
     }
 
     /// LLVM's machine for this target.
@@ -307,7 +292,7 @@ impl Target {
 
     /// Sets the attributes that code generation reads from functions rather than from the machine.
     pub fn mark(&self, context: &Context, function: FunctionValue<'_>) {
-        if self.is_gpu() {
+        if self.gpu().is_some() {
             return;
         }
         let (cpu, features, tuned) = self.processor();
@@ -335,50 +320,12 @@ pub fn gpus() -> impl Iterator<Item = &'static str> {
     table::names().filter_map(|name| name.strip_prefix("cuda:"))
 }
 
-/// LLVM's feature string with these features.
-fn turned_on<'a>(features: impl IntoIterator<Item = &'a &'a str>) -> String {
-    let features = features.into_iter().map(|feature| format!("+{feature}"));
-    features.collect::<Vec<_>>().join(",")
-}
-
-/// The first part of a triple.
-fn architecture(triple: &str) -> &str {
-    triple.split('-').next().unwrap_or_default()
-}
-
-/// True if an LLVM feature string turns `feature` on.
-fn has(features: &str, feature: &str) -> bool {
-    features
-        .split(',')
-        .any(|item| item.strip_prefix('+') == Some(feature))
-}
-
-/// True if an LLVM feature string has all AVX-512 features of x86-64-v4 that select code sequences.
-fn avx512(features: &str) -> bool {
-    let needed = ["avx512f", "avx512vl", "avx512dq"];
-    needed.iter().all(|feature| has(features, feature))
-}
-
 fn unknown(name: &str, known: &[&str]) -> CodegenError {
     CodegenError::UnknownTarget {
         name: name.into(),
         known: known.iter().map(|s| s.to_string()).collect(),
     }
 }
-
-/// The LLVM passes for CPU kernels. They replace `default<O3>`, which takes at least five times as long for code that
-/// is no faster. Kernels have no calls and no stack variables. Except for partial results, they never load stored
-/// values. Lowering already gives loops and addresses the form that other passes would (`lower/func/counted.rs`,
-/// `address.rs`). The purpose of each pass:
-///
-/// ```text
-/// licm         hoists loop-invariant computations, addresses above all
-/// early-cse    shares an index among all its accesses
-/// licm         keeps partial results of an unrolled loop in registers: their loads and stores leave the loop around it
-/// ```
-///
-/// Figures of each pass, and of passes left out: docs/performance.md.
-const CPU_PASSES: &str = "function(loop-mssa(licm),early-cse<memssa>,loop-mssa(licm))";
 
 /// The LLVM passes for GPUs: LLVM's own, and those that its backend adds. Alignment comes first: joined stores have one
 /// of two addresses.
@@ -397,17 +344,16 @@ impl Target {
         options.set_loop_vectorization(false);
         options.set_loop_interleaving(false);
         options.set_loop_slp_vectorization(false);
-        let passes = if self.is_gpu() {
-            GPU_PASSES
-        } else {
-            CPU_PASSES
+        let passes = match self.gpu() {
+            Some(_) => GPU_PASSES,
+            None => cpu::PASSES,
         };
         module
             .run_passes(passes, machine, options)
             .map_err(CodegenError::internal)?;
-        match self.is_gpu() {
-            true => byte_swaps::split(module),
-            false => one_lane::unmask(module),
+        match self.gpu() {
+            Some(gpu) => gpu.repair(module),
+            None => cpu::repair(module),
         }
     }
 }
@@ -420,7 +366,7 @@ pub fn emit_object(module: &Module<'_>, machine: &TargetMachine) -> Result<Vec<u
     Ok(buffer.as_slice().to_vec())
 }
 
-/// Assembly of an optimized module: the host's, or PTX.
+/// Assembly of an optimized module; PTX for NVIDIA's GPUs.
 pub fn emit_assembly(module: &Module<'_>, machine: &TargetMachine) -> Result<String, CodegenError> {
     let buffer = machine
         .write_to_memory_buffer(module, FileType::Assembly)

@@ -1,6 +1,8 @@
 //! Targets by name, object loading, and PTX of the whole math library.
 
 use fuser_codegen::expr::{Elem, Emit, Val};
+use fuser_codegen::gpu::Source;
+use fuser_codegen::gpu::amdgpu::other;
 use fuser_codegen::link::Loaded;
 use fuser_codegen::target::{self, Target};
 use fuser_codegen::{CodegenError, convert, math, memory};
@@ -8,6 +10,8 @@ use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::types::VectorType;
 use inkwell::values::PointerValue;
+
+use crate::support::ArrayFunction;
 
 #[test]
 fn unknown_names_are_errors_that_list_the_known() {
@@ -211,12 +215,89 @@ fn every_function_becomes_ptx() {
     }
 }
 
+/// Every function becomes code for AMD's GPUs and calls nothing outside. (What the loader would bind is reached by a
+/// global offset table.)
+#[test]
+fn every_function_becomes_code_of_amd() {
+    let target = Target::hip("gfx942").unwrap();
+    assert!(
+        Target::hip("gfx1")
+            .unwrap_err()
+            .to_string()
+            .contains("gfx942")
+    );
+    for function in math::FUNCTIONS {
+        for elem in [Elem::F32, Elem::F64] {
+            let text = ptx_of(&target, function, elem);
+            assert!(text.contains("amdgcn-amd-amdhsa--gfx942"), "{text}");
+            assert!(
+                !text.contains("@gotpcrel"),
+                "{} calls out:\n{text}",
+                function.name
+            );
+        }
+    }
+}
+
+/// The threads from which threads of a wavefront take values are those of PTX, in each half: "Parallel Synchronization
+/// and Communication Instructions: shfl.sync" of the PTX ISA.
+#[test]
+fn threads_of_amd_exchange_as_those_of_ptx() {
+    // The thread from which `lane` takes a value by the operands `b` and `c` of a mode.
+    let ptx = |mode: &str, lane: i64, b: i64, c: i64| {
+        let (half, lane) = (lane & !31, lane & 31);
+        let (by, bound, mask) = (b & 31, c & 31, c >> 8 & 31);
+        let last = lane & mask | bound & !mask;
+        let (from, inside) = match mode {
+            "up" => (lane - by, lane - by >= last),
+            "bfly" => (lane ^ by, lane ^ by <= last),
+            _ => {
+                let from = lane & mask | by & !mask;
+                (from, from <= last)
+            }
+        };
+        half + if inside { from } else { lane }
+    };
+    let threads: Vec<i32> = (0..64).collect();
+    let host = Target::host(None).unwrap();
+    let check = |mode: &str, b: &[i32], c: i64, function: &ArrayFunction| {
+        let found: Vec<i32> = function.run(&threads, b);
+        let expected = threads.iter().zip(b);
+        let expected = expected.map(|(&lane, &b)| ptx(mode, lane.into(), b.into(), c) as i32);
+        assert_eq!(found, expected.collect::<Vec<_>>(), "{mode} {c:#x} {b:?}");
+    };
+    let word = (Elem::Int(32), Elem::Int(32));
+    for width in [1, 2, 4, 8, 16, 32] {
+        let bounds = i64::from(32 - width) << 8;
+        let lane = ArrayFunction::compile(&host, 1, word, |own, lane| {
+            other(own, Source::Lane { lane, width })
+        });
+        for shift in -33..=33 {
+            let lanes: Vec<i32> = threads.iter().map(|lane| lane / 3 + shift).collect();
+            check("idx", &lanes, bounds | 31, &lane);
+        }
+        for distance in [1, 2, 4, 8, 16]
+            .into_iter()
+            .filter(|d| *d < i64::from(width))
+        {
+            let up = ArrayFunction::compile(&host, 1, word, |own, _| {
+                other(own, Source::Earlier { distance, width })
+            });
+            check("up", &[distance as i32; 64], bounds, &up);
+            let across = ArrayFunction::compile(&host, 1, word, |own, _| {
+                other(own, Source::Across(distance))
+            });
+            check("bfly", &[distance as i32; 64], 31, &across);
+        }
+    }
+}
+
 #[test]
 fn each_gpu_has_the_version_of_ptx_that_its_target_says() {
     let function = &math::FUNCTIONS[0];
     for row in fuser_target::table::TARGETS
         .iter()
-        .filter(|row| row.target.is_gpu())
+        .filter(|row| row.target.kind == fuser_target::Kind::Cuda)
     {
         let ptx = ptx_of(&Target::of(&row.target, None).unwrap(), function, Elem::F32);
         let (version, capability) = (row.target.ptx, row.target.capability);
@@ -281,7 +362,7 @@ fn assembly(
     let machine = target.machine().unwrap();
     let context = Context::create();
     let emit = Emit::new(&context, "body", target);
-    let space = if target.is_gpu() { 1 } else { 0 };
+    let space = if target.gpu().is_some() { 1 } else { 0 };
     let pointer = context.ptr_type(AddressSpace::from(space));
     let ty = context
         .void_type()

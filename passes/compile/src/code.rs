@@ -54,7 +54,7 @@ pub(super) fn generate(
         codegen::compile_kernels(ir, module, products, &target, codegen, &results, around)
     };
     artifact.kernels = compile(codegen)?;
-    if options.any_address && options.target.is_gpu() {
+    if options.any_address && options.target.abilities().block_threads {
         let others = compile(Options {
             any_address: true,
             ..codegen
@@ -126,6 +126,7 @@ fn codegen_options(target: &Target) -> Options {
                 .shared_per_sm
                 .saturating_sub(target.shared_per_block_optin),
             registers: target.registers,
+            threads: target.resident_threads,
         },
         ..Options::default()
     }
@@ -152,6 +153,9 @@ fn describe(target: &fuser_codegen::Target) -> fuser_artifact::Target {
                 sm: digits.parse().unwrap_or(0),
             }
         }
+        fuser_codegen::Target::Hip { processor } => fuser_artifact::Target::Hip {
+            processor: (*processor).into(),
+        },
         fuser_codegen::Target::Cpu {
             triple,
             cpu,

@@ -573,12 +573,15 @@ pub struct Lowered {
 
 /// The kind of machine, before code is made for one.
 fn placeholder(target: &Target) -> fuser_artifact::Target {
-    match target.is_gpu() {
-        true => fuser_artifact::Target::Cuda { sm: 0 },
-        false => fuser_artifact::Target::Cpu {
+    match target.kind {
+        Kind::Cpu => fuser_artifact::Target::Cpu {
             triple: String::new(),
             cpu: String::new(),
             features: String::new(),
+        },
+        Kind::Cuda => fuser_artifact::Target::Cuda { sm: 0 },
+        Kind::Hip => fuser_artifact::Target::Hip {
+            processor: String::new(),
         },
     }
 }
@@ -588,6 +591,7 @@ pub use code::{compile, emit};
 pub use fuser_pass::ProgressSink;
 pub use fuser_passes::place_barriers::PLACE_BARRIERS;
 pub use fuser_passes::schedule::OTHER_PLAN;
+use fuser_target::Kind;
 pub use fuser_target::Target;
 pub use prepare::{keep_only, name_extents};
 #[cfg(feature = "codegen")]

@@ -447,7 +447,7 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     let (first, second) = (on_multiples(options), on_multiples(&long));
     let near = first
         .as_ref()
-        .filter(|_| options.target.is_gpu())
+        .filter(|_| options.target.abilities().block_threads)
         .and_then(near);
     if !apart.is_empty() {
         none = odd(&none, apart);
@@ -458,13 +458,13 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     });
     let [own, long] = others;
     let plans = [near, first, own, second, long].into_iter();
-    let last = options.target.is_gpu().then_some(none);
+    let last = options.target.abilities().block_threads.then_some(none);
     let any_grid = |plan: &CompileOptions| CompileOptions {
         any_grid: true,
         ..plan.clone()
     };
     let mut plans: Vec<CompileOptions> = plans.chain([last]).flatten().collect();
-    if options.target.is_gpu() {
+    if options.target.abilities().block_threads {
         let others: Vec<CompileOptions> = plans
             .iter()
             .filter(|plan| plan.multiples.is_empty())
@@ -477,7 +477,7 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
 
 /// The multiple of row lengths in versions for aligned rows: a vector of a GPU's thread, a cache line of a CPU.
 fn aligned(target: &Target) -> u32 {
-    match target.is_gpu() {
+    match target.abilities().block_threads {
         true => ALIGNED,
         false => LINE,
     }
@@ -541,7 +541,11 @@ fn apart(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<String> {
             names.insert(ir.str(*name).to_owned());
         }
     }
-    let otherwise = if options.target.is_gpu() { 0 } else { 1 };
+    let otherwise = if options.target.abilities().block_threads {
+        0
+    } else {
+        1
+    };
     let given = |name: &String| options.shapes.get(name).copied().unwrap_or(otherwise);
     let of = u64::from(aligned(&options.target));
     match names.iter().any(|name| given(name) % of != 0) {
@@ -606,7 +610,7 @@ fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
             at_most: most,
         };
         let matters = match bound.amount.as_constant() {
-            Some(_) => target.is_gpu() && is_never(&bound),
+            Some(_) => target.scratch_limit().is_some() && is_never(&bound),
             None => true,
         };
         if matters && !bounds.contains(&bound) {
@@ -621,7 +625,11 @@ fn require(artifact: &Artifact, target: &Target) -> Vec<Bound> {
 /// launch has blocks.
 fn grids(artifact: &Artifact, kernels: usize, target: &Target) -> Vec<Bound> {
     let mut bounds: Vec<Bound> = Vec::new();
-    for step in artifact.steps.iter().filter(|_| target.is_gpu()) {
+    for step in artifact
+        .steps
+        .iter()
+        .filter(|_| target.abilities().block_threads)
+    {
         let Step::Launch { kernel, grid, .. } = step else {
             continue;
         };

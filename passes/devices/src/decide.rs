@@ -41,15 +41,6 @@ const TOGETHER: usize = 3;
 /// Times that axes are decided about where there are more.
 const ROUNDS: usize = 2;
 
-/// The ratio of a device's memory bandwidth to its link bandwidth, for a CPU and a GPU. Open MPI 4.1.4 moves 1 MiB
-/// between two processes of one machine in 162 µs: 6 GB/s, beside the 40 GB/s of the generic target. NVLink 4 moves 450
-/// GB/s in each direction, beside 3,350 GB/s of an H100 SXM (NVIDIA H100 datasheet).
-const SLOWER: [u64; 2] = [6, 8];
-
-/// The latency of a message in nanoseconds, for a CPU and a GPU: about the time that Open MPI and NCCL take for a few
-/// bytes.
-const MESSAGE_NS: [u64; 2] = [300, 1_000];
-
 /// The decision about one op.
 #[derive(Clone, Debug, Default)]
 pub struct Decision {
@@ -269,9 +260,9 @@ impl<'a> Walk<'a> {
             numbers: FxHashMap::default(),
             moves: FxHashMap::default(),
             memory,
-            link: memory.saturating_mul(SLOWER[usize::from(target.is_gpu())]),
+            link: femtoseconds(target.link_bytes_per_us),
             work: femtoseconds(target.flops_per_us),
-            message: MESSAGE_NS[usize::from(target.is_gpu())] * 1_000_000,
+            message: target.message_ns.saturating_mul(1_000_000),
         }
     }
     /// The number of a layout, as far as its axes are known.

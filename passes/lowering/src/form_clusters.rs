@@ -77,7 +77,8 @@ fn shared(ir: &Ir, func: Op, target: &Target) -> Option<(i64, i64)> {
     let cluster = several.find(|&cluster| cluster <= rows)?;
     let wanted = (vectors / ROUNDS / cluster).max(THREADS).min(block);
     let threads = cluster << wanted.ilog2();
-    (threads > own && in_registers(ir, func, (threads, cluster))).then_some((threads, cluster))
+    let fits = in_registers(ir, func, (threads, cluster), target.registers);
+    (threads > own && fits).then_some((threads, cluster))
 }
 
 /// The iterations of the grid loop, where their number is a constant.
@@ -113,9 +114,9 @@ fn longest(ir: &Ir, func: Op) -> Option<i64> {
 }
 
 /// True if `threads` threads in `cluster` blocks unroll every loop and hold all tiles in registers.
-fn in_registers(ir: &Ir, func: Op, (threads, cluster): (i64, i64)) -> bool {
+fn in_registers(ir: &Ir, func: Op, (threads, cluster): (i64, i64), registers: u64) -> bool {
     debug_assert_eq!(threads % WARP, 0);
-    let mut left = rounds::room(threads / cluster);
+    let mut left = rounds::room(registers, threads / cluster);
     ir.walk(func).into_iter().skip(1).all(|op| {
         if map(ir, op) == "thread" {
             return Rounds::of(ir, op, threads).is_some();

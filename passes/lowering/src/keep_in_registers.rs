@@ -12,6 +12,7 @@
 //! Limited to [`rounds::room`] registers for each thread, in program order of the allocations: further values would be
 //! spilled to slow memory.
 
+use fuser_analysis::targets::{self, TARGET};
 use fuser_dialects::kernel::{self, rounds};
 use fuser_ir::types::TypeKind;
 use fuser_pass::{PassContext, PassDef, StatDef};
@@ -29,6 +30,7 @@ pub static KEEP_IN_REGISTERS: PassDef = PassDef {
         name: "allocations",
         doc: "allocations moved to registers",
     }],
+    options: &[TARGET],
     run: |ctx| {
         run(ctx);
         Ok(())
@@ -37,13 +39,14 @@ pub static KEEP_IN_REGISTERS: PassDef = PassDef {
 };
 
 fn run(ctx: &mut PassContext<'_>) {
+    let registers = targets::of(ctx).registers;
     for func in ctx.ir.children(ctx.op) {
         if !ctx.ir.is(func, &kernel::FUNC) {
             continue;
         }
         let threads = ctx.ir.int_of(func, "threads").unwrap_or(1);
         let blocks = ctx.ir.int_of(func, "cluster").unwrap_or(1).max(1);
-        let mut left = rounds::room(threads / blocks);
+        let mut left = rounds::room(registers, threads / blocks);
         for alloc in ctx.ir.children(func) {
             let own = rounds::own_memory(ctx.ir, alloc, threads);
             let Some((space, bytes)) = own.filter(|own| own.1 <= left) else {

@@ -131,7 +131,7 @@ impl SweepSpec {
                 "'vector' is {vector}: a vector of '{name}' has a power of two of lanes, at most {most}"
             ));
         }
-        if target.is_gpu()
+        if target.abilities().block_threads
             && threads > 1
             && (threads % WARP != 0 || threads as u64 > target.block_threads)
         {
@@ -140,7 +140,7 @@ impl SweepSpec {
                 "'threads' is {threads}: a block of '{name}' has a multiple of {WARP} threads, at most {most}"
             ));
         }
-        if !target.is_gpu() && threads > 1 {
+        if !target.abilities().block_threads && threads > 1 {
             return Err(format!(
                 "'threads' is {threads}: a worker of '{name}' has one thread, those of a GPU have several"
             ));

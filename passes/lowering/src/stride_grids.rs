@@ -31,7 +31,8 @@ pub static STRIDE_GRIDS: PassDef = PassDef {
         let most = i64::try_from(target.grid_blocks).unwrap_or(i64::MAX);
         for func in ctx.ir.children(ctx.op) {
             let cluster = ctx.ir.int_of(func, "cluster").unwrap_or(1);
-            let grid = kernel::grid_loop(ctx.ir, func).filter(|_| target.is_gpu() && cluster == 1);
+            let grid = kernel::grid_loop(ctx.ir, func)
+                .filter(|_| target.abilities().block_threads && cluster == 1);
             let Some(grid) = grid else { continue };
             let known = rounds::literal(ctx.ir, ctx.ir.operand(grid, 1));
             if known.map_or(any, |iterations| iterations > most) {

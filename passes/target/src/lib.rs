@@ -27,25 +27,68 @@ pub mod table;
 pub mod text;
 
 pub use name::Name;
-pub use table::{A100, GENERIC, H100, TINY, TINY_GPU, UnknownTarget};
+pub use table::{A100, GENERIC, H100, MI300X, TINY, TINY_GPU, UnknownTarget};
 
-/// The kind of a target machine.
+/// The kind of a target machine: a family of processors with the same abilities and the same code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// A CPU: a worker is a thread, and a worker's fast memory its share of the caches.
     Cpu,
     /// An NVIDIA GPU: a worker is a thread block, and its fast memory the shared memory that it asks for.
     Cuda,
+    /// An AMD GPU: a worker is a workgroup, and its fast memory the local data share that it asks for.
+    Hip,
+}
+
+/// The abilities of a kind of machine. A pass asks for the ability that its code needs, and names no kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Abilities {
+    /// A worker is a block of threads: they share the innermost loops, exchange values, and wait for each other at
+    /// barriers. Without it, a worker is one thread.
+    pub block_threads: bool,
+    /// Values are vectors in registers, whose lanes a kernel shuffles and masks.
+    pub vectors: bool,
+    /// The last block of a launch combines the partial results of all blocks. Without it, another launch does.
+    pub last_block: bool,
+    /// Steps of a program call routines of the runtime: products, sorts, scatters, attention. Without it, they are
+    /// kernels.
+    pub routines: bool,
+    /// Matrix products run on tensor cores by `mma` instructions of warps.
+    pub tensor_cores: bool,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 2] = [Kind::Cpu, Kind::Cuda];
+    pub const ALL: [Kind; 3] = [Kind::Cpu, Kind::Cuda, Kind::Hip];
     /// The word in text.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Cpu => "cpu",
             Kind::Cuda => "cuda",
+            Kind::Hip => "hip",
+        }
+    }
+    /// The abilities of this kind.
+    pub const fn abilities(self) -> Abilities {
+        match self {
+            Kind::Cpu => Abilities {
+                block_threads: false,
+                vectors: true,
+                last_block: false,
+                routines: true,
+                tensor_cores: false,
+            },
+            Kind::Cuda => Abilities {
+                block_threads: true,
+                vectors: false,
+                last_block: true,
+                routines: false,
+                tensor_cores: true,
+            },
+            Kind::Hip => Abilities {
+                tensor_cores: false,
+                ..Kind::Cuda.abilities()
+            },
         }
     }
 }
@@ -75,8 +118,8 @@ pub struct Figure {
     pub doc: &'static str,
     /// Its unit.
     pub unit: Unit,
-    /// The kind of target that has it; `None` for both kinds.
-    pub of: Option<Kind>,
+    /// The kinds of target that have it.
+    pub of: &'static [Kind],
     /// Least and greatest value.
     pub range: (u64, u64),
     /// Reads it.
@@ -88,7 +131,7 @@ pub struct Figure {
 impl Figure {
     /// True if targets of this kind have it.
     pub fn is_of(&self, kind: Kind) -> bool {
-        self.of.is_none_or(|of| of == kind)
+        self.of.contains(&kind)
     }
 }
 
@@ -100,9 +143,9 @@ macro_rules! figures {
         pub struct Target {
             /// The name in messages.
             pub name: Name,
-            /// CPU or GPU.
+            /// The family of processors.
             pub kind: Kind,
-            /// The processor for which CPU code is made: one of [`processors::names`].
+            /// The processor for which code is made, of a kind that names them: one of [`processors::of`].
             pub processor: &'static str,
             $(#[doc = $doc] pub $field: u64,)*
         }
@@ -134,44 +177,51 @@ const THREADS: u64 = 1024;
 /// The most blocks of a cluster on every GPU that has clusters (CUDA C++ Programming Guide, "Thread Block Clusters").
 const CLUSTER: u64 = 8;
 
-const CPU: Option<Kind> = Some(Kind::Cpu);
-const CUDA: Option<Kind> = Some(Kind::Cuda);
+const ANY: &[Kind] = &Kind::ALL;
+const CPU: &[Kind] = &[Kind::Cpu];
+const CUDA: &[Kind] = &[Kind::Cuda];
+/// The kinds whose workers are blocks of threads.
+const BLOCKS: &[Kind] = &[Kind::Cuda, Kind::Hip];
 
 figures! {
-    "workers" workers Count None, 1 ..= 1 << 20, "workers that run at once: cores, or multiprocessors";
-    "memory" memory_bytes Bytes None, 1, "slow memory: what tensors live in";
-    "l2-cache" l2_bytes Bytes None, 0, "second-level cache: of a core, or of the whole GPU";
-    "l1-cache" l1_bytes Bytes None, 0, "first-level cache of a worker";
+    "workers" workers Count ANY, 1 ..= 1 << 20, "workers that run at once: cores, or multiprocessors";
+    "memory" memory_bytes Bytes ANY, 1, "slow memory: what tensors live in";
+    "l2-cache" l2_bytes Bytes ANY, 0, "second-level cache: of a core, or of the whole GPU";
+    "l1-cache" l1_bytes Bytes ANY, 0, "first-level cache of a worker";
     "last-cache" last_cache_bytes Bytes CPU, 0, "the cache that all cores share; results that exceed it are stored past the caches";
     "ask-ahead" ask_ahead_bytes Bytes CPU, 0, "how far ahead a loop that stores past the caches, or stores nothing, asks for what it loads; 0 where a processor needs no asking";
-    "bandwidth" bytes_per_us Bandwidth None, 1, "what slow memory moves";
-    "arithmetic" flops_per_us Rate None, 1, "simple operations";
-    "launch" launch_ns Time None, 0, "what starting a kernel takes";
-    "jump" jump_ns Time None, 0, "what one worker waits where a walk goes on in memory elsewhere than where it ended";
-    "tile-memory" tile_bytes Bytes None, 0, "fast memory that one worker may fill with a resident tile";
+    "bandwidth" bytes_per_us Bandwidth ANY, 1, "what slow memory moves";
+    "arithmetic" flops_per_us Rate ANY, 1, "simple operations";
+    "link" link_bytes_per_us Bandwidth ANY, 1, "what a device sends to others of a mesh at a time, in each direction";
+    "message" message_ns Time ANY, 0, "what a message to another device takes, besides its bytes";
+    "launch" launch_ns Time ANY, 0, "what starting a kernel takes";
+    "jump" jump_ns Time ANY, 0, "what one worker waits where a walk goes on in memory elsewhere than where it ended";
+    "tile-memory" tile_bytes Bytes ANY, 0, "fast memory that one worker may fill with a resident tile";
     "capability" capability Count CUDA, 80 ..= 199, "compute capability times ten";
     "ptx" ptx Count CUDA, 70 ..= 199, "version of PTX times ten that code for this capability has";
-    "shared-memory" shared_per_block Bytes CUDA, 0, "shared memory that any block may have";
-    "shared-memory-opt-in" shared_per_block_optin Bytes CUDA, 0, "shared memory that a block may have that asks for it";
-    "shared-memory-per-sm" shared_per_sm Bytes CUDA, 0, "shared memory of all blocks on a multiprocessor";
-    "registers" registers Count CUDA, 1, "32-bit registers of a multiprocessor";
-    "block-threads" block_threads Count CUDA, 32 ..= THREADS, "most threads of a block";
-    "cluster-blocks" cluster_blocks Count CUDA, 1 ..= CLUSTER, "most blocks of a cluster; 1 where there are none";
-    "grid-blocks" grid_blocks Count CUDA, 1 ..= (1 << 31) - 1, "most blocks of a grid";
-    "vector" vector_bytes Bytes None, 1 ..= 256, "a vector as kernels have it: registers of a core, or the widest load of a thread";
-    "lanes-by-memory" lanes_by_memory Flag None, 0 ..= 1, "lanes are counted on the type in memory, not on the one that computes";
+    "shared-memory" shared_per_block Bytes BLOCKS, 0, "shared memory that any block may have";
+    "shared-memory-opt-in" shared_per_block_optin Bytes BLOCKS, 0, "shared memory that a block may have that asks for it";
+    "shared-memory-per-sm" shared_per_sm Bytes BLOCKS, 0, "shared memory of all blocks on a multiprocessor";
+    "registers" registers Count BLOCKS, 1, "32-bit registers of a multiprocessor";
+    "resident-threads" resident_threads Count BLOCKS, 32, "threads of all blocks that stand on a multiprocessor, as plans count on";
+    "exchange" exchange Count BLOCKS, 0, "simple operations in the time in which a thread takes a value from another thread of its warp";
+    "block-threads" block_threads Count BLOCKS, 32 ..= THREADS, "most threads of a block";
+    "cluster-blocks" cluster_blocks Count BLOCKS, 1 ..= CLUSTER, "most blocks of a cluster; 1 where there are none";
+    "grid-blocks" grid_blocks Count BLOCKS, 1 ..= (1 << 31) - 1, "most blocks of a grid";
+    "vector" vector_bytes Bytes ANY, 1 ..= 256, "a vector as kernels have it: registers of a core, or the widest load of a thread";
+    "lanes-by-memory" lanes_by_memory Flag ANY, 0 ..= 1, "lanes are counted on the type in memory, not on the one that computes";
     "masks" masks Flag CPU, 0 ..= 1, "some lanes of a vector are loaded and stored like all: what vectors leave over of a row is one more";
-    "threads" threads Count None, 1 ..= THREADS, "threads of a worker";
-    "tile" tile Count None, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
-    "narrow-tile" narrow_tile Count None, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";
+    "threads" threads Count ANY, 1 ..= THREADS, "threads of a worker";
+    "tile" tile Count ANY, 1 ..= COUNTS, "elements of a tile along a contiguous axis that is not resident as a whole";
+    "narrow-tile" narrow_tile Count ANY, 1 ..= COUNTS, "elements of a tile when other axes are resident beside it";
     "shared-rows" shared_rows Count CPU, 1 ..= 8, "rows of one step where they read, or add to, the same elements";
     "row-distance" row_distance Bytes CPU, 0, "rows from this distance on are streams of their own to prefetchers: such share a step";
-    "whole-axis" whole_axis Count None, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
-    "partial-results" partials Count None, 1 ..= COUNTS, "workers that keep partial results of their own";
-    "narrowing" narrowing Count None, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";
+    "whole-axis" whole_axis Count ANY, 0 ..= COUNTS, "longest contiguous axis that is kept whole beside accumulators";
+    "partial-results" partials Count ANY, 1 ..= COUNTS, "workers that keep partial results of their own";
+    "narrowing" narrowing Count ANY, 0 ..= 1000, "operations beyond the first that rounding to a 16-bit float takes";
     "approximate" approximate Flag CUDA, 0 ..= 1, "elementary functions and quotients of f32 are the hardware's approximations";
-    "contract" contract Flag None, 0 ..= 1, "a product and a sum or difference with it are rounded once, where the processor has fused multiply-adds";
-    "hoist-above" hoist_above Count None, 0 ..= 1_000_000, "a value that no step changes is kept where computing it takes more operations";
+    "contract" contract Flag ANY, 0 ..= 1, "a product and a sum or difference with it are rounded once, where the processor has fused multiply-adds";
+    "hoist-above" hoist_above Count ANY, 0 ..= 1_000_000, "a value that no step changes is kept where computing it takes more operations";
 }
 
 impl Default for Target {
@@ -187,19 +237,19 @@ const CORE_FLOPS_PER_US: u64 = 50_000;
 const CORE_BYTES_PER_US: u64 = 20_000;
 
 impl Target {
-    /// True if this is a GPU.
-    pub fn is_gpu(&self) -> bool {
-        self.kind == Kind::Cuda
+    /// The abilities of its kind.
+    pub const fn abilities(&self) -> Abilities {
+        self.kind.abilities()
     }
-    /// This target with code for `processor`; `None` for a GPU and for an unknown name.
+    /// This target with code for `processor`; `None` if its kind has no processor of that name.
     pub fn for_processor(mut self, processor: &str) -> Option<Target> {
-        self.processor = processors::known(processor).filter(|_| !self.is_gpu())?;
+        self.processor = processors::known(self.kind, processor)?;
         Some(self)
     }
     /// Total fast memory that a kernel may use, its resident tile included; `None` for a CPU, where it only affects
     /// speed.
     pub fn scratch_limit(&self) -> Option<u64> {
-        self.is_gpu().then_some(self.shared_per_block_optin)
+        (self.abilities().block_threads).then_some(self.shared_per_block_optin)
     }
     /// Nanoseconds to move `bytes` and compute `flops`, if the two overlap.
     pub fn time_ns(&self, bytes: u64, flops: u64) -> u64 {
@@ -220,9 +270,9 @@ impl Target {
     /// The target with the rates that its cores reach: a core of a CPU executes at most [`CORE_FLOPS_PER_US`] operations,
     /// and moves at most [`CORE_BYTES_PER_US`] bytes.
     pub fn of_cores(self) -> Target {
-        let limited = |all: u64, one: u64| match self.is_gpu() {
-            true => all,
-            false => all.min(one.saturating_mul(self.workers)),
+        let limited = |all: u64, one: u64| match self.kind {
+            Kind::Cpu => all.min(one.saturating_mul(self.workers)),
+            Kind::Cuda | Kind::Hip => all,
         };
         Target {
             bytes_per_us: limited(self.bytes_per_us, CORE_BYTES_PER_US),
@@ -245,7 +295,7 @@ impl Target {
                 figure.key
             ));
         }
-        if !self.is_gpu() {
+        if !self.abilities().block_threads {
             return (self.threads != 1)
                 .then(|| "a CPU's worker has one thread: 'threads' is 1".into());
         }

@@ -1,4 +1,7 @@
-//! The processors for which CPU code is made: the compiling machine's own, the levels of x86-64, and AArch64.
+//! The processors for which code is made, by kind of machine: the compiling machine's own, the levels of x86-64, and
+//! AArch64; AMD's GPUs. NVIDIA's GPUs have numbers, the figure `capability`.
+
+use crate::Kind;
 
 /// The processor of the compiling machine.
 pub const NATIVE: &str = "native";
@@ -29,13 +32,23 @@ pub const X86_LEVELS: [(&str, &[&str]); 4] = [
 /// rounding and conversions of f16.
 pub const AARCH64: (&str, &[&str]) = ("aarch64", &["neon"]);
 
-/// The names, [`NATIVE`] first.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    let levels = X86_LEVELS.iter().map(|(name, _)| *name);
-    std::iter::once(NATIVE).chain(levels).chain([AARCH64.0])
+/// The GPUs of AMD for which code is made, by LLVM's names: CDNA 3 (MI300).
+pub const AMD: [&str; 1] = ["gfx942"];
+
+/// The processors of a kind of machine, the default first. NVIDIA's GPUs have none.
+pub fn of(kind: Kind) -> Vec<&'static str> {
+    match kind {
+        Kind::Cpu => {
+            let levels = X86_LEVELS.iter().map(|(name, _)| *name);
+            let own = std::iter::once(NATIVE);
+            own.chain(levels).chain([AARCH64.0]).collect()
+        }
+        Kind::Cuda => Vec::new(),
+        Kind::Hip => AMD.to_vec(),
+    }
 }
 
-/// The table's own copy of `name`; `None` if it is unknown.
-pub fn known(name: &str) -> Option<&'static str> {
-    names().find(|known| *known == name)
+/// The table's own copy of `name`; `None` if `kind` has no processor of that name.
+pub fn known(kind: Kind, name: &str) -> Option<&'static str> {
+    of(kind).into_iter().find(|known| *known == name)
 }

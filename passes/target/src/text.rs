@@ -162,9 +162,13 @@ fn pairs(target: &Target) -> Vec<(&'static str, String, &'static str)> {
             format!("\"{}\"", target.name),
             "the name in messages",
         ),
-        ("kind", format!("\"{}\"", target.kind.name()), "cpu or cuda"),
+        (
+            "kind",
+            format!("\"{}\"", target.kind.name()),
+            "cpu, cuda or hip",
+        ),
     ];
-    if !target.is_gpu() {
+    if !processors::of(target.kind).is_empty() {
         pairs.push((
             "processor",
             format!("\"{}\"", target.processor),
@@ -292,11 +296,8 @@ impl Reader<'_> {
             |n| Name::new(n).ok_or(""),
         );
         let kinds = |word: &str| Kind::ALL.into_iter().find(|k| k.name() == word).ok_or("");
-        let kind = self.word("kind", "\"cpu\" or \"cuda\"", kinds);
+        let kind = self.word("kind", "\"cpu\", \"cuda\" or \"hip\"", kinds);
         let kind = kind.or(base.map(|b| b.kind));
-        let processor = self.word("processor", "a processor's name in quotes", |name| {
-            processors::known(name).ok_or("processor")
-        });
         let mut target = base.unwrap_or_default();
         let mut missing = Vec::new();
         match named {
@@ -315,13 +316,22 @@ impl Reader<'_> {
             None if based => {}
             None => missing.push("kind"),
         }
-        match processor {
-            Some(_) if target.is_gpu() => {
-                self.fault("processor", Wrong::NotOf("processor", target.kind))
+        let of_kind = target.kind;
+        let processors = processors::of(of_kind);
+        let given = self.found.iter().any(|p| p.key == "processor");
+        match given {
+            true if processors.is_empty() => {
+                self.fault("processor", Wrong::NotOf("processor", of_kind))
             }
-            Some(processor) => target.processor = processor,
-            None if !based && kind == Some(Kind::Cpu) => missing.push("processor"),
-            None => {}
+            true => {
+                let read = |name: &str| processors::known(of_kind, name).ok_or("processor");
+                let named = self.word("processor", "a processor's name in quotes", read);
+                target.processor = named.unwrap_or(target.processor);
+            }
+            false if !based && kind.is_some() && !processors.is_empty() => {
+                missing.push("processor")
+            }
+            false => {}
         }
         for figure in FIGURES {
             let Some(pair) = self.found.iter().find(|p| p.key == figure.key) else {

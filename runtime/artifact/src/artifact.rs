@@ -15,7 +15,8 @@ use crate::size::SizeExpr;
 /// store whole cache lines. 13: scatters in the memory of their `dest`. 14: loops. 15: logarithms of the sums of
 /// attention. 16: routines. 18: meshes, collectives. 19: buffers
 /// that are parts of others. 20: branches; a step that jumps was called `again`, and a segment of kind `control` `loop`.
-pub const VERSION: u32 = 20;
+/// 21: AMD GPUs.
+pub const VERSION: u32 = 21;
 
 /// A compiled program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,6 +168,23 @@ pub enum Target {
     },
     /// `sm` is the compute capability: 80 for 8.0.
     Cuda { sm: u32 },
+    /// An AMD GPU, by LLVM's name: `gfx942`. No device of the runtime is one.
+    Hip { processor: String },
+}
+
+impl Target {
+    /// The family of machines, with its article.
+    pub fn family(&self) -> &'static str {
+        match self {
+            Target::Cpu { .. } => "a CPU",
+            Target::Cuda { .. } => "an NVIDIA GPU",
+            Target::Hip { .. } => "an AMD GPU",
+        }
+    }
+    /// True if steps call routines of the runtime. Without it, kernels count their blocks and compute products.
+    pub fn has_routines(&self) -> bool {
+        matches!(self, Target::Cpu { .. })
+    }
 }
 
 /// An input or output of the program.

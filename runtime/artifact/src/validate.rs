@@ -165,9 +165,9 @@ impl Artifact {
                     _ => Err(Problem::NoParts { buffer: of }),
                 }
             }
-            BufferKind::Counts => match self.target {
-                Target::Cuda { .. } => Ok(()),
-                Target::Cpu { .. } => Err(Problem::CodeForOtherTarget),
+            BufferKind::Counts => match self.target.has_routines() {
+                false => Ok(()),
+                true => Err(Problem::CodeForOtherTarget),
             },
         }
     }
@@ -180,6 +180,10 @@ impl Artifact {
             Target::Cuda { .. } => {
                 let mut codes = [&kernel.code].into_iter().chain(&kernel.any_address);
                 codes.all(|code| matches!(code, Code::Ptx(_)))
+            }
+            Target::Hip { .. } => {
+                let mut codes = [&kernel.code].into_iter().chain(&kernel.any_address);
+                codes.all(|code| matches!(code, Code::Object(_)))
             }
         };
         suits.then_some(()).ok_or(Problem::CodeForOtherTarget)
@@ -233,7 +237,7 @@ impl Artifact {
             Step::Product {
                 tensors, windows, ..
             } => {
-                let here = matches!(self.target, Target::Cpu { .. });
+                let here = self.target.has_routines();
                 here.then_some(()).ok_or(Problem::NoCall)?;
                 self.check_product(tensors, windows)
             }
@@ -263,7 +267,7 @@ impl Artifact {
 
     /// Checks a product that a launch computes: its tensors are those of the kernel.
     fn check_launched(&self, product: &GpuProduct, buffers: &[u32]) -> Result<(), Problem> {
-        let here = matches!(self.target, Target::Cuda { .. });
+        let here = !self.target.has_routines();
         let own: BTreeSet<u32> = product.tensors().map(|f| f.tensor.buffer).collect();
         let same = own
             .iter()
@@ -339,7 +343,7 @@ impl Artifact {
         };
         self.check_written(result.tensor.buffer)?;
         let apart = |f: &Factor| f.tensor.buffer != result.tensor.buffer;
-        let here = matches!(self.target, Target::Cpu { .. });
+        let here = self.target.has_routines();
         let own = result
             .loops
             .iter()
@@ -449,7 +453,7 @@ impl Artifact {
     /// one batch.
     fn check_routine(&self, routine: Routine, tensors: &[Factor]) -> Result<(), Problem> {
         let (taken, made) = routine.axes();
-        let here = matches!(self.target, Target::Cpu { .. });
+        let here = self.target.has_routines();
         let counted = here && tensors.len() == taken.len() + made.len();
         counted.then_some(()).ok_or(Problem::NoCall)?;
         let (operands, results) = tensors.split_at(taken.len());

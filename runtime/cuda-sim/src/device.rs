@@ -10,7 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use fuser_target::Target;
+use fuser_target::{Kind, Target};
 use serde_json::{Value, json};
 
 use crate::count::Counts;
@@ -94,7 +94,7 @@ impl Options {
                 None => {
                     let found = Target::by_name(&format!("cuda:{word}"));
                     let found = found.or_else(|_| Target::by_name(word)).ok();
-                    let found = found.filter(Target::is_gpu);
+                    let found = found.filter(|target| target.kind == Kind::Cuda);
                     options.target = found.ok_or_else(unknown)?;
                 }
                 Some(("order", name)) => {

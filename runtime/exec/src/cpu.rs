@@ -61,10 +61,10 @@ impl CpuProgram {
     }
 
     fn load_alone(artifact: Artifact, loader: &dyn CodeLoader) -> Result<CpuProgram, RuntimeError> {
-        if let Target::Cuda { .. } = artifact.target {
+        if !matches!(artifact.target, Target::Cpu { .. }) {
             return Err(RuntimeError::Target {
                 expected: "a CPU",
-                found: "an NVIDIA GPU",
+                found: artifact.target.family(),
             });
         }
         let code = loader.load(&artifact.target, &artifact.kernels)?;

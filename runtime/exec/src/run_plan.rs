@@ -9,7 +9,7 @@ use std::fmt;
 
 use fuser_artifact::{
     Artifact, BufferKind, BufferSpec, Factor, GpuProduct, SegmentInfo, SizeError, SizeExpr, Step,
-    Target, TensorSpec, Window,
+    TensorSpec, Window,
 };
 
 use crate::attention::Attention;
@@ -693,7 +693,7 @@ impl Planner<'_> {
             Step::Collective {
                 op, over, from, to, ..
             } => {
-                if let Target::Cuda { .. } = self.artifact.target {
+                if !self.artifact.target.has_routines() {
                     return Err(PlanError::NoCollectives { kind: op.name() });
                 }
                 let axes = |tensor: &TensorSpec| {

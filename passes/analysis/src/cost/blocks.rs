@@ -52,16 +52,9 @@ const LINE: u64 = 8;
 const ROWS_OF_GROUP: u64 = 4;
 /// The most threads of a block whose groups share rows.
 const GROUPED: u64 = 512;
-/// Resident threads of a multiprocessor.
-pub(super) const STANDING: u64 = 1536;
-/// Cost of an exchange between the threads of a warp, in simple operations. An exchange takes 24 cycles; four
-/// operations, dependent within two or three chains, take nine.
-const EXCHANGE: u64 = 11;
 /// Cost for a thread to add the partial result of one more group, in simple operations: it loads several at once and
 /// adds them one after the other.
 const HAND_ON: u64 = 4;
-/// The most threads of a block on any GPU.
-const MOST_THREADS: u64 = 1 << 10;
 
 /// The least number of partial results of a reduction for which groups of blocks combine theirs first. The last block
 /// alone would read half a mebibyte in some 5 µs, at the 100 GB/s of one multiprocessor (measured on an H100: 40 µs for
@@ -484,7 +477,7 @@ impl Walk {
         if one && grid_steps(&self.loops) <= target.workers {
             wanted = wanted.max((vectors / 2).min(target.registers / REGISTERS));
         }
-        let mut most = target.block_threads.min(MOST_THREADS);
+        let mut most = target.block_threads;
         if self.scans_row() {
             // More threads would wait longer for each other, with few registers each.
             most = most.min(target.registers / REGISTERS).max(WARP);
@@ -505,7 +498,8 @@ impl Walk {
         while let Some(size) = self.row_threads().filter(|&size| sums > 0 && size < WARP) {
             let saved = (self.vector / 2).saturating_mul(flops);
             let threads = rows.saturating_mul(2 * size);
-            if saved <= sums * EXCHANGE || threads > target.workers * STANDING {
+            if saved <= sums * target.exchange || threads > target.workers * target.resident_threads
+            {
                 return;
             }
             self.vector /= 2;
@@ -556,8 +550,8 @@ impl Walk {
         }
         let size = self.row_threads().map(|size| {
             let turns = size / WARP;
-            let standing =
-                grid_steps(&self.loops).saturating_mul(2 * WARP) >= target.workers * STANDING;
+            let standing = grid_steps(&self.loops).saturating_mul(2 * WARP)
+                >= target.workers * target.resident_threads;
             let resident = turns.saturating_mul(self.vector) <= MOST_OF_ROW && turns <= ROUNDS;
             match turns > 1 && resident && standing {
                 true => WARP,

@@ -31,7 +31,7 @@ pub(super) fn is_name(body: &Body, draft: &Draft, index: u32) -> bool {
 /// it were not measured there.
 fn is_inner(body: &Body, index: u32, target: &Target) -> bool {
     let node = &body.nodes[index as usize];
-    let moves = node.class == OpClass::Shape && !target.is_gpu();
+    let moves = node.class == OpClass::Shape && target.abilities().vectors;
     node.is_unwalked() || (node.stored == 0 && (node.sources.is_empty() || moves))
 }
 
@@ -49,7 +49,7 @@ impl Walks {
     /// `folded` counts them.
     pub(super) fn of(body: &Body, draft: &Draft, grid: Mask, target: &Target) -> Walks {
         let all = walks(body, draft, target);
-        if !target.is_gpu() {
+        if !target.abilities().last_block {
             return Walks { all, folded: 0 };
         }
         let (mut first, rest) = in_last_block(body, draft, grid, all);

@@ -37,7 +37,7 @@ pub(super) struct Nest {
 impl Nest {
     /// The loops of a sweep with these tiles; `None` on a CPU.
     pub fn of(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> Option<Self> {
-        if !target.is_gpu() {
+        if !target.abilities().block_threads {
             return None;
         }
         let (axes, _) = roles::assign(body, draft, target);
@@ -364,7 +364,7 @@ pub(super) fn rows_of_scan(
     };
     let light = nodes().map(|n| n.flops).sum::<u64>() <= LIGHT;
     let held = draft.space & !draft.outer & !along != 0;
-    if target.is_gpu() || !light || held || !nodes().all(plain) {
+    if !target.abilities().vectors || !light || held || !nodes().all(plain) {
         return None;
     }
     let around = groups(body, draft, axes).into_iter();

@@ -304,7 +304,7 @@ fn choose(body: &Body, model: &Model) -> Result<(Choice, Vec<Refusal>), Refusal>
     let mut choices: Vec<Choice> = choices.chain(all).collect();
     // The sort is stable: among equal plans the smaller tile comes first.
     choices.sort_by_key(|c| c.key(model.objective));
-    if model.objective == Objective::Bytes && !target.is_gpu() {
+    if model.objective == Objective::Bytes && target.abilities().vectors {
         prefer_faster(&mut choices, target);
     }
     let fits = choices.iter().position(|c| c.refusal.is_none());
@@ -575,7 +575,13 @@ fn sweep_cost(
         write_bytes: sum(&mut draft.stores.iter().map(|i| node(i).output_bytes)),
         workspace_bytes: between.saturating_add(partials),
         flops: sum(&mut ops.map(|n| body.flops(n))),
-        launches: 1 + behind + if target.is_gpu() { 0 } else { shared },
+        launches: 1
+            + behind
+            + if target.abilities().last_block {
+                0
+            } else {
+                shared
+            },
         ..Cost::default()
     };
     // Arithmetic that overlaps with moving the bytes is free, and less of it than the time of another launch is
@@ -592,7 +598,7 @@ fn sweep_cost(
     let time = time.saturating_mul(target.workers.max(1));
     let jumps = tiles.jumps(body, draft).saturating_mul(target.jump_ns);
     let strips = draft.narrow < target.narrow_tile && tiles.side().is_none();
-    if strips && !target.is_gpu() {
+    if strips && target.abilities().vectors {
         let waits = (jumps / busy).saturating_mul(target.bytes_per_us) / 1000;
         let beyond = waits.saturating_sub(cost.bytes());
         cost.wait_bytes = beyond.saturating_sub(launch);
@@ -824,9 +830,9 @@ fn call_alone(ir: &Ir, op: Op, call: &Call, model: &Model, copies: &Copies) -> P
         read_bytes,
         write_bytes,
         flops: call.flops(),
-        launches: match model.target.is_gpu() {
-            true => call.launches(),
-            false => 1,
+        launches: match model.target.abilities().routines {
+            true => 1,
+            false => call.launches(),
         },
         ..Cost::default()
     };

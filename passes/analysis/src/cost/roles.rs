@@ -130,9 +130,9 @@ pub(super) fn refuse_rows(body: &Body, draft: &Draft, target: &Target) -> Option
     let nodes = draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let mut sums = nodes.filter(|n| {
         let inside = n.reduced != 0 && n.reduced & draft.outer == 0 && n.scanned == 0;
-        inside && target.is_gpu() && !tiles.runs_within(n.reduced)
+        inside && target.abilities().block_threads && !tiles.runs_within(n.reduced)
     });
-    let least = target.workers * blocks::STANDING / WAITING;
+    let least = target.workers * target.resident_threads / WAITING;
     let along = tiles::contiguous_axis(body, draft, target);
     let lanes = lanes(body, along);
     let blocks = target.shared_per_sm.checked_div(resident_bytes(draft));
@@ -251,7 +251,7 @@ pub(super) fn carry_bytes(
     let several = |rows: Mask| rows & cut != 0 && tiles.inner(body, rows) == 0;
     let rows = rows.map_or(1, |rows| if several(rows) { target.shared_rows } else { 1 });
     let elements = elements.saturating_mul(rows);
-    let one = match target.is_gpu() {
+    let one = match target.abilities().block_threads {
         true => node.accumulating,
         false => node.carrying,
     };

@@ -109,13 +109,13 @@ impl Tiles {
         let mut tiles = Self {
             lanes: rows.or(along),
             rows: rows.is_some(),
-            near: !target.is_gpu(),
+            near: target.abilities().vectors,
             crossed: 0,
             side: None,
             outer: draft.outer,
             long: target.tile,
             narrow: target.narrow_tile,
-            padded: target.is_gpu(),
+            padded: target.abilities().block_threads,
         };
         let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
         if rows.is_some_and(|rows| nodes().any(|n| n.reduced >> rows & 1 == 1)) {
@@ -139,7 +139,7 @@ impl Tiles {
         }
         let cut = tiles.lanes.map_or(0, |lanes| 1 << lanes) | tiles.crossed;
         let cut = (cut & draft.outer).count_ones();
-        if tiles.crossed != 0 && target.is_gpu() {
+        if tiles.crossed != 0 && target.abilities().block_threads {
             // A thread with several vectors computes fewer addresses; no multiprocessor may be idle for it.
             let wide = tiles.with_narrow(2 * tiles.narrow);
             if wide.steps(body, draft.outer) >= target.workers {
@@ -147,7 +147,9 @@ impl Tiles {
             }
         }
         let along = tiles.lanes.filter(|&axis| draft.outer >> axis & 1 == 1);
-        if let Some(axis) = along.filter(|_| tiles.holds_columns() && target.is_gpu()) {
+        if let Some(axis) =
+            along.filter(|_| tiles.holds_columns() && target.abilities().block_threads)
+        {
             // All threads of a warp get columns, but no multiprocessor may be idle for it.
             let most = ALL_COLUMNS.min(columns(body, draft, axis));
             let full =
@@ -450,7 +452,7 @@ fn distance(body: &Body, order: &[usize], axis: usize) -> Option<u64> {
 /// sixteen elements.
 fn rows_of_short(body: &Body, draft: &Draft, target: &Target, along: usize) -> Option<usize> {
     let known = body.named >> along & 1 == 0;
-    if target.is_gpu() || !known || !(2..=NEAR).contains(&body.extents[along]) {
+    if !target.abilities().vectors || !known || !(2..=NEAR).contains(&body.extents[along]) {
         return None;
     }
     let short = |m: &Memory<'_>| m.order.last() == Some(&along);
@@ -505,7 +507,7 @@ fn side_by_side(
     target: &Target,
     lanes: Option<usize>,
 ) -> Option<usize> {
-    let along = 1 << lanes.filter(|_| !target.is_gpu())?;
+    let along = 1 << lanes.filter(|_| target.abilities().vectors)?;
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let written = |n: &u32| body.nodes[*n as usize].one_by_one;
     let fold = |n: &Node| n.one_by_one && n.scanned == along;

@@ -429,7 +429,7 @@ impl<'a> Units<'a> {
         let volume = spaces().map(|s| self.body.elements(s)).max().unwrap_or(1);
         let all = self.body.nodes.iter().map(|n| n.reduced);
         let own = nodes().map(|n| n.reduced | n.scanned);
-        let reduced = match self.target.is_gpu() {
+        let reduced = match self.target.abilities().block_threads {
             true => own.fold(0, |m, axes| m | axes),
             false => all.fold(0, |m, axes| m | axes),
         };

@@ -71,8 +71,8 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// No more than `high` and no less than `low`; NaN stays NaN.
     pub fn clamp(self, low: f64, high: f64) -> Self {
-        // One instruction each: PTX has minimum and maximum that keep NaN, x86 those that are these choices.
-        let below = match self.emit.gpu && !self.is_f64() {
+        // One instruction each: a GPU may have minimum and maximum that keep NaN, x86 those that are these choices.
+        let below = match self.emit.has_extremes() && !self.is_f64() {
             true => self.intrinsic2("llvm.minimum", high),
             false => self.except(self.gt(high), high),
         };
@@ -81,7 +81,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// No less than `low`; NaN stays NaN.
     pub fn at_least(self, low: f64) -> Self {
-        match self.emit.gpu && !self.is_f64() {
+        match self.emit.has_extremes() && !self.is_f64() {
             true => self.intrinsic2("llvm.maximum", low),
             false => self.except(self.lt(low), low),
         }

@@ -132,7 +132,10 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
     /// Widens 16-bit lanes to the upper halves of 32-bit lanes, on a GPU. Each register holds a pair of lanes, which a
     /// shift and a mask split. `None` for an odd number of lanes.
     pub fn pairs_to_upper_halves(self) -> Option<Self> {
-        let pairs = self.lanes().filter(|n| self.emit.gpu && n % 2 == 0)? / 2;
+        let pairs = self
+            .lanes()
+            .filter(|n| self.emit.has_threads() && n % 2 == 0)?
+            / 2;
         let words = self.reinterpret(self.emit.shaped_type(Elem::Int(32), Some(pairs)));
         let wide = self.emit.undefined(Elem::Int(32), Some(2 * pairs));
         Some((0..pairs).fold(wide, |wide, pair| {

@@ -11,7 +11,6 @@ mod lanes;
 mod operators;
 mod transpose;
 mod val;
-mod x86;
 
 use std::cell::RefCell;
 
@@ -25,10 +24,12 @@ use inkwell::values::{
     BasicMetadataValueEnum, BasicValueEnum, FunctionValue, InstructionValue, PhiValue, ValueKind,
 };
 
+use crate::cpu::x86::X86;
 use crate::error::CodegenError;
+use crate::gpu::Gpu;
+use crate::math::Unary;
 use crate::target::Target;
 pub use transpose::transposed;
-pub use x86::{PART, X86};
 
 /// The element type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -69,8 +70,8 @@ pub struct Emit<'ctx> {
     pub context: &'ctx Context,
     pub module: Module<'ctx>,
     pub builder: Builder<'ctx>,
-    /// True if the module is for NVPTX, where a few operations are spelled differently.
-    pub gpu: bool,
+    /// The instructions of a GPU, if the module is for one: its code runs on the threads of a block.
+    pub gpu: Option<&'static dyn Gpu>,
     /// True if the target adds, multiplies and compares bf16.
     pub has_bf16: bool,
     /// True if elementary functions of f32 may be the approximations of a GPU.
@@ -85,8 +86,8 @@ pub struct Emit<'ctx> {
 /// A value and the place where instructions on it go.
 #[derive(Clone, Copy, Debug)]
 pub struct Val<'e, 'ctx> {
-    emit: &'e Emit<'ctx>,
-    raw: BasicValueEnum<'ctx>,
+    pub(crate) emit: &'e Emit<'ctx>,
+    pub(crate) raw: BasicValueEnum<'ctx>,
 }
 
 /// The right operand of an operator: a value, or a constant that is splatted to the type of the left operand.
@@ -120,7 +121,7 @@ impl<'ctx> Emit<'ctx> {
             context,
             module,
             builder,
-            gpu: target.is_gpu(),
+            gpu: target.gpu(),
             has_bf16: target.has_bf16(),
             approximate: false,
             contract: false,
@@ -154,7 +155,7 @@ impl<'ctx> Emit<'ctx> {
     }
 
     /// The value that was built, or a stand-in once something failed.
-    fn built<'e, E: Into<CodegenError>>(
+    pub(crate) fn built<'e, E: Into<CodegenError>>(
         &'e self,
         result: Result<BasicValueEnum<'ctx>, E>,
         stand_in: BasicValueEnum<'ctx>,
@@ -263,17 +264,33 @@ impl<'ctx> Emit<'ctx> {
         })
     }
 
-    /// A register that every thread of a GPU has, as 64 bits.
-    pub fn special_register(&self, name: &str) -> Val<'_, 'ctx> {
-        let full = format!("llvm.nvvm.read.ptx.sreg.{name}");
-        let read = self.intrinsic(&full, &[], &[]).map(|raw| self.val(raw));
-        read.unwrap_or_else(|| self.constant_int(32, None, 0))
-            .zext_or_trunc(64)
+    /// True if the code runs on the threads of a block.
+    pub fn has_threads(&self) -> bool {
+        self.gpu.is_some()
     }
 
-    /// The number of a GPU's block. A launch has exactly as many blocks as its kernel requires.
+    /// True if the maximum and the minimum that keep NaN are instructions, as on AArch64 and on some GPUs.
+    pub fn has_extremes(&self) -> bool {
+        self.x86.is_none() && self.gpu.is_none_or(|gpu| gpu.has_extremes())
+    }
+
+    /// The approximation of the function `name` for elements of type `elem`, if there is one and the target requests
+    /// it.
+    pub fn approximation(&self, name: &str, elem: Elem) -> Option<Unary> {
+        let wanted = self.approximate && elem != Elem::F64;
+        self.gpu.filter(|_| wanted)?.approximation(name)
+    }
+
+    /// The number of the thread in its block, `i64`; 0 on a CPU.
+    pub fn thread_number(&self) -> Val<'_, 'ctx> {
+        self.gpu
+            .map_or(self.constant_int(64, None, 0), |gpu| gpu.thread(self))
+    }
+
+    /// The number of the block, `i64`; 0 on a CPU.
     pub fn block_number(&self) -> Val<'_, 'ctx> {
-        self.special_register("ctaid.x")
+        self.gpu
+            .map_or(self.constant_int(64, None, 0), |gpu| gpu.block(self))
     }
 
     /// The function that the builder stands in.
@@ -300,7 +317,7 @@ impl<'ctx> Emit<'ctx> {
         let last = block
             .get_parent()
             .and_then(FunctionValue::get_last_basic_block);
-        if let Some(last) = last.filter(|&last| self.gpu && last != block) {
+        if let Some(last) = last.filter(|&last| self.has_threads() && last != block) {
             // Fails for a block without a function only.
             let _ = block.move_after(last);
         }

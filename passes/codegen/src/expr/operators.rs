@@ -15,7 +15,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
     /// lanes do not fill whole words.
     fn by_words(self, other: Self, adds: bool) -> Option<Self> {
         let lanes = self.lanes().filter(|lanes| lanes.is_multiple_of(4))?;
-        if !self.emit.gpu || self.elem() != Elem::Int(8) {
+        if !self.emit.has_threads() || self.elem() != Elem::Int(8) {
             return None;
         }
         let count = (lanes > 4).then_some(lanes / 4);

@@ -235,6 +235,14 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
         if self.constant().is_some() {
             return self;
         }
+        match self.emit.gpu {
+            Some(gpu) => gpu.fence(self),
+            None => self.with_fence(),
+        }
+    }
+
+    /// This float behind LLVM's own fence.
+    pub fn with_fence(self) -> Self {
         let ty = [self.raw.get_type()];
         let raw = self.emit.intrinsic("llvm.arithmetic.fence", &ty, &[self]);
         raw.map_or(self, |raw| self.emit.val(raw))

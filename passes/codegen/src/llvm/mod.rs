@@ -16,6 +16,7 @@ use crate::error::CodegenError;
 /// The release of LLVM that `inkwell` is for.
 pub const RELEASE: (u32, u32) = (22, 1);
 
+pub mod errors;
 #[cfg(all(
     target_os = "linux",
     any(target_arch = "x86_64", target_arch = "aarch64")

@@ -60,7 +60,7 @@ pub fn combiners(ir: &Ir, op: Op) -> Vec<Option<Combiner>> {
 
 /// Everything that stands in the way of code for `func`.
 pub fn check(ir: &Ir, func: Op, target: &Target) -> Vec<Diagnostic> {
-    let gpu = target.is_gpu();
+    let gpu = target.gpu().is_some();
     let mut checker = Checker {
         ir,
         func,
@@ -269,7 +269,7 @@ impl Checker<'_> {
         let size = threads / groups;
         let even = threads % groups == 0 && size.unsigned_abs().is_power_of_two();
         self.in_one_block(op, "is a group loop");
-        if self.gpu && (!even || size > i64::from(super::reduce::WARP)) {
+        if self.gpu && (!even || size > i64::from(crate::gpu::WARP)) {
             let text = format!("cuts {threads} threads into {groups} groups");
             let help = "let each group have 1, 2, 4, 8, 16 or 32 threads";
             self.report(op, &codes::BAD_NEST, At::Clause("groups"), text, help);
@@ -332,7 +332,7 @@ impl Checker<'_> {
         }
         let threads = super::func::threads_of(self.ir, self.func);
         let apart = self.inside(op, Map::Group);
-        let whole = apart || threads.is_multiple_of(super::reduce::WARP);
+        let whole = apart || threads.is_multiple_of(crate::gpu::WARP);
         if arguments > 0 && self.gpu && threads > 1 && !whole {
             let text = format!("is reduced over {threads} threads");
             let help = "let the function have 1 thread or a multiple of 32";

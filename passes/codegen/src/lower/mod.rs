@@ -43,13 +43,9 @@ pub use streaming::{BufferBytes, buffer_bytes};
 use crate::cache::{self, Cache};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit};
-use crate::product;
+use crate::gpu::{GLOBAL_SPACE, Gpu, product};
+use crate::llvm::errors;
 use crate::target::{self, Target};
-
-/// NVPTX's global memory.
-pub(crate) const GLOBAL_SPACE: u16 = 1;
-/// LLVM's `ptx_kernel` calling convention.
-pub(crate) const PTX_KERNEL: u32 = 71;
 
 /// Options of code generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,13 +81,12 @@ pub struct Multiprocessor {
     pub reserved_bytes: u64,
     /// 32-bit registers.
     pub registers: u64,
+    /// The most resident threads.
+    pub threads: u64,
 }
 
 /// Registers of a thread beyond which no kernel of ours gains.
 const ENOUGH_REGISTERS: u64 = 128;
-
-/// The resident threads of a multiprocessor of any capability from 8.0 on, if their blocks fit.
-const THREADS: u64 = 1536;
 
 impl Multiprocessor {
     /// The number of resident blocks requested from the assembler, if shared memory or a small grid limits occupancy:
@@ -107,7 +102,7 @@ impl Multiprocessor {
         let with_registers = self
             .registers
             .checked_div(threads.checked_mul(ENOUGH_REGISTERS)?)?;
-        let few = room.checked_mul(threads)? < THREADS;
+        let few = room.checked_mul(threads)? < self.threads;
         few.then_some(room.min(with_registers))
             .filter(|&blocks| blocks > 0)
     }
@@ -168,7 +163,7 @@ pub fn compile_kernels(
         let (code, shared_bytes) = match funcs.get(index) {
             Some(&func) => {
                 let far = streaming::far(ir, func, target, options, buffers);
-                lines = target.is_gpu() || streaming::stores_lines(ir, func, &far);
+                lines = target.gpu().is_some() || streaming::stores_lines(ir, func, &far);
                 let kernel = Kernel {
                     func,
                     symbol,
@@ -280,10 +275,11 @@ fn code(
     target: &Target,
 ) -> Result<(Code, u64), CodegenError> {
     let shared_bytes = reduce::shared_bytes(emit, machine);
-    let code = if target.is_gpu() {
-        Code::Ptx(target::emit_assembly(&emit.module, machine)?)
-    } else {
-        Code::Object(target::emit_object(&emit.module, machine)?)
+    let code = match target {
+        Target::Cuda { .. } => Code::Ptx(target::emit_assembly(&emit.module, machine)?),
+        Target::Cpu { .. } | Target::Hip { .. } => {
+            Code::Object(target::emit_object(&emit.module, machine)?)
+        }
     };
     Ok((code, shared_bytes))
 }
@@ -322,7 +318,8 @@ pub fn emit(
                 with_product(product, symbol, target, options, written)?
             }
         };
-        let follows = target.is_gpu() && what == Emission::Assembly && !text.is_empty();
+        let ptx = matches!(target, Target::Cuda { .. }) && what == Emission::Assembly;
+        let follows = ptx && !text.is_empty();
         text += if follows {
             without_header(&kernel)
         } else {
@@ -419,10 +416,7 @@ fn with_module<R>(
             .blocks(scratch, threads, grid)
             .or_else(scanning);
         if let Some(blocks) = room {
-            let blocks = emit
-                .context
-                .create_string_attribute("nvvm.minctasm", &blocks.to_string());
-            function.add_attribute(AttributeLoc::Function, blocks);
+            (emit.gpu.iter()).for_each(|gpu| gpu.resident_blocks(emit, function, blocks));
         }
         Ok(())
     };
@@ -466,18 +460,20 @@ fn in_module<R>(
     let machine = target.machine()?;
     let context = Context::create();
     let mut emit = Emit::new(&context, symbol, target);
-    emit.approximate = options.approximate && target.is_gpu();
+    emit.approximate = options.approximate && emit.gpu.is_some();
     emit.contract = options.contract;
     emit.module.set_triple(&machine.get_triple());
     emit.module
         .set_data_layout(&machine.get_target_data().get_data_layout());
     build(&emit)?;
-    if options.optimize {
-        target.optimize(&emit.module, &machine)?;
-    } else {
-        emit.module.verify().map_err(CodegenError::internal)?;
-    }
-    finish(&emit, &machine)
+    errors::caught(&context, || {
+        if options.optimize {
+            target.optimize(&emit.module, &machine)?;
+        } else {
+            emit.module.verify().map_err(CodegenError::internal)?;
+        }
+        finish(&emit, &machine)
+    })
 }
 
 /// The code and the help of a failure.
@@ -502,10 +498,9 @@ fn signature<'ctx>(
     target: &Target,
     options: Options,
 ) -> FunctionValue<'ctx> {
-    let function = if emit.gpu {
-        gpu_function(ir, emit, func, symbol, options)
-    } else {
-        cpu_function(emit, symbol)
+    let function = match emit.gpu {
+        Some(gpu) => gpu_function(ir, emit, gpu, func, symbol, options),
+        None => cpu_function(emit, symbol),
     };
     function.add_attribute(AttributeLoc::Function, flag(emit, "nounwind"));
     target.mark(emit.context, function);
@@ -540,6 +535,7 @@ fn cpu_function<'ctx>(emit: &Emit<'ctx>, symbol: &str) -> FunctionValue<'ctx> {
 fn gpu_function<'ctx>(
     ir: &Ir,
     emit: &Emit<'ctx>,
+    gpu: &dyn Gpu,
     func: Op,
     symbol: &str,
     options: Options,
@@ -561,7 +557,7 @@ fn gpu_function<'ctx>(
     let function =
         emit.module
             .add_function(symbol, context.void_type().fn_type(&params, false), None);
-    function.set_call_conventions(PTX_KERNEL);
+    function.set_call_conventions(gpu.convention());
     for (index, &arg) in (0u32..).zip(&args).filter(|(_, arg)| is_buffer(arg)) {
         let place = AttributeLoc::Param(index);
         if !options.any_address {
@@ -581,14 +577,7 @@ fn gpu_function<'ctx>(
     }
     let cluster = func::cluster_of(ir, func);
     let threads = func::threads_of(ir, func) / cluster;
-    let says = |key: &str, number: u32| {
-        let attribute = context.create_string_attribute(key, &number.to_string());
-        function.add_attribute(AttributeLoc::Function, attribute);
-    };
-    says("nvvm.maxntid", threads);
-    if cluster > 1 {
-        says("nvvm.cluster_dim", cluster);
-    }
+    gpu.launch_bounds(emit, function, threads, cluster);
     function
 }
 

@@ -9,7 +9,6 @@
 use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_dialects::kernel::scan;
 use inkwell::AddressSpace;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Linkage;
 use inkwell::targets::TargetMachine;
 use inkwell::values::PointerValue;
@@ -18,16 +17,12 @@ use super::arith::Combiner;
 use super::types::{Shape, register, stored};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
+use crate::gpu::{SHARED_SPACE, Source, WARP, cluster_barrier, in_block, returns};
 use crate::memory;
 use fuser_ir::DType;
 
-/// Threads that run in lockstep.
-pub const WARP: u32 = fuser_dialects::kernel::WARP as u32;
 /// Alignment of partial results.
 const ALIGN: u64 = 16;
-
-/// NVPTX's shared memory.
-pub const SHARED_SPACE: u16 = 3;
 
 /// Reduces lanes by halves until one is left; with an odd count, the middle lane joins the lower half unchanged.
 /// Extremes of f32 use order-preserving integers if x86 has the instructions.
@@ -143,9 +138,10 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
     }
     /// Combines the values of this thread's warp, or of its group if that is smaller.
     fn of_warp(part: &Part<'e, 'ctx>, block: &Block<'e, 'ctx>) -> Self {
+        let extreme = |greatest| part.value.emit().gpu?.warp_extreme(greatest);
         let redux = match part.combiner {
-            Combiner::MaxNum => Some("llvm.nvvm.redux.sync.max"),
-            Combiner::MinNum => Some("llvm.nvvm.redux.sync.min"),
+            Combiner::MaxNum => extreme(true),
+            Combiner::MinNum => extreme(false),
             _ => None,
         };
         let mut new = Exchanged {
@@ -251,25 +247,16 @@ pub fn exchange<'e, 'ctx>(
     value: Val<'e, 'ctx>,
     distance: i64,
 ) -> Val<'e, 'ctx> {
-    let distance = emit.constant_int(32, None, distance);
-    shuffle(emit, BUTTERFLY, value, distance, 31)
+    shuffle(emit, value, Source::Across(distance))
 }
 
-/// The value of another thread of the warp, selected by `by` and by the bounds that `clamp` encodes as in PTX.
+/// The value that another thread of the warp passes for `value`.
 fn shuffle<'e, 'ctx>(
     emit: &'e Emit<'ctx>,
-    name: &str,
     value: Val<'e, 'ctx>,
-    by: Val<'e, 'ctx>,
-    clamp: i64,
+    from: Source<'e, 'ctx>,
 ) -> Val<'e, 'ctx> {
-    let shuffle = |word: Val<'e, 'ctx>| {
-        let constant = |v: i64| emit.constant_int(32, None, v);
-        let args = [constant(-1), word, by, constant(clamp)];
-        let shuffled = emit.intrinsic(name, &[], &args);
-        returns(emit, name);
-        shuffled.map_or(word, |raw| emit.val(raw))
-    };
+    let shuffle = |word: Val<'e, 'ctx>| emit.gpu.map_or(word, |gpu| gpu.shuffle(word, from));
     let (elem, bits) = (value.elem(), value.to_bits());
     if elem.bits() <= 32 {
         return shuffle(bits.zext_or_trunc(32))
@@ -286,16 +273,13 @@ fn shuffle<'e, 'ctx>(
 
 /// The value of thread `lane` among `width` adjacent threads, a power of two.
 fn of_lane<'e, 'ctx>(value: Val<'e, 'ctx>, lane: Val<'e, 'ctx>, width: u32) -> Val<'e, 'ctx> {
-    let clamp = i64::from(WARP - width) << 8 | i64::from(WARP - 1);
-    shuffle(value.emit(), INDEX, value, lane, clamp)
+    shuffle(value.emit(), value, Source::Lane { lane, width })
 }
 
 /// The value of the thread `distance` positions earlier within groups of `width` adjacent threads. The first `distance`
 /// threads keep their own value.
 fn of_earlier<'e, 'ctx>(value: Val<'e, 'ctx>, distance: i64, width: u32) -> Val<'e, 'ctx> {
-    let distance = value.emit().constant_int(32, None, distance);
-    let clamp = i64::from(WARP - width) << 8;
-    shuffle(value.emit(), UP, value, distance, clamp)
+    shuffle(value.emit(), value, Source::Earlier { distance, width })
 }
 
 /// Shared memory for the totals exchanged in a scan: those of a block's warps and those of a cluster's blocks.
@@ -483,7 +467,7 @@ impl<'e, 'ctx> Scan<'e, 'ctx> {
         cluster_barrier(emit);
         let own = self.block.rank.zext_or_trunc(32);
         let rank = |rank: u32| emit.constant_int(32, None, i64::from(rank));
-        let rooms = (0..self.block.cluster).map(|of| of_rank(emit, room, rank(of)));
+        let rooms = (0..self.block.cluster).map(|of| in_block(emit, room, rank(of)));
         let rooms: Vec<_> = rooms.collect();
         for (turn, (before, all)) in (0..).zip(turns.iter_mut()) {
             let (mut earlier, mut sum) = (neutral, neutral);
@@ -565,10 +549,10 @@ fn across_warps<'e, 'ctx>(
             _ if each <= warps => {
                 let rank = first.lshr(i64::from((warps * bytes).ilog2()));
                 let within = first.and(i64::from(warps * bytes - 1));
-                vec![(of_rank(emit, room, rank), within)]
+                vec![(in_block(emit, room, rank), within)]
             }
             cluster => (0..cluster)
-                .map(|rank| (of_rank(emit, room, number(rank)), number(0)))
+                .map(|rank| (in_block(emit, room, number(rank)), number(0)))
                 .collect(),
         };
         let (count, vector) = (each.min(warps), vector(bytes).min(each));
@@ -594,17 +578,6 @@ fn across_warps<'e, 'ctx>(
         }
     }
     Ok(())
-}
-
-/// The shared memory of this block, mapped to block number `rank` of its cluster.
-fn of_rank<'ctx>(
-    emit: &Emit<'ctx>,
-    room: PointerValue<'ctx>,
-    rank: Val<'_, 'ctx>,
-) -> PointerValue<'ctx> {
-    let rank = rank.zext_or_trunc(32);
-    let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
-    mapped.map_or(room, |mapped| mapped.into_pointer_value())
 }
 
 /// Shared memory for one reduction's partial results. Its size is a multiple of its alignment: LLVM loads three of four
@@ -640,37 +613,10 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
 }
 
-const BUTTERFLY: &str = "llvm.nvvm.shfl.sync.bfly.i32";
-const INDEX: &str = "llvm.nvvm.shfl.sync.idx.i32";
-const UP: &str = "llvm.nvvm.shfl.sync.up.i32";
-const BARRIER: &str = "llvm.nvvm.barrier.cta.sync.aligned.all";
-
-/// The address of shared memory as a block of the cluster has it.
-const MAP: &str = "llvm.nvvm.mapa.shared.cluster";
-const ARRIVE: &str = "llvm.nvvm.barrier.cluster.arrive.aligned";
-const WAIT: &str = "llvm.nvvm.barrier.cluster.wait.aligned";
-
-/// Waits for all threads of all blocks of the cluster.
-pub fn cluster_barrier(emit: &Emit<'_>) {
-    for name in [ARRIVE, WAIT] {
-        emit.intrinsic(name, &[], &[]);
-        returns(emit, name);
-    }
-}
-
 /// Waits for all threads of the block.
 pub fn barrier(emit: &Emit<'_>) {
-    emit.intrinsic(BARRIER, &[], &[emit.constant_int(32, None, 0)]);
-    returns(emit, BARRIER);
-}
-
-/// Declares that an intrinsic returns, since all threads reach it. Code after it in a loop is then known to execute, so
-/// LLVM can hoist loop-invariant loads.
-fn returns(emit: &Emit<'_>, name: &str) {
-    if let Some(function) = emit.module.get_function(name) {
-        let kind = Attribute::get_named_enum_kind_id("willreturn");
-        let attribute = emit.context.create_enum_attribute(kind, 0);
-        function.add_attribute(AttributeLoc::Function, attribute);
+    if let Some(gpu) = emit.gpu {
+        gpu.barrier(emit);
     }
 }
 

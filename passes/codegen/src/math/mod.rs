@@ -10,7 +10,6 @@
 //! Reading order: `exp`, `log`, `trig`, then the functions built on them (`erf`, `erfinv`, `pow`, `inverse`, and
 //! `gamma`, which has an absolute bound).
 
-pub mod approximate;
 pub mod coefficients;
 mod erf;
 mod erfinv;
@@ -35,10 +34,13 @@ pub struct MathFunction {
     pub emit: Emitter,
 }
 
+/// A function of one operand.
+pub type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
+
 /// The function that emits the code, by its number of operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Emitter {
-    Unary(for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>),
+    Unary(Unary),
     Binary(for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>),
 }
 

@@ -9,24 +9,21 @@
 //! Development 34, 1990). It has the bits of a division: `tests/quotients.rs` verifies all operands that could differ,
 //! with each reciprocal that the ISA permits. f64, and CPUs, use a division.
 
-use super::approximate;
 use crate::expr::{Elem, Val};
 
 /// `a / b`: approximated where the target asks for it, else rounded once.
 pub fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    match a.emit().approximate && !a.is_f64() {
-        true => approximate::quotient(a, b),
-        false => a.over(b),
-    }
+    let near = a.emit().gpu.filter(|_| a.emit().approximate && !a.is_f64());
+    near.map_or_else(|| a.over(b), |gpu| gpu.near_quotient(a, b))
 }
 
 /// `a / b` for operands for which one residual for the reciprocal and one for the quotient give the bits of a division.
 /// Each use has a test that verifies this.
 pub(super) fn tested<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    if !a.emit().gpu || a.is_f64() {
+    let near = a.emit().gpu.filter(|_| !a.is_f64());
+    let Some(y) = near.and_then(|gpu| gpu.near_reciprocal(b)) else {
         return a.over(b);
-    }
-    let y = approximate::reciprocal(b);
+    };
     let y = (-b).fma(y, 1.0).fma(y, y);
     let q = a * y;
     (-b).fma(q, a).fma(y, q)
@@ -45,7 +42,8 @@ const MANTISSA: i64 = (1 << 23) - 1;
 /// `div.rn`.
 pub fn by_one<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     let emit = a.emit();
-    let (true, Some(lanes)) = (emit.gpu && !emit.approximate && !a.is_f64(), a.lanes()) else {
+    let exact = emit.gpu.filter(|_| !emit.approximate && !a.is_f64());
+    let (Some(gpu), Some(lanes)) = (exact, a.lanes()) else {
         return quotient(a, b);
     };
     let one = b.lane(0);
@@ -54,7 +52,9 @@ pub fn by_one<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
         // Rounded to f64 and then to f32 it is rounded once (Figueroa, When is double rounding innocuous?, 1995).
         Some(constant) => one.float(f64::from((1.0 / constant) as f32)),
         None => {
-            let near = approximate::reciprocal(one);
+            let Some(near) = gpu.near_reciprocal(one) else {
+                return quotient(a, b);
+            };
             (0..2).fold(near, |y, _| (-one).fma(y, 1.0).fma(y, y))
         }
     };

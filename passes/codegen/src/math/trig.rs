@@ -14,6 +14,7 @@ use inkwell::values::FunctionValue;
 use super::coefficients as c;
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
+use crate::gpu::CONSTANT_SPACE;
 use crate::memory;
 
 /// The function of the reduced argument that is wanted.
@@ -142,8 +143,8 @@ fn circular<'e, 'ctx>(x: Val<'e, 'ctx>, wanted: Wanted) -> Val<'e, 'ctx> {
                 x
             }
         };
-        // NVPTX passes scalars.
-        let slow = match emit.gpu {
+        // A GPU's threads pass scalars.
+        let slow = match emit.has_threads() {
             true => x.per_lane(call),
             false => call(x),
         };
@@ -240,7 +241,7 @@ fn two_over_pi_table<'ctx>(emit: &Emit<'ctx>) -> inkwell::values::PointerValue<'
     let values: Vec<_> = words
         .map(|&word| ty.const_int(u64::from(word), false))
         .collect();
-    let space = if emit.gpu {
+    let space = if emit.has_threads() {
         AddressSpace::from(CONSTANT_SPACE)
     } else {
         AddressSpace::default()
@@ -254,9 +255,6 @@ fn two_over_pi_table<'ctx>(emit: &Emit<'ctx>) -> inkwell::values::PointerValue<'
     global.set_unnamed_addr(true);
     global.as_pointer_value()
 }
-
-/// NVPTX's constant memory.
-const CONSTANT_SPACE: u16 = 4;
 
 /// The unsigned significand, and the exponent `e` with `|x| = significand 2^e`, as 64-bit integers.
 fn significand<'e, 'ctx>(x: Val<'e, 'ctx>) -> (Val<'e, 'ctx>, Val<'e, 'ctx>) {

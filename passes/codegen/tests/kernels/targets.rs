@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use fuser_artifact::Code;
+
 use super::*;
 
 /// A GPU kernel as PTX, with a block of `threads`.
@@ -170,7 +172,7 @@ fn every_elementwise_op_becomes_ptx() {
         .unwrap();
         assert!(!kernels.is_empty(), "{} takes no element type", def.name);
         for kernel in kernels {
-            let fuser_artifact::Code::Ptx(text) = kernel.code else {
+            let Code::Ptx(text) = kernel.code else {
                 panic!("no PTX")
             };
             assert!(!text.contains(".extern"), "{} calls out:\n{text}", def.name);
@@ -182,13 +184,16 @@ fn every_elementwise_op_becomes_ptx() {
 /// Every target takes every op at widths that fit no register, without a library call but those that are bound.
 #[test]
 fn every_elementwise_op_compiles_at_odd_widths() {
+    const ASM: Emission = Emission::Assembly;
     let arm = Target::aarch64();
+    let amd = Target::hip("gfx942").unwrap();
     let targets = [
         Target::x86_64_v3(),
         Target::host(None).unwrap(),
         Target::cpu("x86-64").unwrap(),
         arm.clone(),
         Target::cuda("sm_90").unwrap(),
+        amd.clone(),
     ];
     for (round, target) in targets.iter().enumerate() {
         for (turn, (def, _)) in fuser_codegen::lower::arith::RULES.iter().enumerate() {
@@ -213,7 +218,21 @@ fn every_elementwise_op_compiles_at_odd_widths() {
             if *target == arm {
                 assert_no_calls(&program, target, def.name);
             }
-            if !target.is_gpu() && target.missing_on_host().unwrap().is_empty() {
+            if *target == amd {
+                assert!(
+                    kernels
+                        .iter()
+                        .all(|kernel| matches!(kernel.code, Code::Object(_)))
+                );
+                let options = Options::default();
+                let text = emit(&program.ir, program.module, &[], target, options, ASM).unwrap();
+                assert!(
+                    !text.contains("@gotpcrel"),
+                    "{} calls out:\n{text}",
+                    def.name
+                );
+            }
+            if target.gpu().is_none() && target.missing_on_host().unwrap().is_empty() {
                 fuser_codegen::Library::load(&kernels)
                     .unwrap_or_else(|e| panic!("{}: {e}", def.name));
             }

@@ -18,7 +18,9 @@ pub fn machine() -> Target {
 
 /// The processors that this machine can be.
 pub fn processors() -> Vec<Target> {
-    let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
+    let all = fuser_target::processors::of(fuser_target::Kind::Cpu)
+        .into_iter()
+        .map(|name| Target::cpu(name).unwrap());
     all.filter(|target| target.missing_on_host().unwrap().is_empty())
         .collect()
 }

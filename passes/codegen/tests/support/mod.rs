@@ -15,7 +15,9 @@ use inkwell::context::Context;
 
 /// The processors that this machine can be: itself, and those of the levels of x86-64 that it has.
 pub fn processors() -> Vec<Target> {
-    let all = fuser_target::processors::names().map(|name| Target::cpu(name).unwrap());
+    let all = fuser_target::processors::of(fuser_target::Kind::Cpu)
+        .into_iter()
+        .map(|name| Target::cpu(name).unwrap());
     all.filter(|target| target.missing_on_host().unwrap().is_empty())
         .collect()
 }

@@ -46,7 +46,8 @@ impl SweepLowering<'_> {
         for axis in self.in_value_order(result) {
             let spec = &self.spec.loops[axis];
             let position = order.iter().position(|&o| o == axis);
-            let own = self.target.is_gpu() && position.is_some_and(|p| p < self.grid_count());
+            let own = self.target.abilities().last_block
+                && position.is_some_and(|p| p < self.grid_count());
             let behind = position.is_none_or(|p| p > start);
             let whole = if cross_grid { !own } else { behind };
             if whole {

@@ -195,7 +195,10 @@ impl<'a> SweepLowering<'a> {
         if ops.iter().any(|&op| self.axes.scanned(op).is_some()) {
             return vec![self.whole(axis)];
         }
-        for &op in ops.iter().filter(|_| !self.target.is_gpu() && most > 1) {
+        for &op in ops
+            .iter()
+            .filter(|_| !self.target.abilities().block_threads && most > 1)
+        {
             let window = self
                 .window(op)
                 .filter(|_| self.check_joined(op, axis).is_ok());

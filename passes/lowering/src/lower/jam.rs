@@ -27,7 +27,7 @@ impl SweepLowering<'_> {
     pub(super) fn jammed_rows(&mut self, nest: &Nest, depth: usize) -> Option<i64> {
         let carries = |e: &Effect| matches!(e, Effect::Reduce(r) if r.carried_from.is_some());
         let fits = depth + 2 == nest.loops.len()
-            && !self.target.is_gpu()
+            && self.target.abilities().vectors
             && (nest.scans.iter()).all(|s| self.scans_row(s, nest, depth))
             && !nest.effects.iter().any(carries)
             && self.nest_lanes(nest).is_some()

@@ -257,7 +257,7 @@ impl Job<'_> {
             .iter()
             .zip(&partial)
             .map(|(&v, &p)| {
-                if p && !self.target.is_gpu() {
+                if p && !self.target.abilities().last_block {
                     self.partial_type(ir, v)
                 } else {
                     Ok(ir.value_type(v))
@@ -265,7 +265,7 @@ impl Job<'_> {
             })
             .collect::<Result<_, _>>()?;
         let mut outputs = outputs;
-        if self.target.is_gpu() && !self.grid_loops(ir).complete(self.spec) {
+        if self.target.abilities().last_block && !self.grid_loops(ir).complete(self.spec) {
             for output in self.shared_sums(ir) {
                 outputs.push(self.partial_type(ir, output)?);
             }
@@ -277,7 +277,7 @@ impl Job<'_> {
         let mut made: FxHashMap<Value, Value> = FxHashMap::default();
         for (i, &output) in self.flat.outputs.iter().enumerate() {
             let mut result = ir.result(launch, i);
-            if partial[i] && !self.target.is_gpu() {
+            if partial[i] && !self.target.abilities().last_block {
                 let symbol = format!("{symbol}_combine{i}");
                 if let Some(combine) = self.emit_combine(ir, &symbol, output, result, &names)? {
                     result = ir.result(combine, 0);
@@ -354,7 +354,7 @@ impl Job<'_> {
     }
     /// `tensor<partials x kept... x acc>`
     fn partial_type(&self, ir: &mut Ir, output: Value) -> Result<TypeId, Unsupported> {
-        let mut dims = vec![match self.target.is_gpu() {
+        let mut dims = vec![match self.target.abilities().last_block {
             true => self.rows(ir, output)?,
             false => Dim::fixed(self.spec.partials.max(1) as u64),
         }];
@@ -469,7 +469,7 @@ impl Job<'_> {
         };
         lowering.emit()?;
         lowering.k.op(&kernel::RETURN, &[], &[], &[]);
-        let shares = || !rounds::own_tiles(ir, block, self.spec.threads);
+        let shares = || !rounds::own_tiles(ir, block, self.spec.threads, self.target.registers);
         let stores: Vec<Op> = rounds::stores_in_groups(ir, block).collect();
         let in_place = || updates::any_in_place(ir, self.flat.op);
         if self.spec.groups > 1 && (!stores.is_empty() && in_place() || shares()) {

@@ -56,7 +56,7 @@ impl SweepLowering<'_> {
             Idx::Const(count) => count % step != 0 && count / step >= LEAST,
             Idx::Value(_) => true,
         };
-        if !odd || self.target.is_gpu() || Some(lanes) != self.lanes() {
+        if !odd || !self.target.abilities().vectors || Some(lanes) != self.lanes() {
             return Ok(None);
         }
         let step = Idx::Const(step);

@@ -25,7 +25,7 @@ impl SweepLowering<'_> {
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
         let inside = (0..phases).filter(|&p| !self.is_hoisted(p) && !self.is_after(p));
         let inside: Vec<usize> = inside.collect();
-        let mut asked = self.target.is_gpu();
+        let mut asked = !self.target.abilities().vectors;
         for (number, phase) in inside.into_iter().enumerate() {
             if number > 0 && !asked && self.stores_nothing(phase) {
                 self.look_ahead();
@@ -90,7 +90,9 @@ impl SweepLowering<'_> {
             return false;
         };
         let innermost = loops.last().is_some_and(|last| r.inner.contains(last));
-        self.target.is_gpu() && innermost && carried_from(loops, &r.inner).is_none()
+        self.target.abilities().block_threads
+            && innermost
+            && carried_from(loops, &r.inner).is_none()
     }
     /// Frees the memory of values that no phase from `phase` on reads, so that later values can reuse it.
     fn release(&mut self, phase: usize) {
@@ -182,7 +184,10 @@ impl SweepLowering<'_> {
     /// are padded to an odd number of 4-byte words, so that the elements of a column lie in different banks.
     pub(super) fn allocate_padded(&mut self, value: Value, loops: &[usize], dtype: DType) -> Value {
         let mut dims: Vec<(usize, Idx)> = loops.iter().map(|&l| (l, self.inner_size(l))).collect();
-        if let Some((_, Idx::Const(size))) = dims.last_mut().filter(|_| self.target.is_gpu()) {
+        if let Some((_, Idx::Const(size))) = dims
+            .last_mut()
+            .filter(|_| self.target.abilities().block_threads)
+        {
             let word = (WORD / dtype.bytes().max(1)).max(1) as i64;
             let words = *size / word + i64::from(*size % word > 0);
             *size = (words | i64::from(words > 0)) * word;
@@ -397,7 +402,10 @@ impl SweepLowering<'_> {
         map: Map,
     ) -> Result<Vec<Value>, Unsupported> {
         let axis = nest.loops[depth];
-        if let Some(part) = parts.first().filter(|_| self.target.is_gpu()) {
+        if let Some(part) = parts
+            .first()
+            .filter(|_| self.target.abilities().block_threads)
+        {
             let bounds = part.bounds();
             let threads = inner.iter().filter(|_| map == Map::Thread);
             let names: Vec<&str> = threads.map(|r| r.combine.name()).collect();

@@ -132,7 +132,7 @@ impl SweepLowering<'_> {
         let depth = self.depth(nest, self.ir().result(op, 0));
         let place = nest.loops.iter().position(|&l| l == axis);
         let carried_by = place.filter(|place| place + 1 == depth);
-        let groups = matches!(way, Way::Named(_)) && self.target.is_gpu();
+        let groups = matches!(way, Way::Named(_)) && self.target.abilities().block_threads;
         let shared = groups && carried_by.is_some() && depth == nest.loops.len();
         let order = self.outer_order();
         let steps = order.iter().position(|&l| l == axis);
@@ -209,7 +209,11 @@ impl SweepLowering<'_> {
         let wide = |dtype: DType| match way {
             Way::Named(combine) => {
                 let own = combine.accumulator(dtype);
-                carried_type(own, self.ir().computes(op), self.target.is_gpu())
+                carried_type(
+                    own,
+                    self.ir().computes(op),
+                    self.target.abilities().block_threads,
+                )
             }
             Way::Lambda => dtype.compute(),
         };

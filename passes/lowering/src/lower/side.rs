@@ -27,7 +27,7 @@ impl SweepLowering<'_> {
     /// True if the loops of a nest iterate over row-vectorized rows.
     pub(super) fn is_across(&self, loops: &[usize]) -> bool {
         let crossed = matches!(loops, [.., along, rows] if along > rows);
-        crossed && !self.target.is_gpu()
+        crossed && self.target.abilities().vectors
     }
     /// True if an effect of these loops completes a fold along the innermost one, and the step has several rows around
     /// it.
@@ -43,7 +43,7 @@ impl SweepLowering<'_> {
         });
         let spec = &self.spec.loops[rows];
         folds
-            && !self.target.is_gpu()
+            && self.target.abilities().vectors
             && r.combine.is_ordered()
             && r.inner == [along]
             && self.varies(r.input).contains(&rows)

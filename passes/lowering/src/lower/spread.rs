@@ -61,7 +61,7 @@ impl<'a> SweepLowering<'a> {
     /// True for a tile of several axes and known sizes.
     fn is_known(&self, loops: &[usize]) -> bool {
         let known = |l: &usize| matches!(self.inner_size(*l), Idx::Const(_));
-        self.target.is_gpu() && loops.len() > 1 && loops.iter().all(known)
+        self.target.abilities().block_threads && loops.len() > 1 && loops.iter().all(known)
     }
     /// True if each step covers a full tile of known size in full vectors.
     fn is_whole(&mut self, nest: &Nest) -> bool {

@@ -63,7 +63,8 @@ impl SweepLowering<'_> {
         loops: &[usize],
         effects: &mut Vec<Effect>,
     ) -> Vec<(Value, usize)> {
-        let plain = !self.target.is_gpu() && !self.is_across(loops) && self.may_stage(loops);
+        let plain =
+            self.target.abilities().vectors && !self.is_across(loops) && self.may_stage(loops);
         let Some(&last) = loops.last().filter(|_| plain) else {
             return Vec::new();
         };
@@ -232,7 +233,7 @@ impl SweepLowering<'_> {
     /// neighboring elements. A nest known to be empty stages nothing.
     fn may_stage(&self, loops: &[usize]) -> bool {
         let empty = loops.iter().any(|&l| self.inner_size(l).is(0));
-        !empty && (self.lanes().is_some() || self.target.is_gpu())
+        !empty && (self.lanes().is_some() || self.target.abilities().block_threads)
     }
     fn stage(&mut self, value: Value, loops: &[usize], along: usize) -> Result<(), Unsupported> {
         let varies = self.varies(value);
@@ -323,7 +324,7 @@ impl SweepLowering<'_> {
     /// The side of a square block that is transposed in a CPU's registers: the number of elements in a register.
     fn square_side(&self, resident: &Resident, lanes: Option<u64>) -> Option<i64> {
         let room = self.target.vector_bytes / resident.dtype.bytes().max(1);
-        let side = lanes.filter(|_| !self.target.is_gpu())?.min(room);
+        let side = lanes.filter(|_| self.target.abilities().vectors)?.min(room);
         (side > 1 && side.is_power_of_two()).then_some(side as i64)
     }
     /// Stages the last two loops of the nest in square blocks, and the remainder in single rows.

@@ -307,7 +307,7 @@ impl<'a> SweepLowering<'a> {
     }
     /// The mapping of innermost tile loops to workers.
     pub fn inner_map(&self) -> Map {
-        if self.target.is_gpu() {
+        if self.target.abilities().block_threads {
             Map::Thread
         } else {
             Map::Seq
@@ -357,7 +357,7 @@ impl<'a> SweepLowering<'a> {
             total = self.k.mul(total, count);
         }
         let shared = self.accumulators.iter().any(|a| a.cross_grid);
-        if shared && self.target.is_gpu() {
+        if shared && self.target.abilities().last_block {
             return self.emit_shares(&grid);
         }
         if self.flat.after.contains(&true) {
@@ -540,7 +540,11 @@ impl<'a> SweepLowering<'a> {
         let Some(Along::Stride(stride)) = self.along(value, axis) else {
             return None;
         };
-        let most = if self.target.is_gpu() { 1 } else { NEAR as i64 };
+        let most = if !self.target.abilities().vectors {
+            1
+        } else {
+            NEAR as i64
+        };
         stride.as_constant().filter(|s| (1..=most).contains(s))
     }
     /// Outer loops along which `value` does not vary, except those in `except`.

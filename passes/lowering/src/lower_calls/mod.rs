@@ -68,7 +68,11 @@ pub static LOWER_CALLS: PassDef = PassDef {
 
 fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     let target = targets::of(ctx);
-    let Some(module) = ctx.ir.body(ctx.op, 0).filter(|_| target.is_gpu()) else {
+    let Some(module) = ctx
+        .ir
+        .body(ctx.op, 0)
+        .filter(|_| !target.abilities().routines)
+    else {
         return Ok(());
     };
     let bindings = targets::bindings(ctx)?;

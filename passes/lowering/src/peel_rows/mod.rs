@@ -34,7 +34,7 @@ pub static PEEL_ROWS: PassDef = PassDef {
     run: |ctx| {
         let target = targets::of(ctx);
         for func in ctx.ir.children(ctx.op) {
-            if ctx.ir.is(func, &kernel::FUNC) && target.is_gpu() {
+            if ctx.ir.is(func, &kernel::FUNC) && target.abilities().block_threads {
                 let loops = peel(ctx.ir, func, &target);
                 ctx.count("loops", loops);
             }

@@ -91,7 +91,7 @@ impl Draft<'_> {
             )
         });
         let vector = self.lanes(lanes_along, target);
-        if target.is_gpu() {
+        if target.abilities().block_threads {
             let blocks = self.spread(&mut loops, vector, target);
             return Some(Loops {
                 vector: blocks.vector,
@@ -264,7 +264,7 @@ impl Draft<'_> {
     /// also applies to scans along the lanes, where the scans of several rows overlap. Rows must lie far apart and
     /// suffice for a step.
     fn share_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
-        let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
+        let Some(lanes) = lanes_along.filter(|_| target.abilities().vectors) else {
             return;
         };
         let flops = |op: &Op| self.ir.def(*op).map_or(0, |d| u64::from(d.flops));
@@ -311,7 +311,7 @@ impl Draft<'_> {
     /// and the next row lies beyond the processor's window of about a hundred instructions. With several rows in a
     /// step, the same phase of the next row overlaps with that wait.
     fn alternate_rows(&self, loops: &mut [LoopAxis], lanes_along: Option<AxisId>, target: &Target) {
-        let Some(lanes) = lanes_along.filter(|_| !target.is_gpu()) else {
+        let Some(lanes) = lanes_along.filter(|_| target.abilities().vectors) else {
             return;
         };
         let plain = |op: &Op| {
@@ -386,7 +386,7 @@ impl Draft<'_> {
     }
     /// The axis whose rows are vectorized for folds along the lanes, by the rule of the plan (`Tiles`).
     fn side_by_side(&self, lanes_along: Option<AxisId>, target: &Target) -> Option<AxisId> {
-        let along = lanes_along.filter(|_| !target.is_gpu())?;
+        let along = lanes_along.filter(|_| target.abilities().vectors)?;
         let is_fold =
             |op: Op| self.axes.scanned(op) == Some(along) && lambda::has_lambda(self.ir, op);
         if !self.ops.iter().any(|&op| is_fold(op)) {
@@ -431,7 +431,7 @@ impl Draft<'_> {
         let bytes = |v: &Value| self.ir.value_kind(*v).dtype().map(DType::bytes);
         let room = |bytes: Option<u64>| target.vector_bytes / bytes.unwrap_or(4).max(1);
         let along = |v: &&Value| self.axes.stored(**v).any(|a| lanes_along == Some(a));
-        let lanes = match (target.lanes_by_memory, target.is_gpu()) {
+        let lanes = match (target.lanes_by_memory, target.abilities().block_threads) {
             (0, _) => {
                 let all = self.axes.values().iter();
                 let all = all.filter_map(|&v| self.ir.value_kind(v).dtype());

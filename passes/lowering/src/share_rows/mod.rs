@@ -63,7 +63,7 @@ pub static SHARE_ROWS: PassDef = PassDef {
         let ops = ctx.ir.children(ctx.op);
         let overlap = updates::any_in_place(ctx.ir, ctx.op);
         for func in ops {
-            if ctx.ir.is(func, &kernel::FUNC) && target.is_gpu() && !overlap {
+            if ctx.ir.is(func, &kernel::FUNC) && target.abilities().block_threads && !overlap {
                 let loops = share(ctx.ir, func, &target);
                 ctx.count("loops", loops);
             }

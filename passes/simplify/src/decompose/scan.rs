@@ -173,8 +173,8 @@ fn is_total(ir: &Ir, op: Op) -> bool {
 
 /// The split of a scan or a fold into parts on a GPU; `None` if it stays whole.
 pub fn cut(ir: &Ir, op: Op, target: &Target) -> Option<Cut> {
-    let named = target.is_gpu() && function(ir, op).is_some();
-    let lambda = target.is_gpu() && associates(ir, op);
+    let named = target.abilities().block_threads && function(ir, op).is_some();
+    let lambda = target.abilities().block_threads && associates(ir, op);
     if !named && !lambda || is_total(ir, op) {
         return None;
     }

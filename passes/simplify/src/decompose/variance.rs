@@ -92,7 +92,7 @@ impl Walk {
         };
         let plain = layout::is_row_major(ir, tensor) && !tensor.dims.iter().any(|d| d.broadcast);
         let empty = axes.iter().any(|&axis| length(axis) == Some(0));
-        let parts = match target.is_gpu() {
+        let parts = match target.abilities().block_threads {
             _ if empty => None,
             true if axes.last().is_some_and(|last| last + 1 < tensor.dims.len()) => {
                 Walk::of_rows(tensor, &axes, &length, plain)

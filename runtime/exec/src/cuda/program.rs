@@ -173,9 +173,9 @@ fn check_target(target: &Target, device: &CudaDevice) -> Result<(), RuntimeError
             needed: *sm,
             found: device.sm,
         }),
-        Target::Cpu { .. } => Err(RuntimeError::Target {
+        Target::Cpu { .. } | Target::Hip { .. } => Err(RuntimeError::Target {
             expected: "an NVIDIA GPU",
-            found: "a CPU",
+            found: target.family(),
         }),
     }
 }

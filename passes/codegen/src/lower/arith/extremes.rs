@@ -1,9 +1,9 @@
 //! The maximum and minimum of two floats, with defined results for NaN and the signs of zero.
 //!
-//! AArch64 and NVPTX have instructions with these definitions, behind LLVM's intrinsics. x86 has none, and LLVM's own
-//! expansion is wrong if it knows that one operand is not NaN. In scalar code for AVX-512, LLVM 22 turns
-//! `maximumnum(maximumnum(a, 1.0), b)` into NaN for a NaN `b`, and `maximum(1.0, b)` into 1.0 for a signalling one. On
-//! x86 both operations are therefore comparisons and selects, which leave nothing to infer. `a > b ? a : b` is one
+//! AArch64 and NVPTX have instructions with these definitions, behind LLVM's intrinsics. x86 and CDNA 3 have none, and
+//! LLVM's own expansion is wrong if it knows that one operand is not NaN. In scalar code for AVX-512, LLVM 22 turns
+//! `maximumnum(maximumnum(a, 1.0), b)` into NaN for a NaN `b`, and `maximum(1.0, b)` into 1.0 for a signalling one. There
+//! both operations are therefore comparisons and selects, which leave nothing to infer. `a > b ? a : b` is one
 //! instruction there: it gives `b` if the two are equal or unordered.
 
 use fuser_ir::def::Computes;
@@ -105,7 +105,7 @@ fn with_number<'e, 'ctx>(
 }
 
 fn propagating<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, way: Way) -> Val<'e, 'ctx> {
-    if a.emit().x86.is_none() {
+    if a.emit().has_extremes() {
         let name = match way {
             Way::Up => "llvm.maximum",
             Way::Down => "llvm.minimum",
@@ -133,7 +133,7 @@ fn propagating<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, way: Way) -> Val<'e
 }
 
 fn ignoring<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>, way: Way) -> Val<'e, 'ctx> {
-    if a.emit().x86.is_none() {
+    if a.emit().has_extremes() {
         let name = match way {
             Way::Up => "llvm.maximumnum",
             Way::Down => "llvm.minimumnum",

@@ -23,10 +23,9 @@ use super::types::{Shape, format, register};
 use crate::convert::{convert, from_f32, widen_float};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::math::{self, Emitter, approximate, gamma, quotient};
+use crate::math::{self, Emitter, Unary, gamma, quotient};
 
-/// A function of one value that serves every lifetime.
-type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
+/// A function of two values that serves every lifetime.
 type Binary = for<'e, 'ctx> fn(Val<'e, 'ctx>, Val<'e, 'ctx>) -> Val<'e, 'ctx>;
 /// The flag says whether the integers are signed.
 type IntUnary = for<'e, 'ctx> fn(Val<'e, 'ctx>, bool) -> Val<'e, 'ctx>;
@@ -227,7 +226,7 @@ pub fn emit<'e, 'ctx>(
             if ir.get_attr(op, kernel::NONPOSITIVE).is_some() && !emit.contract =>
         {
             let own = math::exp::exp_of_nonpositive;
-            let function = approximate::find(emit, "exp", format(dtype).elem).unwrap_or(own);
+            let function = emit.approximation("exp", format(dtype).elem).unwrap_or(own);
             in_compute_type(&[*x], dtype, |v| function(v[0]))
         }
         (Rule::NumericPair(..), [a, b])
@@ -291,9 +290,11 @@ fn close<'e, 'ctx>(
 fn unary<'e, 'ctx>(rule: Rule, x: Val<'e, 'ctx>, dtype: DType) -> Option<Val<'e, 'ctx>> {
     let float = |f: Unary| in_compute_type(&[x], dtype, |v| f(v[0]));
     let function = |name| match math::find(name)?.emit {
-        Emitter::Unary(f) => {
-            Some(approximate::find(x.emit(), name, format(dtype).elem).unwrap_or(f))
-        }
+        Emitter::Unary(f) => Some(
+            x.emit()
+                .approximation(name, format(dtype).elem)
+                .unwrap_or(f),
+        ),
         Emitter::Binary(_) => None,
     };
     Some(match rule {

@@ -7,9 +7,9 @@ use crate::lower::arith::extremes::maximum;
 use crate::lower::gcd::gcd;
 use crate::lower::remainder::remainder;
 
-/// `maximum(x, +0)`: one instruction on a GPU, whose `max` has this definition.
+/// `maximum(x, +0)`: one instruction on a GPU whose `max` has this definition.
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
-    if x.emit().gpu && !x.is_f64() {
+    if x.emit().has_extremes() && !x.is_f64() {
         return maximum(x, x.float(0.0));
     }
     x.except(x.le(0.0), 0.0)

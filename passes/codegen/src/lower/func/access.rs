@@ -11,10 +11,12 @@ use inkwell::values::PointerValue;
 use super::whole_lines::LINE;
 use super::{Lowering, SCRATCH_ALIGN, malformed};
 use crate::convert::{Format, convert};
+use crate::cpu::x86::PART;
 use crate::error::CodegenError;
-use crate::expr::{Elem, PART, Val};
+use crate::expr::{Elem, Val};
+use crate::gpu::{GLOBAL_SPACE, SHARED_SPACE};
+use crate::lower::reduce;
 use crate::lower::types::{Shape, stored};
-use crate::lower::{GLOBAL_SPACE, reduce};
 use crate::{memory, strided};
 
 /// The maximum size of a `local` allocation on a CPU's stack, where the optimizer can turn it into registers; larger
@@ -117,7 +119,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             }
             let loaded = memory::load(self.emit, address, elem, result.lanes, align);
             self.ask_ahead(op, address, loaded);
-            if self.emit.gpu && self.constant.contains(&buffer) {
+            if self.emit.has_threads() && self.constant.contains(&buffer) {
                 memory::invariant(self.emit, loaded);
             }
             loaded
@@ -139,7 +141,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// A hint to CPUs; a GPU's loads overlap anyway.
     pub(super) fn prefetch(&self, op: Op) -> Result<(), CodegenError> {
-        if !self.emit.gpu {
+        if !self.emit.has_threads() {
             let (address, _, _) = self.address(op, 0)?;
             memory::prefetch(self.emit, address);
         }
@@ -165,7 +167,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let buffer = ir.operand(op, memory);
         let allocated = ir
             .def_op(buffer)
-            .filter(|&by| ir.is(by, &kernel::ALLOC) && !self.emit.gpu)?;
+            .filter(|&by| ir.is(by, &kernel::ALLOC) && !self.emit.has_threads())?;
         let TypeKind::MemRef { dims, dtype, space } = ir.value_kind(ir.result(allocated, 0)) else {
             return None;
         };
@@ -360,7 +362,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     /// The predicate of the threads that store shared values: the first thread outside of thread loops, where all
     /// threads compute alike, and the threads that run the current iteration; `None` if all threads store.
     fn writer(&self) -> Option<Val<'a, 'ctx>> {
-        let alike = self.emit.gpu && self.threads > 1 && self.in_threads == 0;
+        let alike = self.emit.has_threads() && self.threads > 1 && self.in_threads == 0;
         let first = alike.then(|| self.member().eq(0));
         match (first, self.runs_here()) {
             (Some(first), Some(runs)) => Some(first.and(runs)),
@@ -368,13 +370,9 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
     }
 
-    pub(in crate::lower) fn special_register(&self, name: &str) -> Val<'a, 'ctx> {
-        self.emit.special_register(name)
-    }
-
     /// This thread's number among those that share an iteration of the grid loop.
     pub(in crate::lower) fn thread(&self) -> Val<'a, 'ctx> {
-        let own = self.special_register("tid.x");
+        let own = self.emit.thread_number();
         match self.cluster {
             1 => own,
             cluster => self.rank() * i64::from(self.threads / cluster) + own,
@@ -383,7 +381,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
 
     /// The number of this block in its cluster; the blocks of a cluster are adjacent along the first grid axis.
     fn rank(&self) -> Val<'a, 'ctx> {
-        let block = self.special_register("ctaid.x");
+        let block = self.emit.block_number();
         block.and(i64::from(self.cluster - 1))
     }
 
@@ -398,7 +396,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             },
             cluster => reduce::Block {
                 threads: self.threads / cluster,
-                thread: self.special_register("tid.x"),
+                thread: self.emit.thread_number(),
                 cluster,
                 rank: self.rank(),
             },
@@ -430,7 +428,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         }
         let bytes = fixed.and_then(|count| count.checked_mul(dtype.bytes()));
         let on_stack = matches!(space, MemSpace::Local | MemSpace::Register)
-            && (self.emit.gpu || bytes.is_some_and(|b| b <= STACK_BYTES));
+            && (self.emit.has_threads() || bytes.is_some_and(|b| b <= STACK_BYTES));
         let pointer = match (on_stack, fixed) {
             (true, Some(count)) => self.stack(elem, count)?,
             _ => {
@@ -467,7 +465,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             (true, Some(Extent::Static(count))) => usize::try_from(*count).unwrap_or(0),
             _ => 1,
         };
-        let space = self.emit.gpu.then(|| AddressSpace::from(GLOBAL_SPACE));
+        let space = self
+            .emit
+            .has_threads()
+            .then(|| AddressSpace::from(GLOBAL_SPACE));
         let pointer = memory::read_only(self.emit, &bytes.repeat(count), space);
         self.values.insert(result, pointer.into());
         Ok(())
@@ -516,11 +517,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         const NAME: &str = "fuser_scratch";
         let global = self.emit.module.get_global(NAME).unwrap_or_else(|| {
             let ty = memory::array_type(self.emit, Elem::Int(8), 0);
-            let global = self.emit.module.add_global(
-                ty,
-                Some(AddressSpace::from(reduce::SHARED_SPACE)),
-                NAME,
-            );
+            let global =
+                self.emit
+                    .module
+                    .add_global(ty, Some(AddressSpace::from(SHARED_SPACE)), NAME);
             global.set_alignment(SCRATCH_ALIGN as u32);
             global
         });

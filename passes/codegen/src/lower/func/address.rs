@@ -48,7 +48,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         elem: Elem,
         index: Value,
     ) -> Result<PointerValue<'ctx>, CodegenError> {
-        let sum = (!self.emit.gpu).then(|| Sum::of(self.ir, index, &mut |value| value));
+        let sum = (!self.emit.has_threads()).then(|| Sum::of(self.ir, index, &mut |value| value));
         let Some(mut sum) = sum.flatten() else {
             return Ok(memory::element(self.emit, base, elem, self.value(index)?));
         };

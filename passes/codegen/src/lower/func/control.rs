@@ -10,8 +10,10 @@ use rustc_hash::FxHashSet;
 
 use super::counted::OpenLoop;
 use super::{Lowering, malformed};
+use crate::cpu::x86;
 use crate::error::CodegenError;
 use crate::expr::Val;
+use crate::gpu::cluster_barrier;
 use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::{self, Map};
 use crate::lower::reduce;
@@ -112,7 +114,7 @@ impl<'ctx> OpenIf<'ctx> {
 impl<'a, 'ctx> Lowering<'a, 'ctx> {
     pub(super) fn open_loop(&mut self, op: Op) -> Result<(), CodegenError> {
         let map = legal::map_of(self.ir, op).ok_or_else(|| malformed("unknown mapping"))?;
-        let spread = map == Map::Thread && self.emit.gpu && self.threads > 1;
+        let spread = map == Map::Thread && self.emit.has_threads() && self.threads > 1;
         let combiners = if spread {
             legal::combiners(self.ir, op)
         } else {
@@ -130,8 +132,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             });
         }
         match map {
-            Map::Grid if self.emit.gpu => self.open_block_loop(op),
-            Map::Group if self.emit.gpu && self.threads > 1 => self.open_group_loop(op),
+            Map::Grid if self.emit.has_threads() => self.open_block_loop(op),
+            Map::Group if self.emit.has_threads() && self.threads > 1 => self.open_group_loop(op),
             Map::Grid => {
                 let (begin, end) = self.range()?;
                 let range = (begin.smax(0), end.smin(self.trip_count(op)?), 1);
@@ -531,11 +533,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 }
                 if !self.streamed.is_empty() {
                     // What was streamed is seen by all when the kernel ends.
-                    self.emit.intrinsic("llvm.x86.sse.sfence", &[], &[]);
+                    x86::store_fence(self.emit);
                 }
                 if self.cluster > 1 {
                     // Others may still read what this block combined: its memory lasts until all are here.
-                    reduce::cluster_barrier(self.emit);
+                    cluster_barrier(self.emit);
                 }
                 self.emit.builder.build_return(None)?;
                 Ok(())

@@ -74,7 +74,8 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     pub(super) fn trip_count(&self, op: Op) -> Result<Val<'a, 'ctx>, CodegenError> {
         let [lower, upper, step] = [0, 1, 2].map(|i| self.operand_value(op, i));
         let (lower, upper, step) = (lower?, upper?, step?);
-        let by = literal(self.ir, self.ir.operand(op, 2)).filter(|&by| by > 0 && self.emit.gpu);
+        let by = literal(self.ir, self.ir.operand(op, 2))
+            .filter(|&by| by > 0 && self.emit.has_threads());
         if let Some(by) = by.filter(|_| is_range(self.ir, op)) {
             return Ok((upper - lower + (by - 1)).udiv(by));
         }
@@ -118,7 +119,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         // No loop of that many iterations ends, so none that ends has a counter that wraps around.
         let step = literal(self.ir, self.operand(op, 2)?);
         let step = step.filter(|&step| step > 0 && step <= i64::from(i32::MAX));
-        let (start, limit, stride) = match step.filter(|_| !self.emit.gpu) {
+        let (start, limit, stride) = match step.filter(|_| !self.emit.has_threads()) {
             Some(step) => {
                 let lower = self.operand_value(op, 0)?;
                 (lower, self.limit(op, lower, step)?, step)
@@ -126,7 +127,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             None => (self.emit.constant_int(64, None, 0), self.trip_count(op)?, 1),
         };
         let count = Count {
-            induction: step.is_some() && !self.emit.gpu,
+            induction: step.is_some() && !self.emit.has_threads(),
             turns: None,
             stride,
             map,
@@ -325,7 +326,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
     ) -> Val<'a, 'ctx> {
         match count.map {
             Map::Grid => counter.lt(limit),
-            _ if !self.emit.gpu => counter.ne(limit),
+            _ if !self.emit.has_threads() => counter.ne(limit),
             _ => counter.ult(limit),
         }
     }
@@ -335,7 +336,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let ir = self.ir;
         let iterations = length / count.stride;
         let ops = ir.walk(op);
-        if self.emit.gpu {
+        if self.emit.has_threads() {
             return self.is_unrolled(count, iterations, &ops);
         }
         if iterations == 1 {

@@ -10,12 +10,9 @@ use super::control::{FrameKind, OpenIf};
 use super::{Lowering, malformed};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Val};
-use crate::lower::{GLOBAL_SPACE, reduce};
+use crate::gpu::SHARED_SPACE;
+use crate::lower::reduce;
 use crate::memory;
-
-/// Returns the count before; the operands are the address and the greatest count.
-const COUNT: &str = "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;";
-const OPERANDS: &str = "=r,l,r,~{memory}";
 
 impl<'ctx> Lowering<'_, 'ctx> {
     /// Counts the block and opens what the last one does.
@@ -60,23 +57,11 @@ impl<'ctx> Lowering<'_, 'ctx> {
         place: PointerValue<'ctx>,
         last: Val<'_, 'ctx>,
     ) -> Result<Val<'_, 'ctx>, CodegenError> {
-        let context = self.emit.context;
-        let (pointer, word) = (
-            context.ptr_type(AddressSpace::from(GLOBAL_SPACE)),
-            context.i32_type(),
-        );
-        let ty = word.fn_type(&[pointer.into(), word.into()], false);
-        let (text, operands) = (COUNT.to_owned(), OPERANDS.to_owned());
-        let count = context.create_inline_asm(ty, text, operands, true, false, None, false);
-        let args = [place.into(), last.raw().into_int_value().into()];
-        let call = self
+        let gpu = self
             .emit
-            .builder
-            .build_indirect_call(ty, count, &args, "")?;
-        let before = call.try_as_basic_value().basic();
-        before
-            .map(|raw| self.emit.val(raw))
-            .ok_or_else(|| malformed("a count has no result"))
+            .gpu
+            .ok_or_else(|| malformed("a CPU counts no blocks"))?;
+        gpu.count(place, self.emit.val(last.raw()))
     }
 
     /// A word of shared memory.
@@ -84,7 +69,7 @@ impl<'ctx> Lowering<'_, 'ctx> {
         let module = &self.emit.module;
         let name = format!("fuser.last.{}", module.get_globals().count());
         let ty = self.emit.context.i32_type();
-        let global = module.add_global(ty, Some(AddressSpace::from(reduce::SHARED_SPACE)), &name);
+        let global = module.add_global(ty, Some(AddressSpace::from(SHARED_SPACE)), &name);
         global.set_linkage(Linkage::Internal);
         global.set_initializer(&ty.get_poison());
         global.as_pointer_value()

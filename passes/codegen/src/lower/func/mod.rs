@@ -42,6 +42,7 @@ use running::Running;
 
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
+use crate::gpu::cluster_barrier;
 use crate::memory;
 
 /// Every allocation in scratch memory begins at a multiple of this many bytes.
@@ -157,7 +158,11 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             func,
             function,
             threads,
-            cluster: if emit.gpu { cluster_of(ir, func) } else { 1 },
+            cluster: if emit.has_threads() {
+                cluster_of(ir, func)
+            } else {
+                1
+            },
             launch,
             values,
             streamed: far.iter().copied().filter(stored).collect(),
@@ -181,7 +186,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             anywhere: args
                 .iter()
                 .copied()
-                .filter(|arg| options.any_address || !emit.gpu && !far.contains(arg))
+                .filter(|arg| options.any_address || !emit.has_threads() && !far.contains(arg))
                 .collect(),
         }
     }
@@ -194,7 +199,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             .ok_or_else(|| malformed("no body"))?;
         let entry = self.emit.context.append_basic_block(self.function, "entry");
         self.emit.builder.position_at_end(entry);
-        if self.emit.gpu {
+        if self.emit.has_threads() {
             self.gpu_parameters(body)?
         } else {
             self.note_depths();
@@ -411,10 +416,10 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         } else if ir.is(op, &kernel::PREFETCH) {
             self.prefetch(op)
         } else if ir.is(op, &kernel::BARRIER) {
-            if self.emit.gpu && self.threads > 1 {
+            if self.emit.has_threads() && self.threads > 1 {
                 match self.cluster {
                     1 => reduce::barrier(self.emit),
-                    _ => reduce::cluster_barrier(self.emit),
+                    _ => cluster_barrier(self.emit),
                 }
             }
             Ok(())
@@ -475,7 +480,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         };
         let index = ir.value_kind(ir.result(op, 0)) == &TypeKind::Scalar(DType::Index);
         let by = literal(ir, ir.operand(op, 1)).filter(|&by| by > 0);
-        match by.filter(|_| self.emit.gpu && index) {
+        match by.filter(|_| self.emit.has_threads() && index) {
             Some(by) if bounds::is_nonnegative(ir, ir.operand(op, 0)) => {
                 // Of a round's counter what all rounds share is computed once, and constants are added to it.
                 let (index, ahead) = self.counter_apart(ir.operand(op, 0), by)?;

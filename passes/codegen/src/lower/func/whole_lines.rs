@@ -48,7 +48,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
         let computes = self.ir.computes(op);
         use Computes::{Add, And, Max, Min, Mul, Rem, Sub};
         let known = [Add, Sub, Mul, And, Min, Max, Rem].map(Some);
-        if self.emit.gpu || !known.contains(&computes) {
+        if self.emit.has_threads() || !known.contains(&computes) {
             return;
         }
         let [a, b] = [0, 1].map(|index| self.divisor(self.ir.operand(op, index)));

@@ -1,4 +1,4 @@
-//! Features of x86 processors, and sequences for those whose vectors have 32 bytes.
+//! x86-64: levels, features, and sequences for processors whose vectors have 32 bytes.
 //!
 //! Widening bf16 crosses the halves of a register: LLVM uses one lane-crossing move and one shift for eight elements.
 //! Instead, a load can broadcast sixteen bytes to both halves at the cost of an ordinary load. One byte shuffle then
@@ -8,10 +8,13 @@
 //! AVX-512 multiplies by a power of two in one instruction. It also rounds to bf16 in one instruction, whose handling
 //! of subnormals needs a guard.
 
+use fuser_target::processors::{NATIVE, X86_LEVELS};
 use inkwell::types::VectorType;
 use inkwell::values::{BasicValueEnum, InstructionOpcode, InstructionValue};
 
-use super::{Elem, Emit, Val};
+use super::{Processor, has, turned_on};
+use crate::expr::{Elem, Emit, Val};
+use crate::target::Target;
 
 /// The features of an x86 processor that select code sequences; LLVM itself uses all features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +29,70 @@ pub struct X86 {
     pub avx512: bool,
     /// Rounding of f32 to bf16, beside `avx512`. The instruction takes subnormals for zeros.
     pub avx512bf16: bool,
+}
+
+/// The first part of its triples.
+pub const NAME: &str = "x86_64";
+
+impl X86 {
+    /// The features that an LLVM feature string turns on.
+    pub fn of(features: &str) -> Self {
+        X86 {
+            sse41: has(features, "sse4.1"),
+            avx2: vector_bytes(features) == 32,
+            f16c: has(features, "f16c"),
+            avx512: avx512(features),
+            avx512bf16: avx512(features) && has(features, "avx512bf16"),
+        }
+    }
+}
+
+/// True if an LLVM feature string has all AVX-512 features of x86-64-v4 that select code sequences.
+fn avx512(features: &str) -> bool {
+    let needed = ["avx512f", "avx512vl", "avx512dq"];
+    needed.iter().all(|feature| has(features, feature))
+}
+
+/// The widest vector registers, in bytes.
+pub fn vector_bytes(features: &str) -> u32 {
+    match features {
+        _ if has(features, "avx512f") && has(features, "avx512vl") => 64,
+        _ if has(features, "avx2") => 32,
+        _ => 16,
+    }
+}
+
+/// A processor of a level, counted from 0; the highest level for higher numbers.
+pub fn level(level: usize) -> Target {
+    let levels = &X86_LEVELS[..=level.min(X86_LEVELS.len() - 1)];
+    Target::Cpu {
+        triple: "x86_64-unknown-linux-gnu".into(),
+        cpu: levels.last().map_or(NATIVE, |(name, _)| name).into(),
+        features: turned_on(levels.iter().flat_map(|(_, added)| *added)),
+    }
+}
+
+/// The processor `cpu` in LLVM's terms. Its name is that of a level: LLVM parses the feature list in each function,
+/// missing features included, at a cost proportional to its length.
+pub fn processor<'a>(cpu: &'a str, features: &str) -> Processor<'a> {
+    let reached = X86_LEVELS
+        .iter()
+        .take_while(|(_, added)| added.iter().all(|feature| has(features, feature)));
+    let reached: Vec<_> = reached.collect();
+    let Some((level, _)) = reached.last() else {
+        return (cpu, features.to_owned(), cpu);
+    };
+    let of_level = |feature: &str| reached.iter().any(|(_, added)| added.contains(&feature));
+    let beyond = features.split(',').filter(|item| {
+        let feature = item.strip_prefix('+');
+        feature.is_some_and(|feature| !of_level(feature))
+    });
+    (level, beyond.collect::<Vec<_>>().join(","), cpu)
+}
+
+/// Makes streamed stores visible to other processors.
+pub fn store_fence(emit: &Emit<'_>) {
+    emit.intrinsic("llvm.x86.sse.sfence", &[], &[]);
 }
 
 /// Elements of a part: sixteen bytes of them.

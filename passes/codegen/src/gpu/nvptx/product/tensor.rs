@@ -9,7 +9,8 @@ use inkwell::values::BasicValueEnum;
 
 use crate::error::CodegenError;
 use crate::expr::{Elem, Val};
-use crate::lower::reduce::{self, SHARED_SPACE};
+use crate::gpu::SHARED_SPACE;
+use crate::lower::reduce;
 
 use super::stage::Stage;
 use super::{Block, Kernel};

@@ -8,10 +8,8 @@
 
 use std::f64::consts::LOG2_E;
 
-use crate::expr::{Elem, Emit, Val};
-
-/// A function of one operand.
-type Unary = for<'e, 'ctx> fn(Val<'e, 'ctx>) -> Val<'e, 'ctx>;
+use crate::expr::Val;
+use crate::math::Unary;
 
 /// The approximations, by the name of the function.
 const FUNCTIONS: [(&str, Unary); 6] = [
@@ -23,22 +21,21 @@ const FUNCTIONS: [(&str, Unary); 6] = [
     ("reciprocal", |x| instruction("rcp.approx.f32", x)),
 ];
 
-/// The approximation of `name` for elements of type `elem`, if there is one and the target requests it.
-pub fn find(emit: &Emit<'_>, name: &str, elem: Elem) -> Option<Unary> {
-    let wanted = emit.approximate && elem != Elem::F64;
-    let row = FUNCTIONS.iter().find(|row| wanted && row.0 == name);
+/// The approximation of the function `name`, if there is one.
+pub fn find(name: &str) -> Option<Unary> {
+    let row = FUNCTIONS.iter().find(|row| row.0 == name);
     row.map(|row| row.1)
 }
 
 /// `a / b` within 2 ulp.
-pub(super) fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+pub fn quotient<'e, 'ctx>(a: Val<'e, 'ctx>, b: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     a.zip_lanes(b, |a, b| {
         call("div.full.f32 $0, $1, $2;", "=f,f,f", &[a, b])
     })
 }
 
 /// The reciprocal within 1 ulp of what is no subnormal and has none.
-pub(super) fn reciprocal<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
+pub fn reciprocal<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     instruction("rcp.approx.ftz.f32", x)
 }
 

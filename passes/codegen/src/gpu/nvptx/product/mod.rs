@@ -37,8 +37,8 @@ use inkwell::values::{FunctionValue, PointerValue};
 
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::lower::reduce::SHARED_SPACE;
-use crate::lower::{GLOBAL_SPACE, Options, PTX_KERNEL, flag, sized};
+use crate::gpu::{GLOBAL_SPACE, Gpu, SHARED_SPACE};
+use crate::lower::{Options, flag, sized};
 use crate::memory;
 use stage::Stage;
 
@@ -84,7 +84,14 @@ pub fn build(
     symbol: &str,
     options: Options,
 ) -> Result<(), CodegenError> {
-    let function = signature(emit, product, symbol, options);
+    let on_a_cpu = || CodegenError::Internal("a product on a CPU is a call".into());
+    let function = signature(
+        emit,
+        emit.gpu.ok_or_else(on_a_cpu)?,
+        product,
+        symbol,
+        options,
+    );
     let entry = emit.context.append_basic_block(function, "entry");
     emit.builder.position_at_end(entry);
     let ty = memory::array_type(emit, Elem::Int(8), shared_bytes(product));
@@ -98,7 +105,7 @@ pub fn build(
         emit,
         product,
         function,
-        thread: emit.special_register("tid.x"),
+        thread: emit.thread_number(),
         shared: shared.as_pointer_value(),
         any_address: options.any_address,
     };
@@ -109,6 +116,7 @@ pub fn build(
 
 fn signature<'ctx>(
     emit: &Emit<'ctx>,
+    gpu: &dyn Gpu,
     product: &Product,
     symbol: &str,
     options: Options,
@@ -122,7 +130,7 @@ fn signature<'ctx>(
     params.extend(std::iter::repeat_n(number, product.parameters));
     let ty = context.void_type().fn_type(&params, false);
     let function = emit.module.add_function(symbol, ty, None);
-    function.set_call_conventions(PTX_KERNEL);
+    function.set_call_conventions(gpu.convention());
     function.add_attribute(AttributeLoc::Function, flag(emit, "nounwind"));
     for index in 0..=result {
         let place = AttributeLoc::Param(index as u32);
@@ -137,14 +145,10 @@ fn signature<'ctx>(
             function.add_attribute(place, flag(emit, "readonly"));
         }
     }
-    let says = |key: &str, number: u32| {
-        let attribute = context.create_string_attribute(key, &number.to_string());
-        function.add_attribute(AttributeLoc::Function, attribute);
-    };
-    says("nvvm.maxntid", product.tile.threads());
+    gpu.launch_bounds(emit, function, product.tile.threads(), 1);
     // Left to itself the assembler makes room for one more block, and spills.
     if product.tile.threads() == LARGE {
-        says("nvvm.minctasm", if product.is_whole() { 2 } else { 1 });
+        gpu.resident_blocks(emit, function, if product.is_whole() { 2 } else { 1 });
     }
     function
 }
