@@ -14,7 +14,7 @@
 is called on arrays; `Program.compile(device="cuda")` runs on a GPU, and `to_device` sends arrays there. `Program.segments` gives `Segments`, the kernels with bytes and reasons, which notebooks show as a picture. `Error` is what every refusal raises.
 """
 
-from ._fuser import Compiled, DeviceArray, Error, Program, Recorded, __version__, to_device
+from ._fuser import Compiled, DeviceArray, Error, Program, Recorded, __version__, release_memory, to_device
 from ._meant import missing
 from .builder import Builder, Value
 from .segments import Segment, Segments, WhatIf
@@ -27,5 +27,5 @@ def __getattr__(name):
 
 __all__ = [
     "Builder", "Compiled", "DeviceArray", "Error", "Program", "Recorded", "Segment", "Segments", "Split", "Value", "WhatIf", "__version__",
-    "to_device",
+    "release_memory", "to_device",
 ]  # fmt: skip

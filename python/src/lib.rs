@@ -51,6 +51,7 @@ fn _fuser(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<device::DeviceArray>()?;
     module.add_class::<ffi::XlaProgram>()?;
     module.add_function(wrap_pyfunction!(device::to_device, module)?)?;
+    module.add_function(wrap_pyfunction!(results::release_memory, module)?)?;
     module.add_function(wrap_pyfunction!(ops::op_table, module)?)?;
     module.add_function(wrap_pyfunction!(ops::nvfuser_ops, module)?)?;
     module.add_function(wrap_pyfunction!(ffi::xla_handlers, module)?)?;

@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::sync::{Mutex, PoisonError};
 
 use fuser::OutputType;
-use fuser::program::{Axis, DType, DeviceMemory, Gpu, Heap, Raw, RuntimeError};
+use fuser::program::{Axis, DType, DeviceMemory, Gpu, Heap, Pool, Raw, RuntimeError};
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_WRITEABLE, NpyTypes, get_type_object, npy_intp};
 use numpy::{PY_ARRAY_API, PyArrayDescr, PyArrayDescrMethods, PyUntypedArray};
 use pyo3::exceptions::{PyBufferError, PyMemoryError};
@@ -53,7 +53,12 @@ pub struct Libraries {
     common: [Option<DType>; 32],
     numbers: Vec<(i32, DType)>,
     tables: Mutex<Vec<(Py<PyType>, Option<&'static Exchange>)>>,
+    /// Freed memory of results.
+    pool: Pool,
 }
+
+/// The share of the free memory that freed results may keep.
+const KEPT_SHARE: u64 = 32;
 
 static LIBRARIES: PyOnceLock<Libraries> = PyOnceLock::new();
 
@@ -71,6 +76,7 @@ impl Libraries {
             common: [None; 32],
             numbers: Vec::new(),
             tables: Mutex::default(),
+            pool: Pool::new(Heap::system().limit() / KEPT_SHARE),
         };
         for (name, dtype) in NAMES {
             let scalar = match (numpy.getattr(name), &more) {
@@ -204,6 +210,13 @@ pub fn check_plain(object: &Bound<'_, PyAny>, part: Part<'_>, dtype: DType) -> P
     Ok(())
 }
 
+/// Gives memory of freed results back to the system, which otherwise waits for results of about the same size. Returns
+/// the bytes.
+#[pyfunction]
+pub fn release_memory(py: Python<'_>) -> PyResult<usize> {
+    Ok(Libraries::get(py)?.pool.clear())
+}
+
 /// Memory of a result, which NumPy keeps as the base of its array.
 #[pyclass(frozen, module = "fuser._fuser")]
 struct Block {
@@ -239,7 +252,7 @@ pub fn array<'py>(
     }
     match library {
         Library::Table(table) => {
-            let memory = memory(py, heap, ty.bytes)?;
+            let memory = memory(py, known, heap, ty.bytes)?;
             let data = memory.address();
             let device = dlpack::Device {
                 kind: dlpack::CPU,
@@ -410,8 +423,8 @@ fn from_dlpack<'py>(
     }
 }
 
-fn memory(py: Python<'_>, heap: &Heap, bytes: usize) -> PyResult<Raw> {
-    let memory = heap.allocate_unwritten(bytes);
+fn memory(py: Python<'_>, known: &Libraries, heap: &Heap, bytes: usize) -> PyResult<Raw> {
+    let memory = heap.allocate_from(&known.pool, bytes);
     memory.map_err(|error| raised(py, &fuser::Error::from(RuntimeError::Memory(error))))
 }
 
@@ -458,7 +471,7 @@ fn numpy_array<'py>(
         true => NPY_ARRAY_ALIGNED,
         false => NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE,
     };
-    let memory = memory(py, heap, ty.bytes)?;
+    let memory = memory(py, known, heap, ty.bytes)?;
     let data = memory.address();
     let base = Bound::new(py, Block { _memory: memory })?;
     // SAFETY: the memory has the elements that shape and strides describe, and the array keeps its owner; NumPy takes

@@ -402,6 +402,56 @@ class Calls(unittest.TestCase):
         self.assertLess(grown, 1024, "KiB more after 10,000 calls and as many errors")
 
 
+class Memory(unittest.TestCase):
+    """Memory of freed results."""
+
+    def setUp(self):
+        fuser.release_memory()
+        text = "task.program @f(%x: tensor<[N]xf32>) -> tensor<[N]xf32> {\n  %y = fusion.add %x, %x\n  task.return %y\n}"
+        self.double = fuser.Program.parse(text).compile()
+
+    def test_a_result_takes_the_memory_of_one_that_was_freed(self):
+        x = np.arange(1 << 18, dtype=np.float32)
+        y = self.double(x)
+        address = y.ctypes.data
+        other = self.double(x)
+        self.assertNotEqual(other.ctypes.data, address)
+        view = y[1:]
+        del y
+        third = self.double(x)
+        self.assertNotEqual(third.ctypes.data, address)  # The view keeps it.
+        del view
+        self.assertEqual(self.double(x[:-5]).ctypes.data, address)
+        np.testing.assert_array_equal(other, x + x)
+
+    def test_memory_is_given_back(self):
+        x = np.ones(1 << 18, np.float32)
+        small = self.double(x[:8])
+        del small
+        self.assertEqual(fuser.release_memory(), 0)
+        y = self.double(x)
+        self.assertEqual(fuser.release_memory(), 0)
+        del y
+        self.assertEqual(fuser.release_memory(), x.nbytes)
+        self.assertEqual(fuser.release_memory(), 0)
+
+    def test_threads_take_and_free_at_once(self):
+        x = np.arange(1 << 17, dtype=np.float32)
+
+        def work():
+            for _ in range(50):
+                y = self.double(x)
+                self.assertEqual(y[-1], 2 * x[-1])
+                del y
+
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertLessEqual(fuser.release_memory(), 4 * x.nbytes)
+
+
 class Builders(unittest.TestCase):
     def test_ops_come_from_the_table(self):
         b = fuser.Builder("center")

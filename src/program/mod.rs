@@ -64,7 +64,7 @@ pub use fuser_ir::def::{ClauseKind, OpDef};
 #[cfg(feature = "cuda")]
 pub use fuser_runtime::cuda::{CudaGraph, DeviceMemory};
 pub use fuser_runtime::memory::{Memory, Raw};
-pub use fuser_runtime::{Axis, Heap, RuntimeError, element};
+pub use fuser_runtime::{Axis, Heap, Pool, RuntimeError, element};
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 pub use gpu::Gpu;
 #[cfg(feature = "codegen")]

@@ -7,6 +7,7 @@ import threading
 import time
 from dataclasses import dataclass, fields
 
+import torch
 from torch._dynamo.backends.common import aot_autograd
 
 from .. import Program
@@ -21,7 +22,7 @@ from .report import GRAPHS, Report, Timing
 class Options:
     """`torch.compile(options={...})`.
 
-    `threads`: how many threads run a piece, all where it is left out. `recompute`: values that the backward computes again are chosen by
+    `threads`: how many threads run a piece; where it is left out, as many as `torch.get_num_threads()` tells when it is compiled. `recompute`: values that the backward computes again are chosen by
     bytes; without it all are saved. `skip`: names of ops that stay with torch, such as "aten.gelu". `cache`: the folder that keeps compiled
     code between processes, the usual one where it is left out, none where it is `False`. `products`: who computes products and convolutions,
     "torch", "fuser", or for each the one that is "faster" here. `random`: who draws random numbers, "torch" or "fuser".
@@ -86,12 +87,13 @@ _lock = threading.Lock()
 
 def make(piece, options):
     """Compiles a piece, or finds an equal one."""
-    key = (piece.text, piece.device, options.threads, options.cache)
+    threads = options.threads or torch.get_num_threads()
+    key = (piece.text, piece.device, threads, options.cache)
     with _lock:
         found = _programs.get(key)
     if found is None:
         program = Program.parse(piece.located, filename="piece.fir")
-        found = (program, program.compile(threads=options.threads, cache=options.cache, device=piece.device))
+        found = (program, program.compile(threads=threads, cache=options.cache, device=piece.device))
         with _lock:
             _programs.setdefault(key, found)
     piece.program, piece.compiled = found

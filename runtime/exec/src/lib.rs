@@ -79,7 +79,7 @@ pub use error::{RuntimeError, StepName};
 pub use executable::Executable;
 pub use inputs::{Inputs, resolve};
 pub use load::{CodeLoader, CpuEntry, LoadError, LoadedCode};
-pub use memory::{Heap, MemoryError, Reservation};
+pub use memory::{Heap, MemoryError, Pool, Reservation};
 pub use npy::NpyError;
 pub use report::{GpuReport, LaunchReport, RunReport, SegmentReport, ValueReport};
 pub use run_plan::{PlanError, RunPlan};
