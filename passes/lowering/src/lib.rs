@@ -3,7 +3,7 @@
 //! Reading order:
 //!
 //! - `spec`: the loops of a sweep, read from its clauses.
-//! - `schedule`: chooses the loops and writes the clauses.
+//! - `schedule`: writes the plan of a segment as sweeps, phases and their clauses.
 //! - `protect_updates`: decides which results overwrite their argument.
 //! - `lower`: turns sweeps into kernels.
 //! - `trial`: checks that a schedule can be lowered. It is all that `schedule` uses of `lower`.

@@ -14,8 +14,8 @@
 //! `memory_view.rs` (ops that need no kernel), `units.rs` (the sweep and phase of each op for a choice of tile),
 //! `epilogues.rs` (the loop nests after a sweep), `resident.rs` (values kept from phase to phase), `roles.rs` (grid,
 //! stream, tile), `blocks.rs` (the mapping to a GPU's blocks and threads), `nest.rs` (the memory of that mapping),
-//! `plan.rs` (the choice), `pinned.rs` (ops computed only once), `call.rs` (ops that may be calls), `product.rs`
-//! (products), `attention.rs` (attention).
+//! `loops.rs` (the loop nest that a schedule writes), `plan.rs` (the choice), `pinned.rs` (ops computed only once),
+//! `call.rs` (ops that may be calls), `product.rs` (products), `attention.rs` (attention).
 //!
 //! Guarantees: a pure function of its arguments; near linear in the number of ops; nothing recurses. Never edits the
 //! IR.
@@ -25,6 +25,7 @@ pub mod blocks;
 mod body;
 mod call;
 mod epilogues;
+mod loops;
 mod memory_view;
 mod nest;
 mod pinned;
@@ -46,12 +47,15 @@ pub use crate::axes::Copies;
 pub use attention::Attention;
 pub use body::{boundary, carried_type, flops, made_of_nothing, operations};
 pub use call::{Call, DIGIT_BITS, LONGEST_TILE, NAMED_BITS, is_call, overwrites, placed};
+pub use loops::{LoopNest, NestLoop};
 pub use memory_view::{copies, keeps_memory, moved};
 pub use pinned::is_pinned;
-pub use plan::{Cost, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with};
+pub use plan::{
+    Cost, Epilogue, Kind, Limits, Model, Objective, Plan, Sweep, plan, plan_ops, plan_with,
+};
 pub use product::Product;
 pub use reasons::{REASONS, ReasonDef};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};
-pub use tiles::{LIGHT, MAX_STAGE_BYTES, NEAR, Staged, staged_tile};
+pub use tiles::{MAX_STAGE_BYTES, NEAR};

@@ -15,6 +15,7 @@ use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Blocks, Loop, Member, Walk};
 use super::body::{Body, Mask, Node};
+use super::loops::{LoopNest, named};
 use super::roles::{self, Role};
 use super::tiles::{self, LIGHT, Tiles};
 use super::units::Draft;
@@ -31,34 +32,33 @@ struct Tile {
 pub(super) struct Nest {
     /// The axes of each loop.
     axes: Vec<Mask>,
+    /// The same, outermost first.
+    order: Vec<Vec<usize>>,
     blocks: Blocks,
 }
 
 impl Nest {
     /// The loops of a sweep with these tiles; `None` on a CPU.
     pub fn of(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> Option<Self> {
+        let (axes, _) = roles::assign(body, draft, target);
+        Self::with_roles(body, draft, &axes, tiles, target)
+    }
+    /// The loops of a sweep whose axes have these roles; `None` on a CPU.
+    pub fn with_roles(
+        body: &Body,
+        draft: &Draft,
+        axes: &[(usize, Role)],
+        tiles: &Tiles,
+        target: &Target,
+    ) -> Option<Self> {
         if !target.abilities().block_threads {
             return None;
         }
-        let (axes, _) = roles::assign(body, draft, target);
-        let mut loops: Vec<(Mask, Loop)> = groups(body, draft, &axes)
-            .into_iter()
-            .map(|(axes, role)| {
-                let length = body.elements(axes);
-                let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
-                let one = Loop {
-                    constant: known.then_some(length),
-                    most: (known || body.named & !body.longest & axes == 0).then_some(length),
-                    length,
-                    role,
-                    tile: tiles.of_loop(axes),
-                };
-                (axes, one)
-            })
-            .collect();
-        loops.sort_by_key(|(axes, l)| (tiles.runs_within(*axes), l.role));
-        let (axes, loops): (Vec<Mask>, Vec<Loop>) = loops.into_iter().unzip();
-        let members = draft.body.iter().map(|n| (n, &body.nodes[*n as usize]));
+        let (order, axes, loops) = loops(body, draft, axes, tiles);
+        // An op that a later phase computes again is counted again.
+        let again = draft.residents.again.iter().map(|(_, n)| n);
+        let members = draft.body.iter().chain(again);
+        let members = members.map(|n| (n, &body.nodes[*n as usize]));
         let writes = |n| draft.stores.contains(n) || draft.keeps.contains(n);
         let read = read_sums(body, draft);
         let members = members.map(|(n, node)| Member {
@@ -78,7 +78,21 @@ impl Nest {
             loops,
         };
         let blocks = walk.spread(target);
-        Some(Self { axes, blocks })
+        Some(Self {
+            axes,
+            order,
+            blocks,
+        })
+    }
+    /// The loops as a schedule has them.
+    pub fn loop_nest(self) -> LoopNest {
+        LoopNest {
+            loops: named(&self.order, &self.blocks.loops),
+            vector: self.blocks.vector,
+            partials: self.blocks.shares,
+            threads: self.blocks.threads,
+            groups: self.blocks.groups,
+        }
     }
     /// The axes that a step covers entirely.
     pub fn whole(&self) -> Mask {
@@ -291,6 +305,38 @@ impl Nest {
     }
 }
 
+/// The loops of a sweep and the axes of each, in order and as a set; the loop of the lanes comes last.
+pub(super) fn loops(
+    body: &Body,
+    draft: &Draft,
+    axes: &[(usize, Role)],
+    tiles: &Tiles,
+) -> (Vec<Vec<usize>>, Vec<Mask>, Vec<Loop>) {
+    let loops = groups(body, draft, axes).into_iter().map(|(order, role)| {
+        let axes = mask(&order);
+        let length = body.elements(axes);
+        let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
+        let one = Loop {
+            constant: known.then_some(length),
+            most: (known || body.named & !body.longest & axes == 0).then_some(length),
+            length,
+            role,
+            tile: tiles.of_loop(axes),
+        };
+        (order, axes, one)
+    });
+    let mut loops: Vec<(Vec<usize>, Mask, Loop)> = loops.collect();
+    loops.sort_by_key(|(_, axes, l)| (tiles.runs_within(*axes), l.role));
+    let order = loops.iter_mut().map(|l| std::mem::take(&mut l.0)).collect();
+    let (axes, loops) = loops.into_iter().map(|(_, axes, one)| (axes, one)).unzip();
+    (order, axes, loops)
+}
+
+/// A set of axes.
+fn mask(axes: &[usize]) -> Mask {
+    axes.iter().fold(0, |m, axis| m | 1 << axis)
+}
+
 /// The numbers of the loops that iterate axes of `set`.
 fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
     let numbers = 0..loops.len();
@@ -299,7 +345,7 @@ fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
 
 /// Groups of axes that are iterated as one: neighbours in all memory and in all reductions, with one role, reduced by
 /// the same ops, and scanned by none. A value that is not in memory has both axes or neither.
-fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role)> {
+fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Vec<usize>, Role)> {
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let apart = nodes().fold(0, |all, n| all | n.apart);
     let in_memory = |n: &u32| draft.stores.contains(n) || draft.keeps.contains(n);
@@ -335,12 +381,12 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Mask, Role
         };
         apart & both == 0 && nodes().all(alike) && near.all(|near| near)
     };
-    let mut groups: Vec<(Mask, Role)> = Vec::new();
+    let mut groups: Vec<(Vec<usize>, Role)> = Vec::new();
     let mut before = None;
     for &(axis, role) in axes {
         match groups.last_mut().zip(before) {
-            Some((group, before)) if group.1 == role && joins(before, axis) => group.0 |= 1 << axis,
-            _ => groups.push((1 << axis, role)),
+            Some((group, before)) if group.1 == role && joins(before, axis) => group.0.push(axis),
+            _ => groups.push((vec![axis], role)),
         }
         before = Some(axis);
     }
@@ -368,6 +414,7 @@ pub(super) fn rows_of_scan(
         return None;
     }
     let around = groups(body, draft, axes).into_iter();
+    let around = around.map(|(axes, role)| (mask(&axes), role));
     let around = around.filter(|(axes, role)| *role != Role::Tile && axes & along == 0);
     let (rows, _) = around.max_by_key(|(_, role)| *role)?;
     let of_row = tiles::memory(body, draft).filter(|m| m.stored & rows != 0);
@@ -384,15 +431,17 @@ pub(super) fn rows_of_scan(
 
 /// Lanes of a vector: as many elements of the widest type as the target's vectors hold. The target decides if the type
 /// is that in memory or that of the computation.
-fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
+pub(super) fn vector(body: &Body, draft: &Draft, target: &Target) -> u64 {
     let node = |&n: &u32| &body.nodes[n as usize];
     let input = |&l: &u32| &body.inputs[l as usize];
     let bytes = match target.lanes_by_memory {
         0 => {
+            // Values of windows are at other indices than the lanes.
             let made = draft.body.iter().chain(&draft.fetches).map(node);
-            let made = made.map(|n| n.computes);
-            made.chain(draft.loads.iter().map(input).map(|i| i.computes))
-                .max()
+            let made = made.filter(|n| !n.is_unwalked()).map(|n| n.computes);
+            let read = draft.loads.iter().map(input).filter(|i| i.stored != 0);
+            let all = made.chain(read.map(|i| i.computes));
+            all.filter(|bytes| *bytes > 0).max()
         }
         _ => {
             let written = [&draft.stores, &draft.keeps, &draft.accumulators];

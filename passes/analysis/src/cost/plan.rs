@@ -7,6 +7,7 @@ use fuser_target::Target;
 use super::body::{Body, Mask, Node, Source};
 use super::call::{Call, is_call};
 use super::epilogues::{self, Walks};
+use super::loops::LoopNest;
 use super::memory_view::keeps_memory;
 use super::refusal::Refusal;
 use super::roles::{self, Role};
@@ -162,9 +163,10 @@ pub struct Sweep {
     pub phases: Vec<Vec<Op>>,
     /// Reductions whose results are complete only after the sweep.
     pub accumulators: Vec<Op>,
-    /// Ops on accumulated results, grouped by the loop nest over their own space that computes them. They run after the
-    /// results of all workers are combined.
-    pub epilogues: Vec<Vec<Op>>,
+    /// Its loops.
+    pub nest: LoopNest,
+    /// The loop nests over accumulated results. They run after the results of all workers are combined.
+    pub epilogues: Vec<Epilogue>,
     /// The number of epilogues, from the first, that a GPU's last block computes after it has combined the partial
     /// results.
     pub in_last_block: usize,
@@ -182,11 +184,15 @@ pub struct Sweep {
     pub tile_bytes: u64,
     /// The bytes of `tile_bytes` that its kernel allocates. Inputs that later phases read again stay in caches.
     pub allocated: u64,
-    /// Elements of a tile along contiguous axes that step, if other axes are resident or transposed.
-    pub narrow: u64,
-    /// The axis along which lanes run, if memory is mostly contiguous along another axis whose rows are shorter than a
-    /// vector.
-    pub lanes: Option<AxisId>,
+}
+
+/// A loop nest over accumulated results.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Epilogue {
+    /// Its ops, in program order.
+    pub ops: Vec<Op>,
+    /// Its loops, all of them mapped to workers.
+    pub nest: LoopNest,
 }
 
 /// The plan of a group of ops as one kernel.
@@ -744,6 +750,8 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         ops.flat_map(|op| ir.results(op).iter().copied()).collect()
     };
     let (axes, grid) = roles::assign(body, draft, target);
+    let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
+    let nest = LoopNest::of(body, draft, &axes, &tiles, target);
     let own = match writes_nothing(body, draft) {
         true => 0,
         false => draft.residents.allocated.saturating_add(draft.accumulating),
@@ -778,6 +786,10 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     });
     let phases = phases.collect();
     let walks = Walks::of(body, draft, grid, target);
+    let epilogues = walks.all.iter().map(|walk| Epilogue {
+        ops: ops(walk),
+        nest: epilogue_nest(body, walk, target),
+    });
     let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
     let inputs = |list: &[u32]| -> Vec<Value> {
@@ -796,7 +808,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
             .collect(),
         phases,
         accumulators: ops(&draft.accumulators),
-        epilogues: walks.all.iter().map(|walk| ops(walk)).collect(),
+        epilogues: epilogues.collect(),
         in_last_block: walks.folded,
         loads: inputs(&own_loads),
         epilogue_loads,
@@ -805,10 +817,7 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
         stores: stores.filter(|v| outputs.contains(v)).collect(),
         tile_bytes: roles::resident_bytes(draft),
         allocated: own,
-        narrow: draft.narrow,
-        lanes: Tiles::of(body, draft, target)
-            .rows()
-            .map(AxisId::from_index),
+        nest,
     }
 }
 
@@ -875,4 +884,50 @@ fn nothing() -> Plan {
         cost: Cost::default(),
         rejected: Vec::new(),
     }
+}
+
+/// The loops of an epilogue walk of `ops`: all axes of its results are mapped to the grid.
+fn epilogue_nest(body: &Body, ops: &[u32], target: &Target) -> LoopNest {
+    let unwalked = |n: u32| body.nodes[n as usize].is_unwalked();
+    let constant = |n: u32| {
+        let node = &body.nodes[n as usize];
+        node.sources.is_empty() && node.stored == 0
+    };
+    let inner = |n: u32| unwalked(n) || ops.len() > 1 && constant(n);
+    let own: Vec<u32> = ops.iter().copied().filter(|&n| !inner(n)).collect();
+    let space = own
+        .iter()
+        .fold(0, |m, &n| m | body.nodes[n as usize].stored);
+    let read: FxHashSet<Source> = (ops.iter())
+        .flat_map(|&n| body.nodes[n as usize].sources.iter().copied())
+        .collect();
+    let mut loads: Vec<u32> = read
+        .iter()
+        .filter_map(|s| s.input())
+        .map(|i| i as u32)
+        .collect();
+    let mut fetches: Vec<u32> = read
+        .iter()
+        .filter_map(Source::node)
+        .filter(|n| !ops.contains(n))
+        .collect();
+    loads.sort_unstable();
+    fetches.sort_unstable();
+    let draft = Draft {
+        space,
+        outer: space,
+        phases: vec![0; ops.len()],
+        body: ops.to_vec(),
+        stores: own,
+        loads,
+        fetches,
+        narrow: target.narrow_tile,
+        ..Draft::default()
+    };
+    let roles: Vec<(usize, Role)> = super::body::bits(space)
+        .map(|axis| (axis, Role::Grid))
+        .collect();
+    let tiles = Tiles::of(body, &draft, target);
+    let tiles = tiles.with_narrow(tiles.narrow.min(target.narrow_tile));
+    LoopNest::of(body, &draft, &roles, &tiles, target)
 }

@@ -59,7 +59,7 @@ impl Sweep {
 impl Sweep {
     /// The epilogue walks.
     fn epilogue_text(&self, ir: &Ir) -> String {
-        let walks = self.epilogues.iter().map(|ops| ops_text(ir, ops));
+        let walks = self.epilogues.iter().map(|walk| ops_text(ir, &walk.ops));
         walks.collect::<Vec<_>>().join("; ")
     }
 }

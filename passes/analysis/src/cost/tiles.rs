@@ -7,8 +7,7 @@
 //! tiles. On a CPU, a fold along the lanes is a transposition too. It takes the elements of a row one by one, and
 //! processes several rows in SIMD lanes, from a staged square tile.
 //!
-//! Computes sizes only: `roles.rs` decides which axes step, and `schedule/loops.rs` splits the loops by the same rules
-//! and by the tile chosen here.
+//! Computes sizes only: `roles.rs` decides which axes step, and `loops.rs` has the loops with the tiles chosen here.
 
 use fuser_target::Target;
 use rustc_hash::FxHashSet;
@@ -33,7 +32,7 @@ pub const MAX_STAGE_BYTES: u64 = 256 << 10;
 /// same cache lines.
 pub const NEAR: u64 = 15;
 /// The most operations per element of a sweep that is bound by its loads and stores.
-pub const LIGHT: u64 = 8;
+pub(super) const LIGHT: u64 = 8;
 /// Tiles of short rows that a step accumulates before it combines their lanes.
 const SUMMED: u64 = 4;
 /// Bytes of the shortest vectors, which the rows of a light sweep fill.
@@ -41,7 +40,7 @@ const PART: u64 = 16;
 
 /// Facts about one value in memory for [`staged_tile`].
 #[derive(Clone, Copy, Debug)]
-pub struct Staged {
+struct Staged {
     /// Bytes of an element.
     pub element: u64,
     /// Elements along its axes that a step holds whole, if it is staged and their number is known; else 1.
@@ -51,12 +50,7 @@ pub struct Staged {
 /// The longest tile, at most `tile`, along each of `cut` axes of a transposition. A tile of all `memory` takes at most
 /// half of the scratch memory of a kernel, and a tile of one value at most [`MAX_STAGE_BYTES`], its whole axes
 /// included. If not even the shortest tile fits beside whole axes, these are ignored: nothing is staged then.
-pub fn staged_tile(
-    tile: u64,
-    cut: u32,
-    memory: impl Iterator<Item = Staged>,
-    target: &Target,
-) -> u64 {
+fn staged_tile(tile: u64, cut: u32, memory: impl Iterator<Item = Staged>, target: &Target) -> u64 {
     let (mut all, mut most, mut beside) = (0u64, 0, 0);
     for one in memory {
         all = all.saturating_add(one.element);
@@ -85,8 +79,6 @@ pub fn staged_tile(
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tiles {
     lanes: Option<usize>,
-    /// True if the lanes run over rows whose contiguous axis is shorter than a vector.
-    rows: bool,
     /// True for a CPU, which loads lanes with a small stride directly.
     near: bool,
     /// Contiguous axes of memory that is read or written across the lanes.
@@ -108,7 +100,6 @@ impl Tiles {
         let rows = along.and_then(|along| rows_of_short(body, draft, target, along));
         let mut tiles = Self {
             lanes: rows.or(along),
-            rows: rows.is_some(),
             near: target.abilities().vectors,
             crossed: 0,
             side: None,
@@ -228,13 +219,13 @@ impl Tiles {
     pub fn side(&self) -> Option<usize> {
         self.side
     }
-    /// The axis of the rows along which the lanes run, if the contiguous axis is shorter than a vector.
-    pub fn rows(&self) -> Option<usize> {
-        self.lanes.filter(|_| self.rows)
-    }
     /// True if the lanes run along one of `axes`.
     pub fn runs_within(&self, axes: Mask) -> bool {
         self.lanes.is_some_and(|lanes| axes >> lanes & 1 == 1)
+    }
+    /// True if `reduced` has the axis of the lanes.
+    pub fn reduces_lanes(&self, reduced: Mask) -> bool {
+        self.lanes.is_some_and(|lanes| reduced >> lanes & 1 == 1)
     }
     /// True if a step covers an axis entirely.
     pub fn holds(&self, axis: usize) -> bool {

@@ -404,7 +404,11 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Walks {
         let walked = sweep.loads.iter().chain(&sweep.fetches).filter(counts);
         let late = sweep.epilogue_loads.iter().filter(counts);
         let own = walked.map(|&v| read(ir, &ops, axes.as_ref(), v, bindings));
-        let behind = sweep.epilogues.concat();
+        let behind = sweep
+            .epilogues
+            .iter()
+            .flat_map(|walk| walk.ops.iter().copied());
+        let behind: Vec<Op> = behind.collect();
         let used: FxHashSet<Value> = behind.iter().flat_map(|&op| ir.operands(op)).collect();
         let made = behind.iter().flat_map(|&op| ir.results(op).to_vec());
         let ends = made.filter(|v| outputs.contains(v) || !used.contains(v));
@@ -424,7 +428,7 @@ fn walks(ir: &Ir, segment: Op, model: &Model) -> Walks {
 fn walked(ir: &Ir, axes: Option<&Axes>, sweep: &Sweep) -> Vec<Op> {
     let ops: Vec<Op> = sweep.phases.iter().flatten().copied().collect();
     let results = |op: &Op| ir.results(*op).to_vec();
-    let late = sweep.epilogues.iter().flatten();
+    let late = sweep.epilogues.iter().flat_map(|walk| &walk.ops);
     let late = late.flat_map(|&op| ir.operands(op));
     let mut wanted: FxHashSet<Value> = late.collect();
     wanted.extend(sweep.stores.iter().chain(&sweep.keeps));

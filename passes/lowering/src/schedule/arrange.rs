@@ -1,28 +1,23 @@
 //! Writes a plan as sweeps and phases: orders the ops as planned, copies recomputed ops, and creates the boundaries.
 
 use fuser_analysis::axes::{Axes, AxisId};
-use fuser_analysis::cost::{self, Model, Plan};
+use fuser_analysis::cost::{Epilogue, LoopNest, Model, Plan};
 use fuser_dialects::task;
 use fuser_dialects::task::outline::outline;
 use fuser_ir::clone::Mapping;
 use fuser_ir::{AttrKind, Dim, Ir, Op, OpDef, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
 
 use super::hoist::{Candidates, Hoisted, Kept, hoist};
-use super::loops::{Draft, Loops};
+use super::loops::Loops;
 use crate::spec::{LoopAxis, Role};
 
-/// A future sweep: its ops by phase, and the roles of the segment's axes.
-struct Walk {
+/// A future sweep: its ops by phase, and its loops over the segment's axes.
+struct Walk<'a> {
     phases: Vec<Vec<Op>>,
-    roles: Vec<(AxisId, Role)>,
+    nest: &'a LoopNest,
     /// Fast memory that its plan fills.
     tile_bytes: u64,
-    /// Elements of its narrow tiles, at most, where the plan chose them.
-    narrow: Option<u64>,
-    /// The axis along which its lanes run, where the plan chose it.
-    lanes: Option<AxisId>,
     /// The number of phases inside its steps. Later phases run in the last block of a GPU, on complete sums.
     inside: usize,
     /// True if it comes after the loops of a sweep.
@@ -99,7 +94,7 @@ pub fn arrange(
 }
 
 /// The loops of the grid along which sums of a walk go.
-fn summed(axes: &Axes, walk: &Walk, loops: &Loops) -> Vec<usize> {
+fn summed(axes: &Axes, walk: &Walk<'_>, loops: &Loops) -> Vec<usize> {
     let ops = walk.phases[..walk.inside].iter().flatten();
     let reduced: FxHashSet<AxisId> = ops.flat_map(|&op| axes.reduced(op)).copied().collect();
     let loops = loops.loops.iter().enumerate();
@@ -109,7 +104,7 @@ fn summed(axes: &Axes, walk: &Walk, loops: &Loops) -> Vec<usize> {
 }
 
 /// Moves hoisted ops before the other ops of their walk and returns the remaining phases.
-fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
+fn bring_forward(ir: &mut Ir, walk: &Walk<'_>, hoisted: &[Hoisted]) -> Vec<Vec<Op>> {
     let early: FxHashSet<Op> = hoisted.iter().flat_map(|h| h.ops.iter().copied()).collect();
     let mut phases = walk.phases[..walk.inside].to_vec();
     phases
@@ -125,42 +120,37 @@ fn bring_forward(ir: &mut Ir, walk: &Walk, hoisted: &[Hoisted]) -> Vec<Vec<Op>> 
 }
 
 /// The sweeps of a plan, and behind each the walks of its epilogue.
-fn walks(ir: &Ir, plan: &Plan, axes: &Axes) -> Vec<Walk> {
+fn walks<'a>(ir: &Ir, plan: &'a Plan, axes: &Axes) -> Vec<Walk<'a>> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
         let written = sweep.stores.iter().chain(&sweep.keeps);
         let (last, behind) = sweep.epilogues.split_at(sweep.in_last_block);
+        let last: Vec<Vec<Op>> = last.iter().map(|walk| walk.ops.clone()).collect();
         walks.push(Walk {
-            phases: [&sweep.phases, last].concat(),
-            roles: sweep.axes.clone(),
+            phases: [&sweep.phases[..], &last].concat(),
+            nest: &sweep.nest,
             tile_bytes: sweep.tile_bytes,
-            narrow: Some(sweep.narrow),
-            lanes: sweep.lanes,
             inside: sweep.phases.len(),
             epilogue: false,
             writes: written.filter_map(|&v| ir.def_op(v)).collect(),
         });
-        walks.extend(behind.iter().map(|ops| epilogue(ir, ops, axes)));
+        walks.extend(behind.iter().map(|walk| epilogue(ir, walk, axes)));
     }
     walks
 }
 
 /// The walk of the epilogue `ops` after a sweep. Its intermediate values are not among its writes.
-fn epilogue(ir: &Ir, ops: &[Op], axes: &Axes) -> Walk {
+fn epilogue<'a>(ir: &Ir, Epilogue { ops, nest }: &'a Epilogue, axes: &Axes) -> Walk<'a> {
     let unwalked = |op: Op| ir.results(op).iter().any(|&v| axes.is_unwalked(v));
     let constant = |op: Op| ir.operand_count(op) == 0 && space(ir, op, axes).is_empty();
     let inner = |op: Op| unwalked(op) || (ops.len() > 1 && constant(op));
     let own = ops.iter().copied().filter(|&op| !inner(op));
-    let own: Vec<Op> = own.collect();
-    let walked: BTreeSet<AxisId> = own.iter().flat_map(|&op| space(ir, op, axes)).collect();
     Walk {
-        roles: walked.into_iter().map(|a| (a, Role::Grid)).collect(),
-        writes: own.into_iter().collect(),
+        nest,
+        writes: own.collect(),
         phases: vec![ops.to_vec()],
         inside: 1,
         tile_bytes: 0,
-        narrow: None,
-        lanes: None,
         epilogue: true,
     }
 }
@@ -177,7 +167,7 @@ fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
 ///
 /// An op reads values computed in its own phase, then those of its walk, then those of an epilogue whose walk is no
 /// larger than the value, then the original. The returned map gives the original of each copied result.
-fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value> {
+fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk<'_>]) -> FxHashMap<Value, Value> {
     let mut original: FxHashMap<Value, Value> = FxHashMap::default();
     let Some(end) = ir.body(segment, 0).and_then(|b| ir.terminator(b)) else {
         return original;
@@ -225,7 +215,7 @@ fn place(ir: &mut Ir, segment: Op, walks: &mut [Walk]) -> FxHashMap<Value, Value
 }
 
 /// Removes ops that belong to no walk. No output of the segment depends on them, and they may precede their operands.
-fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk]) {
+fn drop_dead(ir: &mut Ir, segment: Op, walks: &[Walk<'_>]) {
     let placed = walks.iter().flat_map(|w| w.phases.iter().flatten());
     let placed: FxHashSet<Op> = placed.copied().collect();
     let mut left = ir.children(segment);
@@ -272,11 +262,11 @@ fn renumber(ir: &Ir, before: &Axes, ops: &[Op], loops: &mut Loops) -> Result<(),
 /// The axes of a segment, and the map from copied values, which those axes lack, to their originals.
 type Whole<'a> = (&'a Axes, &'a FxHashMap<Value, Value>);
 
-/// Chooses the loops of a walk whose ops are in place, and the values to hoist before them.
+/// The loops of a walk whose ops are in place, and the values to hoist before them.
 fn choose(
     ir: &Ir,
     segment: Op,
-    walk: &Walk,
+    walk: &Walk<'_>,
     whole: Whole,
     model: &Model,
 ) -> Result<(Axes, Loops, Vec<Hoisted>), String> {
@@ -285,7 +275,6 @@ fn choose(
     // What the last block computes may cut an axis in two.
     let all: Vec<Op> = walk.phases.iter().flatten().copied().collect();
     let axes = Axes::build(ir, &all).map_err(|r| r.render(ir))?;
-    let (inputs, outputs) = cost::boundary(ir, &ops);
     let unknown = || {
         format!(
             "an extent of segment '{}' is not known",
@@ -296,20 +285,8 @@ fn choose(
     if axes.ids().any(|axis| axes.extent(axis).is_none()) {
         return Err(unknown());
     }
-    let draft = Draft {
-        ir,
-        axes: &axes,
-        bindings: &model.bindings,
-        roles: local_roles(&axes, whole, walk),
-        ops: &ops,
-        narrow: walk.narrow.unwrap_or(model.target.narrow_tile),
-        lanes: walk.lanes.and_then(|lanes| {
-            let has = |axis: &AxisId| counterparts(&axes, whole, *axis).contains(&lanes);
-            axes.ids().find(has)
-        }),
-        memory: inputs.into_iter().chain(outputs).collect(),
-    };
-    let loops = draft.choose(&model.target).ok_or_else(unknown)?;
+    let loops = Loops::of(walk.nest, &axes, |axis| counterparts(&axes, whole, axis));
+    let loops = loops.ok_or_else(unknown)?;
     let hoisted = hoist(&Candidates {
         ir,
         axes: &axes,
@@ -320,34 +297,6 @@ fn choose(
         room: model.target.tile_bytes.saturating_sub(walk.tile_bytes),
     });
     Ok((axes, loops, hoisted))
-}
-
-/// Roles of the walk's own axes, in the order of the plan. The walk alone may have fewer factors than the segment; its
-/// axis is resident if one of the segment's factors is. An axis along which nothing is stored or reduced has no role,
-/// since iterating over it would only recompute equal values.
-fn local_roles(axes: &Axes, whole: Whole, walk: &Walk) -> Vec<(AxisId, Role)> {
-    let position = |a: AxisId| walk.roles.iter().position(|(axis, _)| *axis == a);
-    let mut list: Vec<(usize, AxisId, Role)> = Vec::new();
-    for axis in axes.ids().filter(|&a| axes.is_walked(a)) {
-        let known: Vec<usize> = counterparts(axes, whole, axis)
-            .into_iter()
-            .filter_map(position)
-            .collect();
-        let role = known
-            .iter()
-            .map(|&p| walk.roles[p].1)
-            .max_by_key(|r| *r as u8)
-            .unwrap_or(Role::Grid);
-        list.push((
-            known.iter().copied().min().unwrap_or(usize::MAX),
-            axis,
-            role,
-        ));
-    }
-    list.sort_by_key(|(position, axis, role)| (*role as u8, *position, *axis));
-    list.into_iter()
-        .map(|(_, axis, role)| (axis, role))
-        .collect()
 }
 
 /// The segment's axes that make up an axis of the walk.

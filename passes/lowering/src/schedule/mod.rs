@@ -11,10 +11,9 @@
 //! }
 //! ```
 //!
-//! The resident axes, and with them the number of sweeps and phases, come from the cost model's plan (`cost`), on which
-//! the segmenter based its decision. Choices that cost no bytes (order of loops, tiles, lanes, partial sums) are made
-//! in `loops.rs`, and for the blocks and threads of a GPU in `blocks.rs`. All are written as clauses, which a user may
-//! edit before `lower-to-kernel`. Loop-invariant values form a phase before the loops (`hoist.rs`).
+//! Sweeps, phases and their loop nests come from the cost model's plan (`cost`), on which the segmenter based its
+//! decision. `loops.rs` translates a loop nest to the axes of its sweep. All is written as clauses, which a user may edit
+//! before `lower-to-kernel`. Loop-invariant values form a phase before the loops (`hoist.rs`).
 //!
 //! If a plan cannot be lowered, the next one is tried, and finally the segment is split (`apart.rs`). Among segments of
 //! equal form, only the first is planned (`repeat.rs`).
@@ -24,9 +23,8 @@
 
 mod apart;
 mod arrange;
-mod blocks;
 mod hoist;
-pub mod loops;
+mod loops;
 mod pass;
 mod repeat;
 
