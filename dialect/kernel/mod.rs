@@ -21,6 +21,9 @@ pub use ops::{
 /// Threads that run in lockstep.
 pub const WARP: i64 = 32;
 
+/// Allocations in scratch memory begin at multiples of this many bytes.
+pub const SCRATCH_ALIGN: u64 = 64;
+
 /// The attribute of a function of one operand that is defined only for operands at most zero, and NaN. Its results for
 /// positive operands are arbitrary.
 pub const NONPOSITIVE: &str = "kernel.nonpositive";

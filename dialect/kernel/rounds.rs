@@ -220,8 +220,8 @@ pub fn owners(ir: &Ir, memory: Value, threads: i64) -> Option<Vec<Rounds>> {
     (!meet).then_some(loops)
 }
 
-/// Bytes of a thread's registers that may hold tiles, in a block of `threads` on a multiprocessor of `registers`: with
-/// 65,536 and more than 512 threads, less than [`MOST_BYTES`].
+/// Bytes of a thread's registers that may hold tiles, in a block of `threads` on a multiprocessor of `registers`. With
+/// 65,536 registers and more than 512 threads, they are less than [`MOST_BYTES`].
 pub fn room(registers: u64, threads: i64) -> u64 {
     let threads = u64::try_from(threads).unwrap_or(1).max(1);
     let left = (registers / threads).saturating_sub(COMPUTING);

@@ -59,6 +59,8 @@ pub struct Libraries {
 
 /// The share of the free memory that freed results may keep.
 const KEPT_SHARE: u64 = 32;
+/// The free memory of a system that does not tell it: 64 GiB.
+const MOST_MEMORY: u64 = 64 << 30;
 
 static LIBRARIES: PyOnceLock<Libraries> = PyOnceLock::new();
 
@@ -76,7 +78,7 @@ impl Libraries {
             common: [None; 32],
             numbers: Vec::new(),
             tables: Mutex::default(),
-            pool: Pool::new(Heap::system().limit() / KEPT_SHARE),
+            pool: Pool::new(Heap::system().limit().min(MOST_MEMORY) / KEPT_SHARE),
         };
         for (name, dtype) in NAMES {
             let scalar = match (numpy.getattr(name), &more) {
@@ -210,8 +212,7 @@ pub fn check_plain(object: &Bound<'_, PyAny>, part: Part<'_>, dtype: DType) -> P
     Ok(())
 }
 
-/// Gives memory of freed results back to the system, which otherwise waits for results of about the same size. Returns
-/// the bytes.
+/// Gives the kept memory of freed results back to the system. Returns the bytes.
 #[pyfunction]
 pub fn release_memory(py: Python<'_>) -> PyResult<usize> {
     Ok(Libraries::get(py)?.pool.clear())

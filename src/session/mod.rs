@@ -685,12 +685,19 @@ fn bound(options: &CompileOptions, extents: &Explicit) -> CompileOptions {
     options
 }
 
-/// The target for a device of this compute capability: `target` if it is a GPU, else the newest target that the device
-/// runs.
+/// The target for a device of this compute capability: `target` if it is an NVIDIA GPU, the newest target that the
+/// device runs if it is a CPU, and an error otherwise.
 #[cfg(all(feature = "codegen", feature = "cuda"))]
 pub(crate) fn for_device(target: &compile::Target, capability: u32) -> Result<compile::Target> {
-    if target.kind == fuser_target::Kind::Cuda {
-        return Ok(*target);
+    match target.kind {
+        fuser_target::Kind::Cuda => return Ok(*target),
+        fuser_target::Kind::Hip => {
+            let message = format!("no device runs code for the target '{}'", target.name);
+            let unknown = &compile::UNKNOWN_TARGET;
+            let error = fuser_ir::Diagnostic::error(unknown, fuser_ir::Place::Unknown, message);
+            return Err(error::one(error.help("fuser-translate writes it")));
+        }
+        fuser_target::Kind::Cpu => {}
     }
     let found = compile::Target::for_device(capability.into());
     found.ok_or_else(|| {

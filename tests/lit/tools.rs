@@ -1,5 +1,5 @@
 //! The tools that tests may call, gathered in one folder that is put first on `PATH`: the binaries under test and, of LLVM, FileCheck,
-//! `not` and `split-file`; `ptxas` where there is one.
+//! `llc`, `not` and `split-file`; `ptxas` where there is one.
 //!
 //! In validating mode `fuser-opt` is a wrapper that adds `--validate` to whatever a test passes, so that no test's text changes.
 
@@ -11,7 +11,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 /// The tools of LLVM that tests use.
-const LLVM_TOOLS: [&str; 3] = ["FileCheck", "not", "split-file"];
+const LLVM_TOOLS: [&str; 4] = ["FileCheck", "llc", "not", "split-file"];
 
 /// The LLVM whose tools the tests are written for. Distributions install several beside each other.
 const LLVM_MAJOR: &str = "22";

@@ -101,7 +101,7 @@ static MMA: Executor = Executor {
             [] => Err(Refusal::OtherType(product.dtype)),
             _ => Ok(()),
         };
-        let able = allowed_if(target.abilities().tensor_cores);
+        let able = allowed_if(target.abilities().product_kernels);
         Some(able.and(known).and(is_wide(product)))
     },
 };

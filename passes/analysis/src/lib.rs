@@ -4,8 +4,8 @@
 //! bytes that it moves), `executors` (the means to run an op as a whole), `targets` (pass options that name the machine
 //! and the extents to decide for).
 //!
-//! Used by all passes. The loop nest of a sweep is decided in `cost` and nowhere else: it is what the model prices and
-//! what `schedule` writes. Never edits the IR.
+//! Used by all passes. `cost` alone decides the loop nest of a sweep, from the roles and tiles that it prices, and
+//! `schedule` writes it. Never edits the IR.
 #![forbid(unsafe_code)]
 
 pub mod axes;

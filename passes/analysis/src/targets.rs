@@ -10,7 +10,7 @@ use fuser_pass::{OptionDef, OptionKind, PassContext};
 use fuser_target::text::{self, Fault, Wrong};
 use rustc_hash::FxHashMap;
 
-use fuser_target::{GENERIC, Kind, Target, processors, table};
+use fuser_target::{GENERIC, Target, processors, table};
 
 /// The codes of these options.
 pub static CODES: &[CodeDef] = &[UNKNOWN_OPTION];
@@ -144,12 +144,12 @@ fn told(fault: &Fault) -> String {
 pub fn hint(fault: &Fault) -> Option<String> {
     let near = match &fault.what {
         Wrong::Key(key) => nearest(key, text::keys())?,
-        Wrong::Name(name, "target") => match meant(name) {
+        Wrong::Target(name) => match meant(name) {
             Some(near) => near,
             None => return Some(format!("targets are {}", list(table::names()))),
         },
-        Wrong::Name(name, _) => {
-            let names = || Kind::ALL.into_iter().flat_map(processors::of);
+        Wrong::Processor(name, kind) => {
+            let names = || processors::of(*kind).into_iter();
             match nearest(name, names()) {
                 Some(near) => near,
                 None => return Some(format!("processors are {}", list(names()))),

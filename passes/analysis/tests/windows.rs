@@ -9,7 +9,7 @@
 use fuser_analysis::axes::window::{
     Form, Guard, MAX_NODES, MAX_PIECES, Node, Source, Variable, Window, WindowRefusal,
 };
-use fuser_analysis::axes::{Axes, AxisId, AxisRefusal};
+use fuser_analysis::axes::{Axes, AxisId, AxisRefusal, Kept};
 use fuser_ir::layout;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Ir, Op, Value};
@@ -466,7 +466,9 @@ fn what_a_reduction_makes_is_read_where_it_is_kept() {
     assert_eq!(form.offset, ExtentExpr::constant(1));
     assert!(window.here().next().is_none() && window.loads().next().is_none());
     // That axis is merged with no other one. Neighbours along it are read as vectors.
-    assert!(!window.joins(own[0], walked[0], &ExtentExpr::constant(4)));
+    for kept in [Kept::InTile, Kept::InMemory] {
+        assert!(!window.joins(own[0], walked[0], &ExtentExpr::constant(4), kept));
+    }
     assert!(window.is_contiguous(&axes, walked[0]));
     // A value in memory is read in place.
     let axes = Axes::build(&ir, &ops[1..2]).expect("resolves");
@@ -614,17 +616,38 @@ fn neighbours_in_memory_are_those_of_the_layout() {
     };
     let (rows, ids, lengths, known) = slice("tensor<8x4xf32>");
     assert_eq!(known, (true, [false, true]));
-    assert!(!rows.joins(ids[0], ids[1], &lengths[1]));
+    assert!(!rows.joins(ids[0], ids[1], &lengths[1], Kept::InTile));
     let (columns, ids, lengths, known) = slice("tensor<8x4xf32, [1, 0]>");
     assert_eq!(known, (false, [true, false]));
-    assert!(columns.joins(ids[1], ids[0], &lengths[0]));
-    assert!(!columns.joins(ids[0], ids[1], &lengths[1]));
+    assert!(columns.joins(ids[1], ids[0], &lengths[0], Kept::InTile));
+    assert!(!columns.joins(ids[0], ids[1], &lengths[1], Kept::InTile));
     // Whole rows are contiguous.
     let whole = "  %s = fusion.slice %v0 starts [1, 0] shape [3, 4]\n  task.return %s";
     let (ir, ops) = program("tensor<8x4xf32>", whole, "tensor<3x4xf32>");
     let (axes, window) = last(&ir, &ops).expect("resolves");
     let ids: Vec<AxisId> = axes.logical(ir.result(ops[0], 0)).collect();
-    assert!(window.joins(ids[0], ids[1], axes.extent(ids[1]).expect("known")));
+    let length = axes.extent(ids[1]).expect("known");
+    assert!(window.joins(ids[0], ids[1], length, Kept::InTile));
+    // A kept value that is flipped whole is one sequence in memory; in fast memory it has an index along each axis. A
+    // part of its rows is no sequence.
+    for (body, shape, in_memory) in [
+        ("fusion.flip %s dims [0, 1]", "5x7", true),
+        ("fusion.flip %s dims [1]", "5x7", false),
+        ("fusion.slice %s starts [0, 1] shape [5, 6]", "5x6", false),
+    ] {
+        let text = format!("  %s = fusion.sum %v0 dims [1]\n  %f = {body}\n  task.return %f");
+        let result = format!("tensor<{shape}xf32>");
+        let (ir, ops) = program("tensor<5x3x7xf32>", &text, &result);
+        let (axes, window) = last(&ir, &ops).expect("resolves");
+        let ids: Vec<AxisId> = axes.logical(ir.result(ops[1], 0)).collect();
+        let length = axes.extent(ids[1]).expect("known");
+        let joins = |kept| window.joins(ids[0], ids[1], length, kept);
+        assert_eq!(
+            (joins(Kept::InTile), joins(Kept::InMemory)),
+            (false, in_memory),
+            "{body}"
+        );
+    }
     // A part of a reshape's elements, in any layout of its operand.
     let body = "  %r = fusion.reshape %v0 shape [32]\n  \
                 %s = fusion.slice %r starts [1] shape [4]\n  task.return %s";

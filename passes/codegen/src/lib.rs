@@ -1,8 +1,8 @@
 //! Kernel IR to LLVM, and LLVM to machine code and PTX: the only crate that depends on LLVM.
 //!
-//! Reading order: [`llvm`] (on-demand loading of the library), [`target`] (targets), [`expr`] and [`memory`] (IR
-//! construction), [`gpu`] (families of GPUs), [`math`] (elementary functions), [`convert`] (number formats), [`lower`] (kernels to code), `product`
-//! (matrix products on a GPU). Then `byte_swaps` and `one_lane` (workarounds for LLVM's instruction selection),
+//! Reading order: [`llvm`] (on-demand loading of the library), [`target`] (targets), [`cpu`] and [`gpu`] (families of
+//! processors: their instructions, and workarounds for LLVM's instruction selection), [`expr`] and [`memory`] (IR
+//! construction), [`math`] (elementary functions), [`convert`] (number formats), [`lower`] (kernels to code). Then
 //! [`link`] and [`load`] (object code into the process), and [`cache`] (compiled kernels).
 //!
 //! Accesses no files except LLVM's own, no environment variables and no devices. Never aborts on any input, since

@@ -185,11 +185,6 @@ impl Target {
         }
     }
 
-    /// True if elementary functions of f32 have approximations in the instruction set.
-    pub fn has_approximations(&self) -> bool {
-        matches!(self, Target::Cuda { .. })
-    }
-
     /// True for a GPU with packed bf16 addition and multiplication: from compute capability 9.0 on (PTX ISA,
     /// `add{.rnd}.bf16x2`).
     pub fn has_bf16(&self) -> bool {

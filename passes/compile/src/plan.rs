@@ -556,7 +556,7 @@ impl Planner<'_> {
         }
         let extents = self.launch_extents(op)?;
         let func = self.kernels[position];
-        let gpu = !self.artifact.target.has_routines();
+        let gpu = !self.artifact.target.is_cpu();
         let Some(sizes) = kernel_sizes(self.ir, func, &extents, gpu) else {
             return self.error(
                 func,
@@ -619,7 +619,7 @@ impl Planner<'_> {
     /// An op that stands as it is: a call.
     fn call(&mut self, op: Op) -> Result<(), PlanError> {
         let apart = "run 'decompose' before 'segment', as '--passes=decompose,preseg,segment' does: it takes the op apart";
-        let gpu = !self.artifact.target.has_routines();
+        let gpu = !self.artifact.target.is_cpu();
         let class = self.ir.def(op).map(|d| d.class);
         if gpu && class != Some(OpClass::Contraction) {
             let message = format!("no library runs '{}' on a GPU", self.ir.name(op));

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use fuser_artifact::{DimSpec, SizeExpr};
 use fuser_dialects::kernel;
+use fuser_dialects::kernel::SCRATCH_ALIGN;
 use fuser_ir::def::Computes;
 use fuser_ir::types::{ExtentExpr, MemSpace};
 use fuser_ir::{Dim, Ir, Op, Sym, Value};
-use fuser_passes::lower::launch::SCRATCH_ALIGN;
 use rustc_hash::FxHashMap;
 
 /// The named extents of a program, numbered in the order of their names.

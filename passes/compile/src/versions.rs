@@ -458,13 +458,13 @@ fn plans(options: &CompileOptions, apart: &[String]) -> Vec<CompileOptions> {
     });
     let [own, long] = others;
     let plans = [near, first, own, second, long].into_iter();
-    let last = options.target.abilities().block_threads.then_some(none);
+    let last = options.target.scratch_limit().map(|_| none);
     let any_grid = |plan: &CompileOptions| CompileOptions {
         any_grid: true,
         ..plan.clone()
     };
     let mut plans: Vec<CompileOptions> = plans.chain([last]).flatten().collect();
-    if options.target.abilities().block_threads {
+    if options.target.grid_blocks > 0 {
         let others: Vec<CompileOptions> = plans
             .iter()
             .filter(|plan| plan.multiples.is_empty())

@@ -50,11 +50,11 @@ pub struct Abilities {
     pub vectors: bool,
     /// The last block of a launch combines the partial results of all blocks. Without it, another launch does.
     pub last_block: bool,
-    /// Steps of a program call routines of the runtime: products, sorts, scatters, attention. Without it, they are
-    /// kernels.
+    /// Steps of a program call routines of the runtime: products, sorts, scatters, attention, factors. Without it, they
+    /// are kernels, or refused.
     pub routines: bool,
-    /// Matrix products run on tensor cores by `mma` instructions of warps.
-    pub tensor_cores: bool,
+    /// A matrix product is a kernel of its own: `mma` on tensor cores, or fused multiply-adds of tiles.
+    pub product_kernels: bool,
 }
 
 impl Kind {
@@ -76,17 +76,17 @@ impl Kind {
                 vectors: true,
                 last_block: false,
                 routines: true,
-                tensor_cores: false,
+                product_kernels: false,
             },
             Kind::Cuda => Abilities {
                 block_threads: true,
                 vectors: false,
                 last_block: true,
                 routines: false,
-                tensor_cores: true,
+                product_kernels: true,
             },
             Kind::Hip => Abilities {
-                tensor_cores: false,
+                product_kernels: false,
                 ..Kind::Cuda.abilities()
             },
         }

@@ -174,7 +174,8 @@ pub const MI300X: Target = Target {
     processor: AMD[0],
     workers: 304,
     memory_bytes: 192 * GIB,
-    l2_bytes: 4 * MIB,
+    // Of eight dies.
+    l2_bytes: 32 * MIB,
     l1_bytes: 32 * KIB,
     bytes_per_us: 5_300_000,
     flops_per_us: 163_400_000,

@@ -40,8 +40,10 @@ pub enum Wrong {
     NotOf(&'static str, Kind),
     /// A value that does not have the unit of the key.
     Value(String, String),
-    /// An unknown target or processor: its name and which of the two it is.
-    Name(String, &'static str),
+    /// An unknown target: its name.
+    Target(String),
+    /// An unknown processor of a kind.
+    Processor(String, Kind),
     /// Missing keys.
     Missing(Vec<&'static str>),
     /// Figures that contradict each other.
@@ -60,7 +62,8 @@ impl fmt::Display for Fault {
                 kind.name()
             ),
             Wrong::Value(key, wanted) => write!(f, "'{key}' is {wanted}"),
-            Wrong::Name(name, what) => write!(f, "unknown {what} '{name}'"),
+            Wrong::Target(name) => write!(f, "unknown target '{name}'"),
+            Wrong::Processor(name, _) => write!(f, "unknown processor '{name}'"),
             Wrong::Missing(keys) => write!(f, "a target needs '{}'", keys.join("', '")),
             Wrong::Contradiction(text) => f.write_str(text),
         }
@@ -149,7 +152,7 @@ pub fn read_option(text: &str) -> Result<Target, Vec<Fault>> {
         false => Target::by_name(text).map_err(|e| {
             vec![Fault {
                 at: 0..text.len(),
-                what: Wrong::Name(e.name, "target"),
+                what: Wrong::Target(e.name),
             }]
         }),
     }
@@ -287,15 +290,15 @@ impl Reader<'_> {
         let base = self.word("base", "a target's name in quotes", |name| {
             let own = own.filter(|own| own.name.as_str() == name);
             let known = own.copied().or_else(|| Target::by_name(name).ok());
-            known.ok_or("target")
+            known.ok_or(Some(Wrong::Target(name.into())))
         });
         let based = self.found.iter().any(|p| p.key == "base");
         let named = self.word(
             "name",
             "up to 32 letters, digits and '_.:-' in quotes",
-            |n| Name::new(n).ok_or(""),
+            |n| Name::new(n).ok_or(None),
         );
-        let kinds = |word: &str| Kind::ALL.into_iter().find(|k| k.name() == word).ok_or("");
+        let kinds = |word: &str| Kind::ALL.into_iter().find(|k| k.name() == word).ok_or(None);
         let kind = self.word("kind", "\"cpu\", \"cuda\" or \"hip\"", kinds);
         let kind = kind.or(base.map(|b| b.kind));
         let mut target = base.unwrap_or_default();
@@ -319,12 +322,17 @@ impl Reader<'_> {
         let of_kind = target.kind;
         let processors = processors::of(of_kind);
         let given = self.found.iter().any(|p| p.key == "processor");
+        // Without a kind nothing is known of processors; its own mistake is reported.
+        let known = base.is_some() || kind.is_some() || !based;
         match given {
+            true if !known => {}
             true if processors.is_empty() => {
                 self.fault("processor", Wrong::NotOf("processor", of_kind))
             }
             true => {
-                let read = |name: &str| processors::known(of_kind, name).ok_or("processor");
+                let unknown = |name: &str| Some(Wrong::Processor(name.into(), of_kind));
+                let read =
+                    |name: &str| processors::known(of_kind, name).ok_or_else(|| unknown(name));
                 let named = self.word("processor", "a processor's name in quotes", read);
                 target.processor = named.unwrap_or(target.processor);
             }
@@ -337,7 +345,7 @@ impl Reader<'_> {
             let Some(pair) = self.found.iter().find(|p| p.key == figure.key) else {
                 match (based, kind) {
                     (false, Some(kind)) if figure.is_of(kind) => missing.push(figure.key),
-                    // The default figures are those of a CPU; a figure of the other kind is zero.
+                    // The default figures are those of a CPU; a figure of another kind is zero.
                     (false, _) => (figure.set)(&mut target, 0),
                     _ => {}
                 }
@@ -367,18 +375,17 @@ impl Reader<'_> {
         }
         Some(target)
     }
-    /// The value of a key that is no figure. The error of `read` says which kind of name is unknown; if it is empty,
-    /// the message is `wanted`.
+    /// The value of a key that is no figure. The error of `read` is the mistake; without one, the message is `wanted`.
     fn word<T>(
         &mut self,
         key: &str,
         wanted: &str,
-        read: impl Fn(&str) -> Result<T, &'static str>,
+        read: impl Fn(&str) -> Result<T, Option<Wrong>>,
     ) -> Option<T> {
         let pair = self.found.iter().find(|p| p.key == key)?;
         let what = match read(pair.value) {
             Ok(value) if pair.quoted => return Some(value),
-            Err(of) if pair.quoted && !of.is_empty() => Wrong::Name(pair.value.into(), of),
+            Err(Some(wrong)) if pair.quoted => wrong,
             _ => Wrong::Value(key.into(), wanted.into()),
         };
         self.fault(key, what);

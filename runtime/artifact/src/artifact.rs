@@ -181,8 +181,8 @@ impl Target {
             Target::Hip { .. } => "an AMD GPU",
         }
     }
-    /// True if steps call routines of the runtime. Without it, kernels count their blocks and compute products.
-    pub fn has_routines(&self) -> bool {
+    /// True for a CPU: steps call routines of the runtime. Kernels of a GPU are launched in blocks, and may count them.
+    pub fn is_cpu(&self) -> bool {
         matches!(self, Target::Cpu { .. })
     }
 }

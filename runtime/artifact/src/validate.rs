@@ -165,7 +165,7 @@ impl Artifact {
                     _ => Err(Problem::NoParts { buffer: of }),
                 }
             }
-            BufferKind::Counts => match self.target.has_routines() {
+            BufferKind::Counts => match self.target.is_cpu() {
                 false => Ok(()),
                 true => Err(Problem::CodeForOtherTarget),
             },
@@ -237,7 +237,7 @@ impl Artifact {
             Step::Product {
                 tensors, windows, ..
             } => {
-                let here = self.target.has_routines();
+                let here = self.target.is_cpu();
                 here.then_some(()).ok_or(Problem::NoCall)?;
                 self.check_product(tensors, windows)
             }
@@ -267,7 +267,7 @@ impl Artifact {
 
     /// Checks a product that a launch computes: its tensors are those of the kernel.
     fn check_launched(&self, product: &GpuProduct, buffers: &[u32]) -> Result<(), Problem> {
-        let here = !self.target.has_routines();
+        let here = !self.target.is_cpu();
         let own: BTreeSet<u32> = product.tensors().map(|f| f.tensor.buffer).collect();
         let same = own
             .iter()
@@ -343,7 +343,7 @@ impl Artifact {
         };
         self.check_written(result.tensor.buffer)?;
         let apart = |f: &Factor| f.tensor.buffer != result.tensor.buffer;
-        let here = self.target.has_routines();
+        let here = self.target.is_cpu();
         let own = result
             .loops
             .iter()
@@ -453,7 +453,7 @@ impl Artifact {
     /// one batch.
     fn check_routine(&self, routine: Routine, tensors: &[Factor]) -> Result<(), Problem> {
         let (taken, made) = routine.axes();
-        let here = self.target.has_routines();
+        let here = self.target.is_cpu();
         let counted = here && tensors.len() == taken.len() + made.len();
         counted.then_some(()).ok_or(Problem::NoCall)?;
         let (operands, results) = tensors.split_at(taken.len());

@@ -693,7 +693,7 @@ impl Planner<'_> {
             Step::Collective {
                 op, over, from, to, ..
             } => {
-                if !self.artifact.target.has_routines() {
+                if !self.artifact.target.is_cpu() {
                     return Err(PlanError::NoCollectives { kind: op.name() });
                 }
                 let axes = |tensor: &TensorSpec| {

@@ -50,7 +50,7 @@ pub use render::{expr_text, value_text};
 pub use union::{AxisUnion, Mark};
 
 use union::Node;
-pub use window::{Window, WindowRefusal};
+pub use window::{Kept, Window, WindowRefusal};
 
 fuser_ir::entities! {
     /// An axis of an iteration space: a class of dimensions, or of factors of dimensions, that one loop iterates.
@@ -447,11 +447,11 @@ impl Axes {
     }
     /// True if `op` allows one loop over the neighbouring axes `outer` and `inner`: it has no window, or its window
     /// does not distinguish them.
-    pub fn window_joins(&self, op: Op, outer: AxisId, inner: AxisId) -> bool {
+    pub fn window_joins(&self, op: Op, outer: AxisId, inner: AxisId, kept: Kept) -> bool {
         let (Some(window), Some(length)) = (self.window(op), self.extent(inner)) else {
             return self.window(op).is_none();
         };
-        window.joins(outer, inner, length)
+        window.joins(outer, inner, length, kept)
     }
     /// True if only windows read `value`: no point of the iteration space has it.
     pub fn is_unwalked(&self, value: Value) -> bool {

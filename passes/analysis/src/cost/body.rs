@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::plan::{Limits, Model};
 use super::refusal::Refusal;
 use super::sizes::Bindings;
-use crate::axes::window::{self, Region, united};
+use crate::axes::window::{self, Kept, Region, united};
 use crate::axes::{Axes, AxisId, Copies, is_permute};
 
 /// A set of axes.
@@ -92,7 +92,7 @@ pub(super) struct Node {
     /// axes.
     pub apart: Mask,
     /// Pairs of neighbouring axes that the indices of a slice, flip, pad or cat distinguish.
-    pub splits: Vec<(usize, usize)>,
+    pub splits: Vec<Split>,
     /// True if it is a boundary on a value of the same type that has no other user. A boundary on a reduction is an
     /// alias of that reduction, and no loop nest of its own writes it.
     pub renames: bool,
@@ -111,6 +111,14 @@ pub(super) struct Node {
     /// Ops whose results a slice, pad or cat reads at another index than the current point, each with the axes on which
     /// the index differs.
     pub elsewhere: Vec<(u32, Mask)>,
+}
+
+/// A pair of neighbouring axes that the indices of a window distinguish.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    pub axes: (usize, usize),
+    /// True if they do so even where the values that the window reads elsewhere are in memory.
+    pub in_memory: bool,
 }
 
 /// The memory of a result.
@@ -654,15 +662,18 @@ fn apart(ir: &Ir, axes: &Axes, op: Op) -> Mask {
 }
 
 /// Pairs of neighbouring axes of the results of a window that its indices distinguish.
-fn splits(axes: &Axes, op: Op, results: &[Value]) -> Vec<(usize, usize)> {
+fn splits(axes: &Axes, op: Op, results: &[Value]) -> Vec<Split> {
     let Some(&result) = results.first().filter(|_| axes.window(op).is_some()) else {
         return Vec::new();
     };
     let order: Vec<AxisId> = axes.stored(result).collect();
-    let pairs = order
-        .windows(2)
-        .filter(|w| !axes.window_joins(op, w[0], w[1]));
-    pairs.map(|w| (w[0].index(), w[1].index())).collect()
+    let joins = |w: &[AxisId], kept| axes.window_joins(op, w[0], w[1], kept);
+    let pairs = order.windows(2).filter(|w| !joins(w, Kept::InTile));
+    let splits = pairs.map(|w| Split {
+        axes: (w[0].index(), w[1].index()),
+        in_memory: !joins(w, Kept::InMemory),
+    });
+    splits.collect()
 }
 
 /// Bytes of one element; 0 for scalars, which are kernel arguments.

@@ -31,8 +31,18 @@ pub(super) fn is_name(body: &Body, draft: &Draft, index: u32) -> bool {
 /// it were not measured there.
 fn is_inner(body: &Body, index: u32, target: &Target) -> bool {
     let node = &body.nodes[index as usize];
-    let moves = node.class == OpClass::Shape && target.abilities().vectors;
+    let moves = node.class == OpClass::Shape && !target.abilities().last_block;
     node.is_unwalked() || (node.stored == 0 && (node.sources.is_empty() || moves))
+}
+
+/// The ops of an epilogue walk whose results it writes: not those of windows, nor constants of other ops.
+pub(super) fn written(body: &Body, walk: &[u32]) -> Vec<u32> {
+    let inner = |index: &u32| {
+        let node = &body.nodes[*index as usize];
+        let constant = node.sources.is_empty() && node.stored == 0;
+        node.is_unwalked() || walk.len() > 1 && constant
+    };
+    walk.iter().copied().filter(|index| !inner(index)).collect()
 }
 
 /// The epilogue walks of a sweep.

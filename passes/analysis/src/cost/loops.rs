@@ -1,8 +1,8 @@
 //! The loop nest of a sweep: order, roles and tiles of its loops, lanes, threads, and shares of reductions.
 //!
-//! The cost model prices this value, and `schedule` writes it as the clauses of `task.sweep`. Roles of axes come from
-//! `roles.rs`, tile sizes from `tiles.rs`, the mapping to a GPU's blocks from `blocks.rs`. What costs no bytes is chosen
-//! here: rows that share a step on a CPU, the lanes of a vector, and the number of partial results.
+//! `schedule` writes this value as the clauses of `task.sweep`. It is made of the roles (`roles.rs`), the tiles
+//! (`tiles.rs`) and the blocks of a GPU (`blocks.rs`) that the model prices. Choices that cost no bytes are made here:
+//! rows that share a step on a CPU, the lanes of a vector, and the number of partial results.
 
 use fuser_ir::entity::Entity;
 use fuser_target::Target;
@@ -49,11 +49,11 @@ pub struct LoopNest {
 }
 
 impl LoopNest {
-    /// The loop nest of `draft`, whose axes have these roles, outermost first.
+    /// The loop nest of `draft`, whose axes have these roles, outermost first, and whose last block computes `folded`.
     pub(super) fn of(
         body: &Body,
         draft: &Draft,
-        axes: &[(usize, Role)],
+        axes: (&[(usize, Role)], &[u32]),
         tiles: &Tiles,
         target: &Target,
     ) -> Self {
@@ -171,7 +171,7 @@ fn alternate_rows(
     };
     let reduced = nodes(body, draft).fold(0, |m, n| m | n.reduced);
     let many = loops[rows].length >= SHORT_ROWS * target.partials;
-    let ends = tiles.reduces_lanes(reduced) && reduced & axes[rows] == 0;
+    let ends = tiles.runs_within(reduced) && reduced & axes[rows] == 0;
     if ends && many && loops[rows].tile == 1 && nodes(body, draft).all(plain) {
         loops[rows].tile = SHORT_ROWS;
     }

@@ -45,7 +45,7 @@ mod words;
 
 pub use crate::axes::Copies;
 pub use attention::Attention;
-pub use body::{boundary, carried_type, flops, made_of_nothing, operations};
+pub use body::{boundary, carried_type, made_of_nothing, operations};
 pub use call::{Call, DIGIT_BITS, LONGEST_TILE, NAMED_BITS, is_call, overwrites, placed};
 pub use loops::{LoopNest, NestLoop};
 pub use memory_view::{copies, keeps_memory, moved};
@@ -58,4 +58,4 @@ pub use reasons::{REASONS, ReasonDef};
 pub use refusal::Refusal;
 pub use roles::Role;
 pub use sizes::{Bindings, stored_bytes_expr};
-pub use tiles::{MAX_STAGE_BYTES, NEAR};
+pub use tiles::{MAX_STAGE_BYTES, NEAR, WORD, padded_row};

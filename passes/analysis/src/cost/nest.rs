@@ -1,4 +1,4 @@
-//! The loops of a sweep on a GPU, and the memory for its reductions: fast memory of a block, and partial results of
+//! The loops of a sweep, and on a GPU the memory for its reductions: fast memory of a block, and partial results of
 //! blocks.
 //!
 //! ```text
@@ -14,7 +14,7 @@ use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Blocks, Loop, Member, Walk};
-use super::body::{Body, Mask, Node};
+use super::body::{Body, Mask, Node, Source};
 use super::loops::{LoopNest, named};
 use super::roles::{self, Role};
 use super::tiles::{self, LIGHT, Tiles};
@@ -41,20 +41,20 @@ impl Nest {
     /// The loops of a sweep with these tiles; `None` on a CPU.
     pub fn of(body: &Body, draft: &Draft, tiles: &Tiles, target: &Target) -> Option<Self> {
         let (axes, _) = roles::assign(body, draft, target);
-        Self::with_roles(body, draft, &axes, tiles, target)
+        Self::with_roles(body, draft, (&axes, &[]), tiles, target)
     }
-    /// The loops of a sweep whose axes have these roles; `None` on a CPU.
+    /// The loops of a sweep whose axes have these roles, and whose last block computes `folded`; `None` on a CPU.
     pub fn with_roles(
         body: &Body,
         draft: &Draft,
-        axes: &[(usize, Role)],
+        (axes, folded): (&[(usize, Role)], &[u32]),
         tiles: &Tiles,
         target: &Target,
     ) -> Option<Self> {
         if !target.abilities().block_threads {
             return None;
         }
-        let (order, axes, loops) = loops(body, draft, axes, tiles);
+        let (order, axes, loops) = loops(body, draft, (axes, folded), tiles);
         // An op that a later phase computes again is counted again.
         let again = draft.residents.again.iter().map(|(_, n)| n);
         let members = draft.body.iter().chain(again);
@@ -309,22 +309,24 @@ impl Nest {
 pub(super) fn loops(
     body: &Body,
     draft: &Draft,
-    axes: &[(usize, Role)],
+    (axes, folded): (&[(usize, Role)], &[u32]),
     tiles: &Tiles,
 ) -> (Vec<Vec<usize>>, Vec<Mask>, Vec<Loop>) {
-    let loops = groups(body, draft, axes).into_iter().map(|(order, role)| {
-        let axes = mask(&order);
-        let length = body.elements(axes);
-        let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
-        let one = Loop {
-            constant: known.then_some(length),
-            most: (known || body.named & !body.longest & axes == 0).then_some(length),
-            length,
-            role,
-            tile: tiles.of_loop(axes),
-        };
-        (order, axes, one)
-    });
+    let loops = groups(body, draft, axes, folded)
+        .into_iter()
+        .map(|(order, role)| {
+            let axes = mask(&order);
+            let length = body.elements(axes);
+            let known = body.named & axes == 0 || body.elements(axes & !body.named) == 0;
+            let one = Loop {
+                constant: known.then_some(length),
+                most: (known || body.named & !body.longest & axes == 0).then_some(length),
+                length,
+                role,
+                tile: tiles.of_loop(axes),
+            };
+            (order, axes, one)
+        });
     let mut loops: Vec<(Vec<usize>, Mask, Loop)> = loops.collect();
     loops.sort_by_key(|(_, axes, l)| (tiles.runs_within(*axes), l.role));
     let order = loops.iter_mut().map(|l| std::mem::take(&mut l.0)).collect();
@@ -345,7 +347,12 @@ fn numbers(loops: &[Mask], set: Mask) -> Vec<usize> {
 
 /// Groups of axes that are iterated as one: neighbours in all memory and in all reductions, with one role, reduced by
 /// the same ops, and scanned by none. A value that is not in memory has both axes or neither.
-fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Vec<usize>, Role)> {
+fn groups(
+    body: &Body,
+    draft: &Draft,
+    axes: &[(usize, Role)],
+    folded: &[u32],
+) -> Vec<(Vec<usize>, Role)> {
     let nodes = || draft.body.iter().map(|&n| &body.nodes[n as usize]);
     let apart = nodes().fold(0, |all, n| all | n.apart);
     let in_memory = |n: &u32| draft.stores.contains(n) || draft.keeps.contains(n);
@@ -361,8 +368,16 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Vec<usize>
         .fetches
         .iter()
         .map(|&n| body.nodes[n as usize].order());
-    let lies = inputs.chain(fetched).map(|order| (order, true));
-    let orders: Vec<_> = made.chain(lies).collect();
+    // The last block reads and writes memory too.
+    let late = folded.iter().map(|&n| &body.nodes[n as usize]);
+    let read = late.clone().flat_map(|n| &n.sources);
+    let read = read.map(|source| match *source {
+        Source::Input(input) => &body.inputs[input as usize].order[..],
+        Source::Node(node) => body.nodes[node as usize].order(),
+    });
+    let written = late.filter(|n| n.is_output).map(Node::order);
+    let lies = inputs.chain(fetched).chain(read).chain(written);
+    let orders: Vec<_> = made.chain(lies.map(|order| (order, true))).collect();
     let joins = |before: usize, axis: usize| {
         let mut near = orders.iter().map(|(order, ordered)| {
             let place = |axis: usize| order.iter().position(|&a| a == axis);
@@ -373,11 +388,27 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Vec<usize>
             }
         });
         let both: Mask = 1 << before | 1 << axis;
+        // A window distinguishes axes that are no neighbours in its result.
+        let apart_in_window = |n: &Node| {
+            let place = |axis: usize| n.order().iter().position(|&a| a == axis);
+            let neighbours = match (place(before), place(axis)) {
+                (None, None) => true,
+                (Some(before), Some(axis)) => axis == before + 1,
+                _ => false,
+            };
+            n.touches.is_some() && !n.is_unwalked() && !neighbours
+        };
+        let computed = |p: &u32| draft.body.binary_search(p).is_ok();
+        let fetches = |n: &Node| !n.elsewhere.iter().any(|(p, _)| computed(p));
         let alike = |n: &Node| {
             let reduced = n.reduced & both;
             (reduced == 0 || reduced == both)
                 && n.scanned & both == 0
-                && !n.splits.contains(&(before, axis))
+                && !apart_in_window(n)
+                && !n
+                    .splits
+                    .iter()
+                    .any(|split| split.axes == (before, axis) && (split.in_memory || !fetches(n)))
         };
         apart & both == 0 && nodes().all(alike) && near.all(|near| near)
     };
@@ -394,7 +425,7 @@ fn groups(body: &Body, draft: &Draft, axes: &[(usize, Role)]) -> Vec<(Vec<usize>
 }
 
 /// The axes of the row loop of which a CPU's step takes several indices for a scan along the lanes, by the same rule as
-/// the schedule. It is the innermost loop around the lanes, in a light sweep of elementwise ops and scans along the
+/// `loops.rs`. It is the innermost loop around the lanes, in a light sweep of elementwise ops and scans along the
 /// lanes, if its rows lie far apart and fill a step.
 pub(super) fn rows_of_scan(
     body: &Body,
@@ -413,7 +444,7 @@ pub(super) fn rows_of_scan(
     if !target.abilities().vectors || !light || held || !nodes().all(plain) {
         return None;
     }
-    let around = groups(body, draft, axes).into_iter();
+    let around = groups(body, draft, axes, &[]).into_iter();
     let around = around.map(|(axes, role)| (mask(&axes), role));
     let around = around.filter(|(axes, role)| *role != Role::Tile && axes & along == 0);
     let (rows, _) = around.max_by_key(|(_, role)| *role)?;

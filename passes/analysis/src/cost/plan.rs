@@ -191,6 +191,8 @@ pub struct Sweep {
 pub struct Epilogue {
     /// Its ops, in program order.
     pub ops: Vec<Op>,
+    /// The ops whose results it writes; the others are computed for each element.
+    pub writes: Vec<Op>,
     /// Its loops, all of them mapped to workers.
     pub nest: LoopNest,
 }
@@ -310,7 +312,7 @@ fn choose(body: &Body, model: &Model) -> Result<(Choice, Vec<Refusal>), Refusal>
     let mut choices: Vec<Choice> = choices.chain(all).collect();
     // The sort is stable: among equal plans the smaller tile comes first.
     choices.sort_by_key(|c| c.key(model.objective));
-    if model.objective == Objective::Bytes && target.abilities().vectors {
+    if model.objective == Objective::Bytes && !target.abilities().block_threads {
         prefer_faster(&mut choices, target);
     }
     let fits = choices.iter().position(|c| c.refusal.is_none());
@@ -604,7 +606,7 @@ fn sweep_cost(
     let time = time.saturating_mul(target.workers.max(1));
     let jumps = tiles.jumps(body, draft).saturating_mul(target.jump_ns);
     let strips = draft.narrow < target.narrow_tile && tiles.side().is_none();
-    if strips && target.abilities().vectors {
+    if strips {
         let waits = (jumps / busy).saturating_mul(target.bytes_per_us) / 1000;
         let beyond = waits.saturating_sub(cost.bytes());
         cost.wait_bytes = beyond.saturating_sub(launch);
@@ -751,7 +753,6 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     };
     let (axes, grid) = roles::assign(body, draft, target);
     let tiles = Tiles::of(body, draft, target).with_narrow(draft.narrow);
-    let nest = LoopNest::of(body, draft, &axes, &tiles, target);
     let own = match writes_nothing(body, draft) {
         true => 0,
         false => draft.residents.allocated.saturating_add(draft.accumulating),
@@ -786,9 +787,15 @@ fn sweep(ir: &Ir, body: &Body, draft: &Draft, target: &Target) -> Sweep {
     });
     let phases = phases.collect();
     let walks = Walks::of(body, draft, grid, target);
-    let epilogues = walks.all.iter().map(|walk| Epilogue {
-        ops: ops(walk),
-        nest: epilogue_nest(body, walk, target),
+    let folded = walks.all[..walks.folded].concat();
+    let nest = LoopNest::of(body, draft, (&axes, &folded), &tiles, target);
+    let epilogues = walks.all.iter().map(|walk| {
+        let written = epilogues::written(body, walk);
+        Epilogue {
+            ops: ops(walk),
+            writes: ops(&written),
+            nest: epilogue_nest(body, walk, written, target),
+        }
     });
     let outputs: FxHashSet<Value> = body.outputs.iter().copied().collect();
     let stores = values(&draft.stores).into_iter();
@@ -886,15 +893,8 @@ fn nothing() -> Plan {
     }
 }
 
-/// The loops of an epilogue walk of `ops`: all axes of its results are mapped to the grid.
-fn epilogue_nest(body: &Body, ops: &[u32], target: &Target) -> LoopNest {
-    let unwalked = |n: u32| body.nodes[n as usize].is_unwalked();
-    let constant = |n: u32| {
-        let node = &body.nodes[n as usize];
-        node.sources.is_empty() && node.stored == 0
-    };
-    let inner = |n: u32| unwalked(n) || ops.len() > 1 && constant(n);
-    let own: Vec<u32> = ops.iter().copied().filter(|&n| !inner(n)).collect();
+/// The loops of an epilogue walk of `ops` that writes `own`: all axes of its results are mapped to the grid.
+fn epilogue_nest(body: &Body, ops: &[u32], own: Vec<u32>, target: &Target) -> LoopNest {
     let space = own
         .iter()
         .fold(0, |m, &n| m | body.nodes[n as usize].stored);
@@ -929,5 +929,5 @@ fn epilogue_nest(body: &Body, ops: &[u32], target: &Target) -> LoopNest {
         .collect();
     let tiles = Tiles::of(body, &draft, target);
     let tiles = tiles.with_narrow(tiles.narrow.min(target.narrow_tile));
-    LoopNest::of(body, &draft, &roles, &tiles, target)
+    LoopNest::of(body, &draft, (&roles, &[]), &tiles, target)
 }

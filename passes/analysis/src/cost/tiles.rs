@@ -24,7 +24,7 @@ const ALL_COLUMNS: u64 = 128;
 /// The least number of blocks that fit on a multiprocessor at a time, where blocks could be smaller.
 const BLOCKS: u64 = 4;
 /// Bytes of a word in a bank of shared memory.
-const WORD: u64 = 4;
+pub const WORD: u64 = 4;
 /// The most bytes that lowering stages of one value: a quarter of a second-level cache of 1 MiB.
 pub const MAX_STAGE_BYTES: u64 = 256 << 10;
 
@@ -191,11 +191,10 @@ impl Tiles {
     }
     /// Elements of padding for each staged row of `row` elements of `element` bytes.
     pub fn padding(&self, row: u64, element: u64) -> u64 {
-        if !self.padded || row == 0 {
-            return 0;
+        match self.padded {
+            true => padded_row(row, element) - row,
+            false => 0,
         }
-        let word = (WORD / element.max(1)).max(1);
-        (row.div_ceil(word) | 1) * word - row
     }
     /// True for a CPU, which loads lanes with a small stride directly.
     pub fn is_near(&self) -> bool {
@@ -222,10 +221,6 @@ impl Tiles {
     /// True if the lanes run along one of `axes`.
     pub fn runs_within(&self, axes: Mask) -> bool {
         self.lanes.is_some_and(|lanes| axes >> lanes & 1 == 1)
-    }
-    /// True if `reduced` has the axis of the lanes.
-    pub fn reduces_lanes(&self, reduced: Mask) -> bool {
-        self.lanes.is_some_and(|lanes| reduced >> lanes & 1 == 1)
     }
     /// True if a step covers an axis entirely.
     pub fn holds(&self, axis: usize) -> bool {
@@ -329,6 +324,16 @@ impl Tiles {
             order.push(last);
             node.plain && self.crosses_lanes(body, &order, node.element, self.lanes)
         })
+    }
+}
+
+/// Elements of a padded row of `row` elements of `element` bytes: an odd number of words of a bank, so that the elements
+/// of a column lie in different banks of shared memory.
+pub fn padded_row(row: u64, element: u64) -> u64 {
+    let word = (WORD / element.max(1)).max(1);
+    match row {
+        0 => 0,
+        _ => (row.div_ceil(word) | 1) * word,
     }
 }
 

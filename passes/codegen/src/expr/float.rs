@@ -71,7 +71,7 @@ impl<'e, 'ctx> Val<'e, 'ctx> {
 
     /// No more than `high` and no less than `low`; NaN stays NaN.
     pub fn clamp(self, low: f64, high: f64) -> Self {
-        // One instruction each: a GPU may have minimum and maximum that keep NaN, x86 those that are these choices.
+        // One instruction each: AArch64 and some GPUs have minimum and maximum that keep NaN, x86 those that are these choices.
         let below = match self.emit.has_extremes() && !self.is_f64() {
             true => self.intrinsic2("llvm.minimum", high),
             false => self.except(self.gt(high), high),

@@ -1,8 +1,8 @@
 //! AMD's GPUs: intrinsics of the AMDGPU backend, for wavefronts of 64 threads.
 //!
-//! Orders of memory follow LLVM's "User Guide for AMDGPU Backend", Memory Model: a barrier is a release fence, the
-//! instruction, and an acquire fence, all for the workgroup; the counter of blocks is an atomic of the agent, which is
-//! the whole GPU. Code is generated and checked by LLVM; no part of Fuser runs it.
+//! Orders of memory follow LLVM's "User Guide for AMDGPU Backend", Memory Model. A barrier is a release fence of the
+//! workgroup, the instruction, and an acquire fence. The counter of blocks is an atomic of the agent, which is the whole
+//! GPU. LLVM generates and checks the code; no part of Fuser runs it.
 
 use std::ffi::CStr;
 
@@ -60,15 +60,11 @@ impl Gpu for Amdgpu {
         fence(emit, Ordering::LLVMAtomicOrderingAcquire);
     }
 
-    /// Each thread reads the register of the thread with the given number in the wavefront, in bytes.
+    /// The intrinsic takes four times the number of a thread in the wavefront.
     fn shuffle<'e, 'ctx>(&self, word: Val<'e, 'ctx>, from: Source<'e, 'ctx>) -> Val<'e, 'ctx> {
         let emit = word.emit();
         let bytes = other(lane(emit), from).shift_left(2);
         self::word(emit, "llvm.amdgcn.ds.bpermute", &[bytes, word])
-    }
-
-    fn warp_extreme(&self, _: bool) -> Option<&'static str> {
-        None
     }
 
     fn count<'e, 'ctx>(

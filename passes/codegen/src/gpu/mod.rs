@@ -10,6 +10,7 @@ mod nvptx;
 
 use std::fmt::Debug;
 
+use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, PointerValue};
 
@@ -18,7 +19,7 @@ use crate::expr::{Emit, Val};
 use crate::math::Unary;
 pub use amdgpu::Amdgpu;
 pub use nvptx::Nvptx;
-pub(crate) use nvptx::{cluster_barrier, in_block, product, returns};
+pub(crate) use nvptx::product;
 
 /// Threads that exchange registers. A wavefront of 64 threads holds two such groups.
 pub const WARP: u32 = fuser_dialects::kernel::WARP as u32;
@@ -66,8 +67,25 @@ pub trait Gpu: Debug + Sync {
     fn barrier(&self, emit: &Emit<'_>);
     /// The `i32` that another thread of the warp passes for `word`.
     fn shuffle<'e, 'ctx>(&self, word: Val<'e, 'ctx>, from: Source<'e, 'ctx>) -> Val<'e, 'ctx>;
-    /// The greatest or least `i32` of a warp, as an intrinsic; `None` where it takes several instructions.
-    fn warp_extreme(&self, greatest: bool) -> Option<&'static str>;
+    /// True if the greatest and the least `i32` of a warp are an instruction.
+    fn has_warp_extremes(&self) -> bool {
+        false
+    }
+    /// The greatest or least `i32` of a warp, by that instruction.
+    fn warp_extreme<'e, 'ctx>(&self, word: Val<'e, 'ctx>, _greatest: bool) -> Val<'e, 'ctx> {
+        word
+    }
+    /// Waits for all threads of all blocks of the cluster. Kernels with clusters are refused for a family without them.
+    fn cluster_barrier(&self, _emit: &Emit<'_>) {}
+    /// Shared memory of this block, as it is in block number `rank` of its cluster.
+    fn in_block<'ctx>(
+        &self,
+        _emit: &Emit<'ctx>,
+        room: PointerValue<'ctx>,
+        _rank: Val<'_, 'ctx>,
+    ) -> PointerValue<'ctx> {
+        room
+    }
     /// Increments the `i32` at a global address, to zero from `last` on, and returns the value before. What the block
     /// stored before is visible to the block that sees `last`.
     fn count<'e, 'ctx>(
@@ -100,8 +118,18 @@ pub trait Gpu: Debug + Sync {
     fn rounds_to_bf16(&self) -> bool;
 }
 
+/// Declares that an intrinsic returns, since all threads reach it. Code after it in a loop is then known to execute, so
+/// LLVM can hoist loop-invariant loads.
+fn returns(emit: &Emit<'_>, name: &str) {
+    if let Some(function) = emit.module.get_function(name) {
+        let kind = Attribute::get_named_enum_kind_id("willreturn");
+        let attribute = emit.context.create_enum_attribute(kind, 0);
+        function.add_attribute(AttributeLoc::Function, attribute);
+    }
+}
+
 /// Sets an attribute of a function to a text.
 fn says(emit: &Emit<'_>, function: FunctionValue<'_>, key: &str, text: &str) {
     let attribute = emit.context.create_string_attribute(key, text);
-    function.add_attribute(inkwell::attributes::AttributeLoc::Function, attribute);
+    function.add_attribute(AttributeLoc::Function, attribute);
 }

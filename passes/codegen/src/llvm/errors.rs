@@ -5,12 +5,13 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 
 use inkwell::context::{AsContextRef, Context};
-use llvm_sys::LLVMDiagnosticSeverity;
 use llvm_sys::core::{
+    LLVMContextGetDiagnosticContext, LLVMContextGetDiagnosticHandler,
     LLVMContextSetDiagnosticHandler, LLVMDisposeMessage, LLVMGetDiagInfoDescription,
     LLVMGetDiagInfoSeverity,
 };
-use llvm_sys::prelude::LLVMDiagnosticInfoRef;
+use llvm_sys::prelude::{LLVMContextRef, LLVMDiagnosticInfoRef};
+use llvm_sys::{LLVMDiagnosticHandler, LLVMDiagnosticSeverity};
 
 use crate::error::CodegenError;
 
@@ -25,14 +26,36 @@ pub fn caught<R>(
 ) -> Result<R, CodegenError> {
     let first = First::default();
     let place = ptr::from_ref(&first).cast_mut().cast::<c_void>();
-    // SAFETY: a live context; `place` is a `First` until the handler is removed below.
-    unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), Some(keep), place) };
+    let of = context.as_ctx_ref();
+    // SAFETY: a live context. `Before` sets its handler again before `first` goes, even where `run` unwinds.
+    let before = unsafe {
+        let before = Before {
+            context: of,
+            handler: LLVMContextGetDiagnosticHandler(of),
+            place: LLVMContextGetDiagnosticContext(of),
+        };
+        LLVMContextSetDiagnosticHandler(of, Some(keep), place);
+        before
+    };
     let result = run();
-    // SAFETY: a live context; the handler is LLVM's own again.
-    unsafe { LLVMContextSetDiagnosticHandler(context.as_ctx_ref(), None, ptr::null_mut()) };
+    drop(before);
     match first.into_inner() {
         Some(message) => Err(CodegenError::Internal(message)),
         None => result,
+    }
+}
+
+/// The handler that a context had.
+struct Before {
+    context: LLVMContextRef,
+    handler: LLVMDiagnosticHandler,
+    place: *mut c_void,
+}
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        // SAFETY: the context outlives `caught`, which makes and drops this.
+        unsafe { LLVMContextSetDiagnosticHandler(self.context, self.handler, self.place) }
     }
 }
 

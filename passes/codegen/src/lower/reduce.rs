@@ -17,7 +17,7 @@ use super::arith::Combiner;
 use super::types::{Shape, register, stored};
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::gpu::{SHARED_SPACE, Source, WARP, cluster_barrier, in_block, returns};
+use crate::gpu::{Gpu, SHARED_SPACE, Source, WARP};
 use crate::memory;
 use fuser_ir::DType;
 
@@ -127,7 +127,7 @@ struct Exchanged<'e, 'ctx> {
     combiner: Combiner,
     dtype: DType,
     /// The warp-wide reduction instruction, if there is one. It takes an f32 in the form of [`ordered`].
-    redux: Option<&'static str>,
+    redux: Option<(&'static dyn Gpu, bool)>,
     for_all: bool,
 }
 
@@ -138,10 +138,11 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
     }
     /// Combines the values of this thread's warp, or of its group if that is smaller.
     fn of_warp(part: &Part<'e, 'ctx>, block: &Block<'e, 'ctx>) -> Self {
-        let extreme = |greatest| part.value.emit().gpu?.warp_extreme(greatest);
+        let gpu = part.value.emit().gpu;
+        let gpu = gpu.filter(|gpu| gpu.has_warp_extremes());
         let redux = match part.combiner {
-            Combiner::MaxNum => extreme(true),
-            Combiner::MinNum => extreme(false),
+            Combiner::MaxNum => gpu.map(|gpu| (gpu, true)),
+            Combiner::MinNum => gpu.map(|gpu| (gpu, false)),
             _ => None,
         };
         let mut new = Exchanged {
@@ -205,11 +206,8 @@ impl<'e, 'ctx> Exchanged<'e, 'ctx> {
     /// used, every group of a warp must hold the same values.
     fn exchange(&self, value: Val<'e, 'ctx>, width: u32, apart: u32) -> Val<'e, 'ctx> {
         let emit = value.emit();
-        if let Some(name) = self.redux.filter(|_| width > 1) {
-            let all = emit.constant_int(32, None, -1);
-            let reduced = emit.intrinsic(name, &[], &[value, all]);
-            returns(emit, name);
-            return reduced.map_or(value, |raw| emit.val(raw));
+        if let Some((gpu, greatest)) = self.redux.filter(|_| width > 1) {
+            return gpu.warp_extreme(value, greatest);
         }
         let distances = [16, 8, 4, 2, 1].into_iter();
         distances
@@ -611,6 +609,22 @@ pub fn shared_bytes(emit: &Emit<'_>, machine: &TargetMachine) -> u64 {
     });
     // The shared memory of the launch begins behind it, at a multiple of this.
     bytes.sum::<u64>().next_multiple_of(BUFFER_ALIGN as u64)
+}
+
+/// Waits for all threads of all blocks of the cluster.
+pub fn cluster_barrier(emit: &Emit<'_>) {
+    if let Some(gpu) = emit.gpu {
+        gpu.cluster_barrier(emit);
+    }
+}
+
+/// The shared memory of this block, mapped to block number `rank` of its cluster.
+fn in_block<'ctx>(
+    emit: &Emit<'ctx>,
+    room: PointerValue<'ctx>,
+    rank: Val<'_, 'ctx>,
+) -> PointerValue<'ctx> {
+    emit.gpu.map_or(room, |gpu| gpu.in_block(emit, room, rank))
 }
 
 /// Waits for all threads of the block.

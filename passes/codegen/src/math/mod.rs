@@ -1,4 +1,4 @@
-//! The math library: elementary functions as LLVM IR, for scalars and vectors of f32 and f64, on CPUs and on NVPTX.
+//! The math library: elementary functions as LLVM IR, for scalars and vectors of f32 and f64, on CPUs and on GPUs.
 //!
 //! The code uses only operations that every target selects natively (x86 from x86-64-v3 on): add, multiply, fused
 //! multiply-add, divide (`quotient` on NVPTX), square root, rounding, integer and bit operations, selects. Nothing is

@@ -80,7 +80,7 @@ impl SweepLowering<'_> {
                 inside = self.k.mul(inside, Idx::Const(tile));
             }
         }
-        let block = block(most, inside).filter(|_| self.target.abilities().vectors);
+        let block = block(most, inside).filter(|_| !self.target.abilities().block_threads);
         let mut sums = Vec::new();
         for acc in self.accumulators.clone() {
             let along = match position {
@@ -122,7 +122,7 @@ impl SweepLowering<'_> {
         map: Map,
         body: impl FnOnce(&mut Self, Idx, &[Value]) -> Result<Vec<Value>, Unsupported>,
     ) -> Result<Vec<Value>, Unsupported> {
-        let blocked = map == Map::Seq && self.target.abilities().vectors;
+        let blocked = map == Map::Seq && !self.target.abilities().block_threads;
         let count = self.k.sub(to, from);
         let steps = self.k.div(count, step);
         let wanted = |s: &Self, r: &Reduction| s.is_float_sum(r.combine, r.op);

@@ -47,7 +47,7 @@ fn partials(ir: &Ir, func: Op, threads: i64) -> u64 {
         let element = ir.value_kind(value).dtype().map_or(0, DType::bytes);
         (warps * places * element).next_multiple_of(16)
     });
-    bytes.sum::<u64>().next_multiple_of(SCRATCH_ALIGN)
+    bytes.sum::<u64>().next_multiple_of(kernel::SCRATCH_ALIGN)
 }
 
 /// The shared memory of a kernel for a block of `threads` threads; `None` if an allocation has an unknown size.
@@ -70,11 +70,8 @@ fn allocated(ir: &Ir, alloc: Op) -> Option<u64> {
     })?;
     elements
         .checked_mul(dtype.bytes())?
-        .checked_next_multiple_of(SCRATCH_ALIGN)
+        .checked_next_multiple_of(kernel::SCRATCH_ALIGN)
 }
-
-/// Allocations in scratch memory begin at multiples of this many bytes.
-pub const SCRATCH_ALIGN: u64 = 64;
 
 /// Indices of one grid iteration of a kernel that puts partial results together.
 const COMBINE_BLOCK: i64 = 1024;

@@ -4,6 +4,7 @@
 //! processors with `masks`; elsewhere it runs in shorter vectors, then in single elements. `effects.rs` describes the
 //! nests; `pure.rs` and `reduce.rs` emit their bodies.
 
+use fuser_analysis::cost::padded_row;
 use fuser_ir::{DType, Value};
 use rustc_hash::FxHashMap;
 
@@ -11,9 +12,6 @@ use super::build::{Idx, Interval, Map};
 use super::effects::{Effect, Nest, Reduction, carried_from};
 use super::prefetch::LINE;
 use super::sweep::{Resident, SweepLowering, Unsupported};
-
-/// Bytes of a word of a bank of shared memory.
-pub(super) const WORD: u64 = 4;
 
 /// Values computed so far inside the loops of a nest, one map per depth.
 pub(super) type Scopes = Vec<FxHashMap<Value, Value>>;
@@ -25,7 +23,7 @@ impl SweepLowering<'_> {
         let phases = self.flat.ops.iter().map(|(_, p)| p + 1).max().unwrap_or(0);
         let inside = (0..phases).filter(|&p| !self.is_hoisted(p) && !self.is_after(p));
         let inside: Vec<usize> = inside.collect();
-        let mut asked = !self.target.abilities().vectors;
+        let mut asked = self.target.abilities().block_threads;
         for (number, phase) in inside.into_iter().enumerate() {
             if number > 0 && !asked && self.stores_nothing(phase) {
                 self.look_ahead();
@@ -188,9 +186,7 @@ impl SweepLowering<'_> {
             .last_mut()
             .filter(|_| self.target.abilities().block_threads)
         {
-            let word = (WORD / dtype.bytes().max(1)).max(1) as i64;
-            let words = *size / word + i64::from(*size % word > 0);
-            *size = (words | i64::from(words > 0)) * word;
+            *size = padded_row(size.unsigned_abs(), dtype.bytes()) as i64;
         }
         self.allocate_dims(value, dims, dtype)
     }

@@ -1,12 +1,13 @@
 //! Distribution of a tile over the threads of a block as one loop, for nests whose innermost loop has fewer iterations
 //! than threads.
 
+use fuser_analysis::cost::WORD;
 use fuser_ir::Value;
 use rustc_hash::FxHashMap;
 
 use super::build::{Idx, Map};
 use super::effects::{Effect, Nest, Reduction};
-use super::nest::{Scopes, WORD};
+use super::nest::Scopes;
 use super::sweep::{SweepLowering, Unsupported};
 
 /// The number of elements of a row that the threads of a warp process before the next row. It avoids bank conflicts of

@@ -12,7 +12,7 @@
 //! ```
 
 use fuser_analysis::axes::AxisId;
-use fuser_analysis::axes::window::{Form, Guard, Node, Source, Window};
+use fuser_analysis::axes::window::{Form, Guard, Kept, Node, Source, Window};
 use fuser_dialects::{fusion, kernel};
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{DType, Op, Value};
@@ -451,7 +451,7 @@ impl SweepLowering<'_> {
     }
     pub(super) fn check_joined(&self, op: Op, at: usize) -> Result<(), Unsupported> {
         let axes = &self.spec.loops[at].axes;
-        let apart = |pair: &[AxisId]| !self.axes.window_joins(op, pair[0], pair[1]);
+        let apart = |pair: &[AxisId]| !self.axes.window_joins(op, pair[0], pair[1], Kept::InTile);
         match axes.windows(2).any(apart) {
             true => self.refuse(
                 op,

@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::walk::Walk;
 use crate::lower::build::{Idx, KernelBuilder};
-use crate::lower::launch::{SCRATCH_ALIGN, shared_memory};
+use crate::lower::launch::shared_memory;
 
 /// `peel-rows`
 pub static PEEL_ROWS: PassDef = PassDef {
@@ -209,7 +209,7 @@ impl Row {
         let mut longer = tiles.iter().map(|&tile| {
             let element = ir.value_kind(tile).dtype().map_or(0, DType::bytes);
             let longer = (self.tile() - self.most).unsigned_abs() * element;
-            longer.next_multiple_of(SCRATCH_ALIGN)
+            longer.next_multiple_of(kernel::SCRATCH_ALIGN)
         });
         let own = shared_memory(ir, func, threads);
         let all = own.and_then(|own| longer.try_fold(own, u64::checked_add));

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 use super::walk::{Walk, moves};
 use super::{Ends, Row};
 use crate::lower::build::{Idx, KernelBuilder, Map};
-use crate::lower::launch::SCRATCH_ALIGN;
 use crate::spec::strings;
 
 impl Walk {
@@ -207,7 +206,7 @@ impl Widened<'_> {
         let operands: Vec<Value> = stored.into_iter().chain([memory, index]).collect();
         let element = k.ir.value_kind(memory).dtype().map_or(1, DType::bytes);
         let made = self.copy(k, op, &operands, true);
-        let align = (element * self.lanes).min(SCRATCH_ALIGN);
+        let align = (element * self.lanes).min(kernel::SCRATCH_ALIGN);
         let align = k.ir.int_attr(align as i64);
         if let Some(copy) = k.ir.last_op(k.block) {
             k.ir.set_attr(copy, "align", align);

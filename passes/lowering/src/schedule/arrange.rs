@@ -43,7 +43,7 @@ pub fn arrange(
     axes: &Axes,
     model: &Model,
 ) -> Result<Arranged, String> {
-    let mut walks = walks(ir, plan, axes);
+    let mut walks = walks(ir, plan);
     walks.retain(|w| w.phases.iter().any(|p| !p.is_empty()));
     let original = place(ir, segment, &mut walks);
     drop_dead(ir, segment, &walks);
@@ -120,7 +120,7 @@ fn bring_forward(ir: &mut Ir, walk: &Walk<'_>, hoisted: &[Hoisted]) -> Vec<Vec<O
 }
 
 /// The sweeps of a plan, and behind each the walks of its epilogue.
-fn walks<'a>(ir: &Ir, plan: &'a Plan, axes: &Axes) -> Vec<Walk<'a>> {
+fn walks<'a>(ir: &Ir, plan: &'a Plan) -> Vec<Walk<'a>> {
     let mut walks = Vec::new();
     for sweep in &plan.sweeps {
         let written = sweep.stores.iter().chain(&sweep.keeps);
@@ -134,31 +134,21 @@ fn walks<'a>(ir: &Ir, plan: &'a Plan, axes: &Axes) -> Vec<Walk<'a>> {
             epilogue: false,
             writes: written.filter_map(|&v| ir.def_op(v)).collect(),
         });
-        walks.extend(behind.iter().map(|walk| epilogue(ir, walk, axes)));
+        walks.extend(behind.iter().map(epilogue));
     }
     walks
 }
 
-/// The walk of the epilogue `ops` after a sweep. Its intermediate values are not among its writes.
-fn epilogue<'a>(ir: &Ir, Epilogue { ops, nest }: &'a Epilogue, axes: &Axes) -> Walk<'a> {
-    let unwalked = |op: Op| ir.results(op).iter().any(|&v| axes.is_unwalked(v));
-    let constant = |op: Op| ir.operand_count(op) == 0 && space(ir, op, axes).is_empty();
-    let inner = |op: Op| unwalked(op) || (ops.len() > 1 && constant(op));
-    let own = ops.iter().copied().filter(|&op| !inner(op));
+/// The walk of an epilogue after a sweep. Its intermediate values are not among its writes.
+fn epilogue(Epilogue { ops, writes, nest }: &Epilogue) -> Walk<'_> {
     Walk {
         nest,
-        writes: own.collect(),
-        phases: vec![ops.to_vec()],
+        writes: writes.iter().copied().collect(),
+        phases: vec![ops.clone()],
         inside: 1,
         tile_bytes: 0,
         epilogue: true,
     }
-}
-
-/// The axes that the results of an op are stored on.
-fn space(ir: &Ir, op: Op, axes: &Axes) -> Vec<AxisId> {
-    let results = ir.results(op).iter();
-    results.flat_map(|&v| axes.stored(v)).collect()
 }
 
 /// Puts the ops of all walks in order before the segment's terminator. An op of several walks stays in the walk that
@@ -285,7 +275,14 @@ fn choose(
     if axes.ids().any(|axis| axes.extent(axis).is_none()) {
         return Err(unknown());
     }
-    let loops = Loops::of(walk.nest, &axes, |axis| counterparts(&axes, whole, axis));
+    let factors = |axis| counterparts(&axes, whole, axis);
+    let reduced: FxHashSet<AxisId> = ops
+        .iter()
+        .flat_map(|&op| axes.reduced(op))
+        .copied()
+        .collect();
+    let reduced = |axis| reduced.contains(&axis);
+    let loops = Loops::of(walk.nest, &axes, factors, reduced);
     let loops = loops.ok_or_else(unknown)?;
     let hoisted = hoist(&Candidates {
         ir,
@@ -299,8 +296,9 @@ fn choose(
     Ok((axes, loops, hoisted))
 }
 
-/// The segment's axes that make up an axis of the walk.
+/// The segment's axes that make up an axis of the walk: one, where a value has as many factors in both.
 fn counterparts(axes: &Axes, (whole, original): Whole, axis: AxisId) -> Vec<AxisId> {
+    let mut several = Vec::new();
     for &value in axes.values() {
         let copied = original.get(&value).unwrap_or(&value);
         for (local, global) in axes.value(value).iter().zip(whole.value(*copied)) {
@@ -310,10 +308,12 @@ fn counterparts(axes: &Axes, (whole, original): Whole, axis: AxisId) -> Vec<Axis
             if local.axes.len() == global.axes.len() {
                 return vec![global.axes[at]];
             }
-            return global.axes.to_vec();
+            if several.is_empty() {
+                several = global.axes.to_vec();
+            }
         }
     }
-    Vec::new()
+    several
 }
 
 fn enclose(ir: &mut Ir, ops: &[Op], kind: &'static OpDef) -> Result<Op, String> {

@@ -224,7 +224,7 @@ impl Candidates<'_> {
                 continue;
             };
             let value = self.ir.result(*op, 0);
-            let least = match instead && self.target.abilities().vectors {
+            let least = match instead && !self.target.abilities().block_threads {
                 true => 0,
                 false => self.target.hoist_above,
             };

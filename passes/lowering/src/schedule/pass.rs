@@ -41,8 +41,8 @@ pub const NO_SCHEDULE: CodeDef = CodeDef {
 pub static SCHEDULE: PassDef = PassDef {
     name: "schedule",
     summary: "writes down how each segment walks its space, as sweeps and phases",
-    doc: "For each `task.segment` without sweeps: plans it with the cost model (which axes are resident, how many sweeps and \
-          phases) and chooses loops, tiles, lanes and partial sums for the target. The result is `task.sweep` and `task.phase` \
+    doc: "For each `task.segment` without sweeps: plans it with the cost model, which decides sweeps, phases, loops, tiles, lanes \
+          and partial sums for the target. The result is `task.sweep` and `task.phase` \
           ops whose clauses may be edited before `lower-to-kernel`. Where a segment that `segment` drew has a plan that cannot be \
           lowered, the next one is taken: without a tile in fast memory, then cut in halves, at the last one op in each; a \
           remark says so. A segment of the text, or of a given grouping, is an error instead.",

@@ -43,7 +43,7 @@ use rustc_hash::FxHashMap;
 
 use self::rows::{Fill, Kept, Rows};
 use crate::lower::build::{Idx, KernelBuilder, Map};
-use crate::lower::launch::{SCRATCH_ALIGN, shared_memory};
+use crate::lower::launch::shared_memory;
 
 /// `share-rows`
 pub static SHARE_ROWS: PassDef = PassDef {
@@ -234,7 +234,7 @@ fn fits(ir: &Ir, func: Op, loops: &[(Rows, Groups)], threads: i64, target: &Targ
             .kept
             .iter()
             .map(move |kept| (elements + warps) * kept.dtype.bytes());
-        bytes.map(|bytes| bytes + 2 * SCRATCH_ALIGN)
+        bytes.map(|bytes| bytes + 2 * kernel::SCRATCH_ALIGN)
     });
     let own = shared_memory(ir, func, threads);
     let all = own.and_then(|own| parts.try_fold(own, u64::checked_add));

@@ -418,20 +418,26 @@ impl Window {
         list
     }
     /// True if one loop may iterate the neighbouring axes `outer` and `inner`, of length `length`: no index
-    /// distinguishes them.
-    pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr) -> bool {
-        self.nodes.iter().all(|node| {
-            let as_one = |form: &Form| {
-                let ahead = form.along(inner).and_then(|step| step.mul(length));
-                ahead.is_some() && ahead == form.along(outer)
-            };
-            let apart = match node {
-                Node::Numbered { .. } => true,
-                // A kept value with its own index along one of the axes needs that axis.
-                Node::Resident { at, .. } => at.iter().any(|(a, _)| [outer, inner].contains(a)),
-                _ => false,
-            };
-            !apart && node.forms().all(as_one)
+    /// distinguishes them. `kept` says where kept values are.
+    pub fn joins(&self, outer: AxisId, inner: AxisId, length: &ExtentExpr, kept: Kept) -> bool {
+        let as_one = |form: &Form| {
+            let ahead = form.along(inner).and_then(|step| step.mul(length));
+            ahead.is_some() && ahead == form.along(outer)
+        };
+        self.nodes.iter().all(|node| match node {
+            Node::Numbered { .. } => false,
+            Node::Resident { at, guards, .. } => {
+                let here = |(axis, _): &&(AxisId, Form)| ![outer, inner].contains(axis);
+                let others = at.iter().filter(here);
+                let as_one = others.clone().all(|(_, form)| as_one(form))
+                    && guards.iter().all(|guard| as_one(&guard.at));
+                // In fast memory, a value with its own index along one of the axes needs that axis.
+                let own = at.len() - others.count();
+                as_one
+                    && (own == 0
+                        || own == 2 && kept == Kept::InMemory && is_one_index(at, outer, inner))
+            }
+            _ => node.forms().all(as_one),
         })
     }
     /// The axes of which its computed indices are made, without the axes of values read at the current point.
@@ -447,6 +453,30 @@ impl Window {
         axes.dedup();
         axes
     }
+}
+
+/// True if the indices `at` along two neighbouring axes of a value are one index along both: each follows its own axis,
+/// and both go in steps of one length.
+fn is_one_index(at: &[(AxisId, Form)], outer: AxisId, inner: AxisId) -> bool {
+    let along = |axis: AxisId, other: AxisId| {
+        let form = at
+            .iter()
+            .find(|(own, _)| *own == axis)
+            .map(|(_, form)| form);
+        let alone = form.filter(|f| !f.varies(other) && f.elements().next().is_none());
+        alone.and_then(|form| form.along(axis))
+    };
+    let step = along(outer, inner);
+    step.is_some() && step == along(inner, outer)
+}
+
+/// The place of the values that a window reads at another index than the current point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// In fast memory: the same loop nest computes them.
+    InTile,
+    /// In memory: an earlier loop nest computed them.
+    InMemory,
 }
 
 /// The nodes that the last node needs, itself included.

@@ -5,11 +5,10 @@ mod byte_swaps;
 pub(crate) mod product;
 
 use inkwell::AddressSpace;
-use inkwell::attributes::{Attribute, AttributeLoc};
 use inkwell::module::Module;
 use inkwell::values::{FunctionValue, PointerValue};
 
-use super::{GLOBAL_SPACE, Gpu, Source, WARP, says};
+use super::{GLOBAL_SPACE, Gpu, Source, WARP, returns, says};
 use crate::error::CodegenError;
 use crate::expr::{Emit, Val};
 use crate::math::Unary;
@@ -87,11 +86,38 @@ impl Gpu for Nvptx {
         shuffled.map_or(word, |raw| emit.val(raw))
     }
 
-    fn warp_extreme(&self, greatest: bool) -> Option<&'static str> {
-        Some(match greatest {
+    fn has_warp_extremes(&self) -> bool {
+        true
+    }
+
+    fn warp_extreme<'e, 'ctx>(&self, word: Val<'e, 'ctx>, greatest: bool) -> Val<'e, 'ctx> {
+        let emit = word.emit();
+        let name = match greatest {
             true => "llvm.nvvm.redux.sync.max",
             false => "llvm.nvvm.redux.sync.min",
-        })
+        };
+        let all = emit.constant_int(32, None, -1);
+        let reduced = emit.intrinsic(name, &[], &[word, all]);
+        returns(emit, name);
+        reduced.map_or(word, |raw| emit.val(raw))
+    }
+
+    fn cluster_barrier(&self, emit: &Emit<'_>) {
+        for name in [ARRIVE, WAIT] {
+            emit.intrinsic(name, &[], &[]);
+            returns(emit, name);
+        }
+    }
+
+    fn in_block<'ctx>(
+        &self,
+        emit: &Emit<'ctx>,
+        room: PointerValue<'ctx>,
+        rank: Val<'_, 'ctx>,
+    ) -> PointerValue<'ctx> {
+        let rank = rank.zext_or_trunc(32);
+        let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
+        mapped.map_or(room, |mapped| mapped.into_pointer_value())
     }
 
     fn count<'e, 'ctx>(
@@ -145,33 +171,4 @@ fn register<'e, 'ctx>(emit: &'e Emit<'ctx>, name: &str) -> Val<'e, 'ctx> {
     let read = emit.intrinsic(&full, &[], &[]).map(|raw| emit.val(raw));
     read.unwrap_or_else(|| emit.constant_int(32, None, 0))
         .zext_or_trunc(64)
-}
-
-/// Waits for all threads of all blocks of the cluster.
-pub(crate) fn cluster_barrier(emit: &Emit<'_>) {
-    for name in [ARRIVE, WAIT] {
-        emit.intrinsic(name, &[], &[]);
-        returns(emit, name);
-    }
-}
-
-/// The shared memory of this block, mapped to block number `rank` of its cluster.
-pub(crate) fn in_block<'ctx>(
-    emit: &Emit<'ctx>,
-    room: PointerValue<'ctx>,
-    rank: Val<'_, 'ctx>,
-) -> PointerValue<'ctx> {
-    let rank = rank.zext_or_trunc(32);
-    let mapped = emit.intrinsic(MAP, &[], &[emit.val(room), rank]);
-    mapped.map_or(room, |mapped| mapped.into_pointer_value())
-}
-
-/// Declares that an intrinsic returns, since all threads reach it. Code after it in a loop is then known to execute, so
-/// LLVM can hoist loop-invariant loads.
-pub(crate) fn returns(emit: &Emit<'_>, name: &str) {
-    if let Some(function) = emit.module.get_function(name) {
-        let kind = Attribute::get_named_enum_kind_id("willreturn");
-        let attribute = emit.context.create_enum_attribute(kind, 0);
-        function.add_attribute(AttributeLoc::Function, attribute);
-    }
 }

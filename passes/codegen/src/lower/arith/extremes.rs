@@ -4,7 +4,7 @@
 //! LLVM's own expansion is wrong if it knows that one operand is not NaN. In scalar code for AVX-512, LLVM 22 turns
 //! `maximumnum(maximumnum(a, 1.0), b)` into NaN for a NaN `b`, and `maximum(1.0, b)` into 1.0 for a signalling one. There
 //! both operations are therefore comparisons and selects, which leave nothing to infer. `a > b ? a : b` is one
-//! instruction there: it gives `b` if the two are equal or unordered.
+//! instruction on x86: it gives `b` if the two are equal or unordered.
 
 use fuser_ir::def::Computes;
 use fuser_ir::{Ir, Op};

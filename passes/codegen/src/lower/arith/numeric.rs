@@ -7,7 +7,7 @@ use crate::lower::arith::extremes::maximum;
 use crate::lower::gcd::gcd;
 use crate::lower::remainder::remainder;
 
-/// `maximum(x, +0)`: one instruction on a GPU whose `max` has this definition.
+/// `maximum(x, +0)`: one instruction where `max` has this definition (AArch64, some GPUs).
 pub fn relu_float<'e, 'ctx>(x: Val<'e, 'ctx>) -> Val<'e, 'ctx> {
     if x.emit().has_extremes() && !x.is_f64() {
         return maximum(x, x.float(0.0));

@@ -13,7 +13,6 @@ use super::{Lowering, malformed};
 use crate::cpu::x86;
 use crate::error::CodegenError;
 use crate::expr::Val;
-use crate::gpu::cluster_barrier;
 use crate::lower::arith::{Combiner, Extreme};
 use crate::lower::legal::{self, Map};
 use crate::lower::reduce;
@@ -537,7 +536,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
                 }
                 if self.cluster > 1 {
                     // Others may still read what this block combined: its memory lasts until all are here.
-                    cluster_barrier(self.emit);
+                    reduce::cluster_barrier(self.emit);
                 }
                 self.emit.builder.build_return(None)?;
                 Ok(())

@@ -42,11 +42,10 @@ use running::Running;
 
 use crate::error::CodegenError;
 use crate::expr::{Elem, Emit, Val};
-use crate::gpu::cluster_barrier;
 use crate::memory;
 
-/// Every allocation in scratch memory begins at a multiple of this many bytes.
-pub const SCRATCH_ALIGN: i64 = 64;
+/// The alignment of allocations in scratch memory, in bytes.
+const SCRATCH_ALIGN: i64 = kernel::SCRATCH_ALIGN as i64;
 /// The most threads of a block.
 pub const MAX_THREADS: i64 = 1024;
 
@@ -419,7 +418,7 @@ impl<'a, 'ctx> Lowering<'a, 'ctx> {
             if self.emit.has_threads() && self.threads > 1 {
                 match self.cluster {
                     1 => reduce::barrier(self.emit),
-                    _ => cluster_barrier(self.emit),
+                    _ => reduce::cluster_barrier(self.emit),
                 }
             }
             Ok(())
