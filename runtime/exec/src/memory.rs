@@ -521,8 +521,8 @@ pub(crate) mod tests {
         assert_eq!((pool.bytes(), heap.in_use()), (0, 1 << 20));
         drop(first);
         assert_eq!((pool.bytes(), heap.in_use()), (1 << 20, 0));
-        // An eighth less fits, and counts as the whole block.
-        let second = get((1 << 20) * 8 / 9);
+        // A sixteenth less fits, and counts as the whole block.
+        let second = get((1 << 20) - (1 << 16));
         assert_eq!((second.address(), pool.bytes()), (address, 0));
         assert_eq!(heap.in_use(), 1 << 20);
         drop(second);

@@ -112,7 +112,7 @@ fn is_ours(name: &str) -> bool {
     random.is_some_and(|r| r.len() == RANDOM && r.bytes().all(|b| b.is_ascii_alphanumeric()))
 }
 
-/// Removes a folder whose run was killed after its creation and before its marker: an empty one.
+/// Removes a folder whose run was killed after its creation and before its marker was whole.
 fn remove_begun(folder: &Path) {
     #[cfg(unix)]
     {
@@ -120,11 +120,23 @@ fn remove_begun(folder: &Path) {
         let begun = |data: std::fs::Metadata| data.permissions().mode() & 0o7777 == MODE;
         let held = || File::open(folder).is_ok_and(|left| left.try_lock().is_err());
         if folder.metadata().is_ok_and(begun) && !held() {
+            let mark = folder.join(MARK.0);
+            if is_begun(&mark) {
+                let _ = std::fs::remove_file(&mark);
+            }
             let _ = std::fs::remove_dir(folder);
         }
     }
     #[cfg(not(unix))]
     let _ = folder;
+}
+
+/// True if a mark is a file that holds the beginning of its text.
+#[cfg(unix)]
+fn is_begun(mark: &Path) -> bool {
+    let length = mark.symlink_metadata().map(|m| (m.is_file(), m.len()));
+    length.is_ok_and(|(is_file, length)| is_file && length < MARK.1.len() as u64)
+        && std::fs::read_to_string(mark).is_ok_and(|text| MARK.1.starts_with(&text))
 }
 
 /// True if the mark is a file that holds what it should.
@@ -173,10 +185,17 @@ mod tests {
         {
             use std::os::unix::fs::DirBuilderExt;
             let mut builder = std::fs::DirBuilder::new();
-            builder
-                .mode(MODE)
-                .create(path(".fuser-begun0.tmp"))
-                .unwrap();
+            // Killed before its mark, and in the middle of it.
+            for (name, mark) in [
+                (".fuser-begun0.tmp", None),
+                (".fuser-begun1.tmp", Some("")),
+                (".fuser-begun2.tmp", Some(&MARK.1[..9])),
+            ] {
+                builder.mode(MODE).create(path(name)).unwrap();
+                if let Some(mark) = mark {
+                    std::fs::write(path(name).join(MARK.0), mark).unwrap();
+                }
+            }
         }
         let alive = file(at.path(), 0o644).unwrap();
         let (folder, _lock) = folder(at.path()).unwrap();
