@@ -93,6 +93,11 @@ class HostArrays(unittest.TestCase):
         self.assertIs(there(x, y), x)
         np.testing.assert_array_equal(x, wanted)
 
+    def test_target_of_another_family(self):
+        text = "task.program @f(%x: tensor<8xf32>) -> tensor<8xf32> {\n  %y = fusion.exp %x\n  task.return %y\n}"
+        with self.assertRaisesRegex(fuser.Error, "no device runs code for the target 'mi300x'"):
+            fuser.Program.parse(text).compile(device="cuda", cache=False, target="mi300x")(numbers(8))
+
 
 class OwnArrays(unittest.TestCase):
     def test_elements_return(self):

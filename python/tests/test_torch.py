@@ -1162,6 +1162,18 @@ class Traps(unittest.TestCase):
             for y in results[i]:
                 torch.testing.assert_close(y, (x.exp() + 1).log())
 
+    def test_threads_are_those_of_torch(self):
+        programs = sys.modules["fuser.torch.backend"]._programs
+        before, threads = set(programs), torch.get_num_threads()
+        try:
+            torch.set_num_threads(1)
+            torch.compile(lambda x: x.exp() * 1.0625 + 0.375, backend="fuser")(torch.ones(1031))
+        finally:
+            torch.set_num_threads(threads)
+        made = set(programs) - before
+        self.assertTrue(made)
+        self.assertEqual({key[2] for key in made}, {1})
+
     def test_options(self):
         x = torch.randn(4)
         made, _ = same(self, lambda x: x.exp() + 1, x, options={"skip": ["aten.exp"], "threads": 1})

@@ -4,12 +4,13 @@ use fuser_codegen::expr::{Elem, Emit, Val};
 use fuser_codegen::gpu::Source;
 use fuser_codegen::gpu::amdgpu::other;
 use fuser_codegen::link::Loaded;
+use fuser_codegen::llvm::errors::caught;
 use fuser_codegen::target::{self, Target};
 use fuser_codegen::{CodegenError, convert, math, memory};
 use inkwell::AddressSpace;
 use inkwell::context::Context;
 use inkwell::types::VectorType;
-use inkwell::values::PointerValue;
+use inkwell::values::{InstructionOpcode, PointerValue};
 
 use crate::support::ArrayFunction;
 
@@ -237,6 +238,40 @@ fn every_function_becomes_code_of_amd() {
             );
         }
     }
+}
+
+/// An error of LLVM's backend is an error of ours: without a handler, LLVM prints it and ends the process. LLVM 22 has no
+/// code for a fence of a value that all threads share.
+#[test]
+fn an_error_of_the_backend_is_returned() {
+    let target = Target::hip("gfx942").unwrap();
+    let machine = target.machine().unwrap();
+    let context = Context::create();
+    let emit = Emit::new(&context, "fence", &target);
+    let pointer = context.ptr_type(AddressSpace::from(1));
+    let params = [context.f16_type().into(), pointer.into()];
+    let ty = context.void_type().fn_type(&params, false);
+    let kernel = emit.module.add_function("kernel", ty, None);
+    kernel.set_call_conventions(target.gpu().unwrap().convention());
+    let entry = context.append_basic_block(kernel, "entry");
+    emit.builder.position_at_end(entry);
+    let [x, to] = [0, 1].map(|number| kernel.get_nth_param(number).unwrap());
+    let float = context.f32_type();
+    let wide = (emit.builder).build_cast(InstructionOpcode::FPExt, x, float, "");
+    let fenced = emit.val(wide.unwrap()).with_fence();
+    let types = [context.i8_type().into(), float.into()];
+    let byte = emit.intrinsic("llvm.fptoui.sat", &types, &[fenced]);
+    memory::store(&emit, emit.val(byte.unwrap()), to.into_pointer_value(), 1);
+    emit.builder.build_return(None).unwrap();
+    emit.finish().unwrap();
+    emit.module.set_triple(&machine.get_triple());
+    let layout = machine.get_target_data().get_data_layout();
+    emit.module.set_data_layout(&layout);
+    let made = caught(&context, || target::emit_assembly(&emit.module, &machine));
+    let error = made.unwrap_err().to_string();
+    assert!(error.contains("illegal VGPR to SGPR copy"), "{error}");
+    let next = caught(&context, || Ok(1));
+    assert_eq!(next.unwrap(), 1);
 }
 
 /// The threads from which threads of a wavefront take values are those of PTX, in each half: "Parallel Synchronization
