@@ -333,11 +333,13 @@ impl Product {
         // Along a broadcast axis of the result there is one element.
         let single = loops.iter_mut().zip(once).filter(|(_, once)| *once);
         single.for_each(|(own, _)| own.extent = own.extent.min(1));
-        // Features are the innermost terms, all of them read at one place of the kernel, unless there are few: then places are.
+        // Features are the innermost terms, all of them read at one place of the kernel, unless they are few and apart: then
+        // places are.
         let ending = loops.split_off(rank);
         let few = ending.first().is_some_and(|own| own.extent < FEW);
         let mut terms: Vec<(usize, Loop)> = (rank..).zip(ending).collect();
-        if !few {
+        let beside = terms.first().is_some_and(|(_, own)| own.strides[0] == 1);
+        if !few || beside {
             terms.rotate_left(1);
         }
         let of = |which: usize, number: usize| tensors[which].0.loops.contains(&(number as u32));
@@ -704,11 +706,11 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
         }
     }
 
-    /// The transposed product, if rows of the result are stored as columns. Windows that `in_place` lets the kernel
-    /// read stay on the left: gathering them takes longer than storing sums apart.
-    fn turned(self, in_place: bool) -> Self {
+    /// The transposed product, if rows of the result are stored as columns. Windows that the kernel reads in place stay
+    /// on the left: gathering them takes longer than storing sums apart.
+    fn turned<K: Kernel<T>>(self) -> Self {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);
-        let stays = in_place && matches!(a, gemm::Factor::Windows(_)) && a.in_place();
+        let stays = matches!(a, gemm::Factor::Windows(_)) && K::in_place(&a);
         match (rows.stride(), columns.stride()) {
             (1, across) if across != 1 && !stays => Sides {
                 factors: [b, a],
@@ -756,7 +758,7 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
         scratch: *mut u8,
         mut other: impl FnMut(Sides<'a, T, O>),
     ) {
-        let sides = self.turned(K::IN_PLACE);
+        let sides = self.turned::<K>();
         let store = |first, size, sums| {
             // SAFETY: the caller's word.
             unsafe { sides.store::<_, K>(sums, first, size) };

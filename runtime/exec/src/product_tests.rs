@@ -565,6 +565,16 @@ fn windows_are_read_where_they_lie() {
             }
         }
     }
+    // Rows 2 and 4 KiB apart, which share sets of the first cache: with borders, without any, two places apart.
+    for (c, orders) in [(512, [last, filters, last]), (1024, [last, first, last])] {
+        let few = [1, c, 3, 5, 5, 2, 3, 1];
+        convolution(DType::F32, few, [[1, 1, 1, 1], still], orders);
+        let one = [2, c, 4, 5, 17, 1, 1, 0];
+        convolution(DType::F32, one, [[2, 0, 1, 1]; 2], orders);
+        // Several runs of terms in a block.
+        let wide = [1, 64, 3, 19, 5, 2, 3, 0];
+        convolution(DType::F32, wide, [[1, 1, 1, 1], [8, 1, 1, 1]], orders);
+    }
     // Places of the kernel as many as in the gradient of one, and more rows than a call takes.
     convolution(
         DType::F32,

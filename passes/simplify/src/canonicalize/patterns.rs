@@ -1,11 +1,13 @@
 //! The patterns of `canonicalize`: identities, chains of shape ops, a canonical position for constants.
 
 use fuser_dialects::fusion::build::int_attr;
-use fuser_dialects::fusion::maps;
+use fuser_dialects::fusion::{self, maps};
+use fuser_ir::build::Builder;
 use fuser_ir::def::{Computes, Traits};
 use fuser_ir::layout;
 use fuser_ir::maps::MapsDef;
 use fuser_ir::rewrite::{Pattern, Rewriter};
+use fuser_ir::types::Dim;
 use fuser_ir::{Extent, Ir, Op, Value};
 
 use super::{constant, known_indices, lambdas, parts, updates};
@@ -19,6 +21,7 @@ pub static PATTERNS: &[&Pattern] = &[
     &PERMUTE_IDENTITY,
     &PERMUTE_OF_PERMUTE,
     &RESHAPE_OF_RESHAPE,
+    &RESHAPE_OF_PERMUTE,
     &WHERE_SAME,
     &updates::WHERE_UPDATE,
     &GATHER_OF_ONE,
@@ -78,6 +81,13 @@ static RESHAPE_OF_RESHAPE: Pattern = Pattern {
     roots: &["fusion.reshape"],
     benefit: 1,
     rewrite: reshape_of_reshape,
+};
+static RESHAPE_OF_PERMUTE: Pattern = Pattern {
+    name: "reshape-of-permute",
+    summary: "reshape(permute(x)) => permute(reshape(x)), where only axes of extent 1 are added or removed",
+    roots: &["fusion.reshape"],
+    benefit: 1,
+    rewrite: reshape_of_permute,
 };
 static WHERE_SAME: Pattern = Pattern {
     name: "where-same",
@@ -187,6 +197,65 @@ fn reshape_of_reshape(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     }
     rw.set_operand(op, 0, source);
+    true
+}
+
+/// The reshape of a row-major tensor is a view, and so is a permute; a reshape of permuted axes is a copy.
+fn reshape_of_permute(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let (middle, result) = (ir.operand(op, 0), ir.result(op, 0));
+    let Some(inner) = made_by(ir, middle, &maps::PERMUTE).filter(|_| ir.has_one_use(middle)) else {
+        return false;
+    };
+    let source = ir.operand(inner, 0);
+    let tensor = |value| ir.value_kind(value).as_tensor();
+    let plain = [source, middle, result].iter().all(|&v| all_plain(ir, v));
+    let (true, Some(from), Some(to)) = (plain, tensor(source), tensor(result)) else {
+        return false;
+    };
+    let is_one = |dim: &Dim| dim.extent == Extent::Static(1);
+    let order = ir.i64s_of(inner, "dims").unwrap_or_default();
+    // The axes of the source that stay, in the order of the result.
+    let at = order.iter().filter_map(|&axis| usize::try_from(axis).ok());
+    let stay: Vec<usize> = at.filter(|&axis| !is_one(&from.dims[axis])).collect();
+    let kept = stay.iter().map(|&axis| from.dims[axis]);
+    if !kept.eq(to.dims.iter().copied().filter(|dim| !is_one(dim))) {
+        return false;
+    }
+    if stay.is_sorted() {
+        rw.set_operand(op, 0, source);
+        return true;
+    }
+    let mut lying = stay.clone();
+    lying.sort_unstable();
+    let mut shape: Vec<Dim> = lying.iter().map(|&axis| from.dims[axis]).collect();
+    let (mut stay, mut dims) = (stay.into_iter(), Vec::new());
+    for dim in &to.dims {
+        let place = match is_one(dim) {
+            true => {
+                shape.push(*dim);
+                shape.len() - 1
+            }
+            false => {
+                let axis = stay.next().unwrap_or_default();
+                lying.partition_point(|&other| other < axis)
+            }
+        };
+        dims.push(place as i64);
+    }
+    let (reshapes, ty) = (shape != from.dims, ir.value_type(result));
+    let mut b = Builder::before(rw.ir_mut(), op);
+    let clause = [b.shape("shape", &shape)];
+    let shaped = match reshapes {
+        true => b.value(&fusion::RESHAPE, &[source], &clause),
+        false => Ok(source),
+    };
+    let clause = [b.ints("dims", &dims)];
+    let made = shaped.and_then(|x| b.typed(&fusion::PERMUTE, &[x], &clause, ty));
+    let Ok(made) = made else {
+        return false;
+    };
+    rw.replace(op, &[made]);
     true
 }
 

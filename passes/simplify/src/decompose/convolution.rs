@@ -36,7 +36,7 @@ const MAX_PARTS_OF_AXIS: i64 = 8;
 const MIN_COPIED: [i64; 2] = [4, 16];
 
 /// A convolution that stays whole: operands are read as they lie, the first one from a copy with channels innermost
-/// where that is faster. The result is stored as it is read, else as the first operand if its channels are innermost.
+/// where that is faster. The result is stored as it is read, else with channels innermost.
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
@@ -45,7 +45,7 @@ pub fn called(ir: &mut Ir, op: Op) -> Parts {
     // Any axis but that of batches may be the innermost one.
     let result = ir.result(op, 0);
     store_as_it_is_read(ir, op, ir.rank(result).saturating_sub(1));
-    store_as_operand(ir, op);
+    store_channels_inward(ir, op);
     Ok(Vec::new())
 }
 
@@ -60,22 +60,12 @@ fn copy_channels_inward(ir: &mut Ir, op: Op) -> Result<(), OpError> {
         return Ok(());
     };
     let channels = 1 + usize::from(is_grouped(ir, op));
-    let least = [
-        places.iter().product::<i64>(),
-        dims(ir, x)?
-            .get(channels)
-            .map_or(0, |dim| match dim.extent {
-                Extent::Static(length) => length as i64,
-                _ => 0,
-            }),
-    ];
+    let least = [places.iter().product::<i64>(), length(ir, x, channels)];
     if order.last() == Some(&channels) || least.iter().zip(MIN_COPIED).any(|(n, min)| *n < min) {
         return Ok(());
     }
-    let inner = 1..=channels;
-    let outer = (0..order.len()).filter(|axis| !inner.contains(axis));
-    let order: Vec<usize> = outer.chain(inner.clone()).collect();
-    let ty = layout::with(ir, ir.value_type(x), &order);
+    let rows: Vec<usize> = (0..order.len()).collect();
+    let ty = layout::with(ir, ir.value_type(x), &inward(&rows, channels));
     let mut b = Builder::before(ir, op);
     let copy = b.value(&fusion::COPY, &[x], &[])?;
     ir.set_value_type(copy, ty);
@@ -83,8 +73,9 @@ fn copy_channels_inward(ir: &mut Ir, op: Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Keeps channels innermost. A result that is returned or reshaped stays row-major, which its reader needs.
-fn store_as_operand(ir: &mut Ir, op: Op) {
+/// Stores channels innermost: those of an operand that has them there, and many filters of few channels, which vectors of
+/// later kernels then read. A result that is returned or reshaped stays row-major, which its reader needs.
+fn store_channels_inward(ir: &mut Ir, op: Op) {
     let (x, result) = (ir.operand(op, 0), ir.result(op, 0));
     let Some(order) = ir.value_kind(x).as_tensor().map(|x| layout::order(ir, x)) else {
         return;
@@ -92,13 +83,38 @@ fn store_as_operand(ir: &mut Ir, op: Op) {
     let channels = 1 + usize::from(is_grouped(ir, op));
     let reshapes = |user| ir.def(user).is_some_and(|def| def.has_maps(&maps::RESHAPE));
     let bound = |user| ir.has(user, Traits::TERMINATOR) || reshapes(user);
-    if order.last() == Some(&channels)
-        && !layout::is_stated(ir, result)
-        && !ir.users(result).any(bound)
-    {
-        let ty = layout::with(ir, ir.value_type(result), &order);
-        ir.set_value_type(result, ty);
+    if layout::is_stated(ir, result) || ir.users(result).any(bound) {
+        return;
     }
+    let [_, many] = MIN_COPIED;
+    let order = match order.last() == Some(&channels) {
+        true => order,
+        false if length(ir, x, channels) < many && length(ir, result, channels) >= many => {
+            inward(&order, channels).into()
+        }
+        false => return,
+    };
+    let ty = layout::with(ir, ir.value_type(result), &order);
+    ir.set_value_type(result, ty);
+}
+
+/// The constant length of an axis; 0 for another one.
+fn length(ir: &Ir, value: Value, axis: usize) -> i64 {
+    let tensor = ir.value_kind(value).as_tensor();
+    match tensor
+        .and_then(|tensor| tensor.dims.get(axis))
+        .map(|dim| dim.extent)
+    {
+        Some(Extent::Static(length)) => i64::try_from(length).unwrap_or(i64::MAX),
+        _ => 0,
+    }
+}
+
+/// An order of axes with groups and channels innermost.
+fn inward(order: &[usize], channels: usize) -> Vec<usize> {
+    let inner = 1..=channels;
+    let outer = order.iter().copied().filter(|axis| !inner.contains(axis));
+    outer.chain(inner.clone()).collect()
 }
 
 /// True if a convolution is already a matrix product: each window is one element, and each element one window.
@@ -161,8 +177,7 @@ pub fn multiplied(ir: &mut Ir, op: Op) -> Parts {
     let mut of_kernel = of_space.as_slice();
     if places.iter().all(|&places| places == 1) {
         // Without its axes of space a kernel is read as it lies.
-        let shape = dims(b.ir, kernel)?;
-        kernel = reshaped(&mut b, kernel, &shape[..front as usize])?;
+        kernel = without_space(&mut b, kernel, front as usize)?;
         of_kernel = &[];
     }
     let groups: &[i64] = if grouped { &[0] } else { &[] };
@@ -274,11 +289,46 @@ fn dense(b: &mut Builder<'_>, x: Value) -> Built {
 }
 
 fn permuted(b: &mut Builder<'_>, x: Value, order: &[i64]) -> Built {
+    let (x, order) = match unpermuted(b.ir, x) {
+        Some((source, first)) => (source, order.iter().map(|&d| first[d as usize]).collect()),
+        None => (x, order.to_vec()),
+    };
     if order.is_sorted() {
         return Ok(x);
     }
-    let clause = [b.ints("dims", order)];
+    let clause = [b.ints("dims", &order)];
     b.value(&fusion::PERMUTE, &[x], &clause)
+}
+
+/// The operand and the axes of the permutation that makes a value stored as it likes.
+fn unpermuted(ir: &Ir, x: Value) -> Option<(Value, Vec<i64>)> {
+    let own = |&op: &Op| ir.def(op).is_some_and(|def| def.has_maps(&maps::PERMUTE));
+    let made = ir.def_op(x).filter(own)?;
+    let order = ir.i64s_of(made, "dims")?.to_vec();
+    (!layout::is_stated(ir, x)).then(|| (ir.operand(made, 0), order))
+}
+
+/// A kernel of one place without its axes of space, the ones from `front` on. Those of a permuted kernel are removed before
+/// the permutation, where its memory has them.
+fn without_space(b: &mut Builder<'_>, kernel: Value, front: usize) -> Built {
+    let shape = dims(b.ir, kernel)?;
+    let lies = unpermuted(b.ir, kernel).filter(|(source, _)| {
+        let tensor = b.ir.value_kind(*source).as_tensor();
+        tensor.is_some_and(|tensor| layout::is_row_major(b.ir, tensor))
+    });
+    let Some((source, order)) = lies else {
+        return reshaped(b, kernel, &shape[..front]);
+    };
+    let mut kept = order[..front].to_vec();
+    let mut axes = kept.clone();
+    axes.sort_unstable();
+    let own = dims(b.ir, source)?;
+    let shape: Vec<Dim> = axes.iter().map(|&axis| own[axis as usize]).collect();
+    for axis in &mut kept {
+        *axis = axes.partition_point(|other| other < axis) as i64;
+    }
+    let source = reshaped(b, source, &shape)?;
+    permuted(b, source, &kept)
 }
 
 fn reshaped(b: &mut Builder<'_>, x: Value, shape: &[Dim]) -> Built {

@@ -58,12 +58,30 @@ pub fn store_as_it_is_read(ir: &mut Ir, op: Op, inner: usize) {
     }
 }
 
-/// The storage order of the operand under which the result of a shape op is row-major, and the same memory.
-fn read(ir: &Ir, user: Op) -> Option<Order> {
-    ir.def(user).filter(|def| permutes(def))?;
-    let places = ir.maps(user)?.operand_axes(0)?;
-    let mut order: Order = (0..places.len()).collect();
-    order.sort_by_key(|&axis| places[axis]);
+/// The storage order of the operand under which the result of a shape op is row-major, and the same memory. A result that
+/// only one shape op reads is followed to the last one.
+fn read(ir: &Ir, mut user: Op) -> Option<Order> {
+    let places = |user: Op| {
+        ir.def(user).filter(|def| permutes(def))?;
+        ir.maps(user)?.operand_axes(0)
+    };
+    let mut axes = places(user)?;
+    loop {
+        let made = *ir.results(user).first()?;
+        let mut users = ir.users(made);
+        let (Some(next), None) = (users.next(), users.next()) else {
+            break;
+        };
+        let Some(further) = places(next).filter(|_| !layout::is_stated(ir, made)) else {
+            break;
+        };
+        for axis in &mut axes {
+            *axis = axis.and_then(|axis| *further.get(axis)?);
+        }
+        user = next;
+    }
+    let mut order: Order = (0..axes.len()).collect();
+    order.sort_by_key(|&axis| axes[axis]);
     Some(order)
 }
 

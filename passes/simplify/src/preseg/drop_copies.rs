@@ -16,8 +16,10 @@
 //! %2 = fusion.copy %1 : tensor<4x8xf32, [1, 0]>    =>    %2 = fusion.exp %0 : tensor<4x8xf32, [1, 0]>
 //! ```
 //!
-//! A copy states how a computed value lies in memory. If nothing else reads the value, it has that layout itself.
+//! A copy states how a computed value lies in memory. The value has that layout itself, if all its readers read any
+//! order of axes: no reshape reads it, and the program does not return it.
 
+use fuser_dialects::fusion::maps;
 use fuser_ir::def::OpClass;
 use fuser_ir::rewrite::{Pattern, Rewriter};
 use fuser_ir::{Ir, Op, Traits, layout};
@@ -30,7 +32,7 @@ pub static DROP_COPIES: PassDef = PassDef {
     name: "drop-copies",
     summary: "drops copies that change nothing",
     doc: "A `copy` whose result has the type of its operand, and which the program does not return, is its operand. A \
-          computed value that only a `copy` reads has the layout of the copy. A second `segment_set` of one value is the \
+          computed value that a `copy` and ops of any order read has the layout of the copy. A second `segment_set` of one value is the \
           first.",
     statistics: &[StatDef {
         name: "rewrites",
@@ -114,13 +116,28 @@ fn laid_out_copy(rw: &mut Rewriter<'_>, op: Op) -> bool {
         _ => return false,
     };
     let fits = order.last().is_none_or(|&axis| axis + inner >= order.len());
-    if !(dims && open && fits && ir.has_one_use(source)) {
+    let reads = |user: Op| user == op || reads_any_order(ir, user);
+    if !(dims && open && fits && ir.users(source).all(reads)) {
         return false;
     }
     let ty = ir.value_type(result);
     rw.ir_mut().set_value_type(source, ty);
     rw.replace(op, &[source]);
     true
+}
+
+/// True for an op that reads an operand in any order of axes.
+fn reads_any_order(ir: &Ir, op: Op) -> bool {
+    let class = ir.def(op).map(|def| def.class);
+    let reshapes = ir.def(op).is_some_and(|def| def.has_maps(&maps::RESHAPE));
+    let shapes = class == Some(OpClass::Shape) && !reshapes;
+    let computes = matches!(
+        class,
+        Some(
+            OpClass::Elementwise | OpClass::Reduction | OpClass::Contraction | OpClass::Convolution
+        )
+    );
+    is_free(ir, op) && (shapes || computes)
 }
 
 fn is_returned(ir: &Ir, op: Op) -> bool {

@@ -182,7 +182,7 @@ impl Block<'_> {
                         k.wrapping_add(i * left),
                         q.wrapping_add(panel * query_panel).cast_const(),
                     );
-                    let size = [K::TALL.min(count - line), terms.extent];
+                    let size = [K::TALL.min(count - line), WIDE, terms.extent];
                     let to = Sums {
                         first: scores.wrapping_add(line * WIDE),
                         add: false,
@@ -221,7 +221,7 @@ impl Block<'_> {
                 let whole = [scores.cast_const().cast::<u8>()];
                 let right: &[*const u8] = if SPLIT { &parts } else { &whole };
                 for (i, line) in (0..columns.extent).step_by(K::TALL).enumerate() {
-                    let size = [K::TALL.min(columns.extent - line), count];
+                    let size = [K::TALL.min(columns.extent - line), WIDE, count];
                     let a = v.wrapping_add(i * value);
                     let to = Sums {
                         first: own.wrapping_add(line * WIDE),

@@ -115,7 +115,7 @@ impl Kernel<bf16> for Amx {
     }
 
     // SAFETY: as the trait says.
-    unsafe fn multiply(&self, [_, terms]: [usize; 2], left: Panel, right: &[Panel], sums: Sums) {
+    unsafe fn multiply(&self, [.., terms]: [usize; 3], left: Panel, right: &[Panel], sums: Sums) {
         let Sums { first: sums, add } = sums;
         let places = [
             sums,

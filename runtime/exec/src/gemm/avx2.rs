@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::lines::{Lines, Piece, ZERO_TERMS};
+use super::lines::{Factor, Lines, Piece, Pieces, Start, ZERO_TERMS};
 use super::product::{Kernel, Panel, Stores, Sums};
 
 /// Rows of sums in registers.
@@ -294,6 +294,23 @@ unsafe fn widen<T: Factored>(from: *const T, count: usize, to: &mut [T::Number; 
     unsafe { T::widen(whole, to) };
 }
 
+/// Copies elements that are neighbours as numbers.
+///
+/// # Safety
+/// The elements and the room are there; the processor has the instructions.
+#[target_feature(enable = "avx2,fma,f16c")]
+unsafe fn line<T: Factored>(from: *const T, to: *mut T::Number, count: usize) {
+    for at in (0..count).step_by(SIDE) {
+        let few = SIDE.min(count - at);
+        let mut numbers = [T::Number::default(); SIDE];
+        // SAFETY: the caller's word.
+        unsafe {
+            widen(from.wrapping_add(at), few, &mut numbers);
+            std::ptr::copy_nonoverlapping(numbers.as_ptr(), to.wrapping_add(at), few);
+        }
+    }
+}
+
 /// True if an infinity or a NaN was packed.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NotFinite(bool);
@@ -385,7 +402,6 @@ impl<T: Factored> Kernel<T> for Avx2 {
     const WIDE: usize = 2 * T::Number::LANES;
     const TERMS: usize = ZERO_TERMS;
     const PANELS: usize = 8;
-    const IN_PLACE: bool = T::NUMBER;
     type Seen = NotFinite;
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
@@ -408,17 +424,36 @@ impl<T: Factored> Kernel<T> for Avx2 {
         !seen.0
     }
 
+    fn in_place(left: &Factor<'_, T>) -> bool {
+        left.in_place() && (T::NUMBER || left.step() == 1)
+    }
+
+    fn copies(_: &Factor<'_, T>, _: &[Start<T>]) -> bool {
+        !T::NUMBER
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn bring(&self, pieces: &mut Pieces<T>, rows: usize, to: *mut u8, pitch: usize) {
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe {
+            pieces.bring(rows, to.cast(), pitch, |from, to, count| {
+                line(from, to, count);
+            });
+        }
+    }
+
     // SAFETY: as the trait says.
     unsafe fn multiply(
         &self,
-        [rows, terms]: [usize; 2],
+        [rows, _, terms]: [usize; 3],
         left: Panel,
         right: &[Panel],
         sums: Sums<T::Number>,
     ) {
         let left = left.cast::<T::Number>();
+        let places = [0, 1, 2, 3, 4, 5].map(|row| left.wrapping_add(row));
         let piece = Piece {
-            rows: [0, 1, 2, 3, 4, 5].map(|row| left.wrapping_add(row)),
+            rows: places.as_ptr(),
             first: 0,
             terms,
         };
@@ -434,13 +469,13 @@ impl<T: Factored> Kernel<T> for Avx2 {
     // SAFETY: as the trait says.
     unsafe fn multiply_in_place(
         &self,
-        [rows, step]: [usize; 2],
+        [rows, _, step]: [usize; 3],
         left: &[Piece<T>],
         right: Panel,
         sums: Sums<T::Number>,
     ) {
         let left: *const [Piece<T>] = left;
-        // SAFETY: an element is a number; the caller's word; there is a kernel only where the processor has the instructions.
+        // SAFETY: an element is a number, or was copied as one; the caller's word; there is a kernel only where the processor has the instructions.
         unsafe {
             let left = &*(left as *const [Piece<T::Number>]);
             match step {
@@ -598,8 +633,7 @@ unsafe fn multiply<N: Number, const R: usize, const STEP: usize>(
     unsafe {
         let mut own = [[N::zero(); 2]; R];
         for piece in left {
-            let mut rows = [std::ptr::null(); R];
-            rows.copy_from_slice(&piece.rows[..R]);
+            let rows = piece.rows.cast::<[*const N; R]>().read();
             let mut right = right.wrapping_add(piece.first * 2 * N::LANES);
             for term in 0..piece.terms {
                 let b = [N::load(right), N::load(right.wrapping_add(N::LANES))];

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::lines::Lines;
+use super::lines::{Factor, Lines, Piece, Pieces, Start};
 use super::pack::{self, Element, SIDE};
 use super::product::{Kernel, Panel, Stores, Sums, WIDE};
 use super::store::{Stored, store};
@@ -31,14 +31,14 @@ impl<T: Element> Kernel<T> for Avx512 {
     const WIDE: usize = WIDE;
     const PANELS: usize = 1;
     const TERMS: usize = 256;
-    type Seen = ();
+    type Seen = NotFinite;
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
         [SIDE, WIDE].map(|lines| terms * lines * size_of::<f32>())
     }
 
     // SAFETY: as the trait says.
-    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, (): &mut ()) {
+    unsafe fn pack(&self, which: usize, from: Lines<T>, to: *mut u8, seen: &mut NotFinite) {
         let to = to.cast::<f32>();
         // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
         unsafe {
@@ -47,29 +47,71 @@ impl<T: Element> Kernel<T> for Avx512 {
                 _ => {
                     pack::numbers(from.lines(0, SIDE), to, WIDE);
                     pack::numbers(from.lines(SIDE, SIDE), to.wrapping_add(SIDE), WIDE);
+                    seen.0 |= !are_finite(to, from.terms * WIDE);
                 }
             }
         }
     }
 
+    fn is_finite(seen: &NotFinite) -> bool {
+        !seen.0
+    }
+
+    fn in_place(left: &Factor<'_, T>) -> bool {
+        left.in_place() && (T::NUMBER || left.step() == 1)
+    }
+
+    fn copies(left: &Factor<'_, T>, starts: &[Start<T>]) -> bool {
+        !T::NUMBER || left.collides(starts)
+    }
+
     // SAFETY: as the trait says.
-    unsafe fn multiply(&self, [rows, terms]: [usize; 2], left: Panel, right: &[Panel], sums: Sums) {
-        macro_rules! by_rows {
-            ($($rows:literal)*) => {
-                for (number, right) in right.iter().enumerate() {
-                    let (left, right) = (left.cast(), right.cast());
-                    let sums = Sums { add: sums.add || number > 0, ..sums };
-                    // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-                    unsafe {
-                        match rows {
-                            $($rows => multiply::<$rows>(terms, left, right, sums),)*
-                            _ => multiply::<14>(terms, left, right, sums),
-                        }
-                    }
-                }
+    unsafe fn bring(&self, pieces: &mut Pieces<T>, rows: usize, to: *mut u8, pitch: usize) {
+        // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe {
+            pieces.bring(rows, to.cast(), pitch, |from, to, count| {
+                pack::line(from, to, count);
+            });
+        }
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn multiply(
+        &self,
+        [rows, columns, terms]: [usize; 3],
+        left: Panel,
+        right: &[Panel],
+        sums: Sums,
+    ) {
+        for (number, right) in right.iter().enumerate() {
+            let add = sums.add || number > 0;
+            let sums = Sums { add, ..sums };
+            // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
+            unsafe {
+                by_rows(
+                    [rows, columns, SIDE],
+                    Left::Panel(left.cast(), terms),
+                    right.cast(),
+                    sums,
+                )
             };
         }
-        by_rows!(1 2 3 4 5 6 7 8 9 10 11 12 13);
+    }
+
+    // SAFETY: as the trait says.
+    unsafe fn multiply_in_place(
+        &self,
+        size: [usize; 3],
+        left: &[Piece<T>],
+        right: Panel,
+        sums: Sums,
+    ) {
+        let left: *const [Piece<T>] = left;
+        // SAFETY: an element is an f32, or was copied as one; the caller's word; there is a kernel only where the processor has the instructions.
+        unsafe {
+            let left = &*(left as *const [Piece<f32>]);
+            by_rows(size, Left::Pieces(left), right.cast(), sums);
+        }
     }
 }
 
@@ -81,43 +123,145 @@ impl<O: Stored> Stores<f32, O> for Avx512 {
     }
 }
 
-/// `R` rows of sums.
+/// True if an infinity or a NaN was packed.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NotFinite(bool);
+
+/// True if so many packed numbers, a multiple of 16, are neither infinite nor NaN.
+///
+/// # Safety
+/// The numbers are there; the processor has the instructions.
+#[target_feature(enable = "avx512f,avx512dq")]
+unsafe fn are_finite(from: *const f32, count: usize) -> bool {
+    let mut found = 0;
+    for at in (0..count).step_by(SIDE) {
+        // SAFETY: the caller's word. The classes are both NaNs and both infinities.
+        found |= _mm512_fpclass_ps_mask::<0x99>(unsafe { _mm512_loadu_ps(from.wrapping_add(at)) });
+    }
+    found == 0
+}
+
+/// Rows of a left factor.
+#[derive(Clone, Copy)]
+enum Left<'a> {
+    /// A panel of so many terms.
+    Panel(*const f32, usize),
+    Pieces(&'a [Piece<f32>]),
+}
+
+/// Multiplies as many rows and columns as there are. `size` ends with the distance of terms.
+///
+/// # Safety
+/// As for [`panel`] and [`pieces`].
+unsafe fn by_rows([rows, columns, step]: [usize; 3], left: Left, right: *const f32, sums: Sums) {
+    macro_rules! vectors {
+        ($($rows:literal)*; $columns:literal) => {
+            match (left, rows) {
+                $((Left::Panel(left, terms), $rows) => panel::<$rows, $columns>(terms, left, right, sums),
+                (Left::Pieces(left), $rows) if step == 1 => pieces::<$rows, $columns, 1>(1, left, right, sums),
+                (Left::Pieces(left), $rows) => pieces::<$rows, $columns, 0>(step, left, right, sums),)*
+                _ => {}
+            }
+        };
+    }
+    // SAFETY: the caller's word.
+    unsafe {
+        match columns <= SIDE {
+            true => vectors!(1 2 3 4 5 6 7 8 9 10 11 12 13 14; 1),
+            false => vectors!(1 2 3 4 5 6 7 8 9 10 11 12 13 14; 2),
+        }
+    }
+}
+
+/// `R` rows of `C` vectors of sums, of a packed panel of rows.
 ///
 /// # Safety
 /// As for [`Kernel::multiply`]; the processor has the instructions.
 #[target_feature(enable = "avx512f")]
-unsafe fn multiply<const R: usize>(
+unsafe fn panel<const R: usize, const C: usize>(
     terms: usize,
     mut left: *const f32,
     mut right: *const f32,
     sums: Sums,
 ) {
-    let mut own = [[_mm512_setzero_ps(); 2]; R];
+    let mut own = [[_mm512_setzero_ps(); C]; R];
     for _ in 0..terms {
         // SAFETY: the panels have these terms.
-        let b = unsafe {
-            [
-                _mm512_loadu_ps(right),
-                _mm512_loadu_ps(right.wrapping_add(SIDE)),
-            ]
-        };
-        for (r, own) in own.iter_mut().enumerate() {
-            // SAFETY: as above.
-            let a = _mm512_set1_ps(unsafe { *left.wrapping_add(r) });
-            own[0] = _mm512_fmadd_ps(a, b[0], own[0]);
-            own[1] = _mm512_fmadd_ps(a, b[1], own[1]);
-        }
+        unsafe { multiply_add(&mut own, |r| *left.wrapping_add(r), right) };
         (left, right) = (left.wrapping_add(SIDE), right.wrapping_add(WIDE));
     }
+    // SAFETY: the caller's word.
+    unsafe { add(&own, sums) };
+}
+
+/// `R` rows of `C` vectors of sums, of rows that are read in place. Terms of a row are `STEP` elements apart, or `step`
+/// where that is 0.
+///
+/// # Safety
+/// The elements of the pieces, as many terms of a panel, and the sums are there; the processor has the instructions.
+#[target_feature(enable = "avx512f")]
+unsafe fn pieces<const R: usize, const C: usize, const STEP: usize>(
+    step: usize,
+    left: &[Piece<f32>],
+    right: *const f32,
+    sums: Sums,
+) {
+    let step = if STEP > 0 { STEP } else { step };
+    let mut own = [[_mm512_setzero_ps(); C]; R];
+    for piece in left {
+        // SAFETY: the caller's word.
+        let rows = unsafe { piece.rows.cast::<[*const f32; R]>().read() };
+        let mut right = right.wrapping_add(piece.first * WIDE);
+        let mut at = 0;
+        for _ in 0..piece.terms {
+            // SAFETY: the caller's word.
+            unsafe { multiply_add(&mut own, |r| *rows[r].wrapping_add(at), right) };
+            (at, right) = (at + step, right.wrapping_add(WIDE));
+        }
+    }
+    // SAFETY: the caller's word.
+    unsafe { add(&own, sums) };
+}
+
+/// Adds the products of a term: the numbers of rows by the columns of a panel.
+///
+/// # Safety
+/// The panel has the term; the processor has the instructions.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn multiply_add<const R: usize, const C: usize>(
+    own: &mut [[__m512; C]; R],
+    left: impl Fn(usize) -> f32,
+    right: *const f32,
+) {
+    let mut b = [_mm512_setzero_ps(); C];
+    for (part, b) in b.iter_mut().enumerate() {
+        // SAFETY: the caller's word.
+        *b = unsafe { _mm512_loadu_ps(right.wrapping_add(part * SIDE)) };
+    }
+    for (r, own) in own.iter_mut().enumerate() {
+        let a = _mm512_set1_ps(left(r));
+        for (own, b) in own.iter_mut().zip(b) {
+            *own = _mm512_fmadd_ps(a, b, *own);
+        }
+    }
+}
+
+/// Adds to the sums in memory, or writes them.
+///
+/// # Safety
+/// The sums are there; the processor has the instructions.
+#[inline]
+#[target_feature(enable = "avx512f")]
+unsafe fn add<const R: usize, const C: usize>(own: &[[__m512; C]; R], sums: Sums) {
     for (r, own) in own.iter().enumerate() {
-        for (half, &x) in own.iter().enumerate() {
-            let to = sums.first.wrapping_add(r * WIDE + half * SIDE);
-            // SAFETY: the sums are there.
+        for (part, &x) in own.iter().enumerate() {
+            let to = sums.first.wrapping_add(r * WIDE + part * SIDE);
+            // SAFETY: the caller's word.
             unsafe {
-                let x = if sums.add {
-                    _mm512_add_ps(_mm512_loadu_ps(to), x)
-                } else {
-                    x
+                let x = match sums.add {
+                    true => _mm512_add_ps(_mm512_loadu_ps(to), x),
+                    false => x,
                 };
                 _mm512_storeu_ps(to, x);
             }

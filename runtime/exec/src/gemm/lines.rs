@@ -99,20 +99,107 @@ pub struct Windows<'a, T> {
     pub terms: usize,
 }
 
-/// Rows of a [`Piece`].
-pub const PIECE: usize = 6;
+/// Rows of a [`Piece`] at most.
+pub const PIECE: usize = 14;
 /// Terms that are equally far apart at least, cuts between blocks aside, where rows are read in place.
-const BESIDE: usize = 4;
+const BESIDE: usize = 2;
 
 /// Terms that are equally far apart in memory, in each of a few rows.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Piece<T> {
-    /// The first term of each row.
-    pub rows: [*const T; PIECE],
+    /// The address of each row's first term.
+    pub rows: *const *const T,
     /// The number of the first term among the terms of a block.
     pub first: usize,
     pub terms: usize,
+}
+
+/// Room for the pieces of at most [`PIECE`] rows and [`ZERO_TERMS`] terms.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+pub struct Pieces<T> {
+    pieces: *mut Piece<T>,
+    rows: *mut *const T,
+    /// Rows of a piece.
+    tall: usize,
+    count: usize,
+}
+
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
+impl<T> Pieces<T> {
+    /// The bytes that pieces of `tall` rows need.
+    pub const fn bytes(tall: usize) -> usize {
+        ZERO_TERMS * (size_of::<Piece<T>>() + tall * size_of::<*const T>())
+    }
+
+    /// No pieces, in memory of [`Pieces::bytes`].
+    pub fn new(room: *mut u8, tall: usize) -> Pieces<T> {
+        let pieces = room.cast::<Piece<T>>();
+        Pieces {
+            pieces,
+            rows: pieces.wrapping_add(ZERO_TERMS).cast(),
+            tall,
+            count: 0,
+        }
+    }
+
+    /// The pieces that were written.
+    ///
+    /// # Safety
+    /// The room is there.
+    pub unsafe fn all(&self) -> &[Piece<T>] {
+        // SAFETY: the caller's word.
+        unsafe { std::slice::from_raw_parts(self.pieces, self.count) }
+    }
+
+    /// Copies the terms of all pieces to `room` by `copy`, from an address to one so many elements on. The terms of a row
+    /// follow each other there, and rows are `pitch` numbers apart.
+    ///
+    /// # Safety
+    /// The pieces were written, of so many rows.
+    pub unsafe fn bring<N>(
+        &mut self,
+        rows: usize,
+        room: *mut N,
+        pitch: usize,
+        copy: impl Fn(*const T, *mut N, usize),
+    ) {
+        for at in 0..self.count {
+            // SAFETY: the caller's word.
+            unsafe {
+                let piece = self.pieces.wrapping_add(at).read();
+                for row in 0..rows {
+                    let to = room.wrapping_add(row * pitch + piece.first);
+                    let own = self.rows.wrapping_add(at * self.tall + row);
+                    copy(own.read(), to, piece.terms);
+                    own.write(to.cast_const().cast());
+                }
+            }
+        }
+    }
+
+    /// Writes a piece.
+    ///
+    /// # Safety
+    /// There is room for one more.
+    #[inline]
+    unsafe fn push(&mut self, rows: impl Iterator<Item = *const T>, [first, terms]: [usize; 2]) {
+        let own = self.rows.wrapping_add(self.count * self.tall);
+        // SAFETY: the caller's word.
+        unsafe {
+            for (row, address) in rows.take(self.tall).enumerate() {
+                own.wrapping_add(row).write(address);
+            }
+            let piece = Piece {
+                rows: own.cast_const(),
+                first,
+                terms,
+            };
+            self.pieces.wrapping_add(self.count).write(piece);
+        }
+        self.count += 1;
+    }
 }
 
 /// As many zeros as a piece has terms at most, for windows beyond the ends of an axis.
@@ -200,20 +287,125 @@ impl<T: Copy + Default> Windows<'_, T> {
             })
     }
 
+    /// Terms that follow each other in memory along two digits: of the last one, at every step of the one before it, which
+    /// moves windows by as many elements. `None` if they do not.
+    fn chunk(&self) -> Option<usize> {
+        let [.., outer, inner] = self.view.terms.as_slice() else {
+            return None;
+        };
+        let follows = inner.is_contiguous()
+            && outer.moves != [0; DIMS]
+            && self.step(outer) == Some(inner.extent);
+        follows.then_some(inner.extent)
+    }
+
+    /// The terms that have a run in each line, from the counter's on, `rest` at most.
+    fn stretch(&self, counter: &Counter, rest: usize) -> Stretch {
+        let Some(inner) = self.view.terms.len().checked_sub(1) else {
+            return Stretch {
+                steps: 1,
+                ..Stretch::default()
+            };
+        };
+        if let Some(unit) = self.chunk()
+            && counter.at[inner] == 0
+            && rest >= unit
+        {
+            let digit = inner - 1;
+            let own = &self.view.terms[digit];
+            return Stretch {
+                digit,
+                steps: (own.extent - counter.at[digit]).min(rest / unit),
+                unit,
+                step: unit,
+                moves: own.moves,
+            };
+        }
+        let own = &self.view.terms[inner];
+        match self.step(own) {
+            Some(step) => Stretch {
+                digit: inner,
+                steps: (own.extent - counter.at[inner]).min(rest),
+                unit: 1,
+                step,
+                moves: own.moves,
+            },
+            None => Stretch {
+                digit: inner,
+                steps: 1,
+                ..Stretch::default()
+            },
+        }
+    }
+
+    /// True where rows can be read in place: several terms are equally far apart.
+    fn in_place(&self) -> bool {
+        let Some(inner) = self.view.terms.last() else {
+            return false;
+        };
+        let along = self.chunk().and_then(|unit| {
+            let outer = self.view.terms.iter().nth_back(1)?;
+            Some(unit * outer.extent)
+        });
+        match along {
+            Some(terms) => terms >= BESIDE,
+            None => inner.extent >= BESIDE && self.step(inner).is_some(),
+        }
+    }
+
+    /// A step of the digit, in elements along each axis of windows and in memory; `None` if it varies, between elements.
+    fn even(&self, digit: &Digit) -> Option<At> {
+        let mut at = At {
+            offset: digit.offset,
+            ..At::default()
+        };
+        for (axis, bound) in self.view.bounds.iter().enumerate().take(DIMS) {
+            let moves = digit.moves[axis];
+            let steps = (moves % bound.base == 0).then_some(moves / bound.base)?;
+            at.index[axis] = steps;
+            let offset = (steps as usize).wrapping_mul(bound.stride);
+            at.offset = at.offset.wrapping_add(offset);
+        }
+        Some(at)
+    }
+
     /// Finds the first elements of lines, from a line on.
     fn starts(&self, line: usize, starts: &mut [Start<T>]) {
         let digits = &self.view.lines;
+        let step = digits.last().and_then(|digit| self.even(digit));
         let mut counter = Counter::new(digits, self.line + line);
-        for start in starts {
-            start.offset = counter.offset;
-            let axes = 0..self.view.bounds.len().min(DIMS);
-            axes.for_each(|axis| start.places[axis] = counter.places[axis] + self.places[axis]);
-            start.at = At::new(&start.places, &self.view.bounds);
-            let offset = start.offset.wrapping_add(start.at.offset);
-            start.first = self.first.wrapping_add(offset);
-            if !digits.is_empty() {
-                counter.step(digits.len() - 1, 1);
+        let mut rest = starts;
+        while !rest.is_empty() {
+            let mut places = self.places;
+            for (place, own) in places.iter_mut().zip(counter.places) {
+                *place += own;
             }
+            let at = At::new(&places, &self.view.bounds);
+            let offset = counter.offset.wrapping_add(at.offset);
+            let mut start = Start {
+                at,
+                first: self.first.wrapping_add(offset),
+                even: 1,
+                apart: 0,
+            };
+            if let (Some(digit), Some(step)) = (digits.last(), step) {
+                start.even = digit.extent - counter.at[digits.len() - 1];
+                start.apart = step.offset;
+            }
+            let (own, others) = rest.split_at_mut(start.even.min(rest.len()));
+            if !digits.is_empty() {
+                counter.step(digits.len() - 1, own.len());
+            }
+            for slot in own {
+                *slot = start;
+                start.even -= 1;
+                start.first = start.first.wrapping_add(start.apart);
+                let step = step.unwrap_or_default();
+                for (index, by) in start.at.index.iter_mut().zip(step.index) {
+                    *index += by;
+                }
+            }
+            rest = others;
         }
     }
 
@@ -238,35 +430,23 @@ impl<T: Copy + Default> Windows<'_, T> {
             false => [1, BLOCK[0]],
         };
         let mut counter = Counter::new(&view.terms, term);
-        let inner = view.terms.len().saturating_sub(1);
-        let last = view.terms.last().copied();
-        let step = last.and_then(|digit| self.step(&digit));
         let mut done = 0;
         while done < terms {
             // One address serves a run of terms, line by line.
-            let (run, moves) = match (last, step) {
-                (Some(digit), Some(_)) => {
-                    let rest = digit.extent - counter.at[inner];
-                    (rest.min(terms - done), digit.moves)
-                }
-                _ => (1, [0; DIMS]),
-            };
-            let step = step.unwrap_or(0);
+            let own = self.stretch(&counter, terms - done);
             let mut runs = [Run::NONE; BLOCK[0]];
-            for (own, start) in runs.iter_mut().zip(&starts[..lines]) {
-                let offset = start.offset.wrapping_add(counter.offset);
-                *own = self.run(offset, [&start.places, &counter.places], moves, [run, step]);
-            }
+            self.runs(&starts[..lines], &counter, &own, &mut runs);
+            let run = own.steps * own.unit;
             let to = room.wrapping_add(done * strides[1]);
             // SAFETY: the caller's word; the elements of runs are within their axes.
             unsafe {
                 match by_lines {
                     true => copy_lines(&runs[..lines], run, to, strides[0]),
-                    false => copy_terms(&runs[..lines], [run, step], to),
+                    false => copy_terms(&runs[..lines], [run, own.step], to),
                 }
             }
-            if last.is_some() {
-                counter.step(inner, run);
+            if !view.terms.is_empty() {
+                counter.step(own.digit, own.steps);
             }
             done += run;
         }
@@ -287,112 +467,81 @@ impl<T: Copy + Default> Windows<'_, T> {
         starts: &[Start<T>],
         [term, terms]: [usize; 2],
         drop_zeros: bool,
-        to: *mut Piece<T>,
-    ) -> usize {
+        to: &mut Pieces<T>,
+    ) {
         let view = self.view;
         let mut counter = Counter::new(&view.terms, term);
-        let inner = view.terms.len().saturating_sub(1);
-        let last = view.terms.last().copied();
-        let moves = last.map_or([0; DIMS], |digit| digit.moves);
-        let step = last.and_then(|digit| self.step(&digit)).unwrap_or(1);
-        let (mut done, mut count) = (0, 0);
-        let mut write = |rows: [*const T; PIECE], first: usize, terms: usize| {
-            let piece = Piece { rows, first, terms };
-            // SAFETY: the caller's word: a piece has a term at least.
-            unsafe { to.wrapping_add(count).write(piece) };
-            count += 1;
-        };
+        let mut runs = [Run::NONE; PIECE];
+        let runs = &mut runs[..starts.len()];
+        let mut done = 0;
         while done < terms {
-            let rest = last.map_or(1, |digit| digit.extent - counter.at[inner]);
-            let run = rest.min(terms - done);
-            if moves == [0; DIMS] && step == 1 {
-                let (rows, is_zero) = self.rows_at(starts, &counter);
-                if !(is_zero && drop_zeros) {
-                    write(rows, done, run);
-                }
-            } else {
-                let runs = self.runs(starts, &counter, moves, [run, step]);
-                let runs = Runs {
-                    runs: &runs[..starts.len()],
-                    step,
-                };
-                runs.pieces(run, drop_zeros, |rows, first, terms| {
-                    write(rows, done + first, terms)
-                });
+            let own = self.stretch(&counter, terms - done);
+            self.runs(starts, &counter, &own, runs);
+            let runs = Runs { runs, of: own };
+            // SAFETY: the caller's word: a piece has a term at least.
+            unsafe { runs.pieces(done, drop_zeros, to) };
+            if !view.terms.is_empty() {
+                counter.step(own.digit, own.steps);
             }
-            if last.is_some() {
-                counter.step(inner, run);
-            }
-            done += run;
+            done += own.steps * own.unit;
         }
-        count
-    }
-
-    /// The first elements of rows at the places of a term, zeros where a row has none there, and true if all have none.
-    #[inline(always)]
-    fn rows_at(&self, starts: &[Start<T>], counter: &Counter) -> ([*const T; PIECE], bool) {
-        let bounds = &self.view.bounds;
-        let at = At::new(&counter.places, bounds);
-        let offset = counter.offset.wrapping_add(at.offset);
-        let (mut rows, mut is_zero) = ([zeros(); PIECE], true);
-        for (row, start) in rows.iter_mut().zip(starts) {
-            if let Some(carried) = start.at.and(&at, bounds) {
-                *row = start.first.wrapping_add(offset.wrapping_add(carried));
-                is_zero = false;
-            }
-        }
-        (rows, is_zero)
     }
 
     /// The runs of rows from a term on.
     #[inline]
-    fn runs(
-        &self,
-        starts: &[Start<T>],
-        counter: &Counter,
-        moves: [i64; DIMS],
-        size: [usize; 2],
-    ) -> [Run<T>; PIECE] {
-        let mut runs = [Run::<T>::NONE; PIECE];
-        for (row, start) in starts.iter().enumerate().take(PIECE) {
-            let before = row.wrapping_sub(1);
-            runs[row] = match starts.get(before) {
-                // The neighbour has the same terms.
-                Some(other) if other.places == start.places => Run {
-                    first: (runs[before].first)
-                        .wrapping_add(start.offset.wrapping_sub(other.offset)),
-                    ..runs[before]
-                },
-                _ => {
-                    let offset = start.offset.wrapping_add(counter.offset);
-                    self.run(offset, [&start.places, &counter.places], moves, size)
-                }
-            };
+    fn runs(&self, starts: &[Start<T>], counter: &Counter, of: &Stretch, runs: &mut [Run<T>]) {
+        let term = self.term(counter);
+        let whole = |run: &Run<T>| (run.from, run.to) == (0, of.steps * of.unit);
+        let mut row = 0;
+        while row < starts.len() {
+            let start = &starts[row];
+            let run = self.run(start, &term, of);
+            // Of evenly distant lines, all have the same terms if they are at the same places, if the first and the last one
+            // are inside of the axes, or if all lie between elements.
+            let even = start.even.min(starts.len() - row);
+            let end = &starts[row + even - 1];
+            let same = end.at.index == start.at.index
+                || whole(&run) && whole(&self.run(end, &term, of))
+                || start.at.is_between(&term, &self.view.bounds);
+            let count = if same { even } else { 1 };
+            for (number, slot) in runs[row..row + count].iter_mut().enumerate() {
+                let apart = number.wrapping_mul(start.apart);
+                *slot = Run {
+                    first: run.first.wrapping_add(apart),
+                    ..run
+                };
+            }
+            row += count;
         }
-        runs
+    }
+
+    /// The place of a term, and its offset in memory.
+    fn term(&self, counter: &Counter) -> At {
+        let at = At::new(&counter.places, &self.view.bounds);
+        let offset = at.offset.wrapping_add(counter.offset);
+        At { offset, ..at }
     }
 
     /// The elements of a run of terms, from these positions of a line and a term on.
     #[inline]
-    fn run(
-        &self,
-        offset: usize,
-        [line, term]: [&[i64; DIMS]; 2],
-        moves: [i64; DIMS],
-        [count, step]: [usize; 2],
-    ) -> Run<T> {
-        let (mut offset, mut from, mut to) = (offset, 0, count as i64);
-        for (axis, bound) in self.view.bounds.iter().enumerate() {
-            let place = line[axis] + term[axis];
-            let index = match bound.base {
-                1 => place,
-                base if place % base == 0 => place / base,
-                _ => return Run::NONE,
-            };
-            let extent = bound.extent as i64;
-            match moves[axis] {
-                0 if index < 0 || index >= extent => return Run::NONE,
+    fn run(&self, start: &Start<T>, term: &At, of: &Stretch) -> Run<T> {
+        let (mut offset, mut from, mut to) = (term.offset, 0, of.steps as i64);
+        for (axis, bound) in self.view.bounds.iter().enumerate().take(DIMS) {
+            let mut index = start.at.index[axis] + term.index[axis];
+            match start.at.rest[axis] + term.rest[axis] {
                 0 => {}
+                rest if rest == bound.base => {
+                    index += 1;
+                    offset = offset.wrapping_add(bound.stride);
+                }
+                _ => return Run::NONE,
+            }
+            let extent = bound.extent as i64;
+            match of.moves[axis] {
+                // An index before the axis is a great number.
+                0 if index as u64 >= extent as u64 => return Run::NONE,
+                0 => {}
+                1 => (from, to) = (from.max(-index), to.min(extent - index)),
                 by => {
                     // The first term that is not before the axis, and the first that is behind it.
                     let steps = |ahead: i64| (ahead.max(0) + by - 1) / by;
@@ -400,16 +549,16 @@ impl<T: Copy + Default> Windows<'_, T> {
                     to = to.min(steps(extent - index));
                 }
             }
-            offset = offset.wrapping_add((index as usize).wrapping_mul(bound.stride));
         }
         if from >= to {
             return Run::NONE;
         }
         let (from, to) = (from as usize, to as usize);
+        let offset = offset.wrapping_add(from * of.step);
         Run {
-            first: self.first.wrapping_add(offset.wrapping_add(from * step)),
-            from,
-            to,
+            first: start.first.wrapping_add(offset),
+            from: from * of.unit,
+            to: to * of.unit,
         }
     }
 }
@@ -417,23 +566,22 @@ impl<T: Copy + Default> Windows<'_, T> {
 /// The first element of a line of windows.
 #[derive(Clone, Copy, Debug)]
 pub struct Start<T> {
-    /// In elements, along axes that are no windows'.
-    offset: usize,
-    /// Its places along the axes of windows.
-    places: [i64; DIMS],
-    /// The elements at these places.
+    /// Its place along the axes of windows.
     at: At,
     /// Its element there.
     first: *const T,
+    /// Lines from this one on whose first elements are `apart` elements from each other.
+    even: usize,
+    apart: usize,
 }
 
 impl<T> Default for Start<T> {
     fn default() -> Start<T> {
         Start {
-            offset: 0,
-            places: [0; DIMS],
             at: At::default(),
             first: std::ptr::null(),
+            even: 1,
+            apart: 0,
         }
     }
 }
@@ -465,26 +613,13 @@ impl At {
         at
     }
 
-    /// The elements in memory behind both offsets at which the sum of the places has one; `None` if it has none.
+    /// True where the sum of the places lies between two elements of an axis.
     #[inline]
-    fn and(&self, other: &At, bounds: &[Bound]) -> Option<usize> {
-        let mut carried = 0usize;
-        for (axis, bound) in bounds.iter().enumerate().take(DIMS) {
-            let mut index = self.index[axis] + other.index[axis];
+    fn is_between(&self, other: &At, bounds: &[Bound]) -> bool {
+        bounds.iter().enumerate().take(DIMS).any(|(axis, bound)| {
             let rest = self.rest[axis] + other.rest[axis];
-            if rest > 0 {
-                if rest != bound.base {
-                    return None;
-                }
-                index += 1;
-                carried = carried.wrapping_add(bound.stride);
-            }
-            // An index before the axis is a great number.
-            if index as u64 >= bound.extent as u64 {
-                return None;
-            }
-        }
-        Some(carried)
+            rest > 0 && rest != bound.base
+        })
     }
 }
 
@@ -504,46 +639,68 @@ impl<T> Run<T> {
     };
 }
 
-/// The runs of a few rows, whose terms are `step` apart.
+/// Terms that follow each other along one digit, or along it and the last one.
+#[derive(Clone, Copy, Debug, Default)]
+struct Stretch {
+    digit: usize,
+    /// Steps of the digit.
+    steps: usize,
+    /// Terms of a step, which are neighbours in memory.
+    unit: usize,
+    /// The distance of steps in memory.
+    step: usize,
+    moves: [i64; DIMS],
+}
+
+/// The runs of a few rows.
 struct Runs<'a, T> {
     runs: &'a [Run<T>],
-    step: usize,
+    of: Stretch,
 }
 
 impl<T> Runs<'_, T> {
-    /// Passes pieces to `give`: rows, the first term and the number of terms. Terms that all rows have are one piece.
+    /// Writes pieces; the first term has number `first`. Terms that all rows have are one piece.
+    ///
+    /// # Safety
+    /// There is room for a piece of each term.
     #[inline]
-    fn pieces(
-        &self,
-        count: usize,
-        drop_zeros: bool,
-        mut give: impl FnMut([*const T; PIECE], usize, usize),
-    ) {
-        let has = |own: &Run<T>| own.to > 0;
-        if drop_zeros && !self.runs.iter().any(has) {
+    unsafe fn pieces(&self, first: usize, drop_zeros: bool, pieces: &mut Pieces<T>) {
+        let Stretch { unit, step, .. } = self.of;
+        let count = self.of.steps * unit;
+        let step = step / unit;
+        let (mut from, mut to, mut have) = (0, count, 0);
+        for own in self.runs.iter().filter(|own| own.to > 0) {
+            (from, to) = (from.max(own.from), to.min(own.to));
+            have += 1;
+        }
+        if drop_zeros && have == 0 {
             return;
         }
-        let (mut from, mut to) = (0, count);
-        for own in self.runs.iter().filter(|own| has(own)) {
-            (from, to) = (from.max(own.from), to.min(own.to));
+        let all = have == self.runs.len();
+        if all && (from, to) == (0, count) {
+            let rows = self.runs.iter().map(|own| own.first);
+            // SAFETY: the caller's word.
+            unsafe { pieces.push(rows, [first, count]) };
+            return;
         }
         // A row without terms reads zeros, which are beside each other.
-        if self.step != 1 && !self.runs.iter().all(has) {
+        if step != 1 && !all {
             to = 0;
         }
         let mut at = 0;
         while at < count {
             let terms = match at == from && from < to {
                 true => to - from,
-                false => 1,
+                false => unit,
             };
             let is_inside = |own: &Run<T>| (own.from..own.to).contains(&at);
             if !drop_zeros || self.runs.iter().any(is_inside) {
-                let place = |row: usize| match self.runs.get(row).filter(|own| is_inside(own)) {
-                    Some(own) => own.first.wrapping_add((at - own.from) * self.step),
-                    None => zeros(),
-                };
-                give([0, 1, 2, 3, 4, 5].map(place), at, terms);
+                let rows = self.runs.iter().map(|own| match is_inside(own) {
+                    true => own.first.wrapping_add((at - own.from) * step),
+                    false => zeros(),
+                });
+                // SAFETY: the caller's word.
+                unsafe { pieces.push(rows, [first + at, terms]) };
             }
             at += terms;
         }
@@ -674,10 +831,7 @@ impl<T: Copy + Default> Factor<'_, T> {
     pub fn in_place(&self) -> bool {
         match self {
             Factor::Strided(own) => own.strides[1] == 1,
-            Factor::Windows(own) => {
-                let inner = own.view.terms.last();
-                inner.is_some_and(|inner| inner.extent >= BESIDE && own.step(inner).is_some())
-            }
+            Factor::Windows(own) => own.in_place(),
         }
     }
 
@@ -693,9 +847,17 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// Writes the pieces of at most [`PIECE`] lines and [`ZERO_TERMS`] terms of a factor that can be read in place, and
-    /// returns their number. Of lines that are not there, any elements are given. Pieces that are 0 in all lines can be
-    /// dropped.
+    /// True where the lines that begin there share few sets of the first cache: 8 lines of 64 bytes each, 4 KiB apart.
+    pub fn collides(&self, starts: &[Start<T>]) -> bool {
+        let [first, second, ..] = starts else {
+            return false;
+        };
+        let apart = (first.first as usize).abs_diff(second.first as usize);
+        self.step() == 1 && apart > 0 && apart.is_multiple_of(2048)
+    }
+
+    /// Writes the pieces of at most [`PIECE`] lines and [`ZERO_TERMS`] terms of a factor that can be read in place. Pieces
+    /// that are 0 in all lines can be dropped.
     ///
     /// # Safety
     /// The elements are there, and there is room for a piece of each term.
@@ -704,26 +866,17 @@ impl<T: Copy + Default> Factor<'_, T> {
         starts: &[Start<T>],
         [term, terms]: [usize; 2],
         drop_zeros: bool,
-        to: *mut Piece<T>,
-    ) -> usize {
-        match (self, starts) {
-            (Factor::Strided(_), [first, ..]) => {
-                let row = |row: usize| starts.get(row).unwrap_or(first).first.wrapping_add(term);
-                let rows = [0, 1, 2, 3, 4, 5].map(row);
-                let piece = Piece {
-                    rows,
-                    first: 0,
-                    terms,
-                };
-                // SAFETY: the caller's word.
-                unsafe { to.write(piece) };
-                1
+        to: &mut Pieces<T>,
+    ) {
+        // SAFETY: the caller's word.
+        unsafe {
+            match self {
+                Factor::Strided(_) => {
+                    let rows = starts.iter().map(|start| start.first.wrapping_add(term));
+                    to.push(rows, [0, terms]);
+                }
+                Factor::Windows(own) => own.pieces(starts, [term, terms], drop_zeros, to),
             }
-            (Factor::Strided(_), []) => 0,
-            // SAFETY: the caller's word.
-            (Factor::Windows(own), _) => unsafe {
-                own.pieces(starts, [term, terms], drop_zeros, to)
-            },
         }
     }
 

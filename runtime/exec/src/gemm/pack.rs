@@ -17,6 +17,9 @@ pub const PAIRS: usize = 2 * SIDE;
 
 /// An element that is packed as f32.
 pub trait Element: Copy + Default {
+    /// True where an element is an f32 already.
+    const NUMBER: bool = false;
+
     /// Loads up to 16 contiguous elements, those selected by the mask; the other lanes are 0.
     ///
     /// # Safety
@@ -27,6 +30,8 @@ pub trait Element: Copy + Default {
 }
 
 impl Element for f32 {
+    const NUMBER: bool = true;
+
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
     // SAFETY: as the trait says.
@@ -89,6 +94,23 @@ impl Element for Truth {
 /// A mask of the first so many of 16.
 fn first(count: usize) -> u16 {
     ((1u32 << count.min(SIDE)) - 1) as u16
+}
+
+/// Copies elements that are neighbours as f32.
+///
+/// # Safety
+/// The elements and the room are there; the processor has the instructions.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+pub unsafe fn line<T: Element>(from: *const T, to: *mut f32, count: usize) {
+    for at in (0..count).step_by(SIDE) {
+        let mask = first(count - at);
+        // SAFETY: the caller's word.
+        unsafe {
+            let numbers = T::load(from.wrapping_add(at), mask);
+            _mm512_mask_storeu_ps(to.wrapping_add(at), mask, numbers);
+        }
+    }
 }
 
 /// Packs at most 16 lines as f32: element `line` of row `term` of `to`. Rows are `step` apart, and all 16 columns are

@@ -1,6 +1,6 @@
 //! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
-use super::lines::{BLOCK, Factor, Lines, PIECE, Piece, Start, ZERO_TERMS};
+use super::lines::{BLOCK, Factor, Lines, Piece, Pieces, Start};
 use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums, in the kernels that share their panels with attention.
@@ -27,12 +27,15 @@ pub trait Kernel<T: Copy> {
     const WIDE: usize;
     /// Panels of rows that are multiplied by a panel of columns before the next panel of columns.
     const PANELS: usize;
-    /// True where rows whose terms are neighbours in memory are read in place.
-    const IN_PLACE: bool = false;
     /// Terms of a block at most.
     const TERMS: usize;
     /// A summary of elements that were packed.
     type Seen: Default;
+
+    /// True where the kernel reads the rows of a left factor in place.
+    fn in_place(_: &Factor<'_, T>) -> bool {
+        false
+    }
 
     /// True if all elements that were packed are known to be finite, so that a product with 0 is 0.
     fn is_finite(_: &Self::Seen) -> bool {
@@ -60,27 +63,38 @@ pub trait Kernel<T: Copy> {
     }
 
     /// Multiplies a panel of rows by each of the panels of columns and adds the products to the sums. `size` gives the
-    /// number of valid rows and of terms.
+    /// number of valid rows, of valid columns of the last panel and of terms.
     ///
     /// # Safety
     /// The panels were packed with this number of terms, and the sums are there.
     unsafe fn multiply(
         &self,
-        size: [usize; 2],
+        size: [usize; 3],
         left: Panel,
         right: &[Panel],
         sums: Sums<Self::Sum>,
     );
 
-    /// Multiplies rows that are read in place by a panel of columns, likewise. `size` gives the number of rows and the
-    /// distance of terms.
+    /// True where the rows that begin there are copied into the cache before they are read.
+    fn copies(_: &Factor<'_, T>, _: &[Start<T>]) -> bool {
+        false
+    }
+
+    /// Copies rows of pieces as numbers, `pitch` of them apart.
+    ///
+    /// # Safety
+    /// The elements are there and neighbours, and `to` has room for them.
+    unsafe fn bring(&self, _pieces: &mut Pieces<T>, _rows: usize, _to: *mut u8, _pitch: usize) {}
+
+    /// Multiplies rows that are read in place or were copied by a panel of columns, likewise. `size` gives the number of rows, that of
+    /// columns and the distance of terms.
     ///
     /// # Safety
     /// The kernel reads in place. The elements are there, the panel was packed with as many terms, and the sums are
     /// there.
     unsafe fn multiply_in_place(
         &self,
-        _size: [usize; 2],
+        _size: [usize; 3],
         _left: &[Piece<T>],
         _right: Panel,
         _sums: Sums<Self::Sum>,
@@ -104,23 +118,29 @@ const BLOCKS: usize = 2;
 const GROUP: usize = 16;
 /// The number of terms packed of one panel before the next panel of the group, if columns are contiguous in memory.
 /// Reads then advance through this many rows at a time, each sequentially.
-const RUN: usize = 32;
+const RUN: usize = 8;
 
-/// The bytes of scratch memory for a product with this many rows, columns and terms: the left factor's panels, a group
-/// of the right factor's panels, the sums, a gathered block, and pieces of rows that are read in place.
+/// The bytes of scratch memory for a product with this many rows, columns and terms.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
-    parts::<T, K>(sizes)
-        .into_iter()
-        .fold(0, usize::saturating_add)
+    let bytes = [false, true].map(|in_place| {
+        let parts = parts::<T, K>(sizes, in_place);
+        parts.into_iter().fold(0, usize::saturating_add)
+    });
+    bytes[0].max(bytes[1])
 }
 
-/// The pieces of a panel of rows and a block of terms at most.
-const PIECES: usize = ZERO_TERMS;
+/// Terms that are packed at a time. Where only the right factor is, few columns leave room for more of them.
+fn most<T: Copy, K: Kernel<T>>(n: usize, in_place: bool) -> usize {
+    match in_place {
+        true => K::TERMS * (BLOCKS * GROUP / n.div_ceil(K::WIDE).clamp(1, GROUP)),
+        false => K::TERMS * BLOCKS,
+    }
+}
 
 /// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block, and
-/// of pieces.
-fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 5] {
-    let most = BLOCKS * K::TERMS;
+/// of the pieces of rows that are read in place.
+fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3], in_place: bool) -> [usize; 5] {
+    let most = most::<T, K>(n, in_place);
     let [left, right] = K::panel_bytes(k.min(most));
     let (tall, wide) = (m.div_ceil(K::TALL), n.div_ceil(K::WIDE));
     // Where all terms are packed at a time, sums are stored before those of the next panels of rows begin.
@@ -129,12 +149,16 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3]) -> [usize; 5] {
     } else {
         tall.min(K::PANELS) * wide.min(GROUP)
     };
-    let pieces = match K::IN_PLACE {
-        true => K::PANELS * PIECES * size_of::<Piece<T>>(),
-        false => 0,
+    let [left, pieces] = match in_place {
+        true => [
+            K::panel_bytes(k.min(K::TERMS))[0],
+            Pieces::<T>::bytes(K::TALL),
+        ]
+        .map(|bytes| K::PANELS * bytes),
+        false => [tall * left, 0],
     };
     [
-        tall * left,
+        left,
         wide.min(GROUP) * right,
         held * K::TALL * K::WIDE * size_of::<K::Sum>(),
         BLOCK[0] * BLOCK[1] * size_of::<T>(),
@@ -156,13 +180,15 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     other: impl FnMut([usize; 2], [usize; 2]),
 ) {
     let ([m, k], [n, _]) = (left.size(), right.size());
-    let [left_bytes, right_bytes, sums_bytes, block_bytes, _] = parts::<T, K>([m, n, k]);
+    let (in_place, step) = (K::in_place(&left), left.step());
+    let parts = parts::<T, K>([m, n, k], in_place);
+    let [left_bytes, right_bytes, sums_bytes, block_bytes, _] = parts;
     let right_place = scratch.wrapping_add(left_bytes);
     let sums = right_place.wrapping_add(right_bytes).cast::<K::Sum>();
     let room = sums.wrapping_byte_add(sums_bytes).cast::<T>();
-    let pieces = room.wrapping_byte_add(block_bytes).cast::<Piece<T>>();
-    let (most, panel) = (BLOCKS * K::TERMS, K::TALL * K::WIDE);
-    let (in_place, step) = (K::IN_PLACE && left.in_place(), left.step());
+    let pieces = room.wrapping_byte_add(block_bytes).cast::<u8>();
+    let (most, panel) = (most::<T, K>(n, in_place), K::TALL * K::WIDE);
+    let mut starts = [Start::default(); MOST_ROWS];
     let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
     for outer in (0..k.max(1)).step_by(most) {
         let terms = k.saturating_sub(outer).min(most);
@@ -222,37 +248,53 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     };
                     sums.wrapping_add(held * panel)
                 };
-                let mut starts = [[Start::default(); PIECE]; MOST_PANELS];
-                for ((row, lines), starts) in rows().zip(&mut starts).filter(|_| in_place) {
-                    left.starts(row, &mut starts[..lines]);
+                let starts = &mut starts[..(m - begin).min(K::PANELS * K::TALL)];
+                if in_place {
+                    left.starts(begin, starts);
                 }
                 for from in (0..terms.max(1)).step_by(K::TERMS) {
                     let count = K::TERMS.min(terms - from);
                     let [past_a, past_b] = K::panel_bytes(from);
                     let add = outer + from > 0;
-                    let place = |row: usize| pieces.wrapping_add((row - begin) / K::TALL * PIECES);
-                    let mut found = [0; MOST_PANELS];
-                    let panels = rows().zip(&starts).zip(&mut found);
-                    for (((row, lines), starts), found) in panels.filter(|_| in_place) {
-                        let (starts, of) = (&starts[..lines], [outer + from, count]);
-                        // SAFETY: the caller's word; there is room for the pieces of a panel.
-                        *found = unsafe { left.pieces(starts, of, drop_zeros, place(row)) };
+                    let mut found = [None; MOST_PANELS];
+                    let panels = starts.chunks(K::TALL).zip(&mut found).enumerate();
+                    for (number, (starts, found)) in panels.filter(|_| in_place) {
+                        let place = pieces.wrapping_add(number * Pieces::<T>::bytes(K::TALL));
+                        let own = found.insert(Pieces::new(place, K::TALL));
+                        // SAFETY: the caller's word; there is room for the pieces of a panel, and in its own memory for their
+                        // terms.
+                        unsafe {
+                            left.pieces(starts, [outer + from, count], drop_zeros, own);
+                            if K::copies(&left, starts) {
+                                let room = K::panel_bytes(k.min(K::TERMS))[0];
+                                let room = scratch.wrapping_add(number * room);
+                                let bytes = K::panel_bytes(count)[0];
+                                let pitch = bytes / size_of::<K::Sum>() / K::TALL;
+                                kernel.bring(own, starts.len(), room, pitch);
+                            }
+                        };
                     }
                     for j in 0..columns.div_ceil(K::WIDE) {
                         let b = right_place.wrapping_add(j * bytes[1] + past_b);
-                        for ((row, rows), &found) in rows().zip(&found) {
+                        let valid = (columns - j * K::WIDE).min(K::WIDE);
+                        for ((row, rows), found) in rows().zip(&found) {
                             let first = sums(row).wrapping_add(j * panel);
+                            let to = Sums { first, add };
                             // SAFETY: the panels were packed, or the pieces written, and the sums have room.
                             unsafe {
-                                if in_place && found == 0 && add {
-                                    // Nothing is added.
-                                } else if in_place {
-                                    let pieces = std::slice::from_raw_parts(place(row), found);
-                                    let size = [rows, step];
-                                    kernel.multiply_in_place(size, pieces, b, Sums { first, add });
-                                } else {
-                                    let a = a(row).wrapping_add(past_a);
-                                    kernel.multiply([rows, count], a, &[b], Sums { first, add });
+                                match found {
+                                    Some(found) => {
+                                        let pieces = found.all();
+                                        // Where there are none, nothing is added.
+                                        if !(pieces.is_empty() && add) {
+                                            let size = [rows, valid, step];
+                                            kernel.multiply_in_place(size, pieces, b, to);
+                                        }
+                                    }
+                                    None => {
+                                        let a = a(row).wrapping_add(past_a);
+                                        kernel.multiply([rows, valid, count], a, &[b], to);
+                                    }
                                 }
                             }
                         }
@@ -268,8 +310,9 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     misfits::<T, K>(exponents, [m, n], other);
 }
 
-/// The greatest [`Kernel::PANELS`].
+/// The greatest [`Kernel::PANELS`], and rows of so many panels at most.
 const MOST_PANELS: usize = 8;
+const MOST_ROWS: usize = 48;
 
 /// Blocks of rows or columns at most.
 const GRAINS: usize = if MOST[0] > MOST[1] { MOST[0] } else { MOST[1] } / GRAIN;
