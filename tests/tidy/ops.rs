@@ -73,9 +73,10 @@ const TABLES: [(&str, &str); 14] = [
 ];
 
 /// Calls that make an op of the table that they are given.
-const MAKERS: [&str; 9] = [
+const MAKERS: [&str; 10] = [
     "build",
     "value",
+    "typed",
     "make",
     "compose",
     "reduce",
