@@ -17,7 +17,7 @@ use half::{bf16, f16};
 use crate::execute::Address;
 use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, Lines, MOST, Units, View, Windows};
 #[cfg(target_arch = "x86_64")]
-use crate::gemm::{Amx, Avx2, Avx512, Kernel, Stores};
+use crate::gemm::{Amx, Avx2, Avx512, Dot, Kernel, Stores};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
@@ -406,9 +406,13 @@ impl Product {
                 (_, DType::F64) => self.has_own_f64().then(|| own!(f64, Avx2)),
                 (Units::Avx2, DType::Bf16 | DType::F16) => Some(own!(f16, Avx2)),
                 (Units::Avx2, _) => Some(own!(f32, Avx2)),
-                (Units::Amx, DType::Bf16) => {
+                (units, DType::Bf16) => {
                     let [a, b] = own!(f32, Avx512);
-                    Some(own!(bf16, Amx).map(|bytes| bytes.max(a).max(b)))
+                    let narrow = match units {
+                        Units::Amx => own!(bf16, Amx),
+                        _ => own!(bf16, Dot),
+                    };
+                    Some(narrow.map(|bytes| bytes.max(a).max(b)))
                 }
                 _ => Some(own!(f32, Avx512)),
             };
@@ -779,8 +783,8 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
 
 #[cfg(target_arch = "x86_64")]
 impl Matrix<'_> {
-    /// Multiplies bf16, in AMX tiles if the processor and the factors permit it. Returns false without any effect if
-    /// the processor has no micro-kernel.
+    /// Multiplies bf16, in AMX tiles or by pairs if the processor and the factors permit it. Returns false without any
+    /// effect if the processor has no micro-kernel.
     ///
     /// # Safety
     /// As for `f32`; `scratch` is as large as that of the product.
@@ -793,18 +797,30 @@ impl Matrix<'_> {
     ) -> bool
     where
         Amx: Stores<f32, O>,
+        Dot: Stores<f32, O>,
         Avx512: Stores<f32, O>,
         Avx2: Stores<f32, O>,
     {
-        let (Units::Amx, Some(amx), Some(avx512)) = (units, Amx::detect(), Avx512::detect()) else {
+        let narrow = match units {
+            Units::Amx => (Amx::detect(), None),
+            Units::Avx512 => (None, Dot::detect()),
+            _ => (None, None),
+        };
+        let Some(avx512) = Avx512::detect() else {
             // SAFETY: the caller's word.
             return unsafe { self.own(units, factors, c, scratch) };
         };
         let sides = Sides::new(self, factors, c);
         // SAFETY: the caller's word; the scratch memory is free again where another kernel begins.
-        amx.with_tiles(|amx| unsafe {
-            sides.run(amx, scratch, |part| part.run(&avx512, scratch, |_| ()));
-        });
+        let other = |part: Sides<'_, bf16, O>| unsafe { part.run(&avx512, scratch, |_| ()) };
+        // SAFETY: as above.
+        unsafe {
+            match narrow {
+                (Some(amx), _) => amx.with_tiles(|amx| sides.run(amx, scratch, other)),
+                (_, Some(dot)) => sides.run(&dot, scratch, other),
+                _ => return self.own(units, factors, c, scratch),
+            }
+        }
         true
     }
 

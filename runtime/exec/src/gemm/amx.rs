@@ -106,12 +106,7 @@ impl Kernel<bf16> for Amx {
     }
 
     fn fits(exponents: [Option<[u32; 2]>; 2]) -> bool {
-        match exponents {
-            // The least exponents e and f, biased by 127: neither is that of a subnormal number, and e + f - 14 >= -126.
-            [Some([a, _]), Some([b, _])] => a > 0 && b > 0 && a + b >= 2 * 127 + 14 - 126,
-            [Some([a, _]), None] | [None, Some([a, _])] => a > 0,
-            [None, None] => true,
-        }
+        pack::stay_normal(exponents)
     }
 
     // SAFETY: as the trait says.

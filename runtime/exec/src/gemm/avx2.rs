@@ -433,7 +433,14 @@ impl<T: Factored> Kernel<T> for Avx2 {
     }
 
     // SAFETY: as the trait says.
-    unsafe fn bring(&self, pieces: &mut Pieces<T>, rows: usize, to: *mut u8, pitch: usize) {
+    unsafe fn bring(
+        &self,
+        pieces: &mut Pieces<T>,
+        rows: usize,
+        to: *mut u8,
+        pitch: usize,
+        _: &mut NotFinite,
+    ) {
         // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
         unsafe {
             pieces.bring(rows, to.cast(), pitch, |from, to, count| {

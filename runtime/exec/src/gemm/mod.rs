@@ -18,6 +18,8 @@ mod amx;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod dot;
 mod lines;
 #[cfg(target_arch = "x86_64")]
 mod pack;
@@ -32,6 +34,7 @@ pub use self::{
     amx::Amx,
     avx2::{Avx2, Factored},
     avx512::Avx512,
+    dot::Dot,
     pack::{Element, PAIRS, SIDE, Truth, numbers},
     product::{Kernel, Stores, Sums, WIDE, product, scratch_bytes},
     store::{Stored, store},
@@ -51,7 +54,7 @@ pub enum Units {
     /// Fused multiply-adds of AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Fused multiply-adds of AVX-512, and of AVX2 for windows of f64.
+    /// Fused multiply-adds of AVX-512, of AVX2 for windows of f64, and of pairs of bf16 where there are instructions for them.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// As `Avx512`, and tiles of AMX for bf16.

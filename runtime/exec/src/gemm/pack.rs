@@ -193,33 +193,58 @@ pub enum Order {
 /// The elements are there, `to` has room for the blocks; the processor has the instructions.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut Range) {
+    let place = |block: usize, half: usize, row: usize| (2 * block * SIDE + half + row) * SIDE;
+    // SAFETY: the caller's word.
+    unsafe { packed::<2>(from, to, order, place, range) };
+}
+
+/// Packs at most `16 * H` lines of bf16: word `line` of row `pair` of `to` has two terms. Writes whole vectors and rows for 32
+/// terms, and adds magnitudes to the range.
+///
+/// # Safety
+/// As for [`pairs`].
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+pub unsafe fn rows_of_pairs<const H: usize>(from: Lines<bf16>, to: *mut u32, range: &mut Range) {
+    let place = |block: usize, half: usize, row: usize| (block * SIDE + row) * H * SIDE + half;
+    // SAFETY: the caller's word.
+    unsafe { packed::<H>(from, to, Order::Pairs, place, range) };
+}
+
+/// Packs squares of pairs; `place` gives the word at which a row of a square begins, by the number of 32 terms, the first
+/// line and the row.
+///
+/// # Safety
+/// As for [`pairs`].
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+unsafe fn packed<const H: usize>(
+    from: Lines<bf16>,
+    to: *mut u32,
+    order: Order,
+    place: impl Fn(usize, usize, usize) -> usize,
+    range: &mut Range,
+) {
     // SAFETY: the arrays have a vector's size.
     let mut found =
         (range.lanes.each_ref()).map(|lanes| unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) });
-    for (number, begin) in (0..from.terms).step_by(PAIRS).enumerate() {
+    for (block, begin) in (0..from.terms).step_by(PAIRS).enumerate() {
         let own = from.terms(begin, PAIRS);
-        let to = to.wrapping_add(number * 2 * SIDE * SIDE);
-        let mut store = |row: usize, words: __m512i| {
-            let magnitude = _mm512_and_si512(words, _mm512_set1_epi16(0x7fff));
-            let negative = _mm512_sub_epi16(_mm512_setzero_si512(), magnitude);
-            found = [
-                _mm512_max_epu16(found[0], magnitude),
-                _mm512_max_epu16(found[1], negative),
-            ];
+        let mut store = |half: usize, row: usize, words: __m512i| {
+            found = widened(found, words);
             // SAFETY: the caller's word.
-            unsafe { _mm512_storeu_si512(to.wrapping_add(row * SIDE).cast(), words) };
+            unsafe { _mm512_storeu_si512(to.wrapping_add(place(block, half, row)).cast(), words) };
         };
-        if from.strides[0] == 1 && order == Order::Pairs {
+        if from.strides[0] == 1 && order == Order::Pairs && H == 2 {
             // A line of the cache at a time: where the next term is a power of two away, few of them stay in the first cache.
             for pair in 0..SIDE {
                 // SAFETY: the caller's word.
                 let [low, high] = unsafe { interleaved(own.terms(2 * pair, 2)) };
-                store(pair, low);
-                store(SIDE + pair, high);
+                store(0, pair, low);
+                store(SIDE, pair, high);
             }
             continue;
         }
-        for half in [0, SIDE] {
+        for half in (0..H * SIDE).step_by(SIDE) {
             // SAFETY: the caller's word.
             let (square, found) = unsafe { square(own.lines(half, SIDE)) };
             let square = match found == order {
@@ -227,12 +252,59 @@ pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut R
                 false => transpose(square),
             };
             let rows = square.into_iter().enumerate();
-            rows.for_each(|(row, words)| store(half + row, words));
+            rows.for_each(|(row, words)| store(half, row, words));
         }
     }
     for (lanes, found) in range.lanes.iter_mut().zip(found) {
         // SAFETY: as above.
         unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), found) };
+    }
+}
+
+/// The range with the magnitudes of 32 more numbers.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn widened(range: [__m512i; 2], numbers: __m512i) -> [__m512i; 2] {
+    let magnitude = _mm512_and_si512(numbers, _mm512_set1_epi16(0x7fff));
+    let negative = _mm512_sub_epi16(_mm512_setzero_si512(), magnitude);
+    [
+        _mm512_max_epu16(range[0], magnitude),
+        _mm512_max_epu16(range[1], negative),
+    ]
+}
+
+/// Copies bf16 that are neighbours, and adds their magnitudes to the range.
+///
+/// # Safety
+/// The elements and the room are there; the processor has the instructions.
+#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+pub unsafe fn ranged(from: *const bf16, to: *mut bf16, count: usize, range: &mut Range) {
+    // SAFETY: the arrays have a vector's size.
+    let mut found =
+        (range.lanes.each_ref()).map(|lanes| unsafe { _mm512_loadu_si512(lanes.as_ptr().cast()) });
+    for at in (0..count).step_by(PAIRS) {
+        let mask = ((1u64 << (count - at).min(PAIRS)) - 1) as u32;
+        // SAFETY: the caller's word.
+        unsafe {
+            let numbers = _mm512_maskz_loadu_epi16(mask, from.wrapping_add(at).cast());
+            found = widened(found, numbers);
+            _mm512_mask_storeu_epi16(to.wrapping_add(at).cast(), mask, numbers);
+        }
+    }
+    for (lanes, found) in range.lanes.iter_mut().zip(found) {
+        // SAFETY: as above.
+        unsafe { _mm512_storeu_si512(lanes.as_mut_ptr().cast(), found) };
+    }
+}
+
+/// True where every product and every sum of factors with these biased exponents is 0 or normal: neither factor is
+/// subnormal, and their unit, 2^(e+f-14), is a normal number.
+pub fn stay_normal(exponents: [Option<[u32; 2]>; 2]) -> bool {
+    match exponents {
+        // The least exponents e and f, biased by 127: e + f - 14 >= -126.
+        [Some([a, _]), Some([b, _])] => a > 0 && b > 0 && a + b >= 2 * 127 + 14 - 126,
+        [Some([a, _]), None] | [None, Some([a, _])] => a > 0,
+        [None, None] => true,
     }
 }
 

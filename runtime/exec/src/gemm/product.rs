@@ -29,6 +29,9 @@ pub trait Kernel<T: Copy> {
     const PANELS: usize;
     /// Terms of a block at most.
     const TERMS: usize;
+    /// Terms that are packed of a panel of the right factor before the next panel of a group, if columns are contiguous in
+    /// memory: so many rows of memory are read side by side, each sequentially. Panels are packed from any multiple.
+    const RUN: usize = 32;
     /// A summary of elements that were packed.
     type Seen: Default;
 
@@ -80,11 +83,19 @@ pub trait Kernel<T: Copy> {
         false
     }
 
-    /// Copies rows of pieces as numbers, `pitch` of them apart.
+    /// Copies rows of pieces, `pitch` sums' widths apart.
     ///
     /// # Safety
     /// The elements are there and neighbours, and `to` has room for them.
-    unsafe fn bring(&self, _pieces: &mut Pieces<T>, _rows: usize, _to: *mut u8, _pitch: usize) {}
+    unsafe fn bring(
+        &self,
+        _pieces: &mut Pieces<T>,
+        _rows: usize,
+        _to: *mut u8,
+        _pitch: usize,
+        _seen: &mut Self::Seen,
+    ) {
+    }
 
     /// Multiplies rows that are read in place or were copied by a panel of columns, likewise. `size` gives the number of rows, that of
     /// columns and the distance of terms.
@@ -116,10 +127,6 @@ pub trait Stores<N, O> {
 const BLOCKS: usize = 2;
 /// Panels of the right factor that are packed at a time.
 const GROUP: usize = 16;
-/// The number of terms packed of one panel before the next panel of the group, if columns are contiguous in memory.
-/// Reads then advance through this many rows at a time, each sequentially.
-const RUN: usize = 8;
-
 /// The bytes of scratch memory for a product with this many rows, columns and terms.
 pub fn scratch_bytes<T: Copy, K: Kernel<T>>(sizes: [usize; 3]) -> usize {
     let bytes = [false, true].map(|in_place| {
@@ -197,7 +204,7 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
             let own = right.lines(column, GROUP * K::WIDE);
             let [columns, _] = own.size();
             let run = match own.line_stride() {
-                Some(1) => RUN,
+                Some(1) => K::RUN,
                 _ => own.run(most),
             };
             for begin in (0..terms).step_by(run) {
@@ -270,7 +277,9 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                                 let room = scratch.wrapping_add(number * room);
                                 let bytes = K::panel_bytes(count)[0];
                                 let pitch = bytes / size_of::<K::Sum>() / K::TALL;
-                                kernel.bring(own, starts.len(), room, pitch);
+                                let row = begin + number * K::TALL;
+                                let seen = &mut seen[0][row / GRAIN];
+                                kernel.bring(own, starts.len(), room, pitch, seen);
                             }
                         };
                     }
