@@ -3,10 +3,10 @@
 //! The result is split into tiles by its extents and the number of workers. Each tile is one call on one worker, over
 //! all terms in a fixed order, so results are independent of the number of threads.
 //!
-//! On x86-64 processors with AVX2 or AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles if
-//! available and if the factors permit it, a decision made for blocks of rows and columns that tiles never split. A
-//! library computes a tile on other processors, and of matrices of f64 where there is AVX-512. 16-bit elements are then
-//! widened piece by piece into a worker's scratch memory, and sums are rounded once.
+//! On x86-64 processors with AVX2 or AVX-512, our own micro-kernels compute a tile (`gemm`). bf16 uses AMX tiles, or
+//! pairs on AMD's AVX-512, if available and if the factors permit it, a decision made for blocks of rows and columns
+//! that tiles never split. A library computes a tile on other processors, and of matrices of f64 where there is
+//! AVX-512. 16-bit elements are then widened piece by piece into a worker's scratch memory, and sums are rounded once.
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
@@ -26,7 +26,7 @@ use crate::tensor::{Axis, strides};
 const PACKING: usize = 128;
 /// The number of multiplications from which on sleeping workers are woken at once: some tens of microseconds of work.
 const HEAVY: usize = 1 << 23;
-/// Features from which on they are the innermost terms of a convolution.
+/// Features from which on they are the innermost terms of a convolution, neighbours in memory or not.
 const FEW: usize = 8;
 /// Terms of 16 bits that are widened at a time.
 const TERMS: usize = 256;
@@ -205,7 +205,8 @@ struct Part {
 }
 
 /// Rows in another order: where the elements of an axis are some places apart, rows whose windows have elements at the
-/// same places of the kernel stand beside each other. `base` gives the distance of elements and of windows along a loop.
+/// same places of the kernel stand beside each other. `base` gives the distance of elements and of windows along a
+/// loop.
 fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<Part> {
     let (mut outer, mut inner) = (Vec::new(), Vec::new());
     for part in rows {
@@ -333,8 +334,8 @@ impl Product {
         // Along a broadcast axis of the result there is one element.
         let single = loops.iter_mut().zip(once).filter(|(_, once)| *once);
         single.for_each(|(own, _)| own.extent = own.extent.min(1));
-        // Features are the innermost terms, all of them read at one place of the kernel, unless they are few and apart: then
-        // places are.
+        // Features are the innermost terms, all of them read at one place of the kernel, unless they are few and apart:
+        // then places are.
         let ending = loops.split_off(rank);
         let few = ending.first().is_some_and(|own| own.extent < FEW);
         let mut terms: Vec<(usize, Loop)> = (rank..).zip(ending).collect();

@@ -575,6 +575,19 @@ fn windows_are_read_where_they_lie() {
         let wide = [1, 64, 3, 19, 5, 2, 3, 0];
         convolution(DType::F32, wide, [[1, 1, 1, 1], [8, 1, 1, 1]], orders);
     }
+    // One term, and few features between whose places there are others: no run.
+    let few = [1, 3, 5, 5, 4, 3, 3, 1];
+    for dtype in [DType::F32, DType::F64, DType::Bf16] {
+        convolution(dtype, few, [[1, 1, 1, 2]; 2], [first, first, first]);
+        convolution(dtype, few, [[1, 1, 1, 2]; 2], [last, filters, last]);
+        let one = [1, 1, 5, 5, 4, 1, 1, 0];
+        convolution(dtype, one, [[2, 0, 1, 1]; 2], [first, first, first]);
+    }
+    // A term for each piece, where windows of few features end beyond the borders: more pieces than a block of f32 has.
+    for dtype in [DType::F32, DType::Bf16] {
+        let wide = [1, 7, 9, 8, 5, 9, 9, 4];
+        convolution(dtype, wide, [[1, 4, 1, 1]; 2], [first, first, first]);
+    }
     // Places of the kernel as many as in the gradient of one, and more rows than a call takes.
     convolution(
         DType::F32,

@@ -36,7 +36,7 @@ const MAX_PARTS_OF_AXIS: i64 = 8;
 const MIN_COPIED: [i64; 2] = [4, 16];
 
 /// A convolution that stays whole: operands are read as they lie, the first one from a copy with channels innermost
-/// where that is faster. The result is stored as it is read, else with channels innermost.
+/// where that is faster. The result is stored as permutations read it, else by [`store_channels_inward`].
 pub fn called(ir: &mut Ir, op: Op) -> Parts {
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
@@ -73,8 +73,8 @@ fn copy_channels_inward(ir: &mut Ir, op: Op) -> Result<(), OpError> {
     Ok(())
 }
 
-/// Stores channels innermost: those of an operand that has them there, and many filters of few channels, which vectors of
-/// later kernels then read. A result that is returned or reshaped stays row-major, which its reader needs.
+/// Stores channels innermost: those of an operand that has them there, and many filters of few channels, which vectors
+/// of later kernels then read. A result that is returned or reshaped stays row-major, which its reader needs.
 fn store_channels_inward(ir: &mut Ir, op: Op) {
     let (x, result) = (ir.operand(op, 0), ir.result(op, 0));
     let Some(order) = ir.value_kind(x).as_tensor().map(|x| layout::order(ir, x)) else {
@@ -89,7 +89,10 @@ fn store_channels_inward(ir: &mut Ir, op: Op) {
     let [_, many] = MIN_COPIED;
     let order = match order.last() == Some(&channels) {
         true => order,
-        false if length(ir, x, channels) < many && length(ir, result, channels) >= many => {
+        false
+            if (1..many).contains(&length(ir, x, channels))
+                && length(ir, result, channels) >= many =>
+        {
             inward(&order, channels).into()
         }
         false => return,
@@ -308,8 +311,8 @@ fn unpermuted(ir: &Ir, x: Value) -> Option<(Value, Vec<i64>)> {
     (!layout::is_stated(ir, x)).then(|| (ir.operand(made, 0), order))
 }
 
-/// A kernel of one place without its axes of space, the ones from `front` on. Those of a permuted kernel are removed before
-/// the permutation, where its memory has them.
+/// A kernel of one place without its axes of space, the ones from `front` on. Those of a permuted kernel are removed
+/// before the permutation, where its memory has them.
 fn without_space(b: &mut Builder<'_>, kernel: Value, front: usize) -> Built {
     let shape = dims(b.ir, kernel)?;
     let lies = unpermuted(b.ir, kernel).filter(|(source, _)| {

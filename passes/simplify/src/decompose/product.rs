@@ -58,8 +58,8 @@ pub fn store_as_it_is_read(ir: &mut Ir, op: Op, inner: usize) {
     }
 }
 
-/// The storage order of the operand under which the result of a shape op is row-major, and the same memory. A result that
-/// only one shape op reads is followed to the last one.
+/// The storage order of the operand under which the result of a shape op is row-major, and the same memory. A result
+/// that only one shape op reads is followed to the last one.
 fn read(ir: &Ir, mut user: Op) -> Option<Order> {
     let places = |user: Op| {
         ir.def(user).filter(|def| permutes(def))?;

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::lines::{Factor, Lines, Piece, Pieces, Start, ZERO_TERMS};
+use super::lines::{Factor, Lines, Piece, Pieces, Start};
 use super::product::{Kernel, Panel, Stores, Sums};
 
 /// Rows of sums in registers.
@@ -400,7 +400,7 @@ impl<T: Factored> Kernel<T> for Avx2 {
     type Sum = T::Number;
     const TALL: usize = TALL;
     const WIDE: usize = 2 * T::Number::LANES;
-    const TERMS: usize = ZERO_TERMS;
+    const TERMS: usize = 256;
     const PANELS: usize = 8;
     type Seen = NotFinite;
 

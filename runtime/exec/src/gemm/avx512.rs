@@ -10,7 +10,7 @@ use super::store::{Stored, store};
 /// Rows of sums in registers.
 const ROWS: usize = 14;
 
-/// Fused multiply-adds of f32; 16-bit elements are widened during packing.
+/// Fused multiply-adds of f32; 16-bit elements are widened as they are packed or copied.
 #[derive(Clone, Copy, Debug)]
 pub struct Avx512(());
 
@@ -116,7 +116,8 @@ impl<T: Element> Kernel<T> for Avx512 {
         sums: Sums,
     ) {
         let left: *const [Piece<T>] = left;
-        // SAFETY: an element is an f32, or was copied as one; the caller's word; there is a kernel only where the processor has the instructions.
+        // SAFETY: an element is an f32, or was copied as one; the caller's word; there is a kernel only where the
+        // processor has the instructions.
         unsafe {
             let left = &*(left as *const [Piece<f32>]);
             by_rows(size, Left::Pieces(left), right.cast(), sums);

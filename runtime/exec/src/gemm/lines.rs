@@ -1,9 +1,8 @@
 //! The factors of a product in memory: rows of the left one or columns of the right one, and the terms of each.
 //!
 //! A convolution's left factor is read through windows: its rows are windows of a tensor, so the elements of a row have
-//! no constant stride. Long runs of equally distant terms are read in place, through the address of each row. Other
-//! windows are gathered before packing, one block of lines by terms at a time, into memory that stays in the first-level
-//! cache.
+//! no constant stride. Runs of equally distant terms are read in place, through the address of each row. Other windows
+//! are gathered before packing, one block of lines by terms at a time, into memory that stays in the first-level cache.
 
 /// A factor whose lines and terms have one stride each.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +114,7 @@ pub struct Piece<T> {
     pub terms: usize,
 }
 
-/// Room for the pieces of at most [`PIECE`] rows and [`ZERO_TERMS`] terms.
+/// Room for the pieces of at most [`PIECE`] rows, one for each term at most.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Pieces<T> {
@@ -128,17 +127,17 @@ pub struct Pieces<T> {
 
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 impl<T> Pieces<T> {
-    /// The bytes that pieces of `tall` rows need.
-    pub const fn bytes(tall: usize) -> usize {
-        ZERO_TERMS * (size_of::<Piece<T>>() + tall * size_of::<*const T>())
+    /// The bytes that pieces of so many rows and terms need.
+    pub const fn bytes([tall, terms]: [usize; 2]) -> usize {
+        terms * (size_of::<Piece<T>>() + tall * size_of::<*const T>())
     }
 
     /// No pieces, in memory of [`Pieces::bytes`].
-    pub fn new(room: *mut u8, tall: usize) -> Pieces<T> {
+    pub fn new(room: *mut u8, [tall, terms]: [usize; 2]) -> Pieces<T> {
         let pieces = room.cast::<Piece<T>>();
         Pieces {
             pieces,
-            rows: pieces.wrapping_add(ZERO_TERMS).cast(),
+            rows: pieces.wrapping_add(terms).cast(),
             tall,
             count: 0,
         }
@@ -153,8 +152,8 @@ impl<T> Pieces<T> {
         unsafe { std::slice::from_raw_parts(self.pieces, self.count) }
     }
 
-    /// Copies the terms of all pieces to `room` by `copy`, from an address to one so many elements on. The terms of a row
-    /// follow each other there, and rows are `pitch` numbers apart.
+    /// Copies the terms of all pieces to `room` by `copy`, from an address to one so many elements on. The terms of a
+    /// row follow each other there, and rows are `pitch` numbers apart.
     ///
     /// # Safety
     /// The pieces were written, of so many rows.
@@ -213,10 +212,10 @@ impl<T> Pieces<T> {
     }
 }
 
-/// As many zeros as a piece has terms at most, for windows beyond the ends of an axis.
-static ZEROS: [u64; ZERO_TERMS] = [0; ZERO_TERMS];
-/// The most terms of a piece.
-pub const ZERO_TERMS: usize = 256;
+/// Zeros in place of the terms of a piece, for windows beyond the ends of an axis.
+static ZEROS: [u64; ZERO_BYTES / size_of::<u64>()] = [0; ZERO_BYTES / size_of::<u64>()];
+/// The bytes of a piece's terms at most.
+pub const ZERO_BYTES: usize = 2048;
 
 /// Digits of lines or of terms at most: those along axes of windows, in two parts each, and one more.
 const DIGITS: usize = 2 * DIMS + 1;
@@ -298,8 +297,8 @@ impl<T: Copy + Default> Windows<'_, T> {
             })
     }
 
-    /// Terms that follow each other in memory along two digits: of the last one, at every step of the one before it, which
-    /// moves windows by as many elements. `None` if they do not.
+    /// Terms that follow each other in memory along two digits: of the last one, at every step of the one before it,
+    /// which moves windows by as many elements. `None` if they do not.
     fn chunk(&self) -> Option<usize> {
         let [.., outer, inner] = self.view.terms.as_slice() else {
             return None;
@@ -313,10 +312,7 @@ impl<T: Copy + Default> Windows<'_, T> {
     /// The terms that have a run in each line, from the counter's on, `rest` at most.
     fn stretch(&self, counter: &Counter, rest: usize) -> Stretch {
         let Some(inner) = self.view.terms.len().checked_sub(1) else {
-            return Stretch {
-                steps: 1,
-                ..Stretch::default()
-            };
+            return Stretch::single(0);
         };
         if let Some(unit) = self.chunk()
             && counter.at[inner] == 0
@@ -341,11 +337,7 @@ impl<T: Copy + Default> Windows<'_, T> {
                 step,
                 moves: own.moves,
             },
-            None => Stretch {
-                digit: inner,
-                steps: 1,
-                ..Stretch::default()
-            },
+            None => Stretch::single(inner),
         }
     }
 
@@ -364,7 +356,8 @@ impl<T: Copy + Default> Windows<'_, T> {
         }
     }
 
-    /// A step of the digit, in elements along each axis of windows and in memory; `None` if it varies, between elements.
+    /// A step of the digit, in elements along each axis of windows and in memory; `None` if it varies, between
+    /// elements.
     fn even(&self, digit: &Digit) -> Option<At> {
         let mut at = At {
             offset: digit.offset,
@@ -507,8 +500,8 @@ impl<T: Copy + Default> Windows<'_, T> {
         while row < starts.len() {
             let start = &starts[row];
             let run = self.run(start, &term, of);
-            // Of evenly distant lines, all have the same terms if they are at the same places, if the first and the last one
-            // are inside of the axes, or if all lie between elements.
+            // Evenly distant lines have the same terms in three cases: they are at the same places, the first and the
+            // last one are inside of the axes, or all lie between elements.
             let even = start.even.min(starts.len() - row);
             let end = &starts[row + even - 1];
             let same = end.at.index == start.at.index
@@ -651,7 +644,7 @@ impl<T> Run<T> {
 }
 
 /// Terms that follow each other along one digit, or along it and the last one.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 struct Stretch {
     digit: usize,
     /// Steps of the digit.
@@ -661,6 +654,19 @@ struct Stretch {
     /// The distance of steps in memory.
     step: usize,
     moves: [i64; DIMS],
+}
+
+impl Stretch {
+    /// One term, of one digit.
+    fn single(digit: usize) -> Stretch {
+        Stretch {
+            digit,
+            steps: 1,
+            unit: 1,
+            step: 0,
+            moves: [0; DIMS],
+        }
+    }
 }
 
 /// The runs of a few rows.
@@ -718,7 +724,7 @@ impl<T> Runs<'_, T> {
     }
 }
 
-/// Zeros, as many as a piece has terms at most.
+/// Zeros in place of a piece's terms.
 fn zeros<T>() -> *const T {
     ZEROS.as_ptr().cast()
 }
@@ -858,7 +864,8 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// True where the lines that begin there share few sets of the first cache: 8 lines of 64 bytes each, 4 KiB apart.
+    /// True where the lines that begin there share few sets of the first cache. A set holds 8 lines of 64 bytes;
+    /// addresses 4 KiB apart share one, addresses 2 KiB apart two.
     pub fn collides(&self, starts: &[Start<T>]) -> bool {
         let [first, second, ..] = starts else {
             return false;
@@ -867,7 +874,7 @@ impl<T: Copy + Default> Factor<'_, T> {
         self.step() == 1 && apart > 0 && apart.is_multiple_of(2048)
     }
 
-    /// Writes the pieces of at most [`PIECE`] lines and [`ZERO_TERMS`] terms of a factor that can be read in place. Pieces
+    /// Writes the pieces of at most [`PIECE`] lines of a factor that can be read in place. Pieces
     /// that are 0 in all lines can be dropped.
     ///
     /// # Safety

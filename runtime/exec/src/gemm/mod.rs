@@ -54,7 +54,7 @@ pub enum Units {
     /// Fused multiply-adds of AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// Fused multiply-adds of AVX-512, of AVX2 for windows of f64, and of pairs of bf16 where there are instructions for them.
+    /// Fused multiply-adds of AVX-512, of AVX2 for windows of f64, and of pairs of bf16 on AMD's processors.
     #[cfg(target_arch = "x86_64")]
     Avx512,
     /// As `Avx512`, and tiles of AMX for bf16.

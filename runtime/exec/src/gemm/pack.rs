@@ -198,8 +198,8 @@ pub unsafe fn pairs(from: Lines<bf16>, to: *mut u32, order: Order, range: &mut R
     unsafe { packed::<2>(from, to, order, place, range) };
 }
 
-/// Packs at most `16 * H` lines of bf16: word `line` of row `pair` of `to` has two terms. Writes whole vectors and rows for 32
-/// terms, and adds magnitudes to the range.
+/// Packs at most `16 * H` lines of bf16: word `line` of row `pair` of `to` has two terms. Writes whole vectors and rows
+/// for 32 terms, and adds magnitudes to the range.
 ///
 /// # Safety
 /// As for [`pairs`].
@@ -210,8 +210,8 @@ pub unsafe fn rows_of_pairs<const H: usize>(from: Lines<bf16>, to: *mut u32, ran
     unsafe { packed::<H>(from, to, Order::Pairs, place, range) };
 }
 
-/// Packs squares of pairs; `place` gives the word at which a row of a square begins, by the number of 32 terms, the first
-/// line and the row.
+/// Packs squares of pairs; `place` gives the word at which a row of a square begins, by the number of 32 terms, the
+/// first line and the row.
 ///
 /// # Safety
 /// As for [`pairs`].
@@ -235,7 +235,8 @@ unsafe fn packed<const H: usize>(
             unsafe { _mm512_storeu_si512(to.wrapping_add(place(block, half, row)).cast(), words) };
         };
         if from.strides[0] == 1 && order == Order::Pairs && H == 2 {
-            // A line of the cache at a time: where the next term is a power of two away, few of them stay in the first cache.
+            // A line of the cache at a time: where the next term is a power of two away, few of them stay in the first
+            // cache.
             for pair in 0..SIDE {
                 // SAFETY: the caller's word.
                 let [low, high] = unsafe { interleaved(own.terms(2 * pair, 2)) };

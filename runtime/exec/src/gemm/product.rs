@@ -1,6 +1,6 @@
 //! Blocked products: panels of both factors are packed, and each panel of rows is multiplied by each panel of columns.
 
-use super::lines::{BLOCK, Factor, Lines, Piece, Pieces, Start};
+use super::lines::{BLOCK, Factor, Lines, Piece, Pieces, Start, ZERO_BYTES};
 use super::{GRAIN, MOST};
 
 /// Columns of a panel of the right factor and of the sums, in the kernels that share their panels with attention.
@@ -29,8 +29,8 @@ pub trait Kernel<T: Copy> {
     const PANELS: usize;
     /// Terms of a block at most.
     const TERMS: usize;
-    /// Terms that are packed of a panel of the right factor before the next panel of a group, if columns are contiguous in
-    /// memory: so many rows of memory are read side by side, each sequentially. Panels are packed from any multiple.
+    /// Terms that are packed of a panel of the right factor before the next panel of a group, if columns are contiguous
+    /// in memory: so many rows of memory are read side by side, each sequentially. Panels are packed from any multiple.
     const RUN: usize = 32;
     /// A summary of elements that were packed.
     type Seen: Default;
@@ -83,7 +83,7 @@ pub trait Kernel<T: Copy> {
         false
     }
 
-    /// Copies rows of pieces, `pitch` sums' widths apart.
+    /// Copies rows of pieces, `pitch` times the size of a sum apart.
     ///
     /// # Safety
     /// The elements are there and neighbours, and `to` has room for them.
@@ -97,8 +97,8 @@ pub trait Kernel<T: Copy> {
     ) {
     }
 
-    /// Multiplies rows that are read in place or were copied by a panel of columns, likewise. `size` gives the number of rows, that of
-    /// columns and the distance of terms.
+    /// Multiplies rows that are read in place or were copied by a panel of columns, likewise. `size` gives the number
+    /// of rows, that of columns and the distance of terms.
     ///
     /// # Safety
     /// The kernel reads in place. The elements are there, the panel was packed with as many terms, and the sums are
@@ -115,15 +115,15 @@ pub trait Kernel<T: Copy> {
 
 /// A micro-kernel whose sums are stored as elements of a type.
 pub trait Stores<N, O> {
-    /// Stores `size` rows and columns of sums, starting at row and column `first` of panels, rounded to nearest. `steps`
-    /// lead from row to row and from column to column of the result.
+    /// Stores `size` rows and columns of sums, starting at row and column `first` of panels, rounded to nearest.
+    /// `steps` lead from row to row and from column to column of the result.
     ///
     /// # Safety
     /// The sums and the elements are there.
     unsafe fn store(sums: *const N, first_and_size: [[usize; 2]; 2], to: *mut O, steps: [usize; 2]);
 }
 
-/// Blocks of terms that are packed at a time.
+/// Blocks of terms that are packed at a time, more of them where rows are read in place and columns are few.
 const BLOCKS: usize = 2;
 /// Panels of the right factor that are packed at a time.
 const GROUP: usize = 16;
@@ -144,8 +144,8 @@ fn most<T: Copy, K: Kernel<T>>(n: usize, in_place: bool) -> usize {
     }
 }
 
-/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block, and
-/// of the pieces of rows that are read in place.
+/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block,
+/// and of the pieces of rows that are read in place.
 fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3], in_place: bool) -> [usize; 5] {
     let most = most::<T, K>(n, in_place);
     let [left, right] = K::panel_bytes(k.min(most));
@@ -159,14 +159,20 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3], in_place: bool) -> [usize
     let [left, pieces] = match in_place {
         true => [
             K::panel_bytes(k.min(K::TERMS))[0],
-            Pieces::<T>::bytes(K::TALL),
+            Pieces::<T>::bytes([K::TALL, K::TERMS]),
         ]
         .map(|bytes| K::PANELS * bytes),
         false => [tall * left, 0],
     };
+    // Fewer columns leave room for more terms: the most that any number of columns needs, so that a part of a tile
+    // fits.
+    let right = match in_place {
+        true => BLOCKS * GROUP * K::panel_bytes(k.min(K::TERMS))[1],
+        false => wide.min(GROUP) * right,
+    };
     [
         left,
-        wide.min(GROUP) * right,
+        right,
         held * K::TALL * K::WIDE * size_of::<K::Sum>(),
         BLOCK[0] * BLOCK[1] * size_of::<T>(),
         pieces,
@@ -186,6 +192,8 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     mut store: impl FnMut([usize; 2], [usize; 2], *const K::Sum),
     other: impl FnMut([usize; 2], [usize; 2]),
 ) {
+    const { assert!(K::TERMS * size_of::<T>() <= ZERO_BYTES && K::PANELS <= MOST_PANELS) };
+    const { assert!(K::PANELS * K::TALL <= MOST_ROWS) };
     let ([m, k], [n, _]) = (left.size(), right.size());
     let (in_place, step) = (K::in_place(&left), left.step());
     let parts = parts::<T, K>([m, n, k], in_place);
@@ -266,10 +274,11 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     let mut found = [None; MOST_PANELS];
                     let panels = starts.chunks(K::TALL).zip(&mut found).enumerate();
                     for (number, (starts, found)) in panels.filter(|_| in_place) {
-                        let place = pieces.wrapping_add(number * Pieces::<T>::bytes(K::TALL));
-                        let own = found.insert(Pieces::new(place, K::TALL));
-                        // SAFETY: the caller's word; there is room for the pieces of a panel, and in its own memory for their
-                        // terms.
+                        let place =
+                            pieces.wrapping_add(number * Pieces::<T>::bytes([K::TALL, K::TERMS]));
+                        let own = found.insert(Pieces::new(place, [K::TALL, K::TERMS]));
+                        // SAFETY: the caller's word; there is room for the pieces of a panel, and in its own memory for
+                        // their terms.
                         unsafe {
                             left.pieces(starts, [outer + from, count], drop_zeros, own);
                             if K::copies(&left, starts) {
@@ -363,9 +372,38 @@ fn misfits<T: Copy, K: Kernel<T>>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::Amx;
+    use super::super::{Amx, Avx2, Avx512, Dot};
     use super::*;
-    use half::bf16;
+    use half::{bf16, f16};
+
+    /// A part of a tile needs no more scratch memory than the tile.
+    #[test]
+    fn parts_of_a_tile_fit_its_memory() {
+        fn check<T: Copy, K: Kernel<T>>() {
+            for k in [0, 1, 255, 256, 257, 1024, 1536, 4096, 20000] {
+                for n in (0..=1024).step_by(32).flat_map(|n| [n, n + 1]) {
+                    for m in [1, 63, 64, 2048] {
+                        let own = scratch_bytes::<T, K>([m, n, k]);
+                        for less in [1, 2, 31, 32, 33, 64, 65, 128, 320, 512] {
+                            let [rows, columns] = [m, n].map(|all| all.saturating_sub(less));
+                            for part in [[m, columns], [rows, n], [rows, columns]] {
+                                let part = [part[0], part[1], k];
+                                let needed = scratch_bytes::<T, K>(part);
+                                assert!(needed <= own, "{part:?} of {:?}", [m, n, k]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        check::<f32, Avx512>();
+        check::<f16, Avx512>();
+        check::<f32, Avx2>();
+        check::<f64, Avx2>();
+        check::<f16, Avx2>();
+        check::<bf16, Dot>();
+        check::<bf16, Amx>();
+    }
 
     /// The rectangles cover each misfitting block exactly once, and no other block, for any factors.
     #[test]

@@ -76,7 +76,7 @@ pub unsafe fn store<O: Stored>(
             let at = column / WIDE * WIDE * tall + (first + row) * WIDE + column % WIDE;
             let count = (SIDE - column % SIDE).min(end - column);
             let to = to.wrapping_add((column - begin) * across);
-            // SAFETY: the caller's word: panels are stored whole.
+            // SAFETY: the caller's word: panels have room for whole vectors; lanes that nobody computed are not stored.
             let from = unsafe { _mm512_loadu_ps(sums.wrapping_add(at)) };
             if count == SIDE && across == 1 {
                 // SAFETY: the caller's word.
