@@ -15,7 +15,9 @@ use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
 
 use crate::execute::Address;
-use crate::gemm::{self, BLOCK, Bound, DIMS, Digit, GRAIN, Lines, MOST, Units, View, Windows};
+use crate::gemm::{
+    self, BLOCK, Bound, DIGITS, DIMS, Digit, GRAIN, Lines, MOST, Units, View, Windows,
+};
 #[cfg(target_arch = "x86_64")]
 use crate::gemm::{Amx, Avx2, Avx512, Dot, Kernel, Stores};
 use crate::team::Effort;
@@ -164,6 +166,10 @@ impl Nest {
             bounds,
         };
         let factors = [view(0, &rows, bounds), view(1, &columns, Vec::new())];
+        let many = |view: &View| view.lines.len().max(view.terms.len()) > DIGITS;
+        if factors.iter().any(many) {
+            return None;
+        }
         // No place is too far to be counted.
         for (at, low) in first.iter().enumerate().take(windows.len()) {
             let all = factors[0].lines.iter().chain(&factors[0].terms);
@@ -267,6 +273,7 @@ fn in_chunks(mut terms: Vec<Part>, elements: usize) -> Vec<Part> {
     let (outer, last) = (
         Part {
             own: outer,
+            steps: features.steps.saturating_mul(chunk as i64),
             ..*features
         },
         terms.len() - 1,

@@ -583,6 +583,14 @@ fn windows_are_read_where_they_lie() {
         let one = [1, 1, 5, 5, 4, 1, 1, 0];
         convolution(dtype, one, [[2, 0, 1, 1]; 2], [first, first, first]);
     }
+    // Many places in chunks, inside of few features of the kernel.
+    let places: [i64; 4] = [1, 0, 1, 1];
+    convolution(
+        DType::F32,
+        [1, 4, 1, 140, 128, 1, 128, 0],
+        [places; 2],
+        [first, filters, first],
+    );
     // A term for each piece, where windows of few features end beyond the borders: more pieces than a block of f32 has.
     for dtype in [DType::F32, DType::Bf16] {
         let wide = [1, 7, 9, 8, 5, 9, 9, 4];
@@ -613,6 +621,41 @@ fn windows_are_read_where_they_lie() {
         [still; 2],
         [first, first, first],
     );
+}
+
+/// A sum that underflows has one sign, whether zeros follow it or were left out with those of its neighbours: row 64 stands
+/// beside others where one worker computes, and alone where two do.
+#[test]
+fn sums_that_underflow_have_one_sign() {
+    let sides = [
+        [(0, 1), (4, 2), (2, 1), (3, 65)],
+        [(1, 16), (4, 2), (5, 1), (6, 3)],
+        [(0, 1), (1, 16), (2, 1), (3, 65)],
+    ];
+    let orders: [&[u32]; 3] = [&[0, 2, 3, 1], &[2, 3, 1, 0], &[0, 2, 3, 1]];
+    let tensors: Tensors = [0, 1, 2].map(|which| {
+        let axes = sides[which].map(|(l, extent)| (l, extent, false));
+        factor(DType::F32, &axes, orders[which])
+    });
+    let window = |axis, place, low| Window {
+        axis,
+        place,
+        stride: 1,
+        low,
+        dilation: 1,
+        base_dilation: 1,
+    };
+    let windows = [window(2, 5, 0), window(3, 6, 1)];
+    let (mut left, mut right) = (vec![0.0; 65 * 2], vec![1.0; 3 * 2 * 16]);
+    left[64 * 2 + 1] = 1e-30;
+    right[(2 + 1) * 16..(2 + 2) * 16].fill(-1e-30);
+    for units in units() {
+        let runs = [1, 2].map(|workers| {
+            let found = run_windows(&tensors, &windows, [&left, &right], units, workers);
+            found.into_iter().map(f64::to_bits).collect::<Vec<u64>>()
+        });
+        assert_eq!(runs[0], runs[1], "{units:?}");
+    }
 }
 
 #[test]

@@ -655,6 +655,8 @@ unsafe fn multiply<N: Number, const R: usize, const STEP: usize>(
         for (r, own) in own.into_iter().enumerate() {
             for (half, x) in own.into_iter().enumerate() {
                 let to = sums.first.wrapping_add((2 * r + half) * N::LANES);
+                // A sum that underflowed to -0 is 0, as where zeros follow it.
+                let x = N::add(x, N::zero());
                 let x = if sums.add { N::add(N::load(to), x) } else { x };
                 N::store(to, x);
             }

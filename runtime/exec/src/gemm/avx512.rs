@@ -267,6 +267,8 @@ pub unsafe fn add<const R: usize, const C: usize>(own: &[[__m512; C]; R], sums: 
     for (r, own) in own.iter().enumerate() {
         for (part, &x) in own.iter().enumerate() {
             let to = sums.first.wrapping_add(r * WIDE + part * SIDE);
+            // A sum that underflowed to -0 is 0, as where zeros follow it.
+            let x = _mm512_add_ps(x, _mm512_setzero_ps());
             // SAFETY: the caller's word.
             unsafe {
                 let x = match sums.add {

@@ -105,6 +105,7 @@ const BESIDE: usize = 2;
 
 /// Terms that are equally far apart in memory, in each of a few rows.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 #[cfg_attr(not(target_arch = "x86_64"), allow(dead_code))]
 pub struct Piece<T> {
     /// The address of each row's first term.
@@ -218,7 +219,7 @@ static ZEROS: [u64; ZERO_BYTES / size_of::<u64>()] = [0; ZERO_BYTES / size_of::<
 pub const ZERO_BYTES: usize = 2048;
 
 /// Digits of lines or of terms at most: those along axes of windows, in two parts each, and one more.
-const DIGITS: usize = 2 * DIMS + 1;
+pub const DIGITS: usize = 2 * DIMS + 1;
 
 /// The digits of a number and where they lead to.
 struct Counter<'a> {

@@ -28,7 +28,7 @@ mod product;
 #[cfg(target_arch = "x86_64")]
 mod store;
 
-pub use self::lines::{BLOCK, Bound, DIMS, Digit, Factor, Lines, View, Windows};
+pub use self::lines::{BLOCK, Bound, DIGITS, DIMS, Digit, Factor, Lines, View, Windows};
 #[cfg(target_arch = "x86_64")]
 pub use self::{
     amx::Amx,
