@@ -658,6 +658,42 @@ fn sums_that_underflow_have_one_sign() {
     }
 }
 
+/// Loops that cannot be merged are as many as a counter has, or refused: rows are stored in one order and read in the other.
+#[test]
+fn more_loops_than_a_counter_has_are_refused() {
+    let is_some = |rows: u32| {
+        let [column, feature, place] = [rows, rows + 1, rows + 2];
+        let outer = (1..rows).map(|row| (row, 2, false));
+        let left = [(0, 5, false)].into_iter().chain(outer.clone());
+        let left: Vec<_> = left.chain([(feature, 3, false)]).collect();
+        let right = [(column, 2, false), (feature, 3, false), (place, 4, false)];
+        let result: Vec<_> = [(0, 2, false)]
+            .into_iter()
+            .chain(outer)
+            .chain([(column, 2, false)])
+            .collect();
+        let order: Vec<u32> = (0..left.len() as u32).rev().collect();
+        let sides = [
+            factor(DType::F32, &left, &order),
+            factor(DType::F32, &right, &[]),
+            factor(DType::F32, &result, &[]),
+        ];
+        let tensors = sides
+            .each_ref()
+            .map(|(factor, axes)| (factor, axes.as_slice()));
+        let window = Window {
+            axis: 0,
+            place,
+            stride: 1,
+            low: 0,
+            dilation: 1,
+            base_dilation: 1,
+        };
+        Product::new(tensors, &[window], 1).is_some()
+    };
+    assert_eq!([2, 9, 10, 20].map(is_some), [true, true, false, false]);
+}
+
 #[test]
 fn windows_beyond_all_numbers_are_refused() {
     let axes = [

@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 
 use half::{bf16, f16};
 
-use super::lines::{Factor, Lines, Piece, Pieces, Start};
+use super::lines::{Factor, Lines, Piece, Start};
 use super::product::{Kernel, Panel, Stores, Sums};
 
 /// Rows of sums in registers.
@@ -425,7 +425,7 @@ impl<T: Factored> Kernel<T> for Avx2 {
     }
 
     fn in_place(left: &Factor<'_, T>) -> bool {
-        left.in_place() && (T::NUMBER || left.step() == 1)
+        left.in_place(T::NUMBER)
     }
 
     fn copies(_: &Factor<'_, T>, _: &[Start<T>]) -> bool {
@@ -433,20 +433,9 @@ impl<T: Factored> Kernel<T> for Avx2 {
     }
 
     // SAFETY: as the trait says.
-    unsafe fn bring(
-        &self,
-        pieces: &mut Pieces<T>,
-        rows: usize,
-        to: *mut u8,
-        pitch: usize,
-        _: &mut NotFinite,
-    ) {
+    unsafe fn copy(&self, from: *const T, to: *mut T::Number, count: usize) {
         // SAFETY: the caller's word; there is a kernel only where the processor has the instructions.
-        unsafe {
-            pieces.bring(rows, to.cast(), pitch, |from, to, count| {
-                line(from, to, count);
-            });
-        }
+        unsafe { line(from, to, count) };
     }
 
     // SAFETY: as the trait says.

@@ -78,7 +78,7 @@ impl Kernel<bf16> for Dot {
     }
 
     fn in_place(left: &Factor<'_, bf16>) -> bool {
-        left.in_place() && left.step() == 1
+        left.in_place(false)
     }
 
     fn copies(_: &Factor<'_, bf16>, _: &[Start<bf16>]) -> bool {

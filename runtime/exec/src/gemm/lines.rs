@@ -845,11 +845,12 @@ impl<T: Copy + Default> Factor<'_, T> {
         }
     }
 
-    /// True where its lines can be read in place: terms are neighbours in memory, or several are equally far apart.
-    pub fn in_place(&self) -> bool {
+    /// True where its lines can be read in place: terms are neighbours in memory or, `at_any_step`, several are equally
+    /// far apart.
+    pub fn in_place(&self, at_any_step: bool) -> bool {
         match self {
             Factor::Strided(own) => own.strides[1] == 1,
-            Factor::Windows(own) => own.in_place(),
+            Factor::Windows(own) => own.in_place() && (at_any_step || self.step() == 1),
         }
     }
 

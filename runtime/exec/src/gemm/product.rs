@@ -83,18 +83,30 @@ pub trait Kernel<T: Copy> {
         false
     }
 
+    /// Copies elements that are neighbours as numbers.
+    ///
+    /// # Safety
+    /// The elements and the room are there.
+    unsafe fn copy(&self, _from: *const T, _to: *mut Self::Sum, _count: usize) {}
+
     /// Copies rows of pieces, `pitch` times the size of a sum apart.
     ///
     /// # Safety
     /// The elements are there and neighbours, and `to` has room for them.
     unsafe fn bring(
         &self,
-        _pieces: &mut Pieces<T>,
-        _rows: usize,
-        _to: *mut u8,
-        _pitch: usize,
+        pieces: &mut Pieces<T>,
+        rows: usize,
+        to: *mut u8,
+        pitch: usize,
         _seen: &mut Self::Seen,
     ) {
+        // SAFETY: the caller's word.
+        unsafe {
+            pieces.bring(rows, to.cast(), pitch, |from, to, count| {
+                self.copy(from, to, count);
+            });
+        }
     }
 
     /// Multiplies rows that are read in place or were copied by a panel of columns, likewise. `size` gives the number
@@ -144,8 +156,8 @@ fn most<T: Copy, K: Kernel<T>>(n: usize, in_place: bool) -> usize {
     }
 }
 
-/// The bytes of the left factor's panels, of a group of the right factor's panels, of the sums, of a gathered block,
-/// and of the pieces of rows that are read in place.
+/// The bytes of five parts: the left factor's panels, a group of the right factor's, the sums, a gathered block, and the
+/// pieces of rows that are read in place.
 fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3], in_place: bool) -> [usize; 5] {
     let most = most::<T, K>(n, in_place);
     let [left, right] = K::panel_bytes(k.min(most));
