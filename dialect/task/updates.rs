@@ -8,7 +8,7 @@
 //! The user says `alias`; `protect-updates` decides which of these results are `in_place`.
 
 use fuser_ir::attr::{AttrId, AttrKind};
-use fuser_ir::{Ir, Op, Sym};
+use fuser_ir::{Ir, Op, Sym, Value};
 
 use super::verify::{alias, signature};
 
@@ -31,16 +31,18 @@ pub fn is_in_place(ir: &Ir, program: Op, result: usize) -> bool {
     })
 }
 
-/// True if any result of any program of the module around `op` has the mark. A kernel, which programs may share, may
-/// then have one buffer under two names.
+/// True if any result of any program of the module around `op` has the mark and is computed. A kernel, which programs may
+/// share, may then have one buffer under two names. A result that is an argument itself is written by no kernel.
 pub fn any_in_place(ir: &Ir, op: Op) -> bool {
     let module = std::iter::successors(Some(op), |&op| ir.parent_op(op)).last();
     let programs = module.into_iter().flat_map(|module| ir.children(module));
     let mut programs = programs.filter(|&op| ir.is(op, &super::PROGRAM));
     programs.any(|program| {
         let yields = ir.body(program, 0).and_then(|body| ir.terminator(body));
-        let results = yields.map_or(0, |op| ir.operand_count(op));
-        (0..results).any(|result| is_in_place(ir, program, result))
+        let results: Vec<Value> = yields.map_or(Vec::new(), |op| ir.operands(op).collect());
+        let computed = |&(_, value): &(usize, &Value)| ir.def_op(*value).is_some();
+        let mut results = results.iter().enumerate().filter(computed);
+        results.any(|(result, _)| is_in_place(ir, program, result))
     })
 }
 

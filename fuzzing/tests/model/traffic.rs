@@ -268,15 +268,18 @@ fn elements(artifact: &Artifact, buffer: u32, extents: &[i64]) -> u64 {
     elements.evaluate_size(extents).unwrap() as u64
 }
 
-/// True if only the steps of one segment know a buffer.
+/// True if only the steps of one segment know a buffer, or a part of it.
 fn is_workspace(artifact: &Artifact, buffer: u32) -> bool {
-    let kind = artifact.buffers[buffer as usize].kind;
-    let users = artifact
-        .steps
-        .iter()
-        .filter(|s| s.buffers().contains(&buffer));
+    let whole = |buffer: u32| match artifact.buffers[buffer as usize].kind {
+        BufferKind::Part { of, .. } => of,
+        _ => buffer,
+    };
+    let buffer = whole(buffer);
+    let uses = |step: &&Step| step.buffers().into_iter().any(|b| whole(b) == buffer);
+    let users = artifact.steps.iter().filter(uses);
     let mut segments: Vec<u32> = users.map(Step::segment).collect();
     segments.dedup();
+    let kind = artifact.buffers[buffer as usize].kind;
     matches!(kind, BufferKind::Temp { .. }) && segments.len() == 1
 }
 

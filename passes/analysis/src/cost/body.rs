@@ -179,6 +179,8 @@ pub(super) struct Body {
     pub may_be_empty: Mask,
     /// Axes whose extent is not constant.
     pub named: Mask,
+    /// The first axis of equal extent, of each axis.
+    pub alike: Vec<usize>,
     /// The axes of `named` that are never longer than `extents` says.
     pub longest: Mask,
     /// True if roots whose windows compute what they read share no loop nest.
@@ -205,10 +207,13 @@ impl Body {
         let named = all(|length| length.is_none());
         let most = |&a: &AxisId| axes.extent(a).and_then(|e| bindings.most(e)).is_some();
         let longest = mask(axes.ids().filter(most)) & named;
+        let first = |a| axes.ids().position(|b| axes.extent(a) == axes.extent(b));
+        let alike = axes.ids().map(|a| first(a).unwrap_or_default());
         let extents = axes.ids().map(|a| axes.extent(a));
         let extents = extents.map(|e| e.map_or(bindings.nominal, |e| bindings.eval(e)));
         let mut body = Self {
             extents: extents.collect(),
+            alike: alike.collect(),
             may_be_empty,
             named,
             longest,

@@ -35,8 +35,8 @@ const CHEAP_LOADS: usize = 2;
 /// Capacity of uncuttable edges; no value has as many bytes.
 const MOST: u64 = 1 << 56;
 
-/// The shape of memory in a step: the length of each axis, with the axis if its extent is named, and the bytes of an
-/// element.
+/// The shape of memory in a step: the length of each axis, with the first axis of its extent if that is named, and the
+/// bytes of an element.
 type Shape = (Vec<(u64, Option<usize>)>, u64);
 
 /// The rule that selects the values to keep.
@@ -457,7 +457,7 @@ impl<'a> Step<'a> {
         let loops = self.order.iter().filter(|&&axis| inner >> axis & 1 == 1);
         let named = self.body.named & !self.draft.outer;
         let size = |&axis: &usize| {
-            let name = Some(axis).filter(|_| named >> axis & 1 == 1);
+            let name = (named >> axis & 1 == 1).then(|| self.body.alike[axis]);
             (self.tiles.size(self.body, axis), name)
         };
         loops.map(size).collect()

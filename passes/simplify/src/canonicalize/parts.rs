@@ -28,6 +28,13 @@ pub static KNOWN_START: Pattern = Pattern {
     benefit: 1,
     rewrite: known_start,
 };
+pub static WHOLE_AXES: Pattern = Pattern {
+    name: "whole-axes",
+    summary: "no start along an axis that is taken or written whole; an update of all axes is its result",
+    roots: &["fusion.dynamic_slice", "fusion.dynamic_update_slice"],
+    benefit: 2,
+    rewrite: whole_axes,
+};
 pub static SLICE_OF_CAT: Pattern = Pattern {
     name: "slice-of-cat",
     summary: "a slice within one part of a cat is a slice of that part, one of whole parts is these parts",
@@ -107,6 +114,44 @@ fn known_start(rw: &mut Rewriter<'_>, op: Op) -> bool {
         return false;
     };
     rw.replace(op, &[made]);
+    true
+}
+
+/// Starts lie within bounds, so the start along an axis as long as the part is 0.
+fn whole_axes(rw: &mut Rewriter<'_>, op: Op) -> bool {
+    let ir = rw.ir();
+    let updates = ir.is(op, &DYNAMIC_UPDATE_SLICE);
+    let result = ir.result(op, 0);
+    let part = if updates { ir.operand(op, 1) } else { result };
+    let dims = |value| ir.value_kind(value).as_tensor().map(|t| &t.dims);
+    let (Some(whole), Some(taken)) = (dims(ir.operand(op, 0)), dims(part)) else {
+        return false;
+    };
+    let is_whole = |axis: usize| whole[axis].extent == taken[axis].extent;
+    if updates && (0..whole.len()).all(is_whole) && ir.value_type(part) == ir.value_type(result) {
+        rw.replace(op, &[part]);
+        return true;
+    }
+    // An update along an axis keeps it from being broadcast.
+    let is_broadcast = |axis: usize| whole[axis].broadcast && taken[axis].broadcast;
+    let stays = |&axis: &i64| {
+        let axis = axis as usize;
+        !is_whole(axis) || updates && is_broadcast(axis)
+    };
+    let axes = ir.i64s_of(op, "dims").unwrap_or_default();
+    let first = ir.operand_count(op) - axes.len();
+    let kept = (0..axes.len()).filter(|&index| stays(&axes[index]));
+    let kept: Vec<usize> = kept.collect();
+    if kept.len() == axes.len() {
+        return false;
+    }
+    let operands = (0..first).chain(kept.iter().map(|&index| first + index));
+    let operands: Vec<Value> = operands.map(|index| ir.operand(op, index)).collect();
+    let axes: Vec<i64> = kept.into_iter().map(|index| axes[index]).collect();
+    let axes = rw.ir_mut().i64_array_attr(&axes);
+    rw.set_attr(op, "dims", axes);
+    rw.ir_mut().set_operands(op, &operands);
+    rw.touch(op);
     true
 }
 

@@ -28,6 +28,7 @@ pub static PATTERNS: &[&Pattern] = &[
     &STEP_OF_ONE,
     &lambdas::UNREAD_ACCUMULATOR,
     &parts::KNOWN_START,
+    &parts::WHOLE_AXES,
     &parts::SLICE_OF_CAT,
     &parts::CAT_OF_CAT,
     &known_indices::KNOWN_INDICES,
