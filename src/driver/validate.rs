@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use fuser_dialects::task::packed;
+use fuser_dialects::task::{calls, packed};
 use fuser_interp::{Axis, Data, ErrorKind, InterpError, Options, Tensor, compare, interpret};
 use fuser_ir::types::{DType, Dim, Extent, TypeKind};
 use fuser_ir::{Diagnostic, Ir, Op, TypeId};
@@ -87,6 +87,13 @@ impl Validator {
         pass: &str,
     ) -> Option<Diagnostic> {
         let name = symbol(ir, program);
+        let arguments = ir.body(program, 0).map_or(0, |body| ir.args(body).len());
+        let known = self.cases.get(&name)?;
+        if known.iter().any(|case| case.inputs.len() != arguments) && is_called(ir, program) {
+            // The programs that run it give it other values now: they are compared.
+            self.prepare(ir, program);
+            return None;
+        }
         let cases = self.cases.get(&name)?;
         let executed = Executed {
             program: text::exact(ir, program),
@@ -134,6 +141,12 @@ fn programs(ir: &Ir, op: Op) -> Vec<Op> {
         Some(program) => vec![program],
         None => ir.children(op).into_iter().filter(is_program).collect(),
     }
+}
+
+/// True if another program of the module runs this one.
+fn is_called(ir: &Ir, program: Op) -> bool {
+    let module = ir.parent_op(program);
+    module.is_some_and(|module| calls::is_run_as(ir, module, program, &calls::CALLEES))
 }
 
 /// The text of all that lies directly inside `root` and is no program.

@@ -1,5 +1,6 @@
 //! Findings of a run as text for people.
 
+use fuser_artifact::SegmentKind;
 use fuser_interp::compare::{Report, Status, Worst};
 use fuser_runtime::{CopyTime, GpuReport, LaunchReport, RunReport, SegmentReport};
 
@@ -248,12 +249,16 @@ fn kernel(segment: &SegmentReport, copy: Option<&CopyTime>) -> Vec<String> {
         ops.to_string(),
         sweeps.to_string(),
     ];
-    let moved = timed(
+    let mut moved = timed(
         segment.read_bytes,
         segment.write_bytes,
         segment.time_ms,
         copy,
     );
+    // The row of the loop has the time of its turns.
+    if *kind == SegmentKind::Turn {
+        moved[2] = "-".into();
+    }
     what.into_iter().chain(moved).collect()
 }
 

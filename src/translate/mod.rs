@@ -10,7 +10,7 @@ pub use args::{has, manual};
 
 use std::path::Path;
 
-use fuser_dialects::kernel::product::Product;
+use crate::compile::Launched;
 use fuser_ir::print::{self, PrintOptions};
 use fuser_ir::source::SourceMap;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op};
@@ -205,10 +205,10 @@ fn emit(
         }
         _ => {}
     }
-    let (lowered, products) = lower_if_needed(ir, module, options)?;
+    let (lowered, launched) = lower_if_needed(ir, module, options)?;
     let text = match config.emit {
         Emit::Program | Emit::Kernel => print::print(ir, module, &printing),
-        other => code(ir, module, &products, other, options)?,
+        other => code(ir, module, &launched, other, options)?,
     };
     Ok((text, lowered))
 }
@@ -219,16 +219,16 @@ fn lower_if_needed(
     ir: &mut Ir,
     module: Op,
     options: &CompileOptions,
-) -> Result<(Diagnostics, Vec<Product>), Diagnostics> {
+) -> Result<(Diagnostics, Launched), Diagnostics> {
     let has_kernels = ir
         .children(module)
         .iter()
         .any(|&op| ir.is(op, &fuser_dialects::kernel::FUNC));
     if has_kernels {
-        let products = compile::products(ir, module, options);
-        return Ok((Diagnostics::default(), products));
+        let launched = compile::launched(ir, module, options);
+        return Ok((Diagnostics::default(), launched));
     }
-    compile::lower(ir, module, options).map(|l| (l.diagnostics, l.products))
+    compile::lower(ir, module, options).map(|l| (l.diagnostics, l.launched))
 }
 
 #[cfg(feature = "codegen")]
@@ -257,7 +257,7 @@ fn no_plan(message: String) -> Diagnostics {
 fn code(
     ir: &Ir,
     module: Op,
-    products: &[Product],
+    launched: &Launched,
     emit: Emit,
     options: &CompileOptions,
 ) -> Result<String, Diagnostics> {
@@ -267,7 +267,7 @@ fn code(
     } else {
         Emission::Assembly
     };
-    compile::emit(ir, module, products, options, what)
+    compile::emit(ir, module, launched, options, what)
 }
 
 #[cfg(not(feature = "codegen"))]
@@ -276,7 +276,7 @@ fn artifact(_: &mut Ir, _: Op, _: &CompileOptions) -> Result<(String, Diagnostic
 }
 
 #[cfg(not(feature = "codegen"))]
-fn code(_: &Ir, _: Op, _: &[Product], _: Emit, _: &CompileOptions) -> Result<String, Diagnostics> {
+fn code(_: &Ir, _: Op, _: &Launched, _: Emit, _: &CompileOptions) -> Result<String, Diagnostics> {
     Err(without_code())
 }
 

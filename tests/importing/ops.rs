@@ -98,7 +98,7 @@ fn ptx(session: &Session, definition: &Definition) -> bool {
     };
     let lowered = compile::lower(&mut ir, module, &options);
     let lowered = lowered.unwrap_or_else(|found| panic!("{name}: {found:?}"));
-    let code = compile::emit(&ir, module, &lowered.products, &options, Emission::Assembly);
+    let code = compile::emit(&ir, module, &lowered.launched, &options, Emission::Assembly);
     let code = code.unwrap_or_else(|found| panic!("{name}: {found:?}"));
     code.contains(".entry")
 }

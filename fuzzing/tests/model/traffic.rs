@@ -8,7 +8,7 @@ use fuser_artifact::{Artifact, BufferKind, Factor, SizeExpr, Step};
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
-use fuser_ir::{Ir, Op, TypeKind, Value};
+use fuser_ir::{AttrKind, Ir, Op, TypeKind, Value};
 use fuser_pass::{Remark, RemarkValue};
 use fuser_passes::cost::{Bindings, Copies, Kind, Model, Objective, plan_ops};
 use fuser_passes::{FRONT, report};
@@ -102,8 +102,9 @@ fn told(artifact: &Artifact, extents: &[i64]) -> Segments {
 /// The bytes that each segment moves, or the reason why they cannot be determined.
 pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result<Segments, String> {
     let artifact = &lowered.artifact;
-    let mut launches = ir.walk(program).into_iter();
-    let mut launches = launches.by_ref().filter(|&op| ir.is(op, &kernel::LAUNCH));
+    let launches = ir.walk(program).into_iter();
+    let mut launches = launches.filter(|&op| ir.is(op, &kernel::LAUNCH));
+    let called: BTreeSet<Option<&str>> = launches.clone().map(|op| callee(ir, op)).collect();
     let mut list = Segments::new();
     for step in &artifact.steps {
         let name = artifact.segments[step.segment() as usize].name.clone();
@@ -112,7 +113,7 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
             // A product that is a kernel: it reads its factors once, and writes its result.
             Step::Launch {
                 kernel, buffers, ..
-            } if lowered.kernels.len() <= *kernel as usize => {
+            } if lowered.launched.funcs.len() <= *kernel as usize => {
                 bytes.launches += 1;
                 let size = |b: &u32| artifact.buffers[*b as usize].bytes();
                 let number = |b: &u32| size(b).evaluate_size(extents).unwrap() as u64;
@@ -133,6 +134,10 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 ..
             } => {
                 bytes.launches += 1;
+                let func = lowered.launched.funcs[*kernel as usize];
+                if !called.contains(&ir.symbol_name(func)) {
+                    return Err("a loop in a kernel".into());
+                }
                 let launch = launches.next().ok_or("a step has no launch")?;
                 let own: Vec<i64> = own.iter().map(|e| e.evaluate(extents).unwrap()).collect();
                 // A word for each place is no traffic.
@@ -140,7 +145,6 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
                 let buffers: Vec<u32> = buffers.iter().filter(|b| !counts(b)).copied().collect();
                 let length = |&b: &u32| elements(artifact, b, extents);
                 let lengths: Vec<u64> = buffers.iter().map(length).collect();
-                let func = lowered.kernels[*kernel as usize];
                 let tiles = tiles(ir, func, &own).ok_or("an allocation of unknown size")?;
                 bytes.resident = bytes.resident.max(tiles);
                 let touched = touched(ir, func, &lengths, &own)
@@ -261,6 +265,14 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
         }
     }
     Ok(list)
+}
+
+/// The kernel of a launch.
+fn callee(ir: &Ir, launch: Op) -> Option<&str> {
+    match ir.attr_of(launch, "callee") {
+        Some(AttrKind::SymbolRef(path)) => path.last().map(|&name| ir.str(name)),
+        _ => None,
+    }
 }
 
 fn elements(artifact: &Artifact, buffer: u32, extents: &[i64]) -> u64 {

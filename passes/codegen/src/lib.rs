@@ -32,5 +32,7 @@ pub mod target;
 pub use cache::Cache;
 pub use error::CodegenError;
 pub use load::Library;
-pub use lower::{Around, BufferBytes, Emission, Options, buffer_bytes, compile_kernels, emit};
+pub use lower::{
+    Around, BufferBytes, Emission, Kernels, Options, buffer_bytes, compile_kernels, emit, functions,
+};
 pub use target::Target;

@@ -4,16 +4,26 @@ use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_artifact::{Artifact, Step};
 use fuser_codegen::Cache;
 use fuser_codegen::lower::{self as codegen, Around, Emission, Multiprocessor, Options};
-use fuser_dialects::kernel::product::Product;
 use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, Place};
 
-use super::{CompileOptions, Compiled, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions};
+use super::{
+    CompileOptions, Compiled, Launched, Lowered, NO_PLAN, Target, UNKNOWN_TARGET, Versions,
+};
 
 /// Compiles `module` for the target of `options`: the versions of its program up to the one for the given extents.
 pub fn compile(ir: &Ir, module: Op, options: &CompileOptions) -> Result<Compiled, Diagnostics> {
     let shapes = options.shapes.iter();
     let given = shapes.map(|(name, &n)| (name.clone(), i64::try_from(n).unwrap_or(i64::MAX)));
     Versions::new(ir.clone(), module, options).chain(&given.collect())
+}
+
+impl Launched {
+    fn kernels(&self) -> codegen::Kernels<'_> {
+        codegen::Kernels {
+            funcs: &self.funcs,
+            products: &self.products,
+        }
+    }
 }
 
 /// The artifact of a lowered program, with the code of its kernels. `length` gives the lengths of named extents that
@@ -36,7 +46,7 @@ pub(super) fn generate(
     };
     let mut results = codegen::buffer_bytes(ir, module, |name| length(ir.str(name)));
     for (kernel, argument) in between_lines(&artifact) {
-        let kernel = lowered.kernels.get(kernel as usize);
+        let kernel = lowered.launched.funcs.get(kernel as usize);
         let symbol = kernel.and_then(|&kernel| ir.strings.lookup(ir.symbol_name(kernel)?));
         let bytes = symbol.and_then(|symbol| results.get_mut(&symbol)?.get_mut(argument));
         // Nothing is stored past the caches there.
@@ -44,15 +54,14 @@ pub(super) fn generate(
             *bytes = 0;
         }
     }
-    let products = &lowered.products;
+    let kernels = lowered.launched.kernels();
     let tell = |done, all| options.progress.tell("compiling kernels", done, all);
     let around = Around {
         cache,
         told: Some(&tell),
     };
-    let compile = |codegen| {
-        codegen::compile_kernels(ir, module, products, &target, codegen, &results, around)
-    };
+    let compile =
+        |codegen| codegen::compile_kernels(ir, kernels, &target, codegen, &results, around);
     artifact.kernels = compile(codegen)?;
     if options.any_address && options.target.abilities().block_threads {
         let others = compile(Options {
@@ -101,7 +110,7 @@ fn is_in_place(step: &Step) -> bool {
 pub fn emit(
     ir: &Ir,
     module: Op,
-    products: &[Product],
+    kernels: &Launched,
     options: &CompileOptions,
     what: Emission,
 ) -> Result<String, Diagnostics> {
@@ -110,7 +119,7 @@ pub fn emit(
         any_address: options.any_address,
         ..codegen_options(&options.target)
     };
-    codegen::emit(ir, module, products, &backend, codegen, what)
+    codegen::emit(ir, module, kernels.kernels(), &backend, codegen, what)
 }
 
 fn codegen_options(target: &Target) -> Options {

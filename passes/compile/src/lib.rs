@@ -17,6 +17,7 @@ mod product;
 mod routines;
 mod segments;
 pub mod size;
+mod turns;
 #[cfg(feature = "codegen")]
 mod versions;
 mod watch;
@@ -478,20 +479,20 @@ pub fn lower(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<Lowere
     for more in [protected, lowered] {
         diagnostics.items.extend(more.diagnostics.items);
     }
-    let kernels = kernels(ir, module);
-    let (artifact, products) = plan::plan_program(
+    let mut funcs = kernels(ir, module);
+    let (mut artifact, products) = plan::plan_program(
         ir,
         program,
-        &kernels,
+        &funcs,
         segments,
         placeholder(&options.target),
         options,
     )
     .map_err(|e| one(Diagnostic::error(&NO_PLAN, place_of(ir, e.op), e.message).help(e.help)))?;
+    turns::combine(ir, module, &mut artifact, &mut funcs, &options.target);
     Ok(Lowered {
         artifact,
-        kernels,
-        products,
+        launched: Launched { funcs, products },
         diagnostics,
         other_plans,
         drawn,
@@ -537,16 +538,28 @@ fn for_halves(
     Ok(options)
 }
 
-/// The products of a program that are kernels themselves, in a module of kernels; empty if planning fails.
-pub fn products(ir: &Ir, module: Op, options: &CompileOptions) -> Vec<Product> {
-    let Ok(program) = find_program(ir, module, options.program.as_deref()) else {
-        return Vec::new();
+/// The kernels that a program launches.
+#[derive(Clone, Debug, Default)]
+pub struct Launched {
+    /// Functions, in the order in which the plan numbers them.
+    pub funcs: Vec<Op>,
+    /// Products that are kernels of a GPU, which it numbers behind them.
+    pub products: Vec<Product>,
+}
+
+/// The kernels of a module of kernels; without products if planning fails.
+pub fn launched(ir: &Ir, module: Op, options: &CompileOptions) -> Launched {
+    let funcs = kernels(ir, module);
+    let planned = find_program(ir, module, options.program.as_deref()).map(|program| {
+        let segments = segments::describe_all(ir, program);
+        let target = placeholder(&options.target);
+        plan::plan_program(ir, program, &funcs, segments, target, options)
+    });
+    let products = match planned {
+        Ok(Ok((_, products))) => products,
+        _ => Vec::new(),
     };
-    let segments = segments::describe_all(ir, program);
-    let kernels = kernels(ir, module);
-    let target = placeholder(&options.target);
-    let planned = plan::plan_program(ir, program, &kernels, segments, target, options);
-    planned.map_or_else(|_| Vec::new(), |(_, products)| products)
+    Launched { funcs, products }
 }
 
 fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
@@ -559,10 +572,8 @@ fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
 pub struct Lowered {
     /// The plan.
     pub artifact: Artifact,
-    /// The kernel functions, in the order in which the plan numbers them.
-    pub kernels: Vec<Op>,
-    /// Products that are kernels of a GPU, which it numbers behind them.
-    pub products: Vec<Product>,
+    /// The kernels that it launches.
+    pub launched: Launched,
     /// Warnings.
     pub diagnostics: Diagnostics,
     /// Segments whose chosen plan could not be lowered, and what was done instead.

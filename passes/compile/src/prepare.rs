@@ -363,6 +363,6 @@ mod tests {
         let (mut other, other_module, _) = read(text, "g");
         assert!(lower(&mut other, other_module, &options("g")).is_err());
         let lowered = lower(&mut ir, module, &options("f")).unwrap();
-        assert_eq!(lowered.kernels.len(), 1);
+        assert_eq!(lowered.launched.funcs.len(), 1);
     }
 }

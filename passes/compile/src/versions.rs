@@ -295,7 +295,7 @@ impl Plan {
                 true => Vec::new(),
                 false => grids(
                     &lowered.artifact,
-                    lowered.kernels.len(),
+                    lowered.launched.funcs.len(),
                     &self.options.target,
                 ),
             };
@@ -387,11 +387,11 @@ impl Planned {
                 rounds.is_some_and(|_| rounds::literal(&self.ir, self.ir.operand(op, 1)).is_none())
             })
         };
-        !options.lengths.is_empty() && !self.lowered.kernels.iter().any(written_out)
+        !options.lengths.is_empty() && !self.lowered.launched.funcs.iter().any(written_out)
     }
     /// A kernel asks for more than a block may have, whatever the extents.
     fn too_large(&self, bound: &Bound, target: &Target) -> Diagnostic {
-        let kernel = self.lowered.kernels.get(bound.kernel as usize);
+        let kernel = self.lowered.launched.funcs.get(bound.kernel as usize);
         let name = kernel.and_then(|&kernel| self.ir.symbol_name(kernel));
         let message = format!(
             "a block of kernel '{}' asks for {} bytes of shared memory, {} has {} for one",

@@ -8,6 +8,7 @@
 //! - `lower`: turns sweeps into kernels.
 //! - `trial`: checks that a schedule can be lowered. It is all that `schedule` uses of `lower`.
 //! - `lower_calls`: turns calls of a GPU into kernels.
+//! - `turns`: makes one kernel of all turns of a loop.
 //! - `use_multiples`: exploits known multiples and ranges of extents.
 //! - `merge_kernels`: merges equal kernels.
 //! - `share_rows`: splits the rows of a block among groups of threads.
@@ -35,4 +36,5 @@ pub mod share_rows;
 pub mod spec;
 pub mod stride_grids;
 mod trial;
+pub mod turns;
 pub mod use_multiples;

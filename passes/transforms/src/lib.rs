@@ -15,12 +15,13 @@ pub use fuser_fusion::{
 };
 pub use fuser_lowering::{
     form, form_clusters, keep_in_registers, lower, lower_calls, merge_kernels, peel_rows,
-    place_barriers, protect_updates, schedule, share_rows, spec, stride_grids, use_multiples,
+    place_barriers, protect_updates, schedule, share_rows, spec, stride_grids, turns,
+    use_multiples,
 };
 pub use fuser_simplify::decompose::EXPLAIN_EARLIER;
 pub use fuser_simplify::{
-    canonicalize, cse, dce, decompose, inline_tasks, label_patterns, preseg, recognize_patterns,
-    split_complex, unpack_floats, update_in_place,
+    canonicalize, cse, dce, decompose, hoist, inline_tasks, label_patterns, preseg,
+    recognize_patterns, split_complex, unpack_floats, update_in_place,
 };
 
 use fuser_ir::diag::CodeDef;
@@ -32,6 +33,7 @@ pub static PASSES: &[&PassDef] = &[
     &canonicalize::CANONICALIZE,
     &cse::CSE,
     &dce::DCE,
+    &hoist::HOIST,
     // Simplify before grouping.
     &preseg::REMOVE_EMPTY,
     &preseg::CANCEL_SLICE_CAT,
@@ -95,7 +97,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a module of programs for several devices, before any other.
 macro_rules! devices {
     () => {
-        "task.program(dce,label-patterns,shard),partition"
+        "task.program(dce,label-patterns,shard),partition,hoist"
     };
 }
 

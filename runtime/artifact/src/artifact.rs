@@ -664,6 +664,8 @@ pub enum SegmentKind {
     /// A loop, a branch or a program of devices: programs that have segments of their own.
     #[serde(alias = "loop")]
     Control,
+    /// A part of a turn of a loop: the kernel of the loop computes it.
+    Turn,
     /// A communication of several devices.
     Collective,
 }
@@ -676,6 +678,7 @@ impl SegmentKind {
             SegmentKind::Copy => "copy",
             SegmentKind::Library => "library",
             SegmentKind::Control => "control",
+            SegmentKind::Turn => "turn",
             SegmentKind::Collective => "collective",
         }
     }

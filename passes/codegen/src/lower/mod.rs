@@ -1,6 +1,6 @@
 //! The kernel dialect to machine code and PTX.
 //!
-//! [`compile_kernels`] takes all kernels of a module through every stage: check, lower, verify, optimize, emit.
+//! [`compile_kernels`] takes the kernels of a plan through every stage: check, lower, verify, optimize, emit.
 //! [`emit`] stops at a given stage and returns text for people and tests. Every kernel is an LLVM module of its own.
 //!
 //! Reading order: `legal` (the accepted kernels), `func` (control flow, memory), `arith` (elementwise ops), `reduce`
@@ -140,23 +140,28 @@ pub enum Emission {
     Assembly,
 }
 
-/// Compiles every kernel directly in `module`, in program order, then `products`. Compilation uses all of the machine's
-/// threads, and the code does not depend on their number. Code found in `cache` is not compiled again. `buffers` gives
-/// the sizes of buffers.
+/// The kernels of a plan, in its order: functions, then products that are kernels themselves.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernels<'a> {
+    /// Functions of the module.
+    pub funcs: &'a [Op],
+    pub products: &'a [Product],
+}
+
+/// Compiles kernels, in order. Compilation uses all of the machine's threads, and the code does not depend on their
+/// number. Code found in `cache` is not compiled again. `buffers` gives the sizes of buffers.
 pub fn compile_kernels(
     ir: &Ir,
-    module: Op,
-    products: &[Product],
+    Kernels { funcs, products }: Kernels<'_>,
     target: &Target,
     options: Options,
     buffers: &BufferBytes,
     around: Around<'_>,
 ) -> Result<Vec<KernelCode>, Diagnostics> {
     let cache = around.cache;
-    let funcs = kernels(ir, module);
-    let names = names(ir, &funcs, products);
+    let names = names(ir, funcs, products);
     let symbols = symbols(&names);
-    check(ir, &funcs, target)?;
+    check(ir, funcs, target)?;
     let compile = |index: usize| {
         let symbol = symbols[index].as_str();
         let mut lines = true;
@@ -284,18 +289,17 @@ fn code(
     Ok((code, shared_bytes))
 }
 
-/// The kernels of `module` (or the single kernel that it is), and `products`, as text, one after the other.
+/// Kernels of `module` as text, one after the other.
 pub fn emit(
     ir: &Ir,
     module: Op,
-    products: &[Product],
+    Kernels { funcs, products }: Kernels<'_>,
     target: &Target,
     options: Options,
     what: Emission,
 ) -> Result<String, Diagnostics> {
-    let funcs = kernels(ir, module);
-    let symbols = symbols(&names(ir, &funcs, products));
-    check(ir, &funcs, target)?;
+    let symbols = symbols(&names(ir, funcs, products));
+    check(ir, funcs, target)?;
     let buffers = streaming::buffer_bytes(ir, module, |_| None);
     let written = |emit: &Emit<'_>, machine: &TargetMachine| match what {
         Emission::LlvmIr => Ok(emit.module.print_to_string().to_string()),
@@ -335,7 +339,8 @@ fn without_header(ptx: &str) -> &str {
     ptx.find(LAST).map_or(ptx, |at| &ptx[at + LAST.len()..])
 }
 
-fn kernels(ir: &Ir, module: Op) -> Vec<Op> {
+/// The functions of `module`, or the single one that it is.
+pub fn functions(ir: &Ir, module: Op) -> Vec<Op> {
     if ir.is(module, &kernel::FUNC) {
         return vec![module];
     }

@@ -9,7 +9,10 @@ fn findings(build: impl FnOnce(&mut Program), target: &Target) -> Vec<String> {
     match emit(
         &program.ir,
         program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         target,
         Options::default(),
         Emission::LlvmIr,

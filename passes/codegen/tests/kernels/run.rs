@@ -352,8 +352,10 @@ fn the_same_kernel_gives_the_same_object() {
     let target = Target::x86_64_v3();
     let once = compile_kernels(
         &program.ir,
-        program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -362,8 +364,10 @@ fn the_same_kernel_gives_the_same_object() {
     .unwrap();
     let again = compile_kernels(
         &program.ir,
-        program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -402,7 +406,10 @@ fn bf16_widens_from_loads_to_the_same_bits() {
     let text = emit(
         &program.ir,
         program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         &target,
         Options::default(),
         Emission::Assembly,
@@ -549,7 +556,10 @@ fn running_extremes_compare_nothing_on_their_way() {
         let text = emit(
             &program.ir,
             program.module,
-            &[],
+            Kernels {
+                funcs: &functions(&program.ir, program.module),
+                products: &[],
+            },
             &target,
             options,
             Emission::Assembly,

@@ -16,7 +16,10 @@ pub fn ptx(build: impl FnOnce(&mut Program) -> fuser_ir::Op, threads: i64, sm: &
     let text = emit(
         &program.ir,
         program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         &target,
         Options::default(),
         Emission::Assembly,
@@ -131,7 +134,10 @@ fn kernels_of_one_file_share_no_names() {
     let text = emit(
         &program.ir,
         program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         &target,
         options,
         Emission::Assembly,
@@ -162,8 +168,10 @@ fn every_elementwise_op_becomes_ptx() {
         }
         let kernels = compile_kernels(
             &program.ir,
-            program.module,
-            &[],
+            Kernels {
+                funcs: &functions(&program.ir, program.module),
+                products: &[],
+            },
             &target,
             Options::default(),
             &BufferBytes::default(),
@@ -204,8 +212,10 @@ fn every_elementwise_op_compiles_at_odd_widths() {
             }
             let kernels = compile_kernels(
                 &program.ir,
-                program.module,
-                &[],
+                Kernels {
+                    funcs: &functions(&program.ir, program.module),
+                    products: &[],
+                },
                 target,
                 Options {
                     optimize: k_even(turn),
@@ -225,7 +235,18 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                         .all(|kernel| matches!(kernel.code, Code::Object(_)))
                 );
                 let options = Options::default();
-                let text = emit(&program.ir, program.module, &[], target, options, ASM).unwrap();
+                let text = emit(
+                    &program.ir,
+                    program.module,
+                    Kernels {
+                        funcs: &functions(&program.ir, program.module),
+                        products: &[],
+                    },
+                    target,
+                    options,
+                    ASM,
+                )
+                .unwrap();
                 assert!(
                     !text.contains("@gotpcrel"),
                     "{} calls out:\n{text}",
@@ -245,7 +266,10 @@ fn assert_no_calls(program: &Program, target: &Target, name: &str) {
     let text = emit(
         &program.ir,
         program.module,
-        &[],
+        Kernels {
+            funcs: &functions(&program.ir, program.module),
+            products: &[],
+        },
         target,
         Options::default(),
         Emission::Assembly,

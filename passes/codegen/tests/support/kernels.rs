@@ -1,7 +1,9 @@
 //! Builds small kernels, compiles them for the host and runs them.
 #![allow(dead_code)]
 
-use fuser_codegen::{Around, BufferBytes, Library, Options, Target, compile_kernels};
+use fuser_codegen::{
+    Around, BufferBytes, Kernels, Library, Options, Target, compile_kernels, functions,
+};
 use fuser_dialects::kernel::build::{KernelBuilder, Loop, function};
 use fuser_dialects::{builtin, fusion, kernel};
 use fuser_ir::build::Builder;
@@ -90,8 +92,10 @@ impl Program {
         let (options, results) = (Options::default(), BufferBytes::default());
         let compiled = compile_kernels(
             &self.ir,
-            self.module,
-            &[],
+            Kernels {
+                funcs: &functions(&self.ir, self.module),
+                products: &[],
+            },
             target,
             options,
             &results,

@@ -1,8 +1,8 @@
 //! Loops and branches: the steps of the programs that they run, between the steps that decide what runs next.
 
-use fuser_artifact::{SizeExpr, Step};
+use fuser_artifact::{BufferKind, SizeExpr, Step};
 use fuser_dialects::kernel;
-use fuser_dialects::task::calls;
+use fuser_dialects::task::{self, calls};
 use fuser_ir::{Op, Value};
 use fuser_passes::cost::is_call;
 
@@ -28,7 +28,12 @@ impl Planner<'_> {
                 carried.push(from);
                 continue;
             }
-            let to = self.result_buffer(op, result, "carried")?;
+            let to = match self.is_handed_on(op, value, from) && !self.placed.contains_key(&result)
+            {
+                true => from,
+                false => self.result_buffer(op, result, "carried")?,
+            };
+            self.buffer_of.insert(result, to);
             let elements = self.artifact.buffers[to as usize].elements.clone();
             let segment = self.segment;
             if from != to {
@@ -76,6 +81,24 @@ impl Planner<'_> {
         (self.arguments, self.base, self.segment) = (outer, base, segment);
         self.times = times;
         Ok(())
+    }
+    /// True if nobody reads the memory of `value`, an operand of the loop `op`, but this loop: its turns may write there.
+    fn is_handed_on(&self, op: Op, value: Value, buffer: u32) -> bool {
+        let kind = self.artifact.buffers[buffer as usize].kind;
+        let made = self.ir.def_op(self.source(value)).is_some();
+        if !made || !matches!(kind, BufferKind::Temp { .. }) {
+            return false;
+        }
+        let shared = self.has_parts(buffer);
+        let all = self.buffer_of.iter().filter(|(_, own)| **own == buffer);
+        let users = all.flat_map(|(&value, _)| self.ir.users(value));
+        let mut others = users.filter(|&user| !self.ir.is(user, &task::YIELD));
+        !shared && others.next() == Some(op) && others.next().is_none()
+    }
+    /// True if another buffer is a part of this one.
+    fn has_parts(&self, whole: u32) -> bool {
+        let mut parts = self.artifact.buffers.iter().filter_map(|b| b.part());
+        parts.any(|(of, _)| of == whole)
     }
     /// Plans a branch: the steps of both programs, of which a run takes one. Each writes its results to the buffers of the
     /// branch.
