@@ -329,6 +329,7 @@ impl Run<'_> {
             order,
             timeline,
         };
+        machine.begin(self.plan);
         let mut cursor = Cursor::new(self.plan);
         let mut times = Times::new(self.plan.segments.len());
         let start = Instant::now();

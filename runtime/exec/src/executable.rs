@@ -42,6 +42,8 @@ pub struct Executable {
     scratch: Memory,
     /// None for a program that does not communicate.
     exchange: Option<Memory>,
+    /// None for a program that keeps no packed factor.
+    kept: Option<Memory>,
     /// The place among other devices; none before the first run with them.
     seat: Option<Seat>,
     /// More than one where the program runs with other devices only.
@@ -89,6 +91,7 @@ impl Executable {
         };
         Ok(Executable {
             exchange: plan.exchange_memory(heap)?,
+            kept: plan.kept_memory(heap)?,
             seat,
             devices,
             program,
@@ -256,7 +259,8 @@ impl Executable {
                 unsafe { copy(&self.workers, Address::of(from), to, bytes) }
             }
         }
-        let exchange = self.exchange.as_ref().unwrap_or(&self.scratch);
+        let [exchange, kept] = [&self.exchange, &self.kept];
+        let [exchange, kept] = [exchange, kept].map(|own| own.as_ref().unwrap_or(&self.scratch));
         let machine = Machine {
             workers: &self.workers,
             entries: self.program.version_number(binding.version).entries(),
@@ -265,10 +269,12 @@ impl Executable {
                 scratch: Address::of(self.scratch.address()),
                 scratch_stride: binding.plan.scratch_bytes,
                 exchange: Address::of(exchange.address()),
+                kept: Address::of(kept.address()),
             },
             order: Order::Parallel,
             timeline: None,
         };
+        machine.begin(&binding.plan);
         self.cursor.restart();
         let mut link = self.seat.as_mut().map(|seat| seat.link(engine));
         let mut at = 0;

@@ -50,6 +50,8 @@ pub(crate) struct Places<'a> {
     pub scratch_stride: usize,
     /// Memory for communications.
     pub exchange: Address,
+    /// Memory of factors that stay packed.
+    pub kept: Address,
 }
 
 /// The size below which one core finishes before another could start, and the size from which on waking a core pays. A
@@ -114,6 +116,16 @@ impl Cursor {
 }
 
 impl Machine<'_> {
+    /// Begins a run: nothing is packed yet.
+    pub fn begin(&self, plan: &RunPlan) {
+        for (_, step) in plan.steps.iter().filter(|_| plan.kept_bytes > 0) {
+            if let PlannedStep::Product { product, .. } = step {
+                // SAFETY: the memory is the plan's, and no step runs.
+                unsafe { product.forget(self.places.kept) }
+            }
+        }
+    }
+
     /// Runs step number `at` and returns the number of the next step. Only a communication can fail. Without a link it
     /// moves no data, so callers of a communicating program must pass one.
     pub fn step(
@@ -216,6 +228,7 @@ impl Machine<'_> {
             PlannedStep::Product { product, calls } => {
                 let addresses = product.buffers.map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
+                let kept = self.places.kept;
                 self.spread(
                     *calls,
                     product.effort(),
@@ -223,8 +236,8 @@ impl Machine<'_> {
                         let scratch = Address::of(scratch.at(worker * stride));
                         for call in begin..end {
                             // SAFETY: the plan has compared the loops with the buffers; calls write to disjoint parts of the result, and each
-                            // worker has scratch of its own.
-                            unsafe { product.call(call, addresses, scratch) }
+                            // worker has scratch of its own, each call kept memory of its own.
+                            unsafe { product.call(call, addresses, [scratch, kept]) }
                         }
                     },
                 );

@@ -61,6 +61,8 @@ pub(crate) struct Frame {
     scratch_stride: usize,
     /// None for a program that does not communicate.
     exchange: Option<Memory>,
+    /// None for a program that keeps no packed factor.
+    kept: Option<Memory>,
 }
 
 impl Frame {
@@ -109,17 +111,20 @@ impl Frame {
             scratch,
             scratch_stride,
             exchange: plan.exchange_memory(heap)?,
+            kept: plan.kept_memory(heap)?,
         })
     }
 
     /// The addresses that a machine works on.
     pub fn places(&self) -> Places<'_> {
-        let exchange = self.exchange.as_ref().unwrap_or(&self.scratch);
+        let [exchange, kept] =
+            [&self.exchange, &self.kept].map(|own| own.as_ref().unwrap_or(&self.scratch));
         Places {
             addresses: &self.addresses,
             scratch: Address::of(self.scratch.address().wrapping_add(self.mode.redzone())),
             scratch_stride: self.scratch_stride,
             exchange: Address::of(exchange.address()),
+            kept: Address::of(kept.address()),
         }
     }
 

@@ -10,6 +10,7 @@
 //!
 //! Sound by the plan, which has compared every extent and every size with its buffer.
 
+use fuser_artifact::limits::BUFFER_ALIGN;
 use fuser_artifact::{DType, Factor, Window};
 use half::slice::HalfFloatSliceExt;
 use half::{bf16, f16};
@@ -64,7 +65,24 @@ pub struct Product {
     /// Rows and columns of one call.
     tile: [usize; 2],
     units: Units,
+    /// The memory in which a factor stays packed from turn to turn of a loop.
+    kept: Option<Kept>,
 }
+
+/// Memory for packed factors that turns of a loop share.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kept {
+    /// The factors that do not change while the program runs.
+    fixed: [bool; 2],
+    /// The place of the first call's memory, and the distance to the next one's.
+    offset: usize,
+    stride: usize,
+}
+
+/// The most rows or columns that a factor is kept for: for more of them packing takes a small part of the time.
+const MOST_KEPT: usize = 256;
+/// The most bytes of all packed factors of a program.
+const MOST_KEPT_BYTES: usize = 64 << 20;
 
 /// A product whose left factor is read through windows: rows, columns and terms are several loops each. Rows and
 /// columns are in the storage order of the result.
@@ -391,6 +409,7 @@ impl Product {
             nest,
             tile: tile([rows.extent, columns.extent], count, workers),
             units: Units::detect(),
+            kept: None,
         })
     }
 
@@ -437,6 +456,70 @@ impl Product {
         }
     }
 
+    /// Reserves memory from `offset` on for the factors that are `fixed` while a program runs; returns its bytes, 0 where
+    /// none is kept.
+    pub fn keep(&mut self, fixed: [bool; 2], offset: usize) -> usize {
+        let [m, n, k] = [self.rows, self.columns, self.terms].map(|own| own.extent);
+        let own = [fixed[0] && n <= MOST_KEPT, fixed[1] && m <= MOST_KEPT];
+        let tile = [self.tile[0].min(m), self.tile[1].min(n)];
+        let sizes = [[tile[1], tile[0], k], [tile[0], tile[1], k]];
+        let bytes = sizes.into_iter().zip(own).filter(|(_, kept)| *kept);
+        let stride = bytes.map(|(sizes, _)| self.kept_bytes(sizes)).max();
+        let stride = stride.unwrap_or(0).next_multiple_of(BUFFER_ALIGN);
+        let calls = self.calls().and_then(|calls| usize::try_from(calls).ok());
+        let all = calls.and_then(|calls| calls.checked_mul(stride));
+        let room = MOST_KEPT_BYTES.saturating_sub(offset);
+        let all = all.filter(|&all| all <= room).unwrap_or(0);
+        self.kept = (all > 0).then_some(Kept {
+            fixed: own,
+            offset,
+            stride,
+        });
+        all
+    }
+
+    /// The bytes that keep the packed right factor of a product with this many rows, columns and terms.
+    #[cfg(target_arch = "x86_64")]
+    fn kept_bytes(&self, sizes: [usize; 3]) -> usize {
+        match (self.units, self.dtypes[0]) {
+            (Units::Library, _) => 0,
+            (_, DType::F64) if !self.has_own_f64() => 0,
+            (_, DType::F64) => gemm::kept_bytes::<f64, Avx2>(sizes),
+            (Units::Avx2, DType::Bf16 | DType::F16) => gemm::kept_bytes::<f16, Avx2>(sizes),
+            (Units::Avx2, _) => gemm::kept_bytes::<f32, Avx2>(sizes),
+            (Units::Amx, DType::Bf16) => gemm::kept_bytes::<bf16, Amx>(sizes),
+            (_, DType::Bf16) => {
+                let [pairs, numbers] = [
+                    gemm::kept_bytes::<bf16, Dot>(sizes),
+                    gemm::kept_bytes::<bf16, Avx512>(sizes),
+                ];
+                pairs.max(numbers)
+            }
+            _ => gemm::kept_bytes::<f32, Avx512>(sizes),
+        }
+    }
+
+    /// As above, without micro-kernels: nothing is packed.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn kept_bytes(&self, _sizes: [usize; 3]) -> usize {
+        0
+    }
+
+    /// Forgets the packed factors of the last run.
+    ///
+    /// # Safety
+    /// `kept` is the memory of all kept factors, which nobody uses now.
+    pub(crate) unsafe fn forget(&self, kept: Address) {
+        let calls = self.calls().and_then(|calls| usize::try_from(calls).ok());
+        if let (Some(own), Some(calls)) = (self.kept, calls) {
+            for call in 0..calls {
+                let word = kept.at(own.offset + call * own.stride).cast::<u64>();
+                // SAFETY: the caller's word; each call has `stride` bytes, aligned for vectors.
+                unsafe { word.write(0) };
+            }
+        }
+    }
+
     /// True where products of f64 are those of AVX2. With AVX-512 the library's vectors are wider, but it reads no
     /// windows.
     #[cfg(target_arch = "x86_64")]
@@ -479,8 +562,14 @@ impl Product {
     ///
     /// # Safety
     /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
-    /// has [`Product::scratch_bytes`] bytes, and nobody else uses it.
-    pub(crate) unsafe fn call(&self, call: i64, addresses: [Address; 3], scratch: Address) {
+    /// has [`Product::scratch_bytes`] bytes, and nobody else uses it. `kept` is the memory of all kept factors, whose
+    /// words [`Product::forget`] has cleared in this run.
+    pub(crate) unsafe fn call(
+        &self,
+        call: i64,
+        addresses: [Address; 3],
+        [scratch, kept]: [Address; 2],
+    ) {
         let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile);
         let mut rest = usize::try_from(call).unwrap_or(0);
         let column = rest % wide.max(1) * columns;
@@ -509,27 +598,35 @@ impl Product {
         let (a, b, c) = (place(0), place(1), place(2));
         #[cfg(target_arch = "x86_64")]
         {
-            let (units, scratch) = (self.units, scratch.at(0));
+            let own = |of: Kept| {
+                let at = of.offset + usize::try_from(call).unwrap_or(0) * of.stride;
+                (kept.at(at), of.fixed)
+            };
+            let units = self.units;
+            let room = Room {
+                scratch: scratch.at(0),
+                kept: self.kept.map(own),
+            };
             // SAFETY: the caller's word.
             let done = unsafe {
                 match self.dtypes {
                     [DType::F64, _] if !self.has_own_f64() => false,
                     [DType::F64, _] => {
-                        matrix.avx2::<f64, f64>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.avx2::<f64, f64>(units, [a.cast(), b.cast()], c.cast(), room)
                     }
                     [DType::Bf16, DType::F32] => {
-                        matrix.bf16::<f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.bf16::<f32>(units, [a.cast(), b.cast()], c.cast(), room)
                     }
                     [DType::Bf16, _] => {
-                        matrix.bf16::<bf16>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.bf16::<bf16>(units, [a.cast(), b.cast()], c.cast(), room)
                     }
                     [DType::F16, DType::F32] => {
-                        matrix.own::<f16, f32>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.own::<f16, f32>(units, [a.cast(), b.cast()], c.cast(), room)
                     }
                     [DType::F16, _] => {
-                        matrix.own::<f16, f16>(units, [a.cast(), b.cast()], c.cast(), scratch)
+                        matrix.own::<f16, f16>(units, [a.cast(), b.cast()], c.cast(), room)
                     }
-                    _ => matrix.own::<f32, f32>(units, [a.cast(), b.cast()], c.cast(), scratch),
+                    _ => matrix.own::<f32, f32>(units, [a.cast(), b.cast()], c.cast(), room),
                 }
             };
             if done {
@@ -641,6 +738,14 @@ struct Sides<'a, T, O> {
     lines: [Spread<'a>; 2],
 }
 
+/// The memory of a call: scratch memory, and where a factor stays packed, with the factors that do not change.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Room {
+    scratch: *mut u8,
+    kept: Option<(*mut u8, [bool; 2])>,
+}
+
 /// Lines of a result from a line on.
 #[derive(Clone, Copy, Debug)]
 enum Spread<'a> {
@@ -718,18 +823,21 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
         }
     }
 
-    /// The transposed product, if rows of the result are stored as columns. Windows that the kernel reads in place stay
+    /// The transposed product and true, if rows of the result are stored as columns. Windows that the kernel reads in place stay
     /// on the left: gathering them takes longer than storing sums apart.
-    fn turned<K: Kernel<T>>(self) -> Self {
+    fn turned<K: Kernel<T>>(self) -> (Self, bool) {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);
         let stays = matches!(a, gemm::Factor::Windows(_)) && K::in_place(&a);
         match (rows.stride(), columns.stride()) {
-            (1, across) if across != 1 && !stays => Sides {
-                factors: [b, a],
-                lines: [columns, rows],
-                ..self
-            },
-            _ => self,
+            (1, across) if across != 1 && !stays => {
+                let turned = Sides {
+                    factors: [b, a],
+                    lines: [columns, rows],
+                    ..self
+                };
+                (turned, true)
+            }
+            _ => (self, false),
         }
     }
 
@@ -767,10 +875,16 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
     unsafe fn run<K: Kernel<T> + Stores<K::Sum, O>>(
         self,
         kernel: &K,
-        scratch: *mut u8,
+        room: Room,
         mut other: impl FnMut(Sides<'a, T, O>),
     ) {
-        let sides = self.turned::<K>();
+        let (sides, turned) = self.turned::<K>();
+        // The right factor is the one that is packed.
+        let kept = room.kept.filter(|(_, fixed)| fixed[usize::from(!turned)]);
+        let room = [
+            room.scratch,
+            kept.map_or(std::ptr::null_mut(), |kept| kept.0),
+        ];
         let store = |first, size, sums| {
             // SAFETY: the caller's word.
             unsafe { sides.store::<_, K>(sums, first, size) };
@@ -785,7 +899,7 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
             });
         };
         // SAFETY: the caller's word.
-        unsafe { gemm::product(kernel, sides.factors, scratch, store, other) };
+        unsafe { gemm::product(kernel, sides.factors, room, store, other) };
     }
 }
 
@@ -801,7 +915,7 @@ impl Matrix<'_> {
         units: Units,
         factors: [*const bf16; 2],
         c: *mut O,
-        scratch: *mut u8,
+        room: Room,
     ) -> bool
     where
         Amx: Stores<f32, O>,
@@ -816,17 +930,18 @@ impl Matrix<'_> {
         };
         let Some(avx512) = Avx512::detect() else {
             // SAFETY: the caller's word.
-            return unsafe { self.own(units, factors, c, scratch) };
+            return unsafe { self.own(units, factors, c, room) };
         };
         let sides = Sides::new(self, factors, c);
+        let alone = Room { kept: None, ..room };
         // SAFETY: the caller's word; the scratch memory is free again where another kernel begins.
-        let other = |part: Sides<'_, bf16, O>| unsafe { part.run(&avx512, scratch, |_| ()) };
+        let other = |part: Sides<'_, bf16, O>| unsafe { part.run(&avx512, alone, |_| ()) };
         // SAFETY: as above.
         unsafe {
             match narrow {
-                (Some(amx), _) => amx.with_tiles(|amx| sides.run(amx, scratch, other)),
-                (_, Some(dot)) => sides.run(&dot, scratch, other),
-                _ => return self.own(units, factors, c, scratch),
+                (Some(amx), _) => amx.with_tiles(|amx| sides.run(amx, room, other)),
+                (_, Some(dot)) => sides.run(&dot, room, other),
+                _ => return self.own(units, factors, c, room),
             }
         }
         true
@@ -841,7 +956,7 @@ impl Matrix<'_> {
         units: Units,
         factors: [*const T; 2],
         c: *mut O,
-        scratch: *mut u8,
+        room: Room,
     ) -> bool
     where
         Avx512: Stores<f32, O>,
@@ -849,10 +964,10 @@ impl Matrix<'_> {
     {
         let (Units::Avx512 | Units::Amx, Some(avx512)) = (units, Avx512::detect()) else {
             // SAFETY: the caller's word.
-            return unsafe { self.avx2(units, factors, c, scratch) };
+            return unsafe { self.avx2(units, factors, c, room) };
         };
         // SAFETY: the caller's word.
-        unsafe { Sides::new(self, factors, c).run(&avx512, scratch, |_| ()) };
+        unsafe { Sides::new(self, factors, c).run(&avx512, room, |_| ()) };
         true
     }
 
@@ -865,7 +980,7 @@ impl Matrix<'_> {
         units: Units,
         factors: [*const T; 2],
         c: *mut O,
-        scratch: *mut u8,
+        room: Room,
     ) -> bool
     where
         Avx2: Stores<T::Number, O>,
@@ -874,7 +989,7 @@ impl Matrix<'_> {
             return false;
         };
         // SAFETY: the caller's word.
-        unsafe { Sides::new(self, factors, c).run(&avx2, scratch, |_| ()) };
+        unsafe { Sides::new(self, factors, c).run(&avx2, room, |_| ()) };
         true
     }
 }

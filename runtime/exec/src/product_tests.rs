@@ -34,13 +34,43 @@ fn run_windows(
     };
     let [from, to] = product.dtypes;
     let [mut left, mut right] = factors.map(|values| encode(from, values.iter().copied()));
-    let mut result = encode(to, (0..stored(&tensors[2].1)).map(|_| 77.0));
-    let places = [&mut left, &mut right, &mut result].map(|bytes| Address::of(bytes.as_mut_ptr()));
     let (calls, room) = (product.calls().unwrap(), product.scratch_bytes());
-    call_all(workers, calls, room, &|call, scratch| {
-        // SAFETY: the vectors have these sizes.
-        unsafe { product.call(call, places, scratch) };
-    });
+    let multiply = |product: &Product, left: &mut [u8], right: &mut [u8], kept: Address| {
+        let mut result = encode(to, (0..stored(&tensors[2].1)).map(|_| 77.0));
+        let all = [left, right, &mut result];
+        let places = all.map(|bytes| Address::of(bytes.as_mut_ptr()));
+        call_all(workers, calls, room, &|call, scratch| {
+            // SAFETY: the vectors have these sizes.
+            unsafe { product.call(call, places, [scratch, kept]) };
+        });
+        result
+    };
+    let nowhere = Address::of(std::ptr::null_mut());
+    let result = multiply(&product, &mut left, &mut right, nowhere);
+    // Factors that stay packed give the same bits, in the run that packs them and in the next, where the other one has
+    // changed.
+    for fixed in [[true, false], [false, true]] {
+        let mut keeping = product.clone();
+        let bytes = keeping.keep(fixed, 0);
+        if bytes == 0 {
+            continue;
+        }
+        let mut memory = vec![[1u64; 8]; bytes / 64 + 1];
+        let kept = Address::of(memory.as_mut_ptr().cast());
+        let kept = Address::of(kept.at(kept.at(0).align_offset(64)));
+        // SAFETY: the memory has so many bytes from its first line on.
+        unsafe { keeping.forget(kept) };
+        let found = multiply(&keeping, &mut left, &mut right, kept);
+        assert!(found == result, "{fixed:?}, {units:?}");
+        let [mut left, mut right] = [left.clone(), right.clone()];
+        let size = from.bytes();
+        let other = if fixed[0] { &mut right } else { &mut left };
+        let turned: Vec<u8> = other.chunks(size).rev().flatten().copied().collect();
+        other.copy_from_slice(&turned);
+        let wanted = multiply(&product, &mut left, &mut right, nowhere);
+        let found = multiply(&keeping, &mut left, &mut right, kept);
+        assert!(found == wanted, "{fixed:?}, {units:?}, again");
+    }
     decode(to, &result)
 }
 

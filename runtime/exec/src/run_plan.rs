@@ -254,6 +254,8 @@ pub struct RunPlan {
     pub scratch_bytes: usize,
     /// The most memory that any communication needs.
     pub exchange_bytes: usize,
+    /// Memory for factors of products that stay packed from turn to turn of a loop.
+    pub kept_bytes: usize,
     /// The groups of devices that communicate, as lists of mesh axes.
     pub groups: Vec<Vec<u32>>,
     /// The reports of the segments, with no times yet.
@@ -272,7 +274,8 @@ impl RunPlan {
         let (buffers, arena_bytes) = planner.place(buffers)?;
         let outputs = planner.outputs(&buffers)?;
         planner.check_inputs(&buffers)?;
-        let steps = planner.steps(&buffers)?;
+        let mut steps = planner.steps(&buffers)?;
+        let kept_bytes = keep(&mut steps, &buffers);
         let scratch = steps.iter().map(|(_, step)| step.scratch_bytes()).max();
         let rooms = steps.iter().map(|(_, step)| match step {
             PlannedStep::Collective(collective) => collective.room,
@@ -299,6 +302,7 @@ impl RunPlan {
             arena_bytes,
             scratch_bytes,
             exchange_bytes,
+            kept_bytes,
             groups: groups(artifact),
         })
     }
@@ -311,6 +315,12 @@ impl RunPlan {
     /// The memory of communications, where there are any that need some.
     pub(crate) fn exchange_memory(&self, heap: &Heap) -> Result<Option<Memory>, MemoryError> {
         let bytes = self.exchange_bytes;
+        (bytes > 0).then(|| heap.allocate(bytes)).transpose()
+    }
+
+    /// The memory of packed factors, where there are any.
+    pub(crate) fn kept_memory(&self, heap: &Heap) -> Result<Option<Memory>, MemoryError> {
+        let bytes = self.kept_bytes;
         (bytes > 0).then(|| heap.allocate(bytes)).transpose()
     }
 
@@ -333,7 +343,9 @@ impl RunPlan {
     /// Bytes that a run allocates: everything but the inputs that are there already.
     pub fn allocated_bytes(&self) -> Result<u64, PlanError> {
         let scratch = (self.scratch_bytes as u64).checked_mul(self.workers as u64);
-        let shared = (self.arena_bytes as u64).checked_add(self.exchange_bytes as u64);
+        let shared = (self.arena_bytes as u64)
+            .checked_add(self.exchange_bytes as u64)
+            .and_then(|sum| sum.checked_add(self.kept_bytes as u64));
         let sum = scratch
             .zip(shared)
             .and_then(|(scratch, shared)| scratch.checked_add(shared)?.checked_add(self.own_bytes));
@@ -388,6 +400,35 @@ impl RunPlan {
         let bytes = updated.map(|buffer| buffer.bytes as u64);
         bytes.fold(0, u64::saturating_add)
     }
+}
+
+/// Lets products in loops keep the factors that are inputs, which no step writes; returns the bytes of all.
+fn keep(steps: &mut [(usize, PlannedStep)], buffers: &[PlannedBuffer]) -> usize {
+    // The loops that begin and end with each step.
+    let mut ends = vec![0i64; steps.len() + 1];
+    for (at, (_, step)) in steps.iter().enumerate() {
+        if let PlannedStep::Jump { to } = step
+            && *to < at
+        {
+            ends[*to] += 1;
+            ends[at] -= 1;
+        }
+    }
+    let is_input = |&buffer: &usize| {
+        let home = buffers.get(buffer).map(|buffer| buffer.home);
+        matches!(home, Some(Home::Input(_)))
+    };
+    let (mut bytes, mut around) = (0usize, 0);
+    for ((_, step), ends) in steps.iter_mut().zip(ends) {
+        around += ends;
+        if let PlannedStep::Product { product, .. } = step
+            && around > 0
+        {
+            let [left, right, _] = product.buffers;
+            bytes += product.keep([left, right].map(|buffer| is_input(&buffer)), bytes);
+        }
+    }
+    bytes
 }
 
 impl PlannedStep {

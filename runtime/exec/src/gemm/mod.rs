@@ -36,7 +36,7 @@ pub use self::{
     avx512::Avx512,
     dot::Dot,
     pack::{Element, PAIRS, SIDE, Truth, numbers},
-    product::{Kernel, Stores, Sums, WIDE, product, scratch_bytes},
+    product::{Kernel, Stores, Sums, WIDE, kept_bytes, product, scratch_bytes},
     store::{Stored, store},
 };
 

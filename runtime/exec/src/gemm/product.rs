@@ -33,7 +33,7 @@ pub trait Kernel<T: Copy> {
     /// in memory: so many rows of memory are read side by side, each sequentially. Panels are packed from any multiple.
     const RUN: usize = 32;
     /// A summary of elements that were packed.
-    type Seen: Default;
+    type Seen: Clone + Default;
 
     /// True where the kernel reads the rows of a left factor in place.
     fn in_place(_: &Factor<'_, T>) -> bool {
@@ -191,16 +191,37 @@ fn parts<T: Copy, K: Kernel<T>>([m, n, k]: [usize; 3], in_place: bool) -> [usize
     ]
 }
 
+/// The bytes before the panels that are kept: a word that is 1 once they are packed, and what was seen of them.
+const fn kept_header<S>() -> usize {
+    (size_of::<u64>() + align_of::<S>() + size_of::<[S; GRAINS]>()).next_multiple_of(64)
+}
+
+/// The bytes that keep the packed right factor of a product with this many rows, columns and terms.
+pub fn kept_bytes<T: Copy, K: Kernel<T>>([_, n, k]: [usize; 3]) -> usize {
+    let bytes = [false, true].map(|in_place| {
+        let most = most::<T, K>(n, in_place);
+        let blocks = (0..k.max(1)).step_by(most).map(|outer| {
+            let panel = K::panel_bytes(k.saturating_sub(outer).min(most))[1];
+            n.div_ceil(K::WIDE).saturating_mul(panel)
+        });
+        blocks.fold(kept_header::<K::Seen>(), usize::saturating_add)
+    });
+    bytes[0].max(bytes[1])
+}
+
 /// Multiplies at most [`MOST`] rows by columns, or columns by rows. Calls `store` for each group of columns and `TALL`
 /// rows, with the first row and column, the number of rows and columns, and the sums. Then calls `other` for each
 /// rectangle whose factors do not fit the kernel: the sums stored there are not the product.
 ///
+/// With `kept`, memory whose first word is 0 or that an equal call has had, the right factor is packed once and stays.
+///
 /// # Safety
-/// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors.
+/// The elements are there; the scratch memory is as large as [`scratch_bytes`] says, and aligned for vectors. So is
+/// `kept` as [`kept_bytes`] says, and the right factor has not changed since its first word was 0.
 pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     kernel: &K,
     [left, right]: [Factor<'_, T>; 2],
-    scratch: *mut u8,
+    [scratch, kept]: [*mut u8; 2],
     mut store: impl FnMut([usize; 2], [usize; 2], *const K::Sum),
     other: impl FnMut([usize; 2], [usize; 2]),
 ) {
@@ -217,17 +238,32 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
     let (most, panel) = (most::<T, K>(n, in_place), K::TALL * K::WIDE);
     let mut starts = [Start::default(); MOST_ROWS];
     let mut seen = [(); 2].map(|()| [(); GRAINS].map(|()| K::Seen::default()));
+    let keeps = !kept.is_null();
+    // SAFETY: the caller's word.
+    let packed = keeps && unsafe { kept.cast::<u64>().read() } == 1;
+    let known = kept.wrapping_add(size_of::<u64>().next_multiple_of(align_of::<K::Seen>()));
+    let known = known.cast::<[K::Seen; GRAINS]>();
+    if packed {
+        // SAFETY: the call that packed wrote it.
+        seen[1] = unsafe { (*known).clone() };
+    }
+    let mut past = kept_header::<K::Seen>();
     for outer in (0..k.max(1)).step_by(most) {
         let terms = k.saturating_sub(outer).min(most);
         let bytes = K::panel_bytes(terms);
         for (group, column) in (0..n).step_by(GROUP * K::WIDE).enumerate() {
             let own = right.lines(column, GROUP * K::WIDE);
             let [columns, _] = own.size();
+            let right_place = match keeps {
+                true => kept.wrapping_add(past),
+                false => right_place,
+            };
+            past += columns.div_ceil(K::WIDE) * bytes[1];
             let run = match own.line_stride() {
                 Some(1) => K::RUN,
                 _ => own.run(most),
             };
-            for begin in (0..terms).step_by(run) {
+            for begin in (0..terms).step_by(run).filter(|_| !packed) {
                 for (j, first) in (0..columns).step_by(K::WIDE).enumerate() {
                     let to = right_place.wrapping_add(j * bytes[1] + K::panel_bytes(begin)[1]);
                     let seen = &mut seen[1][(column + first) / GRAIN];
@@ -334,6 +370,13 @@ pub unsafe fn product<T: Copy + Default, K: Kernel<T>>(
                     rows().for_each(|(row, rows)| store([row, column], [rows, columns], sums(row)));
                 }
             }
+        }
+    }
+    if keeps && !packed {
+        // SAFETY: there is room in front of the panels.
+        unsafe {
+            known.write(seen[1].clone());
+            kept.cast::<u64>().write(1);
         }
     }
     let exponents = seen.map(|grains| grains.map(|seen| K::exponents(&seen)));
