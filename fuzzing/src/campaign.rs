@@ -138,7 +138,7 @@ fn passes_before(last: &str) -> Vec<&'static str> {
     };
     let steps = pipeline.passes();
     let names = steps.iter().map(|step| step.pass.name);
-    let names = names.skip_while(|name| *name != "partition").skip(1);
+    let names = names.skip_while(|name| *name != "hoist").skip(1);
     names.take_while(|name| *name != last).collect()
 }
 

@@ -67,11 +67,12 @@ fn check(tier: Tier) -> Stats {
 /// results, `use-multiples` does nothing where nothing is known of named extents, as here, `peel-rows` nothing to rows
 /// of which a thread has few elements, `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids`
 /// nothing to fewer iterations than a launch has blocks. `move-repeats` applies to few programs once dead ops are gone.
-/// `update-in-place` does nothing without loops and overwritten arguments, `shard` and `partition` nothing without a
-/// mesh. All have tests of their own.
-const RARE: [&str; 9] = [
+/// `update-in-place` does nothing without loops and overwritten arguments, `hoist` nothing without loops, `shard` and
+/// `partition` nothing without a mesh. All have tests of their own.
+const RARE: [&str; 10] = [
     "shard",
     "partition",
+    "hoist",
     "update-in-place",
     "move-repeats",
     "sink-windows",

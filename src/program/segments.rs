@@ -45,7 +45,7 @@ use serde::Serialize;
 use serde_json::Value as Json;
 
 use super::{Error, Options, Program, Result};
-use crate::compile;
+use crate::compile::{self, Moment};
 use crate::session::{Loaded, Session};
 use crate::split::{self, Map};
 use crate::tool::explain::{self, Files};
@@ -229,7 +229,13 @@ impl Program {
             module, program, ..
         } = *self.loaded;
         let mut ir = self.loaded.alone();
-        let run = compile::run_front_changed(&mut ir, module, &options.compile, change);
+        let run = compile::run_front_changed(
+            &mut ir,
+            module,
+            &options.compile,
+            Moment::BeforeSegment,
+            change,
+        );
         self.all(run)?;
         let report = Session::report_drawn(&ir, &self.loaded, &options.compile);
         let kinds = vec!["explain-json"];

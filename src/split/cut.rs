@@ -17,7 +17,7 @@ use super::map::{self, Inner, Map, Segment};
 use super::number;
 use super::updates::{Updates, set_aliases};
 use crate::compile::plan::GIVEN_EXTENTS;
-use crate::compile::{self, CompileOptions};
+use crate::compile::{self, CompileOptions, Moment};
 
 /// The file of the original program.
 pub const ORIGINAL: &str = "original.fir";
@@ -46,7 +46,11 @@ pub fn split(ir: &Ir, program: Op, options: &CompileOptions) -> Result<Split, Di
     };
     let extents = extents::of(&ir, program);
     if !ir.children(program).iter().any(|&op| is_segment(&ir, op)) {
-        compile::run_front(&mut ir, module, options)?;
+        let own = &mut table.callees;
+        compile::run_front_changed(&mut ir, module, options, Moment::Hoisted, &mut |ir| {
+            *own = self::callees(ir, program);
+            Ok(())
+        })?;
         // Passes may leave programs that nothing runs any more.
         compile::keep_only(&mut ir, module, program);
     }

@@ -393,18 +393,31 @@ pub fn run_segment(ir: &mut Ir, module: Op, options: &CompileOptions) -> Result<
     Ok(())
 }
 
-/// Runs the passes of [`run_front`]; `change` edits the program just before `segment`.
+/// A moment between the passes of [`run_front`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Moment {
+    /// The programs that loops run have the arguments that they keep.
+    Hoisted,
+    /// Just before `segment`.
+    BeforeSegment,
+}
+
+/// Runs the passes of [`run_front`]; `change` edits the program at a moment between them.
 pub fn run_front_changed(
     ir: &mut Ir,
     module: Op,
     options: &CompileOptions,
+    moment: Moment,
     change: &mut dyn FnMut(&mut Ir) -> Result<(), Diagnostics>,
 ) -> Result<(), Diagnostics> {
     let front = pipeline(options)?.up_to("schedule");
     let front = front.unwrap_or_else(Pipeline::empty);
     let passes = front.passes();
-    let at = passes.iter().rposition(|step| step.pass.name == SEGMENT);
-    let at = at.unwrap_or(passes.len());
+    let last = |name| passes.iter().rposition(|step| step.pass.name == name);
+    let at = match moment {
+        Moment::Hoisted => last(fuser_passes::hoist::HOIST.name).map_or(0, |at| at + 1),
+        Moment::BeforeSegment => last(SEGMENT).unwrap_or(passes.len()),
+    };
     run_pipeline(ir, module, &front.before(at))?;
     change(ir)?;
     run_pipeline(ir, module, &front.from(at))?;

@@ -133,7 +133,11 @@ impl Loop {
         let turns = ir.int_of(op, "turns");
         let own = programs.iter().all(|program| uses.get(program) == Some(&1));
         let often = turns.is_none_or(|turns| turns > 1);
-        (own && often).then_some(Self {
+        // A segment around it has room for no other op.
+        let free = ir
+            .parent_op(op)
+            .is_some_and(|around| ir.is(around, &task::PROGRAM));
+        (own && often && free).then_some(Self {
             op,
             programs,
             body,
