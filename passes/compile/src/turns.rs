@@ -8,9 +8,11 @@
 //! `fuser_passes::turns` makes the kernels.
 
 use fuser_artifact::{Artifact, BufferKind, Combine, Factor, SegmentKind, SizeExpr, Step};
+use fuser_ir::symbols::SymbolTable;
 use fuser_ir::{DType, Ir, Op};
 use fuser_passes::turns::{self, Put, Turns};
 use fuser_target::Target;
+use rustc_hash::FxHashMap;
 
 use super::plan::convert;
 use super::size::kernel_sizes;
@@ -22,8 +24,9 @@ const MOST_ELEMENTS: i64 = 4096;
 /// a thread does.
 const MOST_WORK: u64 = 1 << 13;
 
-/// The most ops of a kernel: LLVM's time for a function grows faster than its length.
-const MOST_OPS: usize = 4096;
+/// The most ops of a kernel, each with a quarter of its operations besides: LLVM's time for a function grows faster than
+/// its length.
+const MOST_OPS: usize = 1024;
 
 /// Replaces the steps of such loops by launches of new kernels at the end of `module`. `kernels` are those of the plan,
 /// which keeps the ones that it still launches.
@@ -40,29 +43,40 @@ pub(super) fn combine(
         return;
     }
     let mut steps: Vec<Option<Step>> = loops.cloned().map(Some).collect();
-    let mut changed = false;
+    let mut made = Made {
+        names: SymbolTable::of(ir, module),
+        known: FxHashMap::default(),
+    };
+    let old = kernels.len();
     // Loops inside begin behind those around them.
     for at in (0..steps.len()).rev() {
         let Some(turn) = one_loop(ir, artifact, kernels, &steps, at) else {
             continue;
         };
-        if let Some(launch) = turn.launch(ir, module, artifact, kernels) {
-            let end = turn.end;
+        let (segment, end) = (turn.segment, turn.end);
+        if let Some(launch) = turn.launch(ir, module, artifact, kernels, &mut made) {
             for step in steps[at..end].iter().flatten() {
                 let part = &mut artifact.segments[step.segment() as usize];
-                if step.segment() != turn.segment && part.kind != SegmentKind::View {
+                if step.segment() != segment && part.kind != SegmentKind::View {
                     part.kind = SegmentKind::Turn;
                 }
             }
             steps[at..end].fill(None);
             steps[at] = Some(launch);
-            changed = true;
         }
     }
-    if changed {
+    if kernels.len() > old {
         renumber(artifact, steps);
-        drop_kernels(artifact, kernels);
+        drop_kernels(ir, artifact, kernels, old);
     }
+}
+
+/// The kernels of loops that were made.
+struct Made {
+    /// The names in the module.
+    names: SymbolTable,
+    /// The number of the kernel of equal loops.
+    known: FxHashMap<Turns, usize>,
 }
 
 /// A loop that becomes a kernel.
@@ -141,7 +155,8 @@ impl Loop {
                 if self.steps.is_empty() {
                     self.name = ir.symbol_name(func)?.to_owned();
                 }
-                ops = ir.walk(func).len();
+                let weight = |op: Op| 1 + ir.def(op).map_or(0, |def| def.flops as usize / 4);
+                ops = ir.walk(func).into_iter().map(weight).sum();
                 let buffers = buffers.iter().map(|&b| self.buffer(artifact, b));
                 let buffers = buffers.collect::<Option<_>>()?;
                 let extents = extents.iter().map(|extent| self.extent(extent)).collect();
@@ -191,7 +206,7 @@ impl Loop {
             .position(|axis| !slices.loops.contains(axis))?;
         let place = slices.loops.iter().position(|&axis| axis == rank)?;
         let [of_slices, of_tensor] = [strides(slices)?, strides(new)?];
-        let &[(count, 0 | 1)] = &strides(indices)?[..] else {
+        let &[(count, step)] = &strides(indices)?[..] else {
             return None;
         };
         let mut axes = Vec::new();
@@ -210,13 +225,15 @@ impl Loop {
         }
         // The axis whose elements follow each other in the tensor comes last.
         axes.sort_by_key(|&[_, _, write]| std::cmp::Reverse(write));
-        let elements = axes.iter().map(|axis| axis[0]).product::<i64>();
-        (elements.checked_mul(count)? <= MOST_ELEMENTS).then_some(())?;
+        let lengths = axes.iter().map(|axis| axis[0]);
+        let elements = lengths.into_iter().try_fold(count, i64::checked_mul)?;
+        (elements <= MOST_ELEMENTS).then_some(())?;
         Some(Put {
             indices: self.buffer(artifact, indices.tensor.buffer)?,
             slices: self.buffer(artifact, slices.tensor.buffer)?,
             tensor: self.buffer(artifact, new.tensor.buffer)?,
             count,
+            step,
             apart: of_slices[place].1,
             length: of_tensor[axis].0,
             stride: of_tensor[axis].1,
@@ -225,37 +242,41 @@ impl Loop {
     }
     /// Makes the kernel, and its launch.
     fn launch(
-        &self,
+        self,
         ir: &mut Ir,
         module: Op,
         artifact: &Artifact,
         kernels: &mut Vec<Op>,
+        made: &mut Made,
     ) -> Option<Step> {
         let dtypes = self.buffers.iter().map(|&buffer| {
             let stored = artifact.buffers[buffer as usize].dtype;
             let alike = |dtype: &&DType| convert(**dtype) == stored;
             DType::ALL.iter().find(alike).copied()
         });
-        let dtypes: Vec<DType> = dtypes.collect::<Option<_>>()?;
-        let mut names = fuser_ir::symbols::SymbolTable::of(ir, module);
-        let name = format!("{}_turns", self.name);
         let turns = Turns {
-            name: &name,
             turns: self.turns,
-            buffers: &dtypes,
+            buffers: dtypes.collect::<Option<_>>()?,
             extents: self.extents.len(),
-            steps: &self.steps,
+            steps: self.steps,
         };
-        let block = ir.body(module, 0)?;
-        let func = turns::kernel(ir, block, &turns);
-        names.insert(ir, func, &name);
-        let sizes = kernel_sizes(ir, func, &self.extents, false)?;
-        kernels.push(func);
+        let number = match made.known.get(&turns) {
+            Some(&number) => number,
+            None => {
+                let name = format!("{}_turns", self.name);
+                let func = turns::kernel(ir, ir.body(module, 0)?, &name, &turns);
+                made.names.insert(ir, func, &name);
+                made.known.insert(turns, kernels.len());
+                kernels.push(func);
+                kernels.len() - 1
+            }
+        };
+        let sizes = kernel_sizes(ir, kernels[number], &self.extents, false)?;
         Some(Step::Launch {
-            kernel: kernels.len() as u32 - 1,
+            kernel: number as u32,
             segment: self.segment,
-            buffers: self.buffers.clone(),
-            extents: self.extents.clone(),
+            buffers: self.buffers,
+            extents: self.extents,
             grid: sizes.grid,
             scratch_bytes: sizes.scratch,
             block: 1,
@@ -325,8 +346,9 @@ fn renumber(artifact: &mut Artifact, steps: Vec<Option<Step>>) {
     }
 }
 
-/// Removes the kernels that nothing launches any more.
-fn drop_kernels(artifact: &mut Artifact, kernels: &mut Vec<Op>) {
+/// Removes the kernels that nothing launches any more. Those from `old` on, which no op of the module launches either,
+/// go from the module too.
+fn drop_kernels(ir: &mut Ir, artifact: &mut Artifact, kernels: &mut Vec<Op>, old: usize) {
     let mut launched = vec![false; kernels.len()];
     for step in &artifact.steps {
         if let Step::Launch { kernel, .. } = step {
@@ -342,6 +364,11 @@ fn drop_kernels(artifact: &mut Artifact, kernels: &mut Vec<Op>) {
     for step in &mut artifact.steps {
         if let Step::Launch { kernel, .. } = step {
             *kernel = numbers[*kernel as usize];
+        }
+    }
+    for (&kernel, launched) in kernels.iter().zip(&launched).skip(old) {
+        if !launched {
+            ir.erase(kernel);
         }
     }
     let mut launched = launched.into_iter();

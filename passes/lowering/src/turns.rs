@@ -26,6 +26,7 @@ use crate::lower::build::{Idx, KernelBuilder, Map};
 const VECTOR: u64 = 32;
 
 /// A step of a turn. Buffers and extents are numbers of the loop's.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Step {
     /// A kernel, all of its grid.
     Kernel {
@@ -44,13 +45,15 @@ pub enum Step {
 }
 
 /// Slices that are written at indices, one after the other.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Put {
     /// The buffers of the indices, the slices and the tensor.
     pub indices: usize,
     pub slices: usize,
     pub tensor: usize,
-    /// The number of indices, and the distance between their slices, in elements.
+    /// The number of indices, the distance between them, and the distance between their slices, in elements.
     pub count: i64,
+    pub step: i64,
     pub apart: i64,
     /// The length of the axis, and the distance between its indices.
     pub length: i64,
@@ -60,15 +63,14 @@ pub struct Put {
 }
 
 /// A loop.
-pub struct Turns<'a> {
-    /// The name of its kernel.
-    pub name: &'a str,
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Turns {
     pub turns: i64,
     /// The element type of each buffer.
-    pub buffers: &'a [DType],
+    pub buffers: Vec<DType>,
     /// The number of extents.
     pub extents: usize,
-    pub steps: &'a [Step],
+    pub steps: Vec<Step>,
 }
 
 /// True if the turns of a loop can run the body of `func`: it has one grid loop, without counts, and allocates memory
@@ -125,7 +127,7 @@ fn is_grid(ir: &Ir, op: Op) -> bool {
 }
 
 /// Makes the kernel of a loop, at the end of `module`.
-pub fn kernel(ir: &mut Ir, module: Block, turns: &Turns<'_>) -> Op {
+pub fn kernel(ir: &mut Ir, module: Block, name: &str, turns: &Turns) -> Op {
     let buffer = |dtype: &DType| TypeKind::MemRef {
         dims: vec![Extent::Unknown],
         dtype: *dtype,
@@ -135,7 +137,7 @@ pub fn kernel(ir: &mut Ir, module: Block, turns: &Turns<'_>) -> Op {
     let mut params: Vec<TypeId> = buffers.into_iter().map(|kind| ir.type_id(kind)).collect();
     let index = ir.scalar(DType::Index);
     params.extend(std::iter::repeat_n(index, turns.extents));
-    let (func, entry) = function(ir, module, turns.name, &params);
+    let (func, entry) = function(ir, module, name, &params);
     let loc = ir.op_loc(func);
     let args = ir.args(entry).to_vec();
     let (memory, extents) = args.split_at(turns.buffers.len());
@@ -233,7 +235,8 @@ impl Body<'_> {
         let each = [Idx::ZERO, Idx::Const(put.count), Idx::Const(1)];
         let open = self.k.open_loop(each, &[]);
         let number = Idx::Value(open.iv);
-        let index = self.k.load(self.memory[put.indices], number, None);
+        let place = self.k.mul(number, Idx::Const(put.step));
+        let index = self.k.load(self.memory[put.indices], place, None);
         let index = self.k.cast(index, DType::Index);
         let [none, length] = [0, put.length].map(|bound| self.k.index(Idx::Const(bound)));
         let behind = self.k.compare("ge", index, none);

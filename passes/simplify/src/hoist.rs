@@ -9,7 +9,8 @@
 //! ```
 //!
 //! *Invariants.* An op is invariant if all its operands are. A value that other ops read is hoisted by its price: it is
-//! a call, a reduction or a scan, or reading it moves no more bytes than reading what it is computed from.
+//! the result of a call, a reduction or a scan and not much larger than what that reads, or reading it moves no more
+//! bytes than reading what it is computed from.
 //!
 //! *Products of rows.* A product of one row of a tensor for each turn becomes one product of all rows, if the loop makes
 //! at least as many turns as there are rows. One product of many rows packs its factors once, and its tiles are full.
@@ -31,7 +32,7 @@ use fuser_ir::{Block, Diagnostics, Ir, Op, TypeId, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most times that a product of all rows is as large as the rows. A greater one may not fit where they do.
+/// The most times that the result of a call is as large as what it reads. A greater one may not fit where that does.
 const MOST_GROWTH: u64 = 8;
 
 /// The least bytes of an elementwise invariant that is hoisted. A kernel computes a smaller one within a turn faster than
@@ -212,7 +213,7 @@ impl Loop {
     }
     /// True if a turn that reads an invariant takes less than one that computes it.
     fn is_cheaper(&self, ir: &Ir, value: Value, bindings: &Bindings) -> bool {
-        let (mut read, mut works, mut heavy) = (0u64, false, false);
+        let (mut read, mut works) = (0u64, false);
         let (mut seen, mut stack) = (FxHashSet::default(), vec![value]);
         while let Some(next) = stack.pop() {
             if !seen.insert(next) {
@@ -224,8 +225,13 @@ impl Loop {
             };
             let Some(def) = ir.def(op) else { return false };
             works |= def.flops > 0;
-            heavy |= matches!(
-                def.class,
+            stack.extend(ir.operands(op));
+        }
+        // What stands behind a reduction or a call may be computed where it is read.
+        let class = ir.def_op(value).and_then(|op| Some(ir.def(op)?.class));
+        let heavy = matches!(
+            class,
+            Some(
                 OpClass::Reduction
                     | OpClass::Scan
                     | OpClass::Contraction
@@ -234,11 +240,11 @@ impl Loop {
                     | OpClass::Scatter
                     | OpClass::Sort
                     | OpClass::Routine
-            );
-            stack.extend(ir.operands(op));
-        }
+            )
+        );
         let own = bindings.bytes(ir, value);
-        read > 0 && (heavy || works && own <= read && own >= LEAST)
+        let most = read.saturating_mul(if heavy { MOST_GROWTH } else { 1 });
+        read > 0 && own <= most && (heavy || works && own >= LEAST)
     }
     /// Copies the ops of an invariant in front of the loop.
     fn copy_out(&self, ir: &mut Ir, value: Value, outside: &mut Mapping) -> Value {
@@ -424,6 +430,16 @@ impl Rows {
     }
     /// Replaces the product of a row by a row of the product of all rows. False where that is much larger than the rows.
     fn hoist(&self, ir: &mut Ir, around: &mut Loop) -> Result<bool, OpError> {
+        let bindings = Bindings::default();
+        let old = ir.result(self.op, 0);
+        let most = bindings.bytes(ir, self.tensor).saturating_mul(MOST_GROWTH);
+        let rows = dims(ir, self.tensor).and_then(|dims| Some(dims.first()?.extent));
+        let Some(Extent::Static(count)) = rows else {
+            return Ok(false);
+        };
+        if bindings.bytes(ir, old).saturating_mul(count) > most || !is_carried(ir, old) {
+            return Ok(false);
+        }
         let mut outside = around.outside(ir);
         let mut rows = outside.get(self.tensor);
         for &op in &self.behind {
@@ -441,14 +457,10 @@ impl Rows {
             operands.reverse();
         }
         let all = again(ir, around.op, self.op, def, &operands)?;
-        let bindings = Bindings::default();
-        let most = bindings.bytes(ir, rows).saturating_mul(MOST_GROWTH);
-        let old = ir.result(self.op, 0);
         let ty = ir.value_type(old);
         let row = dims(ir, old).unwrap_or_default();
         let made = dims(ir, all).unwrap_or_default();
-        let alike = made.get(1..) == Some(&row[..]);
-        if !alike || bindings.bytes(ir, all) > most || !is_carried(ir, all) {
+        if made.get(1..) != Some(&row[..]) {
             return Ok(false);
         }
         let all = around.carry(ir, all);
