@@ -1,7 +1,7 @@
 //! Marks on arguments and results of a program: entries of their dictionaries that describe how callers see the type.
 
 use fuser_ir::attr::{AttrId, AttrKind};
-use fuser_ir::{Ir, Op};
+use fuser_ir::{Ir, Op, TypeId};
 
 /// The two lists of attributes: of arguments, of results.
 pub const LISTS: [&str; 2] = ["arg_attrs", "res_attrs"];
@@ -85,4 +85,29 @@ pub fn remove(ir: &mut Ir, program: Op, list: &str, name: &str) {
     }
     let items = ir.attr(AttrKind::Array(items));
     ir.set_attr(program, list, items);
+}
+
+/// Writes the signature of a program from its arguments and returned values. Marks of new ones are empty.
+pub fn sign(ir: &mut Ir, program: Op) {
+    let Some(body) = ir.body(program, 0) else {
+        return;
+    };
+    let Some(end) = ir.terminator(body) else {
+        return;
+    };
+    let inputs: Vec<TypeId> = ir.args(body).iter().map(|&a| ir.value_type(a)).collect();
+    let results: Vec<TypeId> = ir.operands(end).map(|v| ir.value_type(v)).collect();
+    let counts = [inputs.len(), results.len()];
+    let function = ir.function_type(inputs, results);
+    let function = ir.attr(AttrKind::Type(function));
+    ir.set_attr(program, "function_type", function);
+    for (list, count) in LISTS.into_iter().zip(counts) {
+        if let Some(AttrKind::Array(items)) = ir.attr_of(program, list) {
+            let mut items = items.clone();
+            let none = ir.attr(AttrKind::Dict(Vec::new()));
+            items.resize(count, none);
+            let items = ir.attr(AttrKind::Array(items));
+            ir.set_attr(program, list, items);
+        }
+    }
 }

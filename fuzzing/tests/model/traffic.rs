@@ -5,10 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use fuser::compile::{self, CompileOptions, Lowered};
 use fuser_artifact::{Artifact, BufferKind, Factor, SizeExpr, Step};
+use fuser_dialects::task::calls;
 use fuser_dialects::{kernel, task};
 use fuser_ir::def::Computes;
 use fuser_ir::types::Extent;
-use fuser_ir::{AttrKind, Ir, Op, TypeKind, Value};
+use fuser_ir::{Ir, Op, TypeKind, Value};
 use fuser_pass::{Remark, RemarkValue};
 use fuser_passes::cost::{Bindings, Copies, Kind, Model, Objective, plan_ops};
 use fuser_passes::{FRONT, report};
@@ -104,7 +105,8 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
     let artifact = &lowered.artifact;
     let launches = ir.walk(program).into_iter();
     let mut launches = launches.filter(|&op| ir.is(op, &kernel::LAUNCH));
-    let called: BTreeSet<Option<&str>> = launches.clone().map(|op| callee(ir, op)).collect();
+    let callee = |op| Some(ir.str(calls::symbol(ir, op, "callee")?));
+    let called: BTreeSet<Option<&str>> = launches.clone().map(callee).collect();
     let mut list = Segments::new();
     for step in &artifact.steps {
         let name = artifact.segments[step.segment() as usize].name.clone();
@@ -265,14 +267,6 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
         }
     }
     Ok(list)
-}
-
-/// The kernel of a launch.
-fn callee(ir: &Ir, launch: Op) -> Option<&str> {
-    match ir.attr_of(launch, "callee") {
-        Some(AttrKind::SymbolRef(path)) => path.last().map(|&name| ir.str(name)),
-        _ => None,
-    }
 }
 
 fn elements(artifact: &Artifact, buffer: u32, extents: &[i64]) -> u64 {

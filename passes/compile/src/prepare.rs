@@ -7,7 +7,7 @@
 //!
 //! Never changes what a program computes.
 
-use fuser_dialects::task::{self, calls};
+use fuser_dialects::task::{self, calls, marks};
 use fuser_ir::def::OpParts;
 use fuser_ir::maps::Index;
 use fuser_ir::types::TensorType;
@@ -56,7 +56,7 @@ pub fn name_extents(ir: &mut Ir, program: Op) {
     if !renamed.is_empty() {
         rename(ir, program, &renamed);
     }
-    write_signature(ir, program);
+    marks::sign(ir, program);
 }
 fn with_names(ir: &mut Ir, tensor: TensorType, base: &str) -> TypeId {
     let mut dims = Vec::with_capacity(tensor.dims.len());
@@ -232,21 +232,6 @@ fn rename(ir: &mut Ir, program: Op, renamed: &FxHashMap<Extent, Extent>) {
             ir.set_value_type(value, ty);
         }
     }
-}
-
-/// Updates the signature to the types of the arguments and of the returned values.
-fn write_signature(ir: &mut Ir, program: Op) {
-    let Some(body) = ir.body(program, 0) else {
-        return;
-    };
-    let Some(end) = ir.terminator(body) else {
-        return;
-    };
-    let inputs: Vec<TypeId> = ir.args(body).iter().map(|&a| ir.value_type(a)).collect();
-    let results: Vec<TypeId> = ir.operands(end).map(|v| ir.value_type(v)).collect();
-    let function = ir.function_type(inputs, results);
-    let attr = ir.attr(AttrKind::Type(function));
-    ir.set_attr(program, "function_type", attr);
 }
 
 /// A new extent name that the module does not use: `x_0`, or that with a number appended.

@@ -2,8 +2,7 @@
 //!
 //! A loop becomes one launch if it makes a known number of turns, and each step of a turn is small: a launch of one grid
 //! iteration or of at most [`MOST_WORK`] ops, or a copy or an `index_put` in place of at most [`MOST_ELEMENTS`] elements.
-//! One thread runs such a step before another one is awake, so nothing that runs at the same time is lost. Loops inside
-//! go first: a loop of such loops is one launch.
+//! One thread runs such steps in any case. Loops inside go first: a loop of such loops is one launch.
 //!
 //! `fuser_passes::turns` makes the kernels.
 
@@ -17,11 +16,10 @@ use rustc_hash::FxHashMap;
 use super::plan::convert;
 use super::size::kernel_sizes;
 
-/// The most elements that a copy or a put moves. A worker moves them in about the time in which a step begins.
+/// The most elements that a copy or a put moves: so few that no other thread is worth waking.
 const MOST_ELEMENTS: i64 = 4096;
 
-/// The most ops that a kernel of several grid iterations runs, a vector's once. They take a few microseconds, as waking
-/// a thread does.
+/// The most ops that a kernel of several grid iterations runs, a vector's once: as few.
 const MOST_WORK: u64 = 1 << 13;
 
 /// The most ops of a kernel, each with a quarter of its operations besides: LLVM's time for a function grows faster than

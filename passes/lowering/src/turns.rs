@@ -7,8 +7,8 @@
 //!   launch @add_one   %i                               the bodies of @add_tanh and @add_one, the put as a loop
 //! ```
 //!
-//! A step of a run costs about 40 ns, more than the arithmetic of a small state. The state stays in memory, where the
-//! first cache has it. Each step computes what it computed before, in the same order, so no bit changes.
+//! Beginning a step takes longer than the arithmetic of a small state. The state stays in memory, where the first cache
+//! has it. Each step computes the same values in the same order, so no bit changes.
 //!
 //! Never decides which loops become kernels: `fuser-compile` does, which knows the memory of each step.
 

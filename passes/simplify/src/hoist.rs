@@ -8,27 +8,27 @@
 //!        %p = fusion.matmul %x, %w                                          %p = fusion.reshape %r ...
 //! ```
 //!
-//! *Invariants.* An op is invariant if all its operands are. A value that other ops read is hoisted by its price: it is
-//! the result of a call, a reduction or a scan and not much larger than what that reads, or reading it moves no more
-//! bytes than reading what it is computed from.
+//! *Invariants.* An op is invariant if all its operands are. Its result is hoisted by its price. A result of a call, a
+//! reduction or a scan moves unless it is much larger than the operands. An elementwise result moves if it has no more
+//! bytes than the values that it is computed from.
 //!
-//! *Products of rows.* A product of one row of a tensor for each turn becomes one product of all rows, if the loop makes
-//! at least as many turns as there are rows. One product of many rows packs its factors once, and its tiles are full.
-//! Sums of products have no specified order, so this may change last bits.
+//! *Products of rows.* A turn may multiply one row of a tensor. The products of all turns become one product of all
+//! rows, if there are at least as many turns as rows. It packs its factors once, and its tiles are full. Sums of
+//! products have no specified order, so this may change last bits.
 //!
 //! Loops inside others come first, so that a value moves out of as many loops as it can. A loop without a turn computes
 //! a hoisted value for nothing. Never moves an op out of a side of a branch.
 
 use fuser_analysis::cost::Bindings;
 use fuser_dialects::fusion::{DYNAMIC_SLICE, LINEAR, MATMUL, RESHAPE};
-use fuser_dialects::task::{self, calls};
-use fuser_ir::attr::{AttrId, AttrKind};
+use fuser_dialects::task::{self, calls, marks};
+use fuser_ir::attr::AttrId;
 use fuser_ir::build::Builder;
 use fuser_ir::clone::Mapping;
 use fuser_ir::def::{DTypes, OpClass, OpDef, OpError, Traits};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{Dim, Extent};
-use fuser_ir::{Block, Diagnostics, Ir, Op, TypeId, Value};
+use fuser_ir::{Block, Diagnostics, Ir, Op, Value};
 use fuser_pass::{PassContext, PassDef, StatDef};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -285,7 +285,7 @@ impl Loop {
                     ir.set_operands(end, &returned);
                 }
             }
-            sign(ir, program, block);
+            marks::sign(ir, program);
         }
         let operands: Vec<Value> = ir.operands(self.op).chain([value]).collect();
         let results: Vec<Value> = ir.results(self.op).to_vec();
@@ -308,27 +308,6 @@ impl Loop {
         ir.erase(self.op);
         self.op = op;
         inside
-    }
-}
-
-/// Updates the signature of a program to its arguments and returned values.
-fn sign(ir: &mut Ir, program: Op, block: Block) {
-    let inputs: Vec<TypeId> = ir.args(block).iter().map(|&a| ir.value_type(a)).collect();
-    let returned = ir.terminator(block).map(|end| ir.operands(end));
-    let results = returned.into_iter().flatten().map(|v| ir.value_type(v));
-    let results: Vec<TypeId> = results.collect();
-    let counts = [inputs.len(), results.len()];
-    let function = ir.function_type(inputs, results);
-    let attr = ir.attr(AttrKind::Type(function));
-    ir.set_attr(program, "function_type", attr);
-    for (list, count) in task::marks::LISTS.into_iter().zip(counts) {
-        if let Some(AttrKind::Array(items)) = ir.attr_of(program, list) {
-            let mut items = items.clone();
-            let none = ir.attr(AttrKind::Dict(Vec::new()));
-            items.resize(count, none);
-            let items = ir.attr(AttrKind::Array(items));
-            ir.set_attr(program, list, items);
-        }
     }
 }
 
@@ -359,12 +338,13 @@ fn is_carried(ir: &Ir, value: Value) -> bool {
 /// A product of one row for each turn.
 struct Rows {
     op: Op,
-    /// The operand that is the row, and the other ones.
+    /// The number of the operand that is the row.
     at: usize,
     /// The elementwise ops behind the slice, in order, and the tensor that it is of.
     behind: Vec<Op>,
     tensor: Value,
-    /// The start along the first axis.
+    /// The number of rows, and the start along their axis.
+    count: u64,
     start: Value,
 }
 
@@ -406,14 +386,14 @@ impl Rows {
         let (whole, part) = (dims(ir, tensor)?, dims(ir, ir.result(slice, 0))?);
         let row = dims(ir, ir.result(reshape, 0))?;
         let count = match whole.first()?.extent {
-            Extent::Static(count) => i64::try_from(count).ok()?,
+            Extent::Static(count) => count,
             _ => return None,
         };
         let one_row =
             part[0].extent == Extent::Static(1) && part[1..] == whole[1..] && row == part[1..];
         let axes = ir.i64s_of(slice, "dims")?;
         let first = axes.iter().position(|&axis| axis == 0)?;
-        let all_turns = around.turns? >= count;
+        let all_turns = u64::try_from(around.turns?).is_ok_and(|turns| turns >= count);
         let is_argument = ir.def_op(tensor).is_none() && invariant.contains(&tensor);
         let plain = [&whole, &row]
             .into_iter()
@@ -425,6 +405,7 @@ impl Rows {
             at,
             behind,
             tensor,
+            count,
             start: ir.operand(slice, 1 + first),
         })
     }
@@ -433,11 +414,7 @@ impl Rows {
         let bindings = Bindings::default();
         let old = ir.result(self.op, 0);
         let most = bindings.bytes(ir, self.tensor).saturating_mul(MOST_GROWTH);
-        let rows = dims(ir, self.tensor).and_then(|dims| Some(dims.first()?.extent));
-        let Some(Extent::Static(count)) = rows else {
-            return Ok(false);
-        };
-        if bindings.bytes(ir, old).saturating_mul(count) > most || !is_carried(ir, old) {
+        if bindings.bytes(ir, old).saturating_mul(self.count) > most || !is_carried(ir, old) {
             return Ok(false);
         }
         let mut outside = around.outside(ir);

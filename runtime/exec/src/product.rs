@@ -823,7 +823,7 @@ impl<'a, T: Copy + Default, O> Sides<'a, T, O> {
         }
     }
 
-    /// The transposed product and true, if rows of the result are stored as columns. Windows that the kernel reads in place stay
+    /// The transposed product and true, if rows of the result are stored as columns. Windows that are read in place stay
     /// on the left: gathering them takes longer than storing sums apart.
     fn turned<K: Kernel<T>>(self) -> (Self, bool) {
         let ([rows, columns], [a, b]) = (self.lines, self.factors);

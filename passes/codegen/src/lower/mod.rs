@@ -148,6 +148,16 @@ pub struct Kernels<'a> {
     pub products: &'a [Product],
 }
 
+impl<'a> Kernels<'a> {
+    /// Functions alone.
+    pub const fn of(funcs: &'a [Op]) -> Self {
+        Self {
+            funcs,
+            products: &[],
+        }
+    }
+}
+
 /// Compiles kernels, in order. Compilation uses all of the machine's threads, and the code does not depend on their
 /// number. Code found in `cache` is not compiled again. `buffers` gives the sizes of buffers.
 pub fn compile_kernels(

@@ -11,7 +11,7 @@ mod targets;
 use crate::support::kernels::Param::{Buffer, Extent as Size};
 use crate::support::kernels::*;
 use fuser_codegen::{
-    Around, BufferBytes, Emission, Kernels, Options, Target, compile_kernels, emit, functions,
+    Around, BufferBytes, Emission, Kernels, Options, Target, compile_kernels, emit,
 };
 use fuser_dialects::kernel::build::{KernelBuilder, Loop};
 use fuser_dialects::{fusion, kernel};

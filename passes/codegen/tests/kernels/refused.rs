@@ -9,10 +9,7 @@ fn findings(build: impl FnOnce(&mut Program), target: &Target) -> Vec<String> {
     match emit(
         &program.ir,
         program.module,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         target,
         Options::default(),
         Emission::LlvmIr,

@@ -352,10 +352,7 @@ fn the_same_kernel_gives_the_same_object() {
     let target = Target::x86_64_v3();
     let once = compile_kernels(
         &program.ir,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -364,10 +361,7 @@ fn the_same_kernel_gives_the_same_object() {
     .unwrap();
     let again = compile_kernels(
         &program.ir,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         &target,
         Options::default(),
         &BufferBytes::default(),
@@ -406,10 +400,7 @@ fn bf16_widens_from_loads_to_the_same_bits() {
     let text = emit(
         &program.ir,
         program.module,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         &target,
         Options::default(),
         Emission::Assembly,
@@ -556,10 +547,7 @@ fn running_extremes_compare_nothing_on_their_way() {
         let text = emit(
             &program.ir,
             program.module,
-            Kernels {
-                funcs: &functions(&program.ir, program.module),
-                products: &[],
-            },
+            Kernels::of(&program.funcs()),
             &target,
             options,
             Emission::Assembly,

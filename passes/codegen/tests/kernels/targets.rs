@@ -16,10 +16,7 @@ pub fn ptx(build: impl FnOnce(&mut Program) -> fuser_ir::Op, threads: i64, sm: &
     let text = emit(
         &program.ir,
         program.module,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         &target,
         Options::default(),
         Emission::Assembly,
@@ -134,10 +131,7 @@ fn kernels_of_one_file_share_no_names() {
     let text = emit(
         &program.ir,
         program.module,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         &target,
         options,
         Emission::Assembly,
@@ -168,10 +162,7 @@ fn every_elementwise_op_becomes_ptx() {
         }
         let kernels = compile_kernels(
             &program.ir,
-            Kernels {
-                funcs: &functions(&program.ir, program.module),
-                products: &[],
-            },
+            Kernels::of(&program.funcs()),
             &target,
             Options::default(),
             &BufferBytes::default(),
@@ -212,10 +203,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
             }
             let kernels = compile_kernels(
                 &program.ir,
-                Kernels {
-                    funcs: &functions(&program.ir, program.module),
-                    products: &[],
-                },
+                Kernels::of(&program.funcs()),
                 target,
                 Options {
                     optimize: k_even(turn),
@@ -238,10 +226,7 @@ fn every_elementwise_op_compiles_at_odd_widths() {
                 let text = emit(
                     &program.ir,
                     program.module,
-                    Kernels {
-                        funcs: &functions(&program.ir, program.module),
-                        products: &[],
-                    },
+                    Kernels::of(&program.funcs()),
                     target,
                     options,
                     ASM,
@@ -266,10 +251,7 @@ fn assert_no_calls(program: &Program, target: &Target, name: &str) {
     let text = emit(
         &program.ir,
         program.module,
-        Kernels {
-            funcs: &functions(&program.ir, program.module),
-            products: &[],
-        },
+        Kernels::of(&program.funcs()),
         target,
         Options::default(),
         Emission::Assembly,

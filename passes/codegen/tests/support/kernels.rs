@@ -83,6 +83,11 @@ impl Program {
         }
     }
 
+    /// Its kernels.
+    pub fn funcs(&self) -> Vec<Op> {
+        functions(&self.ir, self.module)
+    }
+
     /// Compiles and links for [`machine`].
     pub fn library(&self) -> (Library, Vec<String>) {
         self.library_for(&machine())
@@ -92,10 +97,7 @@ impl Program {
         let (options, results) = (Options::default(), BufferBytes::default());
         let compiled = compile_kernels(
             &self.ir,
-            Kernels {
-                funcs: &functions(&self.ir, self.module),
-                products: &[],
-            },
+            Kernels::of(&self.funcs()),
             target,
             options,
             &results,

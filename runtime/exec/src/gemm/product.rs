@@ -200,11 +200,10 @@ const fn kept_header<S>() -> usize {
 pub fn kept_bytes<T: Copy, K: Kernel<T>>([_, n, k]: [usize; 3]) -> usize {
     let bytes = [false, true].map(|in_place| {
         let most = most::<T, K>(n, in_place);
-        let blocks = (0..k.max(1)).step_by(most).map(|outer| {
-            let panel = K::panel_bytes(k.saturating_sub(outer).min(most))[1];
-            n.div_ceil(K::WIDE).saturating_mul(panel)
-        });
-        blocks.fold(kept_header::<K::Seen>(), usize::saturating_add)
+        let [whole, rest] = [most, k % most].map(|terms| K::panel_bytes(terms)[1]);
+        let panel = (k / most).saturating_mul(whole).saturating_add(rest);
+        let panels = n.div_ceil(K::WIDE).saturating_mul(panel);
+        panels.saturating_add(kept_header::<K::Seen>())
     });
     bytes[0].max(bytes[1])
 }
