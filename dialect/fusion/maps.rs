@@ -278,7 +278,9 @@ fn matmul(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let own = |operand: usize| 0..operand.saturating_sub(2);
     let left = own(a).chain(batch..batch + rows).chain([rank]);
     let right = own(b).chain([rank]).chain(batch + rows..rank);
-    Some(product(rank, smallvec![iterators(left), iterators(right)]))
+    let mut operands = smallvec![iterators(left), iterators(right)];
+    operands.extend(ir.operands(op).nth(2).map(|_| iterators(0..rank)));
+    Some(product(rank, operands))
 }
 
 fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
@@ -286,8 +288,9 @@ fn linear(ir: &Ir, op: Op) -> Option<IndexingMaps> {
     let column = rank.checked_sub(1)?;
     let weight = Map::Axes(smallvec![Index::Iter(column), Index::Iter(rank)]);
     let mut operands = smallvec![iterators((0..column).chain([rank])), weight];
-    if ir.operand_count(op) > 2 {
-        operands.push(iterators([column].into_iter()));
+    if let Some(bias) = ir.operands(op).nth(2) {
+        let first = rank.saturating_sub(ir.rank(bias));
+        operands.push(iterators(first..rank));
     }
     (from == rank).then(|| product(rank, operands))
 }

@@ -1,4 +1,5 @@
-//! Products: two tensors are multiplied element by element along an axis that they share, and summed along it.
+//! Products: two tensors are multiplied element by element along an axis that they share, and summed along it. A third
+//! one may be added to the sums.
 
 use fuser_ir::Ir;
 use fuser_ir::def::{
@@ -49,11 +50,12 @@ pub const PRODUCT_OPS: &[&OpDef] = &[&MATMUL, &LINEAR];
 pub static MATMUL: OpDef = OpDef {
     name: "fusion.matmul",
     summary: "product of matrices",
-    doc: "Result element `[..., i, j]` is the sum over k of `a[..., i, k] * b[..., k, j]`. The axes before the last two are batch \
+    doc: "Result element `[..., i, j]` is the sum over k of `a[..., i, k] * b[..., k, j]`, plus `c[..., i, j]` where there is a `c`. \
+          The axes before the last two are batch \
           axes: the same in both operands, or one operand has none and takes part in every product. An operand of rank 1 is a \
-          row on the left and a column on the right, whose axis is not in the result. Floats only, both operands of one type. They \
+          row on the left and a column on the right, whose axis is not in the result. Floats only, all operands of one type. `a` and `b` \
           are multiplied and summed in f32 (f64 for f64), in an unspecified order, each product rounded or not, and the sum is rounded to \
-          the element type once. A sum that is exactly zero, as without terms, is `+0`. NaN and infinities as in \
+          the element type once. `c` is added in the type that accumulates, before that rounding. A sum that is exactly zero, as without terms, is `+0`. NaN and infinities as in \
           `fusion.mul` and `fusion.sum`. `to` states the type that accumulates as the result's, which leaves the last rounding \
           out. An axis of the result is a `b` axis where every operand that \
           has it has it so. A product is one call of a library or one kernel of a GPU, or is taken apart by `--decompose`.",
@@ -61,6 +63,10 @@ pub static MATMUL: OpDef = OpDef {
     operands: &[
         factor("a", "rows: `[..., M, K]` or `[K]`"),
         factor("b", "columns: `[..., K, N]` or `[K]`"),
+        OperandDef {
+            variadic: true,
+            ..factor("c", "of the result's shape, at most one")
+        },
     ],
     maps: Some(&maps::MATMUL),
     infer: Some(infer_matmul),
@@ -71,7 +77,7 @@ pub static MATMUL: OpDef = OpDef {
 pub static LINEAR: OpDef = OpDef {
     name: "fusion.linear",
     summary: "product with a transposed matrix of weights, and a bias",
-    doc: "Result element `[..., j]` is the sum over k of `x[..., k] * weight[j, k]`, plus `bias[j]` where there is a bias. Operands, \
+    doc: "Result element `[..., j]` is the sum over k of `x[..., k] * weight[j, k]`, plus `bias[j]` where there is a bias, or `bias[..., j]` where it has all axes of the result. Operands, \
           accumulation and `to` as for `fusion.matmul`; the bias is added in the type that accumulates, before the one rounding.",
     example: "// %x: tensor<[B]x8xbf16>, %w: tensor<16x8xbf16>, %c: tensor<16xbf16>\n\
               %0 = fusion.linear %x, %w, %c : tensor<[B]x16xbf16>",
@@ -80,7 +86,7 @@ pub static LINEAR: OpDef = OpDef {
         factor("weight", "`[N, K]`"),
         OperandDef {
             variadic: true,
-            ..factor("bias", "`[N]`, at most one")
+            ..factor("bias", "`[N]`, or of the result's shape, at most one")
         },
     ],
     maps: Some(&maps::LINEAR),
@@ -162,7 +168,11 @@ fn infer_matmul(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
         }
         (a, b) => shape::join_dims(ir, a.to_vec(), b.to_vec(), 0, 1)?,
     };
-    let dims = [&batch, &own_a[..own_a.len() - 1], &own_b[1..]].concat();
+    let mut dims = [&batch, &own_a[..own_a.len() - 1], &own_b[1..]].concat();
+    at_most_one(parts, "`c`")?;
+    if parts.operands.len() > 2 {
+        added(ir, parts, &mut dims)?;
+    }
     shape::one(ir.tensor(dims, dtype))
 }
 
@@ -174,21 +184,47 @@ fn infer_linear(ir: &mut Ir, parts: OpParts<'_>) -> Result<ResultTypes, OpError>
     }
     let last = x.len() - 1;
     agreeing(ir, (1, 1, weight[1].extent), (0, last, x[last].extent))?;
-    let mut column = weight[0];
+    let mut dims = [&x[..last], &weight[..1]].concat();
+    at_most_one(parts, "bias")?;
     if parts.operands.len() > 2 {
         let bias = axes(ir, parts, 2, 1)?;
-        if bias.len() > 1 {
-            return Err(rank(2, bias.len(), "1"));
+        match bias.len() {
+            1 => {
+                agreeing(ir, (2, 0, bias[0].extent), (1, 0, dims[last].extent))?;
+                dims[last].broadcast &= bias[0].broadcast;
+            }
+            own if own == dims.len() => added(ir, parts, &mut dims)?,
+            own => return Err(rank(2, own, &format!("1 or {}", dims.len()))),
         }
-        agreeing(ir, (2, 0, bias[0].extent), (1, 0, column.extent))?;
-        column.broadcast &= bias[0].broadcast;
     }
-    if parts.operands.len() > 3 {
-        return Err(OpError::at(
-            At::Operand(3),
-            "is one too many: there is one bias",
-        ));
-    }
-    let dims = [&x[..last], &[column]].concat();
     shape::one(ir.tensor(dims, dtype))
+}
+
+/// Refuses a fourth operand.
+fn at_most_one(parts: OpParts<'_>, name: &str) -> Result<(), OpError> {
+    let text = format!("is one too many: there is one {name}");
+    match parts.operands.len() {
+        ..=3 => Ok(()),
+        _ => Err(OpError::at(At::Operand(3), text)),
+    }
+}
+
+/// Checks a third operand of the result's shape. An axis of the result is stored once only if that of the operand is.
+fn added(ir: &Ir, parts: OpParts<'_>, dims: &mut [Dim]) -> Result<(), OpError> {
+    let (own, _) = shape::tensor(ir, parts, 2)?;
+    if own.len() != dims.len() {
+        return Err(rank(2, own.len(), &dims.len().to_string()));
+    }
+    for (axis, (dim, own)) in dims.iter_mut().zip(own).enumerate() {
+        if !shape::agree(own.extent, dim.extent) {
+            let wanted = describe::extent(ir, dim.extent);
+            let text = format!(
+                "axis {axis} has extent {}, that of the product has {wanted}",
+                describe::extent(ir, own.extent)
+            );
+            return Err(OpError::at(At::Operand(2), text).code(&EXTENTS_DISAGREE));
+        }
+        dim.broadcast &= own.broadcast;
+    }
+    Ok(())
 }

@@ -648,6 +648,21 @@ const CASES: &[Case] = &[
         "// %a: tensor<4x5xi32>, %b: tensor<5x3xi32>\n%0 = fusion.matmul %a, %b",
     ),
     (
+        "fusion.matmul",
+        "FIR0301",
+        "// %a: tensor<4x5xf32>, %b: tensor<5x3xf32>, %c: tensor<3x3xf32>\n%0 = fusion.matmul %a, %b, %c",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0302",
+        "// %a: tensor<4x5xbf16>, %b: tensor<5x3xbf16>, %c: tensor<4x3xf32>\n%0 = fusion.matmul %a, %b, %c to f32",
+    ),
+    (
+        "fusion.matmul",
+        "FIR0305",
+        "// %a: tensor<4x5xf32>, %b: tensor<5x3xf32>, %c: tensor<3xf32>\n%0 = fusion.matmul %a, %b, %c",
+    ),
+    (
         "fusion.linear",
         "FIR0301",
         "// %x: tensor<4x5xf32>, %w: tensor<5x3xf32>\n%0 = fusion.linear %x, %w",
@@ -661,6 +676,16 @@ const CASES: &[Case] = &[
         "fusion.linear",
         "FIR0301",
         "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<5xf32>\n%0 = fusion.linear %x, %w, %c",
+    ),
+    (
+        "fusion.linear",
+        "FIR0301",
+        "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<5x3xf32>\n%0 = fusion.linear %x, %w, %c",
+    ),
+    (
+        "fusion.linear",
+        "FIR0305",
+        "// %x: tensor<4x5xf32>, %w: tensor<3x5xf32>, %c: tensor<2x4x3xf32>\n%0 = fusion.linear %x, %w, %c",
     ),
     // fusion, attention
     (

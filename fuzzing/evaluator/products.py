@@ -16,27 +16,33 @@ def joined(pairs):
     return [Axis(all(axis.broadcast for axis in own), all(axis.static for axis in own)) for own in pairs]
 
 
-def matmul(a, b, to):
+def matmul(a, b, to, c=None):
     rows = lambda x: (x if x.ndim > 1 else x[None, :])[..., :, None, :]
     columns = lambda x: np.swapaxes(x if x.ndim > 1 else x[:, None], -1, -2)[..., None, :, :]
     batch_a, batch_b = a.axes[:-2], b.axes[:-2]
     batch = joined(zip(batch_a, batch_b)) if batch_a and batch_b else batch_a + batch_b
     gone = [d for d, x in ((-2, a), (-1, b)) if x.lo.ndim == 1]
     shape = lambda found: np.squeeze(found, tuple(gone))
-    return contract((a, rows), (b, columns), None, to, batch + a.axes[-2:-1] + b.axes[-1:] * (b.lo.ndim > 1), shape)
+    whole = lambda found: np.expand_dims(found, tuple(gone))
+    axes = batch + a.axes[-2:-1] + b.axes[-1:] * (b.lo.ndim > 1)
+    axes = axes if c is None else joined(zip(axes, c.axes))
+    return contract((a, rows), (b, columns), None if c is None else (c, whole), to, axes, shape)
 
 
 def linear(x, weight, to, bias=None):
     rows, columns = lambda x: x[..., None, :], lambda w: w
-    column = joined([[weight.axes[0]] + ([bias.axes[0]] if bias is not None else [])])
-    return contract((x, rows), (weight, columns), bias, to, x.axes[:-1] + column, lambda found: found)
+    axes, same = x.axes[:-1] + weight.axes[:1], lambda found: found
+    if bias is not None:
+        first = len(axes) - len(bias.axes)
+        axes = axes[:first] + joined(zip(axes[first:], bias.axes))
+    return contract((x, rows), (weight, columns), None if bias is None else (bias, same), to, axes, same)
 
 
 PRODUCTS = {"matmul": matmul, "linear": linear}
 
 
-def contract(left, right, bias, to, axes, shape):
-    """The sums along the last axis of the products of both operands, brought to one shape, and of the bias."""
+def contract(left, right, added, to, axes, shape):
+    """The sums along the last axis of the products of both operands, brought to one shape, and of what is added."""
     (a, of_a), (b, of_b) = left, right
     target, wide = a.lo.dtype, WIDE[a.lo.dtype]
     ends_a, ends_b = [[of(x.lo).astype(wide), of(x.hi).astype(wide)] for x, of in ((a, of_a), (b, of_b))]
@@ -46,15 +52,16 @@ def contract(left, right, bias, to, axes, shape):
     grain = of_a(quantum(a.lo)) * of_b(quantum(b.lo))
     opens = [None if x.open is None else of(x.open) for x, of in ((a, of_a), (b, of_b))]
     open = either(*[None if o is None else np.broadcast_to(o, exact.shape) for o in opens])
-    if bias is not None:
+    if added is not None:
+        bias, of_bias = added
         behind = lambda all, last: np.concatenate([all, np.broadcast_to(last[..., None], all.shape[:-1] + (1,))], -1)
-        own = [bias.lo.astype(wide), bias.lo.astype(wide), bias.hi.astype(wide)]
+        own = [of_bias(end.astype(wide)) for end in (bias.lo, bias.lo, bias.hi)]
         terms = [behind(all, last) for all, last in zip(terms, own)]
-        exact, grain = behind(exact, bias.exact()), behind(grain, quantum(bias.lo))
+        exact, grain = behind(exact, of_bias(bias.exact())), behind(grain, of_bias(quantum(bias.lo)))
         if open is not None or bias.open is not None:
             none = np.zeros((), bool)
             open = np.broadcast_to(none if open is None else open, exact.shape[:-1] + (exact.shape[-1] - 1,))
-            open = behind(open, np.broadcast_to(none if bias.open is None else bias.open, bias.lo.shape))
+            open = behind(open, of_bias(np.broadcast_to(none if bias.open is None else bias.open, bias.lo.shape)))
     first, low, high = terms
     n = first.shape[-1]
     how = {"axis": -1}

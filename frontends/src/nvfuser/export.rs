@@ -464,10 +464,17 @@ impl Writer<'_> {
             } else {
                 "linear"
             };
-            let operands: Made<Vec<String>> = (0..self.ir.operand_count(op))
-                .map(|at| self.operand(op, at))
-                .collect();
-            format!("fd.ops.{name}({})", operands?.join(", "))
+            let added = self.ir.operands(op).nth(2);
+            let bias = added.is_none_or(|c| is(&fusion::LINEAR) && self.ir.rank(c) == 1);
+            let count = if bias { self.ir.operand_count(op) } else { 2 };
+            let operands: Made<Vec<String>> = (0..count).map(|at| self.operand(op, at)).collect();
+            let product = format!("fd.ops.{name}({})", operands?.join(", "));
+            match bias {
+                true => product,
+                // nvFuser rounds the product before the sum.
+                false if dtype != dtype.accumulate() => return Ok(None),
+                false => format!("fd.ops.add({product}, {})", self.operand(op, 2)?),
+            }
         } else if is(&fusion::TAKE) {
             self.take(op, dims)?
         } else {

@@ -192,14 +192,16 @@ pub fn moved(ir: &Ir, program: Op, lowered: &Lowered, extents: &[i64]) -> Result
             }
             Step::Fill { .. } => return Err("a fill".into()),
             Step::Turn { .. } | Step::Jump { .. } => return Err("a loop".into()),
-            Step::Product { tensors, .. } => {
+            Step::Product { tensors, added, .. } => {
                 bytes.launches += 1;
                 let size =
                     |factor: &Factor| artifact.buffers[factor.tensor.buffer as usize].bytes();
                 let number = |bytes: SizeExpr| bytes.evaluate_size(extents).unwrap() as u64;
                 let [left, right, result] = &**tensors;
                 let twice = left.tensor.buffer == right.tensor.buffer;
-                let read = number(size(left)) + if twice { 0 } else { number(size(right)) };
+                let twice = if twice { 0 } else { number(size(right)) };
+                let third = added.as_deref().map_or(0, |added| number(size(added)));
+                let read = number(size(left)) + twice + third;
                 bytes.read += read;
                 bytes.lines += read;
                 bytes.written += number(size(result));

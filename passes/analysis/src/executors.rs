@@ -26,10 +26,47 @@ pub struct Executor {
     pub name: &'static str,
     /// A sentence for help.
     pub doc: &'static str,
-    /// True if the executor adds the bias of a product itself. Otherwise a kernel after the call adds it.
-    pub bias: bool,
+    /// The third operand of a product that the executor adds itself. A kernel after the call adds any other.
+    pub adds: Adds,
     /// The decision of the executor about a call; `None` for an op of a kind that it does not know.
     takes: fn(&Target, &Call) -> Option<Result<(), Refusal>>,
+}
+
+/// A tensor that an executor adds to the sums of a product.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Adds {
+    /// Nothing.
+    Nothing,
+    /// A bias: one element for each column.
+    Bias,
+    /// A tensor of the result's shape, in the type that accumulates.
+    Tensor,
+}
+
+impl Adds {
+    /// True if the product `op` has no third operand, or one of this kind.
+    pub fn takes(self, ir: &Ir, op: Op) -> bool {
+        let Some(added) = ir.operands(op).nth(2) else {
+            return true;
+        };
+        let Some(maps) = ir.maps(op) else {
+            return false;
+        };
+        let (read, made) = (&maps.operands[2], &maps.results[0]);
+        match self {
+            Adds::Nothing => false,
+            Adds::Bias => match (read.axes(), made.axes(), maps.operands[1].axes()) {
+                (Some([own]), Some([.., last]), Some(columns)) => {
+                    own == last && columns.contains(own)
+                }
+                _ => false,
+            },
+            Adds::Tensor => {
+                let dtype = ir.value_kind(added).dtype();
+                read == made && dtype.is_some_and(|dtype| dtype.accumulate() == dtype)
+            }
+        }
+    }
 }
 
 /// Every executor, in the order in which they are asked.
@@ -41,7 +78,7 @@ pub static EXECUTORS: &[&Executor] = &[
 static GEMM: Executor = Executor {
     name: "gemm",
     doc: "products of matrices and convolutions on the CPU, of any float type and any layout",
-    bias: false,
+    adds: Adds::Tensor,
     takes: |target, call| {
         let (product, dims, features) = match call {
             Call::Product(product) => (product, 0, 0),
@@ -84,7 +121,7 @@ pub const CUBLASLT: &str = "cublaslt";
 static LIBRARY: Executor = Executor {
     name: CUBLASLT,
     doc: "products of matrices on a GPU, of the types and layouts of mma: by NVIDIA's cuBLASLt where that is found when the program runs, else as mma",
-    bias: true,
+    adds: Adds::Bias,
     takes: |target, call| (MMA.takes)(target, call),
 };
 
@@ -92,7 +129,7 @@ static LIBRARY: Executor = Executor {
 static MMA: Executor = Executor {
     name: "mma",
     doc: "products of matrices on a GPU, of bf16 and f16 (on tensor cores), f32 and f64, and any layout",
-    bias: true,
+    adds: Adds::Bias,
     takes: |target, call| {
         let Call::Product(product) = call else {
             return None;
@@ -110,7 +147,7 @@ static MMA: Executor = Executor {
 static SDPA: Executor = Executor {
     name: "sdpa",
     doc: "attention on the CPU, of f32, bf16 and f16 and any layout",
-    bias: false,
+    adds: Adds::Nothing,
     takes: |target, call| {
         let Call::Attention(attention) = call else {
             return None;
@@ -127,7 +164,7 @@ static SDPA: Executor = Executor {
 static SCATTER: Executor = Executor {
     name: "scatter",
     doc: "scatters, of any type and any layout; on a GPU those for which sorting the indices takes less time than comparing all with all places",
-    bias: false,
+    adds: Adds::Nothing,
     takes: |target, call| {
         let &Call::Scatter {
             each,
@@ -166,7 +203,7 @@ fn pairs_in_launches(target: &Target, launches: u64) -> u64 {
 static SORT: Executor = Executor {
     name: "sort",
     doc: "sorts, of any type and any layout; on a GPU lines that are long beside the bits of their elements",
-    bias: false,
+    adds: Adds::Nothing,
     takes: |target, call| {
         let &Call::Sort { length, bits, .. } = call else {
             return None;
@@ -187,7 +224,7 @@ const ELEMENTS: u64 = 16;
 static ROUTINE: Executor = Executor {
     name: "routine",
     doc: "factorizations, triangular systems and Fourier transforms on the CPU, of f32 and f64 and any layout",
-    bias: false,
+    adds: Adds::Nothing,
     takes: |target, call| matches!(call, Call::Routine { .. }).then(|| on_the_cpu(target)),
 };
 
@@ -195,7 +232,7 @@ static ROUTINE: Executor = Executor {
 static PLACED: Executor = Executor {
     name: "placed",
     doc: "cats on the CPU of more parts than a kernel tells apart: each part is written where it lies in the result",
-    bias: false,
+    adds: Adds::Nothing,
     takes: |target, call| matches!(call, Call::Placed { .. }).then(|| on_the_cpu(target)),
 };
 

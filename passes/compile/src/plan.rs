@@ -26,7 +26,7 @@ use fuser_ir::print::clean;
 use fuser_ir::types::ExtentExpr;
 use fuser_ir::{AttrKind, DType, Ir, Op, TypeId, TypeKind, Value, layout};
 use fuser_passes::cost::{Bindings, is_call, keeps_memory};
-use fuser_passes::executors;
+use fuser_passes::executors::{self, Adds};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
 
@@ -248,7 +248,8 @@ impl Planner<'_> {
             let made = self.source(value);
             let written = self.ir.def_op(made).is_some_and(|op| {
                 let class = self.ir.def(op).map(|d| d.class);
-                self.ir.is(op, &kernel::LAUNCH) || class == Some(OpClass::Scatter)
+                let updates = matches!(class, Some(OpClass::Scatter | OpClass::Contraction));
+                self.ir.is(op, &kernel::LAUNCH) || updates
             });
             (marked && written).then_some((made, buffer))
         };
@@ -667,6 +668,7 @@ impl Planner<'_> {
                 let mut tensors = tensors;
                 let bias = (tensors.len() == 4).then(|| tensors.remove(2));
                 let factors: Option<[Factor; 3]> = tensors.try_into().ok();
+                let factors = factors.filter(|_| Adds::Bias.takes(self.ir, op));
                 let tensors = factors.map(|factors| GpuProduct { factors, bias });
                 tensors.and_then(|tensors| self.product(op, &tensors))
             }
@@ -698,11 +700,16 @@ impl Planner<'_> {
                     sums,
                 })
             }
-            _ => tensors.try_into().ok().map(|tensors| Step::Product {
-                segment,
-                tensors: Box::new(tensors),
-                windows,
-            }),
+            _ => {
+                let takes = tensors.len() == 4 && Adds::Tensor.takes(self.ir, op);
+                let added = takes.then(|| Box::new(tensors.remove(2)));
+                tensors.try_into().ok().map(|tensors| Step::Product {
+                    segment,
+                    tensors: Box::new(tensors),
+                    added,
+                    windows,
+                })
+            }
         };
         let Some(step) = step else {
             let message = format!("no library runs '{}' as it is", self.ir.name(op));

@@ -66,7 +66,7 @@ pub static DECOMPOSE: PassDef = PassDef {
           scheduling can place, and by sums of parts on a CPU where fast memory does not hold what a mean is of, and on a GPU where it is of columns; `mean`, `argmax` and `argmin` likewise, `fold` by the last step of a scan, `roll` by slices, `one_hot` by a comparison, and random \
           numbers by arithmetic on random bits. A product \
           (`fusion.matmul`, `fusion.linear`) that an executor takes stays whole, without its bias unless the executor adds that, and reads permuted operands as they \
-          lie in memory; others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
+          lie in memory; on a CPU the sum of such a product of f32 or f64 and a tensor that is in memory anyway becomes one call. Others become a `mul` of their broadcast operands and a `sum`. Attention that no executor takes becomes two products and the ops of a softmax. So do scatters: one that no executor takes becomes a \
           comparison of all indices with all places, and a reduction, and a sort one of all pairs of elements. On a GPU few long lines of a scan are taken in parts, which are scanned behind what \
           all parts before have together: those of a `cumsum` or another named scan, and of a `scan` or a `fold` whose lambda is `associative` and rounds nothing. A `task.pattern` \
           with the name of a product or of attention (`@matmul`, `@linear`, `@sdpa`) becomes that op where an executor takes it and its ops are still those, as \
@@ -87,6 +87,10 @@ pub static DECOMPOSE: PassDef = PassDef {
         StatDef {
             name: "calls",
             doc: "ops that executors run as a whole",
+        },
+        StatDef {
+            name: "sums",
+            doc: "sums of a product and a tensor in memory that became one call",
         },
         StatDef {
             name: "patterns",
@@ -127,6 +131,10 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     while let Some(op) = waiting.pop() {
         if goal.places() {
             parts::place(ctx.ir, op, goal.target());
+        }
+        if product::with_sum(ctx.ir, op, &goal).is_some() {
+            ctx.count("sums", 1);
+            continue;
         }
         let composite = COMPOSITES.iter().find(|(def, _)| ctx.ir.is(op, def));
         let cut = scan::cut(ctx.ir, op, goal.target());

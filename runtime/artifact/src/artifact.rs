@@ -374,6 +374,10 @@ pub enum Step {
         segment: u32,
         /// The two factors, and the result.
         tensors: Box<[Factor; 3]>,
+        /// A tensor of the result's loops and type, f32 or f64, that is added to the sums. It may have the result's
+        /// memory.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        added: Option<Box<Factor>>,
         /// The axes of the first factor that are read through windows, each with a loop that ends: a convolution has
         /// them.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -606,8 +610,9 @@ impl Step {
             Step::Launch { buffers, .. } => buffers.clone(),
             Step::Copy { from, to, .. } => vec![*from, *to],
             Step::Fill { buffer, .. } => vec![*buffer],
-            Step::Product { tensors, .. } => {
-                tensors.iter().map(|factor| factor.tensor.buffer).collect()
+            Step::Product { tensors, added, .. } => {
+                let all = tensors.iter().chain(added.as_deref());
+                all.map(|factor| factor.tensor.buffer).collect()
             }
             Step::Attention { tensors, sums, .. } => {
                 let all = tensors.iter().chain(sums.as_deref());

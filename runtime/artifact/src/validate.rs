@@ -235,11 +235,18 @@ impl Artifact {
                 self.check_size(elements)
             }
             Step::Product {
-                tensors, windows, ..
+                tensors,
+                added,
+                windows,
+                ..
             } => {
                 let here = self.target.is_cpu();
                 here.then_some(()).ok_or(Problem::NoCall)?;
-                self.check_product(tensors, windows)
+                self.check_product(tensors, windows)?;
+                match added {
+                    Some(added) => self.check_added(added, &tensors[2], windows),
+                    None => Ok(()),
+                }
             }
             Step::Attention { tensors, sums, .. } => self.check_attention(tensors, sums.as_deref()),
             Step::Scatter {
@@ -330,6 +337,25 @@ impl Artifact {
                     && windows[..at].iter().all(|other| other.axis != own.axis)
                     && own.stride.min(own.dilation).min(own.base_dilation) >= 1
             });
+        fits.then_some(()).ok_or(Problem::Loops)
+    }
+
+    /// Checks what is added to a product: a tensor of the result's type and loops. In the result's memory it has the
+    /// same axes.
+    fn check_added(
+        &self,
+        added: &Factor,
+        result: &Factor,
+        windows: &[Window],
+    ) -> Result<(), Problem> {
+        self.check_tensor(&added.tensor)?;
+        let (own, made) = (&added.tensor, &result.tensor);
+        let typed = own.dtype == made.dtype && matches!(own.dtype, DType::F32 | DType::F64);
+        let same = own.buffer != made.buffer || own.dims == made.dims && own.order == made.order;
+        (typed && windows.is_empty() && same)
+            .then_some(())
+            .ok_or(Problem::NoCall)?;
+        let fits = added.loops == result.loops && own.dims.len() == added.loops.len();
         fits.then_some(()).ok_or(Problem::Loops)
     }
 
@@ -818,8 +844,9 @@ pub(crate) mod tests {
         assert_eq!(text, "invalid artifact: buffers[2]: outputs[7] of 1");
     }
 
-    /// The sample with a product in the place of its copy: `[B, 4]` by `[4, B]`, summed along the 4.
-    fn with_product(change: impl Fn(&mut [Factor; 3])) -> Result<(), ArtifactError> {
+    /// The sample with a product in the place of its copy: `[B, 4]` by `[4, B]`, summed along the 4, and added to the
+    /// memory of its result.
+    fn with_product(change: impl Fn(&mut [Factor; 3], &mut Factor)) -> Result<(), ArtifactError> {
         let mut artifact = sample();
         let factor = |buffer, loops: [u32; 2], extents: [SizeExpr; 2]| Factor {
             tensor: TensorSpec {
@@ -834,10 +861,12 @@ pub(crate) mod tests {
             factor(1, [2, 1], [four, b.clone()]),
             factor(2, [0, 1], [b.clone(), b]),
         ];
-        change(&mut tensors);
+        let mut added = tensors[2].clone();
+        change(&mut tensors, &mut added);
         artifact.steps[2] = Step::Product {
             segment: 0,
             tensors: Box::new(tensors),
+            added: Some(Box::new(added)),
             windows: Vec::new(),
         };
         artifact.validate()
@@ -845,9 +874,11 @@ pub(crate) mod tests {
 
     #[test]
     fn products_must_fit_their_loops() {
-        assert_eq!(with_product(|_| {}), Ok(()));
-        let refused =
-            |change: &dyn Fn(&mut [Factor; 3])| with_product(change).unwrap_err().to_string();
+        assert_eq!(with_product(|_, _| {}), Ok(()));
+        let refused_with = |change: &dyn Fn(&mut [Factor; 3], &mut Factor)| {
+            with_product(change).unwrap_err().to_string()
+        };
+        let refused = |change: &dyn Fn(&mut [Factor; 3])| refused_with(&|t, _| change(t));
         let loops = "invalid artifact: steps[2]: its axes are not the loops of its call";
         assert_eq!(refused(&|t| t[0].loops[0] = 1), loops);
         assert_eq!(refused(&|t| t[0].loops[1] = 0), loops);
@@ -858,6 +889,14 @@ pub(crate) mod tests {
         assert_eq!(refused(&|t| t[0].tensor.buffer = 2), none);
         let input = refused(&|t| t[2].tensor.buffer = 0);
         assert!(input.contains("writes to buffers[0]"), "{input}");
+        // What is added has the loops of the result, and its axes where it has its memory.
+        assert_eq!(refused_with(&|_, c| c.loops.swap(0, 1)), loops);
+        assert_eq!(refused_with(&|_, c| c.loops.truncate(1)), loops);
+        assert_eq!(refused_with(&|_, c| c.tensor.order = vec![1, 0]), none);
+        let typed = refused_with(&|_, c| c.tensor.dtype = DType::I32);
+        assert!(typed.contains("element type f32"), "{typed}");
+        let turned = |c: &mut Factor| (c.tensor.buffer, c.tensor.order) = (1, vec![1, 0]);
+        assert_eq!(with_product(|_, c| turned(c)), Ok(()));
     }
 
     /// The sample on a GPU, whose launch computes a product: `[B, 4]` by `[4, B]`.

@@ -226,7 +226,9 @@ impl Machine<'_> {
                 }
             }
             PlannedStep::Product { product, calls } => {
-                let addresses = product.buffers.map(|buffer| self.address(buffer));
+                let [a, b, c] = product.buffers;
+                let added = product.added.unwrap_or(c);
+                let addresses = [a, b, c, added].map(|buffer| self.address(buffer));
                 let (scratch, stride) = (self.places.scratch, self.places.scratch_stride);
                 let kept = self.places.kept;
                 self.spread(

@@ -24,6 +24,10 @@ use crate::gemm::{Amx, Avx2, Avx512, Dot, Kernel, Stores};
 use crate::team::Effort;
 use crate::tensor::{Axis, strides};
 
+mod added;
+
+use added::Elements;
+
 /// The number of result elements whose computation takes as long as packing a row or column. Measured with AMX tiles,
 /// where packing has the greatest share of the time.
 const PACKING: usize = 128;
@@ -39,12 +43,15 @@ const TERMS: usize = 256;
 pub struct Loop {
     pub extent: usize,
     pub strides: [usize; 3],
+    /// The distance in the tensor that is added.
+    pub added: usize,
 }
 
 impl Loop {
     const ONCE: Loop = Loop {
         extent: 1,
         strides: [0; 3],
+        added: 0,
     };
 }
 
@@ -67,6 +74,8 @@ pub struct Product {
     units: Units,
     /// The memory in which a factor stays packed from turn to turn of a loop.
     kept: Option<Kept>,
+    /// The buffer of the tensor that is added to the sums, of f32 or f64. It may be the result's.
+    pub added: Option<usize>,
 }
 
 /// Memory for packed factors that turns of a loop share.
@@ -252,6 +261,7 @@ fn by_phases(rows: Vec<Part>, base: impl Fn(usize) -> Option<[i64; 2]>) -> Vec<P
         let own = Loop {
             extent: part.own.extent / count,
             strides: part.own.strides.map(|stride| stride * count),
+            added: part.own.added * count,
         };
         let steps = part.steps * period;
         outer.push(Part {
@@ -287,6 +297,7 @@ fn in_chunks(mut terms: Vec<Part>, elements: usize) -> Vec<Part> {
     let outer = Loop {
         extent: own.extent / chunk,
         strides: own.strides.map(|stride| stride * chunk),
+        added: own.added * chunk,
     };
     let (outer, last) = (
         Part {
@@ -326,9 +337,10 @@ fn order_of(factor: &Factor) -> Vec<usize> {
 
 impl Product {
     /// The loops of a product of tensors with these axes, for `workers` workers. `windows` describe axes through which
-    /// the left factor is read. `None` if the tensors disagree about a loop.
+    /// the left factor is read. `added` is added to the sums. `None` if the tensors disagree about a loop.
     pub fn new(
         tensors: [(&Factor, &[Axis]); 3],
+        added: Option<(&Factor, &[Axis])>,
         windows: &[Window],
         workers: usize,
     ) -> Option<Product> {
@@ -346,7 +358,7 @@ impl Product {
                 let slot = loops.get_mut(number as usize)?;
                 let own = slot.get_or_insert(Loop {
                     extent: axis.extent,
-                    strides: [0; 3],
+                    ..Loop::ONCE
                 });
                 if own.extent != axis.extent {
                     return None;
@@ -356,6 +368,16 @@ impl Product {
             }
         }
         let mut loops = loops.into_iter().collect::<Option<Vec<Loop>>>()?;
+        if let Some((factor, axes)) = added {
+            let steps = strides(axes, &order_of(factor));
+            for ((&number, axis), step) in factor.loops.iter().zip(axes).zip(steps) {
+                let own = loops.get_mut(number as usize)?;
+                if own.extent != axis.extent {
+                    return None;
+                }
+                own.added = if axis.broadcast { 0 } else { step };
+            }
+        }
         // Along a broadcast axis of the result there is one element.
         let single = loops.iter_mut().zip(once).filter(|(_, once)| *once);
         single.for_each(|(own, _)| own.extent = own.extent.min(1));
@@ -386,7 +408,7 @@ impl Product {
         };
         let whole = |loops: &[(usize, Loop)]| Loop {
             extent: extent(loops),
-            strides: [0; 3],
+            ..Loop::ONCE
         };
         let plain = |loops: Vec<(usize, Loop)>| loops.into_iter().map(|(_, own)| own).collect();
         let (rows, columns, terms) = match &nest {
@@ -410,11 +432,28 @@ impl Product {
             tile: tile([rows.extent, columns.extent], count, workers),
             units: Units::detect(),
             kept: None,
+            added: added.map(|(factor, _)| factor.tensor.buffer as usize),
         })
     }
 
-    /// Scratch memory of a worker.
+    /// Scratch memory of a worker: that of the micro-kernels, and a tile of sums where something is added to them.
     pub fn scratch_bytes(&self) -> usize {
+        let [m, n] = [
+            self.tile[0].min(self.rows.extent),
+            self.tile[1].min(self.columns.extent),
+        ];
+        match self.added {
+            Some(_) => self.own_scratch_bytes() + m * n * self.dtypes[1].bytes(),
+            None => self.own_scratch_bytes(),
+        }
+    }
+
+    /// Scratch memory of the micro-kernels.
+    fn own_scratch_bytes(&self) -> usize {
+        self.kernel_scratch_bytes().next_multiple_of(BUFFER_ALIGN)
+    }
+
+    fn kernel_scratch_bytes(&self) -> usize {
         let [m, n] = [
             self.tile[0].min(self.rows.extent),
             self.tile[1].min(self.columns.extent),
@@ -558,7 +597,7 @@ impl Product {
         }
     }
 
-    /// Runs call number `call`.
+    /// Runs call number `call`. The last address is that of the tensor that is added, if there is one.
     ///
     /// # Safety
     /// The addresses are those of the buffers, which have the elements that the plan has checked. The scratch memory
@@ -567,7 +606,7 @@ impl Product {
     pub(crate) unsafe fn call(
         &self,
         call: i64,
-        addresses: [Address; 3],
+        addresses: [Address; 4],
         [scratch, kept]: [Address; 2],
     ) {
         let ([tall, wide], [rows, columns]) = (self.tiles(), self.tile);
@@ -576,7 +615,7 @@ impl Product {
         rest /= wide.max(1);
         let row = rest % tall.max(1) * rows;
         rest /= tall.max(1);
-        let mut at = [0; 3];
+        let mut at = [0; 4];
         for own in self.batch.iter().rev() {
             let index = rest % own.extent.max(1);
             rest /= own.extent.max(1);
@@ -593,9 +632,65 @@ impl Product {
             right: [self.terms.strides[1], self.columns.strides[1]],
             result: [self.rows.strides[2], self.columns.strides[2]],
         };
-        let bytes = [self.dtypes[0], self.dtypes[0], self.dtypes[1]].map(DType::bytes);
+        let [from, to] = self.dtypes;
+        let bytes = [from, from, to, to].map(DType::bytes);
         let place = |which: usize| addresses[which].at(at[which] * bytes[which]);
         let (a, b, c) = (place(0), place(1), place(2));
+        if self.added.is_none() {
+            // SAFETY: the caller's word.
+            return unsafe { self.multiply(call, &matrix, [a, b, c], [scratch, kept]) };
+        }
+        let (sizes, result) = ([matrix.m, matrix.n], matrix.result);
+        let (tile, steps) = (
+            scratch.at(self.own_scratch_bytes()),
+            added::steps(sizes, result),
+        );
+        let matrix = Matrix {
+            result: steps,
+            ..matrix
+        };
+        // SAFETY: the caller's word; the tile has its own part of the scratch memory.
+        unsafe { self.multiply(call, &matrix, [a, b, tile], [scratch, kept]) };
+        let other = [self.rows.added, self.columns.added];
+        macro_rules! add {
+            ($ty:ty) => {
+                // SAFETY: the caller's word; the tile was just stored.
+                unsafe {
+                    added::add::<$ty>(
+                        sizes,
+                        Elements {
+                            first: tile.cast::<$ty>().cast_const(),
+                            steps,
+                        },
+                        Elements {
+                            first: place(3).cast::<$ty>().cast_const(),
+                            steps: other,
+                        },
+                        Elements {
+                            first: c.cast::<$ty>(),
+                            steps: result,
+                        },
+                    )
+                }
+            };
+        }
+        match to {
+            DType::F64 => add!(f64),
+            _ => add!(f32),
+        }
+    }
+
+    /// Stores the product of the matrices of a call.
+    ///
+    /// # Safety
+    /// As for [`Product::call`]; `c` is the place of the result.
+    unsafe fn multiply(
+        &self,
+        call: i64,
+        matrix: &Matrix<'_>,
+        [a, b, c]: [*mut u8; 3],
+        [scratch, kept]: [Address; 2],
+    ) {
         #[cfg(target_arch = "x86_64")]
         {
             let own = |of: Kept| {
@@ -672,9 +767,10 @@ impl Product {
     }
 }
 
-fn step(at: &mut [usize; 3], own: &Loop, index: usize) {
+fn step(at: &mut [usize; 4], own: &Loop, index: usize) {
+    let [a, b, c] = own.strides;
     at.iter_mut()
-        .zip(own.strides)
+        .zip([a, b, c, own.added])
         .for_each(|(at, stride)| *at += index * stride);
 }
 
@@ -703,7 +799,10 @@ pub(crate) fn longest(loops: Vec<Loop>, others: &mut Vec<Loop>) -> Loop {
     let mut runs: Vec<Loop> = Vec::new();
     for own in loops.into_iter().filter(|own| own.extent != 1) {
         match runs.last_mut() {
-            Some(outer) if outer.strides == own.strides.map(|stride| stride * own.extent) => {
+            Some(outer)
+                if outer.strides == own.strides.map(|stride| stride * own.extent)
+                    && outer.added == own.added * own.extent =>
+            {
                 let extent = outer.extent * own.extent;
                 *outer = Loop { extent, ..own };
             }

@@ -30,22 +30,23 @@ fn run_windows(
         .map(|(factor, axes)| (factor, axes.as_slice()));
     let product = Product {
         units,
-        ..Product::new(sides, windows, workers).unwrap()
+        ..Product::new(sides, None, windows, workers).unwrap()
     };
     let [from, to] = product.dtypes;
     let [mut left, mut right] = factors.map(|values| encode(from, values.iter().copied()));
     let (calls, room) = (product.calls().unwrap(), product.scratch_bytes());
+    let nowhere = Address::of(std::ptr::null_mut());
     let multiply = |product: &Product, left: &mut [u8], right: &mut [u8], kept: Address| {
         let mut result = encode(to, (0..stored(&tensors[2].1)).map(|_| 77.0));
         let all = [left, right, &mut result];
-        let places = all.map(|bytes| Address::of(bytes.as_mut_ptr()));
+        let [a, b, c] = all.map(|bytes| Address::of(bytes.as_mut_ptr()));
+        let places = [a, b, c, nowhere];
         call_all(workers, calls, room, &|call, scratch| {
             // SAFETY: the vectors have these sizes.
             unsafe { product.call(call, places, [scratch, kept]) };
         });
         result
     };
-    let nowhere = Address::of(std::ptr::null_mut());
     let result = multiply(&product, &mut left, &mut right, nowhere);
     // Factors that stay packed give the same bits, in the run that packs them and in the next, where the other one has
     // changed.
@@ -72,6 +73,53 @@ fn run_windows(
         assert!(found == wanted, "{fixed:?}, {units:?}, again");
     }
     decode(to, &result)
+}
+
+/// The product plus whole numbers, in the memory of the result or apart from it, and in the result's order of axes or
+/// another one.
+fn check_added(tensors: &Tensors, factors: [&[f64]; 2], wanted: &[f64], units: Units) {
+    let sides = tensors
+        .each_ref()
+        .map(|(factor, axes)| (factor, axes.as_slice()));
+    let (result, axes) = &tensors[2];
+    let [from, to] = [&tensors[0].0, result].map(|own| own.tensor.dtype);
+    let mut turned = result.clone();
+    turned.tensor.order = (0..axes.len() as u32).rev().collect();
+    for (added, in_place) in [(result, true), (result, false), (&turned, false)] {
+        let product = Product {
+            units,
+            ..Product::new(sides, Some((added, axes)), &[], 3).unwrap()
+        };
+        let (calls, room) = (product.calls().unwrap(), product.scratch_bytes());
+        let [mut left, mut right] = factors.map(|values| encode(from, values.iter().copied()));
+        let count = stored(axes);
+        let numbers: Vec<f64> = (0..count).map(|at| element(at + 1)).collect();
+        let mut c = encode(to, numbers.iter().copied());
+        let mut made = encode(to, (0..count).map(|_| 77.0));
+        let mut places = [&mut left, &mut right, &mut made, &mut c].map(|bytes| bytes.as_mut_ptr());
+        if in_place {
+            places[2] = places[3];
+        }
+        let places = places.map(Address::of);
+        let nowhere = Address::of(std::ptr::null_mut());
+        call_all(3, calls, room, &|call, scratch| {
+            // SAFETY: the vectors have these sizes.
+            unsafe { product.call(call, places, [scratch, nowhere]) };
+        });
+        let found = decode(to, if in_place { &c } else { &made });
+        let steps = [result, added].map(|own| strides(axes, &order_of(own)));
+        let mut sums = wanted.to_vec();
+        for number in 0..count {
+            let (mut rest, mut at) = (number, [0; 2]);
+            for (axis, own) in axes.iter().enumerate().rev() {
+                let index = rest % own.stored_extent();
+                rest /= own.stored_extent();
+                (0..2).for_each(|which| at[which] += index * steps[which][axis]);
+            }
+            sums[at[0]] += numbers[at[1]];
+        }
+        assert_eq!(found, sums, "{units:?}, in place: {in_place}");
+    }
 }
 
 /// Elements of a tensor in memory.
@@ -130,6 +178,9 @@ fn check(tensors: Tensors) {
         for workers in [1, 3] {
             let found = run(&tensors, [&left, &right], units, workers);
             assert!(found == wanted, "{axes:?}, {units:?}, {workers} workers");
+        }
+        if matches!(to, DType::F32 | DType::F64) {
+            check_added(&tensors, [&left, &right], &wanted, units);
         }
     }
 }
@@ -261,7 +312,7 @@ fn loops_must_agree() {
         (&b.0, b.1.as_slice()),
         (&c.0, c.1.as_slice()),
     ];
-    assert_eq!(Product::new(tensors, &[], 1), None);
+    assert_eq!(Product::new(tensors, None, &[], 1), None);
 }
 
 /// The product of two matrices of bf16, row by row, in f32.
@@ -719,7 +770,7 @@ fn more_loops_than_a_counter_has_are_refused() {
             dilation: 1,
             base_dilation: 1,
         };
-        Product::new(tensors, &[window], 1).is_some()
+        Product::new(tensors, None, &[window], 1).is_some()
     };
     assert_eq!([2, 9, 10, 20].map(is_some), [true, true, false, false]);
 }
@@ -745,6 +796,10 @@ fn windows_beyond_all_numbers_are_refused() {
             dilation,
             base_dilation,
         };
-        assert_eq!(Product::new(tensors, &[window], 1), None, "{numbers:?}");
+        assert_eq!(
+            Product::new(tensors, None, &[window], 1),
+            None,
+            "{numbers:?}"
+        );
     }
 }

@@ -666,9 +666,12 @@ impl Planner<'_> {
                 })
             }
             Step::Product {
-                tensors, windows, ..
+                tensors,
+                added,
+                windows,
+                ..
             } => {
-                let product = self.product(index, tensors, windows, buffers)?;
+                let product = self.product(index, tensors, added.as_deref(), windows, buffers)?;
                 let calls = product.calls().ok_or(PlanError::TooLarge)?;
                 Ok(PlannedStep::Product { product, calls })
             }
@@ -787,7 +790,7 @@ impl Planner<'_> {
         launched: &GpuProduct,
         buffers: &[PlannedBuffer],
     ) -> Result<LaunchedProduct, PlanError> {
-        let product = self.product(step, &launched.factors, &[], buffers)?;
+        let product = self.product(step, &launched.factors, None, &[], buffers)?;
         let bias = launched.bias.as_slice();
         let columns = self.axes(&launched.factors[2].tensor)?;
         let columns = columns.last().map(|axis| axis.extent);
@@ -809,12 +812,18 @@ impl Planner<'_> {
         &self,
         step: usize,
         tensors: &[Factor; 3],
+        added: Option<&Factor>,
         windows: &[Window],
         buffers: &[PlannedBuffer],
     ) -> Result<Product, PlanError> {
         let axes = self.factors(step, tensors, buffers)?;
         let pairs = [0, 1, 2].map(|which| (&tensors[which], axes[which].as_slice()));
-        Product::new(pairs, windows, self.workers).ok_or(PlanError::Call { step })
+        let own = match added {
+            Some(added) => self.factors(step, std::slice::from_ref(added), buffers)?,
+            None => Vec::new(),
+        };
+        let added = added.zip(own.first().map(Vec::as_slice));
+        Product::new(pairs, added, windows, self.workers).ok_or(PlanError::Call { step })
     }
 
     /// The axes of the tensors of a call, after a check that each tensor fits its buffer.

@@ -65,7 +65,9 @@ pub(crate) fn execute(
         }
         (Code::Reduce(op), [x]) => machine.reduce(op, x, &axes(site, x)?, site.flag("keepdim")),
         (Code::Scan(op), [x]) => machine.scan(op, x, crate::machine::extent(site.int("dim")?)?),
-        (Code::Matmul, [a, b]) => machine.matmul(a, b, site.result(0)?.0),
+        (Code::Matmul, [a, b, c @ ..]) if c.len() < 2 => {
+            machine.matmul(a, b, c.first(), site.result(0)?.0)
+        }
         (Code::Linear, [x, weight, bias @ ..]) if bias.len() < 2 => {
             machine.linear(x, weight, bias.first(), site.result(0)?.0)
         }

@@ -10,14 +10,20 @@ use crate::program::{Fault, Made};
 /// Batch axes of both operands become batching dimensions. Batch axes of only one operand become rows or columns.
 pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let (a, b) = (w.operand(op, 0)?, w.operand(op, 1)?);
+    let sum = multiplied(w, [&a, &b], to);
+    let sum = added(w, op, sum)?;
+    Ok(w.convert(&sum, to.dtype))
+}
+
+/// A product in the type that accumulates, in the shape of the result.
+fn multiplied(w: &mut Writer<'_>, [a, b]: [&Tensor; 2], to: &Form) -> Tensor {
     let (left, right) = (a.shape.len(), b.shape.len());
     let both = if left > 2 && right > 2 { left - 2 } else { 0 };
     let batch: Vec<usize> = (0..both).collect();
     let batch = format!("batching_dims = {batch:?} x {batch:?}, ");
     let terms = (left.saturating_sub(1), right.saturating_sub(2));
     if left != 2 || right < 3 {
-        let product = contracted(w, [&a, &b], &batch, terms, &to.shape);
-        return Ok(w.convert(&product, to.dtype));
+        return contracted(w, [a, b], &batch, terms, &to.shape);
     }
     // The rows of the left operand come before the batch axes of the right one.
     let rows = to.shape.len() - 2;
@@ -25,12 +31,26 @@ pub fn matmul(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let mut shape = to.shape.clone();
     let row = shape.remove(rows);
     shape.insert(0, row);
-    let product = contracted(w, [&a, &b], "", terms, &shape);
-    let product = w.convert(&product, to.dtype);
-    let turned = w.inner(&to.shape, to.dtype);
+    let product = contracted(w, [a, b], "", terms, &shape);
+    let turned = w.inner(&to.shape, product.dtype);
     let dims = format!(", dims = {order:?}");
     w.emit(&turned, "stablehlo.transpose", &[&product], &dims);
-    Ok(turned)
+    turned
+}
+
+/// A sum and the third operand of `op`, if it has one, at the last indices of the result.
+fn added(w: &mut Writer<'_>, op: Op, sum: Tensor) -> Made<Tensor> {
+    if w.ir.operand_count(op) < 3 {
+        return Ok(sum);
+    }
+    let c = w.operand(op, 2)?;
+    let c = w.convert(&c, sum.dtype);
+    let first = sum.shape.len().saturating_sub(c.shape.len());
+    let spread = match first {
+        0 => c,
+        _ => w.broadcast(&c, &[first], &sum.shape),
+    };
+    Ok(w.same("add", &[&sum, &spread]))
 }
 
 /// A product in the type that accumulates, in the precision of its operands.
@@ -60,14 +80,8 @@ fn contracted(
 pub fn linear(w: &mut Writer<'_>, op: Op, to: &Form) -> Made<Tensor> {
     let (x, weight) = (w.operand(op, 0)?, w.operand(op, 1)?);
     let terms = (x.shape.len().saturating_sub(1), 1);
-    let mut sum = contracted(w, [&x, &weight], "", terms, &to.shape);
-    if w.ir.operand_count(op) > 2 {
-        let bias = w.operand(op, 2)?;
-        let bias = w.convert(&bias, sum.dtype);
-        let last = to.shape.len().saturating_sub(1);
-        let spread = w.broadcast(&bias, &[last], &to.shape);
-        sum = w.same("add", &[&sum, &spread]);
-    }
+    let sum = contracted(w, [&x, &weight], "", terms, &to.shape);
+    let sum = added(w, op, sum)?;
     Ok(w.convert(&sum, to.dtype))
 }
 

@@ -48,8 +48,13 @@ pub fn draw(maker: &mut Maker<'_>, def: &'static OpDef) -> Option<usize> {
         axes.push(new);
     }
     let mut operands = vec![left, like(maker, &own, source.dtype)];
-    if linear && maker.source.chance(1, 2) {
-        operands.push(like(maker, &[new], source.dtype));
+    let added = match (linear, maker.source.chance(1, 4)) {
+        (_, true) => Some(axes.clone()),
+        (true, _) if maker.source.chance(1, 2) => Some(vec![new]),
+        _ => None,
+    };
+    if let Some(added) = added {
+        operands.push(like(maker, &added, source.dtype));
     }
     let facts = operands.iter().map(|&slot| maker.slots[slot].fact);
     let facts: Option<Vec<u64>> = facts.collect();

@@ -25,7 +25,6 @@ use std::collections::BTreeSet;
 
 use fuser_dialects::task;
 use fuser_dialects::task::updates::{argument, mark};
-use fuser_ir::def::OpClass;
 use fuser_ir::{Diagnostics, Ir, Value};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 use rustc_hash::FxHashMap;
@@ -63,7 +62,7 @@ pub static PROTECT_UPDATES: PassDef = PassDef {
 /// The reason that a result is not written in place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Conflict {
-    /// Neither a sweep nor a scatter computes the result: it is another argument, or the program is not scheduled.
+    /// Neither a sweep nor a call that updates an operand computes the result: it is another argument, or the program is not scheduled.
     NotMade,
     /// It overwrites another argument already.
     Taken,
@@ -213,8 +212,8 @@ impl Decider {
         let (sweep, index) = users::producer(ir, segment, made).ok_or(Conflict::NotMade)?;
         let old = |v: Value| self.program.root(v) == Some(Root::Argument(argument));
         let other = || Conflict::OtherElements { segment: name() };
-        if ir.def(sweep).map(|def| def.class) == Some(OpClass::Scatter) {
-            let over = users::scatters_over(ir, sweep, old);
+        if let Some(updated) = users::updated(ir, sweep) {
+            let over = users::writes_over(ir, sweep, updated, old);
             return over.then_some(()).ok_or_else(other);
         }
         if !ir.is(sweep, &task::SWEEP) {

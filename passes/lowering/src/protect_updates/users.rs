@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 
 use fuser_analysis::cost::keeps_memory;
 use fuser_dialects::task;
+use fuser_ir::def::OpClass;
 use fuser_ir::{Ir, Op, Value};
 use rustc_hash::FxHashMap;
 
@@ -140,11 +141,21 @@ pub fn producer(ir: &Ir, segment: Op, value: Value) -> Option<(Op, usize)> {
     Some((op, index))
 }
 
-/// True if a scatter call may write over the memory whose names satisfy `old`. It reads that memory only as `dest`, at
-/// the elements of its result.
-pub fn scatters_over(ir: &Ir, call: Op, old: impl Fn(Value) -> bool) -> bool {
+/// The operand that a call reads only at the elements of its result: the destination of a scatter, and what a product
+/// is added to.
+pub fn updated(ir: &Ir, call: Op) -> Option<usize> {
+    match ir.def(call)?.class {
+        OpClass::Scatter => Some(0),
+        OpClass::Contraction => (ir.operand_count(call) > 2).then_some(2),
+        _ => None,
+    }
+}
+
+/// True if a call may write over the memory whose names satisfy `old`. It reads that memory only as operand `updated`.
+pub fn writes_over(ir: &Ir, call: Op, updated: usize, old: impl Fn(Value) -> bool) -> bool {
     let same = |index: usize, value: Value| {
-        !old(value) || (index == 0 && ir.value_type(value) == ir.value_type(ir.result(call, 0)))
+        !old(value)
+            || (index == updated && ir.value_type(value) == ir.value_type(ir.result(call, 0)))
     };
     ir.operands(call)
         .enumerate()

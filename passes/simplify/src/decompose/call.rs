@@ -1,7 +1,7 @@
 //! Ops that an executor may run as a whole: an accepted op stays a call, any other op is decomposed.
 
 use fuser_analysis::cost::Bindings;
-use fuser_analysis::executors::{self, Decision};
+use fuser_analysis::executors::{self, Adds, Decision};
 use fuser_analysis::targets;
 use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::{Diagnostics, Ir, Op};
@@ -42,6 +42,11 @@ impl Goal {
     pub fn places(&self) -> bool {
         executors::takes_placed(&self.target, &self.executors)
     }
+    /// True if an executor takes the product `op` and adds a tensor of the result's shape.
+    pub fn adds_tensors(&self, ir: &Ir, op: Op) -> bool {
+        let by = self.decision(ir, op).and_then(|decision| decision.by);
+        by.is_some_and(|executor| executor.adds == Adds::Tensor)
+    }
     /// The choice of an executor for `op`; `None` if no executor handles such ops.
     pub fn decision(&self, ir: &Ir, op: Op) -> Option<Decision> {
         Decision::of(ir, op, &self.target, &self.bindings, &self.executors)
@@ -80,7 +85,7 @@ pub fn apart(ctx: &mut PassContext<'_>, op: Op, goal: &Goal, told: &mut String) 
         (Some(OpClass::Attention), true) => attention::called(ctx.ir, op),
         (Some(OpClass::Attention), false) => attention::composed(ctx.ir, op),
         (_, true) => {
-            let adds = decision.by.is_some_and(|executor| executor.bias);
+            let adds = decision.by.map_or(Adds::Nothing, |executor| executor.adds);
             product::called(ctx.ir, op, adds)
         }
         (_, false) => product::summed(ctx.ir, op),

@@ -11,32 +11,91 @@
 //!
 //! No element of the product's space is stored: one kernel multiplies and sums. A call accesses memory in any order of
 //! axes, so an operand that is a permutation becomes a view. A bias is added by a later kernel, which other ops share,
-//! unless the executor adds it. 16-bit operands are widened first, and the sum is rounded once, even if a bias follows.
+//! unless the executor adds it. A sum of a product and a tensor in memory becomes one call. 16-bit operands are widened first, and the sum is rounded once, even if a bias follows.
 
-use fuser_analysis::cost::{copies, moved};
-use fuser_dialects::fusion;
+use fuser_analysis::cost::{copies, is_call, keeps_memory, moved};
+use fuser_analysis::executors::Adds;
 use fuser_dialects::fusion::build::{Built, FusionBuilder};
 use fuser_dialects::fusion::maps;
+use fuser_dialects::{fusion, task};
 use fuser_ir::build::Builder;
 use fuser_ir::clone::Mapping;
-use fuser_ir::def::{OpClass, OpDef, OpError};
+use fuser_ir::def::{Computes, OpClass, OpDef, OpError};
 use fuser_ir::layout::{self, Order};
 use fuser_ir::maps::{Index, IndexingMaps};
 use fuser_ir::{DType, Dim, Ir, Op, Value};
 
 use super::Parts;
+use super::call::Goal;
 
-/// A product that stays a call. Operands are read in their stored layout. A bias is added after the product unless the
-/// executor `adds` it.
-pub fn called(ir: &mut Ir, op: Op, adds: bool) -> Parts {
+/// A product that stays a call. Operands are read in their stored layout. A third one is added after the product unless
+/// the executor `adds` it.
+pub fn called(ir: &mut Ir, op: Op, adds: Adds) -> Parts {
+    let taken = adds.takes(ir, op);
     for index in 0..ir.operand_count(op) {
         read_as_it_lies(ir, op, index);
     }
-    if ir.operand_count(op) > 2 && !adds {
+    if !taken {
         return biased(ir, op);
     }
-    store_as_it_is_read(ir, op, 2);
+    if ir.operand_count(op) == 2 || adds == Adds::Bias {
+        store_as_it_is_read(ir, op, 2);
+    }
     Ok(Vec::new())
+}
+
+/// The product with a third operand that computes the sum `op` of a product and a tensor in memory. Nobody else reads
+/// the product, and the executor that takes it adds tensors: the product is read and written once less.
+pub fn with_sum(ir: &mut Ir, op: Op, goal: &Goal) -> Option<Value> {
+    let adds = ir.computes(op) == Some(Computes::Add) && ir.def(op)?.class == OpClass::Elementwise;
+    if !adds || !ir.parent_op(op).is_some_and(|p| ir.is(p, &task::PROGRAM)) {
+        return None;
+    }
+    let (sum, block) = (ir.result(op, 0), ir.parent_block(op));
+    let (at, product) = (0..2).find_map(|at| {
+        let value = ir.operand(op, at);
+        let product = ir.def_op(value)?;
+        let class = ir.def(product)?.class;
+        let alone = ir.uses(value).count() == 1 && ir.parent_block(product) == block;
+        let plain = class == OpClass::Contraction && ir.operand_count(product) == 2;
+        (alone && plain && !layout::is_stated(ir, value)).then_some((at, product))
+    })?;
+    let c = ir.operand(op, 1 - at);
+    let exact = |value: Value| {
+        ir.value_kind(value)
+            .dtype()
+            .is_some_and(|d| d.accumulate() == d)
+    };
+    let whole = |value: Value| dims(ir, value).iter().all(|dim| !dim.broadcast);
+    let same = dims(ir, c) == dims(ir, sum) && dims(ir, sum) == dims(ir, ir.result(product, 0));
+    if !exact(c) || !same || !whole(c) || !lies_in_memory(ir, c) || layout::is_stated(ir, sum) {
+        return None;
+    }
+    if !goal.adds_tensors(ir, product) {
+        return None;
+    }
+    let def = ir.def(product)?;
+    let operands = [ir.operand(product, 0), ir.operand(product, 1), c];
+    let to = ir.value_kind(sum).dtype()?;
+    let mut b = Builder::before(ir, op);
+    let to = b.dtype("to", to);
+    let made = b.value(def, &operands, &[to]).ok()?;
+    ir.set_value_name(made, ir.value_name_sym(sum));
+    ir.replace_all_uses(sum, made);
+    ir.erase(op);
+    ir.erase(product);
+    Some(made)
+}
+
+/// True for an argument, the result of a call, and views of these: no kernel that could compute `value` again is saved.
+fn lies_in_memory(ir: &Ir, mut value: Value) -> bool {
+    while let Some(op) = ir.def_op(value) {
+        match keeps_memory(ir, op) {
+            true => value = ir.operand(op, 0),
+            false => return is_call(ir, op),
+        }
+    }
+    true
 }
 
 /// Gives the result of a call, if only permutations read it, the layout in which the first of them is row-major. One of
@@ -139,7 +198,7 @@ fn biased(ir: &mut Ir, op: Op) -> Parts {
     Ok(vec![b.cast(sum, to)?])
 }
 
-/// `sum`, in the accumulating type, plus the bias of `op` at the last index of the result, if it has one.
+/// `sum`, in the accumulating type, plus the third operand of `op` at the last indices of the result, if it has one.
 fn with_bias(b: &mut Builder<'_>, op: Op, sum: Value) -> Built {
     let Some(bias) = b.ir.operands(op).nth(2) else {
         return Ok(sum);
@@ -149,7 +208,7 @@ fn with_bias(b: &mut Builder<'_>, op: Op, sum: Value) -> Built {
     let compute = element(b.ir, op)?.accumulate();
     let bias = b.cast(bias, compute)?;
     let wide = match shape.len() {
-        1 => bias,
+        rank if rank == b.ir.rank(bias) => bias,
         rank => b.broadcast(bias, &[rank as i64 - 1], &shape)?,
     };
     b.add(sum, wide)

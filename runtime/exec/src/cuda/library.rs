@@ -662,7 +662,11 @@ mod tests {
     use super::*;
 
     fn own(extent: usize, strides: [usize; 3]) -> Loop {
-        Loop { extent, strides }
+        Loop {
+            extent,
+            strides,
+            added: 0,
+        }
     }
 
     /// Libraries that are not there, and one that lacks the functions: no library.

@@ -23,13 +23,17 @@ struct Factor<'a> {
 impl<'a> Factor<'a> {
     /// `x` for a result with these axes; `places` are their axes in `x`, and `terms` is the summed axis.
     fn new(x: &'a Tensor, axes: &[Axis], places: &[Option<usize>], terms: usize) -> Self {
-        let strides = x.strides();
-        let steps: Vec<usize> = places.iter().map(|p| p.map_or(0, |p| strides[p])).collect();
         Self {
             x,
-            first: View::new(axes.iter().map(|a| a.stored()), &steps, 0),
-            step: strides[terms],
+            first: Self::first(x, axes, places.iter().copied()),
+            step: x.strides()[terms],
         }
+    }
+    /// The place of an element of `x` for each element of a result with these axes.
+    fn first(x: &Tensor, axes: &[Axis], places: impl Iterator<Item = Option<usize>>) -> View {
+        let strides = x.strides();
+        let steps: Vec<usize> = places.map(|p| p.map_or(0, |p| strides[p])).collect();
+        View::new(axes.iter().map(|a| a.stored()), &steps, 0)
     }
     /// Reads `lanes.len()` terms of result element `at`, from term `from` on.
     fn read<L: Lane>(&self, at: usize, from: usize, lanes: &mut [L]) {
@@ -52,11 +56,30 @@ impl Shape {
         self.places[0].push(left);
         self.places[1].push(right);
     }
+    /// An axis of the result is stored once only if that of a tensor that is added is. The last axes of both are the
+    /// same.
+    fn add(&mut self, c: Option<&Tensor>) -> Result<()> {
+        let own = c.map_or(&[][..], Tensor::axes);
+        if own.len() > self.axes.len() {
+            return Err(InterpError::invalid("the third operand has too many axes"));
+        }
+        let axes = self.axes.iter_mut().rev();
+        for (axis, own) in axes.zip(own.iter().rev()) {
+            axis.broadcast &= own.broadcast;
+        }
+        Ok(())
+    }
 }
 
 impl Machine<'_> {
-    /// Rows of `a` times columns of `b`, for each index of the axes before them.
-    pub(crate) fn matmul(&mut self, a: &Tensor, b: &Tensor, to: DType) -> Result<Tensor> {
+    /// Rows of `a` times columns of `b`, for each index of the axes before them, plus the element of `c`.
+    pub(crate) fn matmul(
+        &mut self,
+        a: &Tensor,
+        b: &Tensor,
+        c: Option<&Tensor>,
+        to: DType,
+    ) -> Result<Tensor> {
         let (left, right) = (a.axes(), b.axes());
         let (rank_a, rank_b) = (left.len(), right.len());
         let (batch_a, batch_b) = (rank_a.saturating_sub(2), rank_b.saturating_sub(2));
@@ -90,10 +113,11 @@ impl Machine<'_> {
         if rank_b > 1 {
             shape.push(right[rank_b - 1], None, Some(rank_b - 1));
         }
-        self.contract([a, b], None, &shape, to)
+        shape.add(c)?;
+        self.contract([a, b], c, &shape, to)
     }
 
-    /// Rows of `x` times rows of `weight`, plus an element of `bias` for each row of `weight`.
+    /// Rows of `x` times rows of `weight`, plus an element of `bias` for each row of `weight` or of the result.
     pub(crate) fn linear(
         &mut self,
         x: &Tensor,
@@ -113,16 +137,8 @@ impl Machine<'_> {
         for (k, axis) in from[..last].iter().enumerate() {
             shape.push(*axis, Some(k), None);
         }
-        let all_bias = bias.is_none_or(|bias| bias.axes().iter().all(|axis| axis.broadcast));
-        let broadcast = own[0].broadcast && all_bias;
-        shape.push(
-            Axis {
-                broadcast,
-                ..own[0]
-            },
-            None,
-            Some(0),
-        );
+        shape.push(own[0], None, Some(0));
+        shape.add(bias)?;
         self.contract([x, weight], bias, &shape, to)
     }
 
@@ -134,11 +150,11 @@ impl Machine<'_> {
         }
     }
 
-    /// For each element of the result, the sum of all products of terms, and the bias at its last index.
+    /// For each element of the result, the sum of all products of terms, and the element of `added` at its last indices.
     fn contract(
         &mut self,
         [a, b]: [&Tensor; 2],
-        bias: Option<&Tensor>,
+        added: Option<&Tensor>,
         shape: &Shape,
         to: DType,
     ) -> Result<Tensor> {
@@ -150,7 +166,11 @@ impl Machine<'_> {
         self.budget.burn(steps.unwrap_or(usize::MAX))?;
         let factor = |x, k: usize| Factor::new(x, &shape.axes, &shape.places[k], shape.terms[k]);
         let (left, right) = (factor(a, 0), factor(b, 1));
-        let columns = shape.axes.last().map_or(1, |axis| axis.stored());
+        let added = added.map(|x| {
+            let missing = shape.axes.len() - x.axes().len();
+            let places = (0..shape.axes.len()).map(|axis| axis.checked_sub(missing));
+            (x, Factor::first(x, &shape.axes, places))
+        });
         let draft = self.draft(to, shape.axes.clone())?;
         let rules = self.rules(to);
         let rules = self.sum_of_products(a.dtype(), rules);
@@ -170,10 +190,8 @@ impl Machine<'_> {
                             L::push(Reduce::Sum, &mut sum, L::term(*x, *y, &compute), &rules);
                         }
                     }
-                    if let Some(bias) = bias {
-                        let at = (begin + i) % columns.max(1);
-                        let stride = bias.strides()[0];
-                        L::load(bias, at * stride, 1, &mut xs[..1]);
+                    if let Some((x, first)) = &added {
+                        L::load(x, first.at(begin + i), 1, &mut xs[..1]);
                         L::push(Reduce::Sum, &mut sum, xs[0], &rules);
                     }
                     *lane = L::end(Reduce::Sum, sum, &rules).stored(&rules);
