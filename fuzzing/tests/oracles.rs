@@ -68,8 +68,10 @@ fn check(tier: Tier) -> Stats {
 /// of which a thread has few elements, `form-clusters` nothing to rows of less than 4,096 vectors, `stride-grids`
 /// nothing to fewer iterations than a launch has blocks. `move-repeats` applies to few programs once dead ops are gone.
 /// `update-in-place` does nothing without loops and overwritten arguments, `hoist` nothing without loops, `shard` and
-/// `partition` nothing without a mesh. All have tests of their own.
-const RARE: [&str; 10] = [
+/// `partition` nothing without a mesh, `tile-products` nothing to products that a cache holds. All have tests of their
+/// own.
+const RARE: [&str; 11] = [
+    "tile-products",
     "shard",
     "partition",
     "hoist",

@@ -28,14 +28,15 @@ use fuser_dialects::task::{self, SHARDING, calls, marks};
 use fuser_ir::attr::{AttrId, AttrKind};
 use fuser_ir::build::{Builder, Clause};
 use fuser_ir::clone::Mapping;
-use fuser_ir::def::{OpClass, OpDef, OpError, OpParts};
-use fuser_ir::types::{DType, Dim, Extent, ExtentExpr, TensorType};
-use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, TypeId, TypeKind, Value, layout};
+use fuser_ir::def::{OpClass, OpDef, OpError};
+use fuser_ir::types::{DType, Dim, Extent, ExtentExpr};
+use fuser_ir::{Diagnostic, Diagnostics, Ir, Op, TypeId, Value, layout};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef, place_of};
 use rustc_hash::FxHashMap;
 
 use crate::decide::{CUT, Decision, SUMMANDS, decide};
 use crate::layout::{Layout, Move, held, moves, sent};
+use crate::local;
 use crate::rule::{Combine, Halo, Kind, is_pending};
 use crate::table;
 
@@ -313,17 +314,13 @@ fn fresh(ir: &Ir, program: Op) -> String {
 
 /// The type of a device's part of a value.
 fn part_type(ir: &mut Ir, mesh: &Mesh, ty: TypeId, layout: &Layout) -> TypeId {
-    let TypeKind::Tensor(tensor) = ir.ty(ty) else {
-        return ty;
-    };
-    let tensor = tensor.clone();
-    let dims = tensor
-        .dims
-        .iter()
-        .zip(&layout.dims)
-        .map(|(dim, cut)| part(mesh, *dim, cut));
-    let dims = dims.collect();
-    ir.type_id(TypeKind::Tensor(TensorType { dims, ..tensor }))
+    local::part_type(ir, ty, |dims| parts(mesh, dims, layout))
+}
+
+/// The axes of a device's part.
+fn parts(mesh: &Mesh, dims: &[Dim], layout: &Layout) -> Vec<Dim> {
+    let cuts = dims.iter().zip(&layout.dims);
+    cuts.map(|(dim, cut)| part(mesh, *dim, cut)).collect()
 }
 
 fn part(mesh: &Mesh, dim: Dim, cut: &[usize]) -> Dim {
@@ -367,7 +364,7 @@ impl Divider<'_> {
                 *value = self.repeated_as(op, *value, whole)?;
                 // Results lie in memory as the whole does.
                 let (own, stated) = (self.ir.value_type(*value), self.ir.value_type(whole));
-                let ty = self.laid_out(own, stated);
+                let ty = local::laid_out(self.ir, own, stated);
                 if !layout::agree(self.ir, own, ty) {
                     let made = Builder::before(self.ir, op).build(
                         &fusion::COPY,
@@ -473,9 +470,10 @@ impl Divider<'_> {
             let attr = self.ir.attr(AttrKind::Type(ty));
             self.ir.set_attr(new, "to", attr);
         }
-        self.scale_shape(new, decision);
         self.take_borders(new, decision);
-        self.retype(new, decision)?;
+        let mesh = self.mesh;
+        let cut = |index: usize, dims: &[Dim]| parts(mesh, dims, &decision.makes[index]);
+        local::shrink(self.ir, new, &cut)?;
         Ok(self.ir.results(new).to_vec())
     }
     /// A value with elements of its neighbours at both ends of an axis.
@@ -547,98 +545,6 @@ impl Divider<'_> {
                     self.ir.set_attr(op, border, attr);
                 }
             }
-        }
-    }
-    /// The clause that states extents of the result: those of a part.
-    fn scale_shape(&mut self, op: Op, decision: &Decision) {
-        let Some(AttrKind::Extents(dims)) = self.ir.attr_of(op, "shape") else {
-            return;
-        };
-        let Some(layout) = decision
-            .makes
-            .first()
-            .filter(|own| own.dims.len() == dims.len())
-        else {
-            return;
-        };
-        let dims = dims
-            .iter()
-            .zip(&layout.dims)
-            .map(|(dim, cut)| part(self.mesh, *dim, cut));
-        let dims = dims.collect();
-        let attr = self.ir.attr(AttrKind::Extents(dims));
-        self.ir.set_attr(op, "shape", attr);
-    }
-    /// Infers the result types again; a constant's type becomes that of its part.
-    fn retype(&mut self, op: Op, decision: &Decision) -> Result<(), OpError> {
-        let Some(def) = self.ir.def(op) else {
-            return Ok(());
-        };
-        if def.class == OpClass::Control {
-            return Ok(());
-        }
-        if table::is_constant(self.ir, op) {
-            let result = self.ir.result(op, 0);
-            let ty = self.ir.value_type(result);
-            let ty = part_type(self.ir, self.mesh, ty, &decision.makes[0]);
-            if let Some(AttrKind::Dense {
-                dtype,
-                splat: true,
-                bytes,
-                ..
-            }) = self.ir.attr_of(op, "value")
-            {
-                let kind = AttrKind::Dense {
-                    ty,
-                    dtype: *dtype,
-                    splat: true,
-                    bytes: bytes.clone(),
-                };
-                let attr = self.ir.attr(kind);
-                self.ir.set_attr(op, "value", attr);
-            }
-            self.ir.set_value_type(result, ty);
-            return Ok(());
-        }
-        let operands: Vec<Value> = self.ir.operands(op).collect();
-        let attrs = self.ir.attrs(op).to_vec();
-        let regions = self.ir.op_regions(op).to_vec();
-        let parts = OpParts {
-            operands: &operands,
-            attrs: &attrs,
-            regions: &regions,
-            stated: None,
-        };
-        if let Some(infer) = def.infer {
-            let types = infer(self.ir, parts)?;
-            for (index, ty) in types
-                .into_iter()
-                .enumerate()
-                .take(self.ir.results(op).len())
-            {
-                let value = self.ir.result(op, index);
-                let ty = self.laid_out(ty, self.ir.value_type(value));
-                self.ir.set_value_type(value, ty);
-            }
-        }
-        Ok(())
-    }
-    /// The type, with the layout in memory that another one states.
-    fn laid_out(&mut self, ty: TypeId, other: TypeId) -> TypeId {
-        let stated = self
-            .ir
-            .ty(other)
-            .as_tensor()
-            .and_then(|other| other.encoding);
-        match self.ir.ty(ty).as_tensor() {
-            Some(own) if stated.is_some() => {
-                let own = TensorType {
-                    encoding: stated,
-                    ..own.clone()
-                };
-                self.ir.type_id(TypeKind::Tensor(own))
-            }
-            _ => ty,
         }
     }
     /// An op whose partial results are combined afterwards: computed in f32 if its type is narrower, as a sum if it is

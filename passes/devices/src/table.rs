@@ -103,3 +103,8 @@ pub fn reduction(ir: &Ir, op: Op) -> Option<(Combine, &'static OpDef)> {
         _ => return None,
     })
 }
+
+/// True for the name of a pattern that is attention.
+pub fn is_attention(pattern: &str) -> bool {
+    fusion::SDPA.name.strip_prefix("fusion.") == Some(pattern)
+}

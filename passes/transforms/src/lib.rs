@@ -8,7 +8,7 @@
 pub mod test_passes;
 
 pub use fuser_analysis::{axes, cost, executors, targets};
-pub use fuser_devices::{partition, shard};
+pub use fuser_devices::{partition, shard, tile_products};
 pub use fuser_fusion::{
     EXPLAIN_ENTRIES, EXPLAIN_LATER, EXPLAIN_LATER_JSON, EXPLAIN_LATER_LIST, ExplainEntry, WHAT_IF,
     boundary_patterns, remat, report, segment,
@@ -57,6 +57,8 @@ pub static PASSES: &[&PassDef] = &[
     // Devices.
     &shard::SHARD,
     &partition::PARTITION,
+    // Tiles.
+    &tile_products::TILE_PRODUCTS,
     // Code.
     &unpack_floats::UNPACK_FLOATS,
     &split_complex::SPLIT_COMPLEX,
@@ -97,7 +99,7 @@ static SIMPLIFY: PipelineDef = PipelineDef {
 /// The passes on a module of programs for several devices, before any other.
 macro_rules! devices {
     () => {
-        "task.program(dce,label-patterns,shard),partition,hoist"
+        "task.program(dce,label-patterns,shard),partition,tile-products,hoist"
     };
 }
 

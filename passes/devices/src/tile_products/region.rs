@@ -1,0 +1,519 @@
+//! The ops that a loop over tiles contains, the axis, and the length of a tile.
+
+use fuser_analysis::axes::value_text;
+use fuser_analysis::cost::{Bindings, Call, is_call};
+use fuser_dialects::task;
+use fuser_ir::def::{DTypes, OpClass};
+use fuser_ir::types::Extent;
+use fuser_ir::{DType, Ir, Op, Value};
+use fuser_target::Target;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::rule::{Combine, Kind, Rule};
+
+/// The least length of a tile: shorter products take longer to pack their factors than to multiply.
+const LEAST: u64 = 32;
+
+/// The large values of a turn fill one part of so many of the last cache: other parts hold factors, sums, and the values
+/// of other threads. 1,024 x 1,024 scores of one head take 40.7 ms, those of four 45.4, of all twelve 45.1 (Zen 4).
+const CACHE_SHARE: u64 = 4;
+
+/// The arithmetic of a turn takes at least as many times as long as moving factors and sums again.
+const COVERED: u64 = 32;
+
+/// A region along one axis.
+pub struct Region {
+    /// Its ops, in order.
+    pub ops: Vec<Op>,
+    /// The axis along which values inside are cut.
+    pub cut: FxHashMap<Value, usize>,
+    /// The values inside of which each turn has a summand.
+    pub sums: FxHashSet<Value>,
+    /// For each op and operand from outside, the axis along which a turn takes its part.
+    pub takes: FxHashMap<(Op, usize), usize>,
+    /// Values that others read, in order.
+    pub outputs: Vec<Value>,
+    /// Ops between those of the region that read its outputs.
+    pub behind: Vec<Op>,
+    /// The length of the axis, and of a tile.
+    pub length: u64,
+    pub tile: u64,
+    /// Bytes of the values that no longer exist as a whole.
+    pub saved: u64,
+    /// Bytes that all turns move besides: factors and sums.
+    pub moved: u64,
+}
+
+/// The program around a region.
+pub struct Around<'a> {
+    pub ir: &'a Ir,
+    pub ops: &'a [Op],
+    /// Ops that stay out of regions.
+    pub kept: &'a FxHashSet<Op>,
+    /// Bytes of the program's arguments and results.
+    pub footprint: u64,
+}
+
+/// The state of an op beside the region.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// It does not depend on the region.
+    Before,
+    Inside,
+    /// It depends on the region and is not part of it.
+    Behind,
+}
+
+struct Growing<'a> {
+    ir: &'a Ir,
+    ops: &'a [Op],
+    /// Ops that stay out of the region.
+    kept: &'a FxHashSet<Op>,
+    /// Bytes of the program's arguments and results.
+    footprint: u64,
+    bindings: Bindings,
+    most: u64,
+    places: Vec<Place>,
+    factors: FxHashMap<Op, (Rule, usize)>,
+    cut: FxHashMap<Value, usize>,
+    sums: FxHashSet<Value>,
+    /// Results of ops behind the region.
+    behind: FxHashSet<Value>,
+    /// Ops inside that stay for others where they are.
+    copied: FxHashSet<Op>,
+}
+
+impl Region {
+    /// The regions of `program` that start at the product `start`, one for each axis of its result that may be cut.
+    pub fn all(program: &Around<'_>, start: Op, target: &Target) -> Vec<Self> {
+        let &Around { ir, ops, kept, .. } = program;
+        let rule = Rule::of(ir, start);
+        let axes = rule.results.first().cloned().unwrap_or_default();
+        let cut = axes.iter().flatten().copied();
+        let cut = cut.filter(|&own| rule.factors[own].kind == Kind::Parallel);
+        let regions = cut.map(|factor| {
+            let mut growing = Growing {
+                ir,
+                ops,
+                kept,
+                footprint: program.footprint,
+                bindings: Bindings::default(),
+                most: target.last_cache_bytes,
+                places: vec![Place::Before; ops.len()],
+                factors: FxHashMap::default(),
+                cut: FxHashMap::default(),
+                sums: FxHashSet::default(),
+                behind: FxHashSet::default(),
+                copied: FxHashSet::default(),
+            };
+            growing.forward(start, factor)?;
+            growing.drop_others();
+            growing.backward()?;
+            growing.finish(target)
+        });
+        regions.flatten().collect()
+    }
+    /// `4096 rows of %s in tiles of 64`
+    pub fn render(&self, ir: &Ir) -> String {
+        let made = self.ops.iter().flat_map(|&op| ir.results(op));
+        let first = made.copied().find(|value| self.cut.contains_key(value));
+        let name = first.map_or(String::new(), |value| value_text(ir, value));
+        format!(
+            "{} ops from {name} on, {} tiles of {} along an axis of {}: {} bytes less in memory",
+            self.ops.len(),
+            self.length.div_ceil(self.tile),
+            self.tile,
+            self.length,
+            self.saved
+        )
+    }
+    /// The number of whole tiles.
+    pub fn turns(&self) -> u64 {
+        self.length / self.tile
+    }
+}
+
+impl Growing<'_> {
+    fn is_large(&self, value: Value) -> bool {
+        self.bindings.bytes(self.ir, value) > self.most
+    }
+    /// Admits the ops behind `start` that can be cut like it.
+    fn forward(&mut self, start: Op, factor: usize) -> Option<()> {
+        let at = self.ops.iter().position(|&op| op == start)?;
+        self.admit(at, Rule::of(self.ir, start), factor)?;
+        for at in at + 1..self.ops.len() {
+            let op = self.ops[at];
+            // Ops with regions read what the ops inside of them read.
+            let all = self.ir.walk(op).into_iter();
+            let operands: Vec<Value> = all.flat_map(|op| self.ir.operands(op)).collect();
+            let inside = |value: &Value| self.cut.contains_key(value);
+            let late = |value: &Value| self.behind.contains(value) || self.sums.contains(value);
+            let (reads, waits) = (operands.iter().any(inside), operands.iter().any(late));
+            if !reads && !waits {
+                continue;
+            }
+            let rule = Rule::of(self.ir, op);
+            let factor = (!waits).then(|| self.factor(&rule, &operands)).flatten();
+            if factor.is_none_or(|factor| self.admit(at, rule, factor).is_none()) {
+                self.places[at] = Place::Behind;
+                self.behind.extend(self.ir.results(op));
+            }
+        }
+        Some(())
+    }
+    /// The factor of an op that all its operands inside are cut along.
+    fn factor(&self, rule: &Rule, operands: &[Value]) -> Option<usize> {
+        let mut found = None;
+        for (value, axes) in operands.iter().zip(&rule.operands) {
+            if let Some(&axis) = self.cut.get(value) {
+                let own = (*axes.get(axis)?)?;
+                if found.is_some_and(|found| found != own) {
+                    return None;
+                }
+                found = Some(own);
+            }
+        }
+        found
+    }
+    /// Lets an op join along a factor; `None` if a turn cannot compute its part.
+    fn admit(&mut self, at: usize, rule: Rule, factor: usize) -> Option<()> {
+        let (ir, op) = (self.ir, self.ops[at]);
+        let class = ir.def(op)?.class;
+        let whole = matches!(
+            class,
+            OpClass::Control | OpClass::Structure | OpClass::Collective
+        );
+        let whole = whole || ir.is(op, &task::RETURN) || !ir.op_regions(op).is_empty();
+        if whole || self.kept.contains(&op) {
+            return None;
+        }
+        // A turn takes one part of each operand.
+        let along = |axes: &Vec<Option<usize>>| {
+            let mut own = (0..axes.len()).filter(|&axis| axes[axis] == Some(factor));
+            let found = own.next();
+            own.next().is_none().then_some(found)
+        };
+        for axes in &rule.operands {
+            along(axes)?;
+        }
+        let results: Vec<Option<usize>> = rule.results.iter().map(along).collect::<Option<_>>()?;
+        match rule.factors.get(factor)?.kind {
+            Kind::Parallel => {
+                if results.iter().any(Option::is_none) {
+                    return None;
+                }
+                let results = ir
+                    .results(op)
+                    .iter()
+                    .copied()
+                    .zip(results.into_iter().flatten());
+                self.cut.extend(results);
+            }
+            Kind::Partial(Combine::Sum) => {
+                let &result = ir.results(op).first()?;
+                let dtype = ir.value_kind(result).dtype()?;
+                let adds = class == OpClass::Contraction || is_wide(dtype);
+                if rule.mean.is_some() || !adds || !is_carried(ir, result) {
+                    return None;
+                }
+                self.sums.insert(result);
+            }
+            _ => return None,
+        }
+        self.factors.insert(op, (rule, factor));
+        self.places[at] = Place::Inside;
+        Some(())
+    }
+    /// True if an op inside reads or makes a large part.
+    fn is_core(&self, op: Op) -> bool {
+        let mut values = self
+            .ir
+            .operands(op)
+            .chain(self.ir.results(op).iter().copied());
+        values.any(|value| self.cut.contains_key(&value) && self.is_large(value))
+    }
+    /// Leaves out the ops inside from which no reader or writer of a large value follows.
+    fn drop_others(&mut self) {
+        let mut wanted: FxHashSet<Value> = FxHashSet::default();
+        for at in (0..self.ops.len()).rev() {
+            let op = self.ops[at];
+            if self.places[at] != Place::Inside {
+                continue;
+            }
+            let results = self.ir.results(op);
+            if self.is_core(op) || results.iter().any(|result| wanted.contains(result)) {
+                wanted.extend(self.ir.operands(op));
+                continue;
+            }
+            self.places[at] = Place::Behind;
+            self.factors.remove(&op);
+            for result in results {
+                self.cut.remove(result);
+                self.sums.remove(result);
+            }
+        }
+    }
+    /// The axis along which op `op` inside takes a part of its operand `index`.
+    fn taken(&self, op: Op, index: usize) -> Option<usize> {
+        let (rule, factor) = self.factors.get(&op)?;
+        let axes = rule.operands.get(index)?;
+        axes.iter().position(|own| *own == Some(*factor))
+    }
+    /// Admits ops before the region: those that make a large value for it alone, elementwise ones with a large result,
+    /// and those that only repeat or place elements. A turn computes its part again where others read the result too.
+    fn backward(&mut self) -> Option<()> {
+        let position: FxHashMap<Op, usize> = self.ops.iter().copied().zip(0..).collect();
+        let inside = |growing: &Self, op: Op| {
+            let at = position.get(&op);
+            at.is_some_and(|&at| growing.places[at] == Place::Inside)
+        };
+        for at in (0..self.ops.len()).rev() {
+            let op = self.ops[at];
+            let (Place::Before, [result]) = (self.places[at], self.ir.results(op)) else {
+                continue;
+            };
+            let users: Vec<Op> = self.ir.users(*result).collect();
+            let (own, others): (Vec<Op>, Vec<Op>) =
+                users.into_iter().partition(|&user| inside(self, user));
+            let reads = own.iter().flat_map(|&user| {
+                let operands = self.ir.operands(user).enumerate();
+                let same = operands.filter(|(_, value)| value == result);
+                same.map(move |(index, _)| (user, index))
+            });
+            let mut axes = reads.map(|(user, index)| self.taken(user, index));
+            let Some(Some(axis)) = axes.next() else {
+                continue;
+            };
+            if axes.any(|own| own != Some(axis)) {
+                continue;
+            }
+            let class = self.ir.def(op).map(|def| def.class);
+            let large = self.is_large(*result);
+            // Where a reader inside is a copy, its original reads the result too.
+            let alone = others.is_empty() && own.iter().all(|user| !self.copied.contains(user));
+            let single = matches!(
+                Call::of(self.ir, op, &self.bindings),
+                Some(Call::Scatter { single: true, .. })
+            );
+            let cheap = class == Some(OpClass::Elementwise) || single;
+            let again = cheap && (large || !is_carried(self.ir, *result));
+            if !(is_repeated(self.ir, op) || again || alone && large) {
+                continue;
+            }
+            let rule = Rule::of(self.ir, op);
+            let factor = rule.results.first().and_then(|axes| *axes.get(axis)?);
+            let factor = factor.filter(|&own| rule.factors[own].kind == Kind::Parallel);
+            let admitted = factor.is_some_and(|factor| self.admit(at, rule, factor).is_some());
+            if admitted && !alone {
+                self.copied.insert(op);
+            }
+        }
+        Some(())
+    }
+    /// Bytes of all elements of a value, stored once or not.
+    fn elements_bytes(&self, value: Value) -> u64 {
+        let kind = self.ir.value_kind(value);
+        let dims = kind.as_tensor().map_or(&[][..], |tensor| &tensor.dims);
+        let lengths = dims
+            .iter()
+            .map(|dim| self.bindings.extent(self.ir, dim.extent));
+        let size = kind.dtype().map_or(1, DType::bytes);
+        lengths.fold(size, u64::saturating_mul)
+    }
+    /// True if a tile has rows or columns of a product, not whole matrices alone.
+    fn has_rows(&self) -> bool {
+        self.factors.iter().any(|(&op, (rule, factor))| {
+            let class = self.ir.def(op).map(|def| def.class);
+            let has = |index: usize| rule.operands[index].contains(&Some(*factor));
+            class == Some(OpClass::Contraction) && has(0) != has(1)
+        })
+    }
+    fn finish(self, target: &Target) -> Option<Region> {
+        let ir = self.ir;
+        let inside = |at: &usize| self.places[*at] == Place::Inside;
+        let numbers: Vec<usize> = (0..self.ops.len()).filter(inside).collect();
+        let ops: Vec<Op> = numbers.iter().map(|&at| self.ops[at]).collect();
+        let members: FxHashSet<Op> = ops.iter().copied().collect();
+        let (&first, &last) = (numbers.first()?, numbers.last()?);
+        let between = (first..last).filter(|&at| self.places[at] == Place::Behind);
+        let behind = between.map(|at| self.ops[at]).collect();
+        let mut region = Region {
+            ops,
+            behind,
+            takes: FxHashMap::default(),
+            outputs: Vec::new(),
+            length: 0,
+            tile: 0,
+            saved: 0,
+            moved: 0,
+            cut: FxHashMap::default(),
+            sums: FxHashSet::default(),
+        };
+        let mut whole: Vec<Value> = Vec::new();
+        let (mut products, mut flops) = (0, 0u64);
+        for &op in &region.ops {
+            for (index, value) in ir.operands(op).enumerate() {
+                if self.cut.contains_key(&value) {
+                    continue;
+                }
+                let carried: &[Value] = match self.taken(op, index) {
+                    Some(axis) => {
+                        region.takes.insert((op, index), axis);
+                        &[value]
+                    }
+                    None => {
+                        let leaves = leaves(ir, value);
+                        whole.extend(&leaves);
+                        &leaves.clone()
+                    }
+                };
+                // What is stored once is stored as a whole then.
+                let fits =
+                    |&value: &Value| is_known(ir, value) && self.elements_bytes(value) <= self.most;
+                let fits = |value: &Value| is_carried(ir, *value) || fits(value);
+                if !carried.iter().all(fits) {
+                    return None;
+                }
+            }
+            if let Some(call) = Call::of(ir, op, &self.bindings) {
+                flops = flops.saturating_add(call.flops());
+            }
+            products += u64::from(is_call(ir, op));
+            for &result in ir.results(op) {
+                let outside = ir.users(result).any(|user| !members.contains(&user));
+                if outside && !self.copied.contains(&op) {
+                    region.outputs.push(result);
+                    if !is_carried(ir, result) {
+                        return None;
+                    }
+                }
+            }
+        }
+        let extent = |value: Value, axis: usize| match ir
+            .value_kind(value)
+            .as_tensor()?
+            .dims
+            .get(axis)?
+            .extent
+        {
+            Extent::Static(extent) => Some(extent),
+            _ => None,
+        };
+        let cut = |value: &&Value| self.cut.contains_key(*value);
+        let made: Vec<Value> = region
+            .ops
+            .iter()
+            .flat_map(|&op| ir.results(op))
+            .filter(cut)
+            .copied()
+            .collect();
+        let &start = made.first()?;
+        region.length = extent(start, self.cut[&start])?;
+        // Only what products read and make is in memory; kernels compute the rest where they read it.
+        let large = |value: &Value| self.is_large(*value) && in_memory(ir, *value);
+        let kept: Vec<Value> = made.iter().copied().filter(large).collect();
+        let gone = kept.iter().filter(|value| !region.outputs.contains(value));
+        let bytes = |value: Value| self.bindings.bytes(ir, value);
+        region.saved = gone.map(|&value| bytes(value)).fold(0, u64::saturating_add);
+        let row: u64 = kept.iter().map(|&value| bytes(value)).sum::<u64>() / region.length.max(1);
+        // All turns read the factors that stay whole, and read and write their sums.
+        let sums = region
+            .outputs
+            .iter()
+            .filter(|value| self.sums.contains(value));
+        let sums: u64 = sums.map(|&value| bytes(value).saturating_mul(2)).sum();
+        let again: u64 = whole
+            .iter()
+            .map(|&value| bytes(value))
+            .sum::<u64>()
+            .saturating_add(sums);
+        let us = (again / target.bytes_per_us.max(1)).saturating_mul(COVERED);
+        let covered =
+            us.saturating_mul(target.flops_per_us) / (flops / region.length.max(1)).max(1);
+        let fits = target.last_cache_bytes / CACHE_SHARE / row.max(1);
+        let least = if self.has_rows() { LEAST } else { 1 };
+        region.tile = length(region.length, covered.max(least), fits);
+        region.moved = region
+            .length
+            .div_ceil(region.tile.max(1))
+            .saturating_mul(again);
+        region.cut = self.cut;
+        region.sums = self.sums;
+        // Saved values are written once and read once at least.
+        let pays = region.moved <= region.saved.saturating_mul(2) || region.saved > self.footprint;
+        let worth = products > 0 && region.saved > 0 && region.turns() > 1 && pays;
+        worth.then_some(region)
+    }
+}
+
+/// The length of a tile of an axis: at least `least`, at most `most` where that is more. A length within twice either
+/// that divides the axis leaves no rest.
+fn length(axis: u64, least: u64, most: u64) -> u64 {
+    let divides = |length: &u64| *length > 0 && axis.is_multiple_of(*length);
+    match least <= most {
+        true => (least.max(most / 2)..=most.min(axis)).rev().find(divides),
+        false => (least..=least.saturating_mul(2).min(axis)).find(divides),
+    }
+    .unwrap_or(least.max(most))
+    .min(axis)
+}
+
+/// True if a product makes the value, or reads it.
+fn in_memory(ir: &Ir, value: Value) -> bool {
+    let is_product = |op: Op| {
+        let class = ir.def(op).map(|def| def.class);
+        class == Some(OpClass::Contraction)
+    };
+    let shape = |op: Op| ir.def(op).is_some_and(|def| def.class == OpClass::Shape);
+    let read = |op: Op| {
+        is_product(op) || shape(op) && ir.results(op).iter().any(|&r| ir.users(r).any(is_product))
+    };
+    ir.def_op(value).is_some_and(is_product)
+        || ir.def_op(value).is_some_and(|op| !shape(op)) && ir.users(value).any(read)
+}
+
+/// True if an op only repeats or places elements: it is copied to each place that reads it.
+pub fn is_repeated(ir: &Ir, op: Op) -> bool {
+    let class = ir.def(op).map(|def| def.class);
+    matches!(class, Some(OpClass::Shape | OpClass::Creation)) && ir.op_regions(op).is_empty()
+}
+
+/// The values from which ops that only repeat or place elements make `value`.
+pub fn leaves(ir: &Ir, value: Value) -> Vec<Value> {
+    let (mut found, mut stack) = (Vec::new(), vec![value]);
+    let mut seen = FxHashSet::default();
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match ir.def_op(value).filter(|&op| is_repeated(ir, op)) {
+            Some(op) => stack.extend(ir.operands(op)),
+            None => found.push(value),
+        }
+    }
+    found
+}
+
+/// True for a tensor or scalar of reals whose extents are known.
+fn is_known(ir: &Ir, value: Value) -> bool {
+    let kind = ir.value_kind(value);
+    let known = |tensor: &fuser_ir::types::TensorType| {
+        let mut dims = tensor.dims.iter();
+        dims.all(|dim| dim.extent != Extent::Unknown)
+    };
+    kind.as_tensor().is_none_or(known)
+        && kind
+            .dtype()
+            .is_some_and(|dtype| DTypes::KERNEL.contains(dtype))
+}
+
+fn is_wide(dtype: DType) -> bool {
+    !dtype.is_float() || dtype.accumulate() == dtype
+}
+
+/// True if a loop can carry a value: a tensor of reals, no axis of which is stored once.
+pub fn is_carried(ir: &Ir, value: Value) -> bool {
+    let tensor = ir.value_kind(value).as_tensor();
+    let plain = tensor.is_none_or(|tensor| tensor.dims.iter().all(|dim| !dim.broadcast));
+    plain && is_known(ir, value)
+}
