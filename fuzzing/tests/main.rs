@@ -21,4 +21,5 @@ mod processors;
 mod recognize;
 mod split;
 mod targets;
+mod tiles;
 mod values;

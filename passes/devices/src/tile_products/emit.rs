@@ -8,7 +8,7 @@ use fuser_ir::clone::Mapping;
 use fuser_ir::def::{OpClass, OpError};
 use fuser_ir::ir::NewOp;
 use fuser_ir::types::{Dim, Extent, ExtentExpr};
-use fuser_ir::{DType, Ir, Op, Value};
+use fuser_ir::{DType, Ir, Op, Value, layout};
 use rustc_hash::FxHashMap;
 
 use super::region::{Region, is_carried, is_repeated, leaves};
@@ -64,6 +64,11 @@ pub fn emit(ir: &mut Ir, program: Op, region: &Region) -> Result<Op, OpError> {
         let mut b = Builder::before(ir, last);
         if let Some(wanted) = wanted {
             made = b.cast(made, wanted)?;
+        }
+        // Results of a loop are row-major.
+        let ty = b.ir.value_type(output);
+        if layout::is_stated(b.ir, output) {
+            made = b.typed(&fusion::COPY, &[made], &[], ty)?;
         }
         ir.set_value_name(made, name);
         ir.replace_uses_if(output, made, |ir, slot| {

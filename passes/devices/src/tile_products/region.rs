@@ -129,7 +129,7 @@ impl Region {
     }
     /// The number of whole tiles.
     pub fn turns(&self) -> u64 {
-        self.length / self.tile
+        self.length / self.tile.max(1)
     }
 }
 
@@ -455,7 +455,7 @@ fn length(axis: u64, least: u64, most: u64) -> u64 {
         false => (least..=least.saturating_mul(2).min(axis)).find(divides),
     }
     .unwrap_or(least.max(most))
-    .min(axis)
+    .clamp(1, axis.max(1))
 }
 
 /// True if a product makes the value, or reads it.
