@@ -21,7 +21,7 @@ const OPS: [&str; 16] = [
     "fusion.matmul",
     "fusion.matmul",
     "fusion.linear",
-    "fusion.matmul",
+    "fusion.iota",
     "fusion.permute",
     "fusion.add",
     "fusion.relu",

@@ -11,7 +11,7 @@
 //! narrower float is f32 until all are combined.
 
 use fuser_dialects::fusion::{self, maps};
-use fuser_ir::def::OpClass;
+use fuser_ir::def::{Computes, OpClass};
 use fuser_ir::maps::{Index, IteratorKind};
 use fuser_ir::types::{DType, Extent};
 use fuser_ir::{Ir, Op, Value};
@@ -325,6 +325,9 @@ impl Rule {
         match class {
             _ if table::is_placed(ir, op) => dim.into_iter().collect(),
             OpClass::Creation if table::is_splat(ir, op) => Vec::new(),
+            OpClass::Creation if ir.computes(op) == Some(Computes::Index) => {
+                dim.into_iter().collect()
+            }
             OpClass::Creation => all(),
             _ if table::is_drawn(ir, op) => all(),
             OpClass::Attention if ir.get_attr(op, "causal").is_some() => {

@@ -108,3 +108,11 @@ pub fn reduction(ir: &Ir, op: Op) -> Option<(Combine, &'static OpDef)> {
 pub fn is_attention(pattern: &str) -> bool {
     fusion::SDPA.name.strip_prefix("fusion.") == Some(pattern)
 }
+
+/// True for an op whose elements are their indices along `axis`.
+pub fn counts_along(ir: &Ir, op: Op, axis: usize) -> bool {
+    let own = ir
+        .int_of(op, "dim")
+        .and_then(|dim| usize::try_from(dim).ok());
+    ir.computes(op) == Some(Computes::Index) && own == Some(axis)
+}

@@ -12,7 +12,7 @@ use fuser_ir::{DType, Ir, Op, Value, layout};
 use rustc_hash::FxHashMap;
 
 use super::region::{Region, is_carried, is_repeated, leaves};
-use crate::local;
+use crate::{local, table};
 
 /// Replaces a region of `program` by a loop; returns the loop.
 pub fn emit(ir: &mut Ir, program: Op, region: &Region) -> Result<Op, OpError> {
@@ -284,12 +284,34 @@ fn parts(
             None => dims.to_vec(),
         };
         local::shrink(ir, copy, &cut)?;
+        if let [result] = results[..]
+            && let Some(&axis) = region.cut.get(&result)
+            && table::counts_along(ir, op, axis)
+        {
+            let counted = counted_from(ir, at, ir.result(copy, 0), start)?;
+            made.insert(result, counted);
+        }
     }
     Ok(region
         .outputs
         .iter()
         .map(|&output| made.get(output))
         .collect())
+}
+
+/// Indices that begin at `start` instead of 0.
+fn counted_from(ir: &mut Ir, at: Before, indices: Value, start: Start) -> Result<Value, OpError> {
+    let own = dims(ir, indices);
+    let mut b = Builder::before(ir, at.0);
+    let scalar = b.ir.tensor(Vec::new(), DType::I64);
+    let first = match start {
+        Start::Turn(first) => first,
+        Start::Known(first) => b.constant_int(first, scalar)?,
+    };
+    let dtype = b.ir.value_kind(indices).dtype().unwrap_or(DType::I64);
+    let first = b.cast(first, dtype)?;
+    let all = b.broadcast(first, &[], &own)?;
+    b.add(indices, all)
 }
 
 /// A value from outside that is read as a whole; ops that only repeat or place elements are copied.

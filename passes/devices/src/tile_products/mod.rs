@@ -28,16 +28,13 @@
 mod emit;
 mod region;
 
-use fuser_analysis::cost::Bindings;
 use fuser_analysis::targets;
-use fuser_dialects::task::{self, labels, mesh};
-use fuser_ir::def::OpClass;
+use fuser_dialects::task::{self, mesh};
 use fuser_ir::{Diagnostics, Ir, Op};
 use fuser_pass::{PassContext, PassDef, Remark, RemarkKind, StatDef};
 use fuser_target::Target;
 use rustc_hash::FxHashSet;
 
-use crate::table;
 use region::{Around, Region};
 
 /// `tile-products`
@@ -73,9 +70,17 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
         .filter(|&op| ctx.ir.is(op, &task::PROGRAM) && !mesh::is_divided(ctx.ir, op))
         .collect();
     for program in programs {
-        while let Some(region) = best(ctx.ir, program, &target) {
+        for start in starts(ctx.ir, program, &target) {
+            if ctx.ir.is_erased(start.0) {
+                continue;
+            }
+            let around = Around::new(ctx.ir, program);
+            let mut seen = FxHashSet::default();
+            let region = around.and_then(|around| Region::grow(&around, start, &target, &mut seen));
+            let Some(region) = region else {
+                continue;
+            };
             let text = region.render(ctx.ir);
-            let bytes = region.saved;
             let made = match emit::emit(ctx.ir, program, &region) {
                 Ok(made) => made,
                 // Inference refused a part: the program stays as it is.
@@ -85,7 +90,7 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
                 }
             };
             ctx.count("loops", 1);
-            ctx.count("bytes", bytes);
+            ctx.count("bytes", region.saved);
             let remark = Remark::new(RemarkKind::Passed, "Tiled", ctx.place(made), text);
             ctx.remark(remark);
         }
@@ -93,36 +98,25 @@ fn run(ctx: &mut PassContext<'_>) -> Result<(), Diagnostics> {
     Ok(())
 }
 
-/// The region of a program that saves most bytes.
-fn best(ir: &Ir, program: Op, target: &Target) -> Option<Region> {
-    let ops: Vec<Op> = ir.block_ops(ir.body(program, 0)?).collect();
-    let bindings = Bindings::default();
-    let large = |&op: &Op| {
-        let class = ir.def(op).map(|def| def.class);
-        let bytes = ir.results(op).iter().map(|&r| bindings.bytes(ir, r));
-        class == Some(OpClass::Contraction)
-            && bytes
-                .max()
-                .is_some_and(|bytes| bytes > target.last_cache_bytes)
+/// The products at which regions of a program start, with the factor along which they are cut. Those that save most
+/// bytes come first. A region that an earlier one contains is left out.
+fn starts(ir: &Ir, program: Op, target: &Target) -> Vec<(Op, usize)> {
+    let Some(around) = Around::new(ir, program) else {
+        return Vec::new();
     };
-    let starts: Vec<Op> = ops.iter().copied().filter(large).collect();
-    if starts.is_empty() {
-        return None;
+    let (mut seen, mut found) = (FxHashSet::default(), Vec::new());
+    for (start, factors) in around.starts(target.last_cache_bytes) {
+        for (factor, axis) in factors {
+            let met = ir
+                .results(start)
+                .iter()
+                .any(|&result| seen.contains(&(result, axis)));
+            let region = (!met)
+                .then(|| Region::grow(&around, (start, factor), target, &mut seen))
+                .flatten();
+            found.extend(region.map(|region| (region.saved, region.moved, (start, factor))));
+        }
     }
-    // An executor takes attention that the frontend names as a whole.
-    let sets = labels::sets(ir, program).into_iter();
-    let named = sets.filter(|set| table::is_attention(&set.name));
-    let kept: FxHashSet<Op> = named.flat_map(|set| set.ops).collect();
-    let returned = ops.last().into_iter().flat_map(|&end| ir.operands(end));
-    let stays = ir.args(ir.body(program, 0)?).iter().copied();
-    let stays = stays.chain(returned).map(|value| bindings.bytes(ir, value));
-    let around = Around {
-        ir,
-        ops: &ops,
-        kept: &kept,
-        footprint: stays.fold(0, u64::saturating_add),
-    };
-    let regions = starts.into_iter();
-    let regions = regions.flat_map(|start| Region::all(&around, start, target));
-    regions.max_by_key(|region| (region.saved, std::cmp::Reverse(region.moved)))
+    found.sort_by_key(|&(saved, moved, _)| (std::cmp::Reverse(saved), moved));
+    found.into_iter().map(|(_, _, start)| start).collect()
 }

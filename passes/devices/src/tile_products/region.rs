@@ -2,14 +2,16 @@
 
 use fuser_analysis::axes::value_text;
 use fuser_analysis::cost::{Bindings, Call, is_call};
-use fuser_dialects::task;
+use fuser_dialects::task::{self, labels};
 use fuser_ir::def::{DTypes, OpClass};
 use fuser_ir::types::Extent;
 use fuser_ir::{DType, Ir, Op, Value};
 use fuser_target::Target;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 
 use crate::rule::{Combine, Kind, Rule};
+use crate::table;
 
 /// The least length of a tile: shorter products take longer to pack their factors than to multiply.
 const LEAST: u64 = 32;
@@ -44,74 +46,108 @@ pub struct Region {
     pub moved: u64,
 }
 
-/// The program around a region.
+/// A program, in which regions are looked for.
 pub struct Around<'a> {
     pub ir: &'a Ir,
-    pub ops: &'a [Op],
+    ops: Vec<Op>,
+    position: FxHashMap<Op, usize>,
     /// Ops that stay out of regions.
-    pub kept: &'a FxHashSet<Op>,
-    /// Bytes of the program's arguments and results.
-    pub footprint: u64,
-}
-
-/// The state of an op beside the region.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    /// It does not depend on the region.
-    Before,
-    Inside,
-    /// It depends on the region and is not part of it.
-    Behind,
-}
-
-struct Growing<'a> {
-    ir: &'a Ir,
-    ops: &'a [Op],
-    /// Ops that stay out of the region.
-    kept: &'a FxHashSet<Op>,
+    kept: FxHashSet<Op>,
     /// Bytes of the program's arguments and results.
     footprint: u64,
     bindings: Bindings,
+}
+
+impl<'a> Around<'a> {
+    pub fn new(ir: &'a Ir, program: Op) -> Option<Self> {
+        let body = ir.body(program, 0)?;
+        let ops: Vec<Op> = ir.block_ops(body).collect();
+        // An executor takes attention that the frontend names as a whole.
+        let sets = labels::sets(ir, program).into_iter();
+        let named = sets.filter(|set| table::is_attention(&set.name));
+        let bindings = Bindings::default();
+        let returned = ops.last().into_iter().flat_map(|&end| ir.operands(end));
+        let stays = ir.args(body).iter().copied().chain(returned);
+        let stays = stays.map(|value| bindings.bytes(ir, value));
+        Some(Self {
+            ir,
+            position: ops.iter().copied().zip(0..).collect(),
+            kept: named.flat_map(|set| set.ops).collect(),
+            footprint: stays.fold(0, u64::saturating_add),
+            bindings,
+            ops,
+        })
+    }
+    /// The products whose result is larger than `bytes`, with the factors along which it may be cut and their axes.
+    pub fn starts(&self, bytes: u64) -> Vec<(Op, Vec<(usize, usize)>)> {
+        let is_large = |&op: &Op| {
+            let mut results = self.ir.results(op).iter();
+            let class = self.ir.def(op).map(|def| def.class);
+            class == Some(OpClass::Contraction)
+                && results.any(|&result| self.bindings.bytes(self.ir, result) > bytes)
+        };
+        let large = self.ops.iter().copied().filter(is_large);
+        let start = |op: Op| {
+            let rule = Rule::of(self.ir, op);
+            let axes = rule.results.first().cloned().unwrap_or_default();
+            let own = axes
+                .iter()
+                .zip(0..)
+                .filter_map(|(own, axis)| Some(((*own)?, axis)));
+            let own = own.filter(|&(own, _)| rule.factors[own].kind == Kind::Parallel);
+            (op, own.collect())
+        };
+        large.map(start).collect()
+    }
+    /// The place of an op, or of the op of the program that it stands in.
+    fn place(&self, mut op: Op) -> Option<usize> {
+        loop {
+            match self.position.get(&op) {
+                Some(&at) => return Some(at),
+                None => op = self.ir.parent_op(op)?,
+            }
+        }
+    }
+}
+
+struct Growing<'a> {
+    around: &'a Around<'a>,
+    ir: &'a Ir,
     most: u64,
-    places: Vec<Place>,
+    /// The places of ops inside, and of those that depend on the region, up to the last reader of a part.
+    inside: BTreeSet<usize>,
+    behind: BTreeSet<usize>,
     factors: FxHashMap<Op, (Rule, usize)>,
     cut: FxHashMap<Value, usize>,
     sums: FxHashSet<Value>,
-    /// Results of ops behind the region.
-    behind: FxHashSet<Value>,
     /// Ops inside that stay for others where they are.
     copied: FxHashSet<Op>,
 }
 
 impl Region {
-    /// The regions of `program` that start at the product `start`, one for each axis of its result that may be cut.
-    pub fn all(program: &Around<'_>, start: Op, target: &Target) -> Vec<Self> {
-        let &Around { ir, ops, kept, .. } = program;
-        let rule = Rule::of(ir, start);
-        let axes = rule.results.first().cloned().unwrap_or_default();
-        let cut = axes.iter().flatten().copied();
-        let cut = cut.filter(|&own| rule.factors[own].kind == Kind::Parallel);
-        let regions = cut.map(|factor| {
-            let mut growing = Growing {
-                ir,
-                ops,
-                kept,
-                footprint: program.footprint,
-                bindings: Bindings::default(),
-                most: target.last_cache_bytes,
-                places: vec![Place::Before; ops.len()],
-                factors: FxHashMap::default(),
-                cut: FxHashMap::default(),
-                sums: FxHashSet::default(),
-                behind: FxHashSet::default(),
-                copied: FxHashSet::default(),
-            };
-            growing.forward(start, factor)?;
-            growing.drop_others();
-            growing.backward()?;
-            growing.finish(target)
-        });
-        regions.flatten().collect()
+    /// The region from the product `start` on, cut along one of its factors. The values that it cuts are noted in `seen`.
+    pub fn grow(
+        around: &Around<'_>,
+        (start, factor): (Op, usize),
+        target: &Target,
+        seen: &mut FxHashSet<(Value, usize)>,
+    ) -> Option<Self> {
+        let mut growing = Growing {
+            around,
+            ir: around.ir,
+            most: target.last_cache_bytes,
+            inside: BTreeSet::new(),
+            behind: BTreeSet::new(),
+            factors: FxHashMap::default(),
+            cut: FxHashMap::default(),
+            sums: FxHashSet::default(),
+            copied: FxHashSet::default(),
+        };
+        growing.forward(start, factor)?;
+        growing.drop_others();
+        growing.backward();
+        seen.extend(growing.cut.iter().map(|(&value, &axis)| (value, axis)));
+        growing.finish(target)
     }
     /// `4096 rows of %s in tiles of 64`
     pub fn render(&self, ir: &Ir) -> String {
@@ -135,29 +171,46 @@ impl Region {
 
 impl Growing<'_> {
     fn is_large(&self, value: Value) -> bool {
-        self.bindings.bytes(self.ir, value) > self.most
+        self.around.bindings.bytes(self.ir, value) > self.most
     }
-    /// Admits the ops behind `start` that can be cut like it.
+    /// Admits the ops behind `start` that can be cut like it. Looks at what depends on the region up to the last reader
+    /// of a part.
     fn forward(&mut self, start: Op, factor: usize) -> Option<()> {
-        let at = self.ops.iter().position(|&op| op == start)?;
-        self.admit(at, Rule::of(self.ir, start), factor)?;
-        for at in at + 1..self.ops.len() {
-            let op = self.ops[at];
+        let around = self.around;
+        let (mut waiting, mut readers) = (BTreeSet::new(), BTreeSet::new());
+        let mut late: FxHashSet<Value> = FxHashSet::default();
+        let mut next = Some((around.place(start)?, Some(factor)));
+        while let Some((at, given)) = next {
+            let op = around.ops[at];
             // Ops with regions read what the ops inside of them read.
             let all = self.ir.walk(op).into_iter();
             let operands: Vec<Value> = all.flat_map(|op| self.ir.operands(op)).collect();
-            let inside = |value: &Value| self.cut.contains_key(value);
-            let late = |value: &Value| self.behind.contains(value) || self.sums.contains(value);
-            let (reads, waits) = (operands.iter().any(inside), operands.iter().any(late));
-            if !reads && !waits {
-                continue;
-            }
             let rule = Rule::of(self.ir, op);
-            let factor = (!waits).then(|| self.factor(&rule, &operands)).flatten();
-            if factor.is_none_or(|factor| self.admit(at, rule, factor).is_none()) {
-                self.places[at] = Place::Behind;
-                self.behind.extend(self.ir.results(op));
+            let waits = operands.iter().any(|value| late.contains(value));
+            let own = || self.factor(&rule, &operands);
+            let factor = given.or_else(|| (!waits).then(own).flatten());
+            let joins = factor.is_some_and(|factor| self.admit(at, rule, factor).is_some());
+            if !joins && given.is_some() {
+                return None;
             }
+            if !joins {
+                self.behind.insert(at);
+            }
+            for &result in self.ir.results(op) {
+                let users = self.ir.users(result).filter_map(|user| around.place(user));
+                match self.cut.contains_key(&result) {
+                    true => readers.extend(users),
+                    false => {
+                        late.insert(result);
+                        waiting.extend(users);
+                    }
+                }
+            }
+            let reader = readers.first().copied();
+            let first = waiting.first().copied().into_iter().chain(reader).min();
+            // What only waits behind the last reader is not looked at.
+            next = reader.and(first).map(|at| (at, None));
+            first.map(|at| (waiting.remove(&at), readers.remove(&at)));
         }
         Some(())
     }
@@ -177,14 +230,14 @@ impl Growing<'_> {
     }
     /// Lets an op join along a factor; `None` if a turn cannot compute its part.
     fn admit(&mut self, at: usize, rule: Rule, factor: usize) -> Option<()> {
-        let (ir, op) = (self.ir, self.ops[at]);
+        let (ir, op) = (self.ir, self.around.ops[at]);
         let class = ir.def(op)?.class;
         let whole = matches!(
             class,
             OpClass::Control | OpClass::Structure | OpClass::Collective
         );
         let whole = whole || ir.is(op, &task::RETURN) || !ir.op_regions(op).is_empty();
-        if whole || self.kept.contains(&op) {
+        if whole || self.around.kept.contains(&op) {
             return None;
         }
         // A turn takes one part of each operand.
@@ -221,7 +274,7 @@ impl Growing<'_> {
             _ => return None,
         }
         self.factors.insert(op, (rule, factor));
-        self.places[at] = Place::Inside;
+        self.inside.insert(at);
         Some(())
     }
     /// True if an op inside reads or makes a large part.
@@ -235,17 +288,15 @@ impl Growing<'_> {
     /// Leaves out the ops inside from which no reader or writer of a large value follows.
     fn drop_others(&mut self) {
         let mut wanted: FxHashSet<Value> = FxHashSet::default();
-        for at in (0..self.ops.len()).rev() {
-            let op = self.ops[at];
-            if self.places[at] != Place::Inside {
-                continue;
-            }
+        for at in self.inside.clone().into_iter().rev() {
+            let op = self.around.ops[at];
             let results = self.ir.results(op);
             if self.is_core(op) || results.iter().any(|result| wanted.contains(result)) {
                 wanted.extend(self.ir.operands(op));
                 continue;
             }
-            self.places[at] = Place::Behind;
+            self.inside.remove(&at);
+            self.behind.insert(at);
             self.factors.remove(&op);
             for result in results {
                 self.cut.remove(result);
@@ -261,17 +312,30 @@ impl Growing<'_> {
     }
     /// Admits ops before the region: those that make a large value for it alone, elementwise ones with a large result,
     /// and those that only repeat or place elements. A turn computes its part again where others read the result too.
-    fn backward(&mut self) -> Option<()> {
-        let position: FxHashMap<Op, usize> = self.ops.iter().copied().zip(0..).collect();
-        let inside = |growing: &Self, op: Op| {
-            let at = position.get(&op);
-            at.is_some_and(|&at| growing.places[at] == Place::Inside)
+    fn backward(&mut self) {
+        let around = self.around;
+        let makers = |op: Op| {
+            let operands = self
+                .ir
+                .operands(op)
+                .filter_map(|value| self.ir.def_op(value));
+            operands.filter_map(|maker| around.position.get(&maker).copied())
         };
-        for at in (0..self.ops.len()).rev() {
-            let op = self.ops[at];
-            let (Place::Before, [result]) = (self.places[at], self.ir.results(op)) else {
+        let inside = |growing: &Self, op: Op| {
+            let at = around.position.get(&op);
+            at.is_some_and(|at| growing.inside.contains(at))
+        };
+        let own = self.inside.iter().map(|&at| around.ops[at]);
+        let mut waiting: BTreeSet<usize> = own.flat_map(makers).collect();
+        while let Some(at) = waiting.pop_last() {
+            let op = around.ops[at];
+            let met = self.inside.contains(&at) || self.behind.contains(&at);
+            let [result] = self.ir.results(op) else {
                 continue;
             };
+            if met {
+                continue;
+            }
             let users: Vec<Op> = self.ir.users(*result).collect();
             let (own, others): (Vec<Op>, Vec<Op>) =
                 users.into_iter().partition(|&user| inside(self, user));
@@ -292,7 +356,7 @@ impl Growing<'_> {
             // Where a reader inside is a copy, its original reads the result too.
             let alone = others.is_empty() && own.iter().all(|user| !self.copied.contains(user));
             let single = matches!(
-                Call::of(self.ir, op, &self.bindings),
+                Call::of(self.ir, op, &self.around.bindings),
                 Some(Call::Scatter { single: true, .. })
             );
             let cheap = class == Some(OpClass::Elementwise) || single;
@@ -301,14 +365,22 @@ impl Growing<'_> {
                 continue;
             }
             let rule = Rule::of(self.ir, op);
+            if table::counts_along(self.ir, op, axis) {
+                self.cut.insert(*result, axis);
+                self.inside.insert(at);
+                self.copied.insert(op);
+                continue;
+            }
             let factor = rule.results.first().and_then(|axes| *axes.get(axis)?);
             let factor = factor.filter(|&own| rule.factors[own].kind == Kind::Parallel);
             let admitted = factor.is_some_and(|factor| self.admit(at, rule, factor).is_some());
             if admitted && !alone {
                 self.copied.insert(op);
             }
+            if admitted {
+                waiting.extend(makers(op));
+            }
         }
-        Some(())
     }
     /// Bytes of all elements of a value, stored once or not.
     fn elements_bytes(&self, value: Value) -> u64 {
@@ -316,7 +388,7 @@ impl Growing<'_> {
         let dims = kind.as_tensor().map_or(&[][..], |tensor| &tensor.dims);
         let lengths = dims
             .iter()
-            .map(|dim| self.bindings.extent(self.ir, dim.extent));
+            .map(|dim| self.around.bindings.extent(self.ir, dim.extent));
         let size = kind.dtype().map_or(1, DType::bytes);
         lengths.fold(size, u64::saturating_mul)
     }
@@ -330,13 +402,11 @@ impl Growing<'_> {
     }
     fn finish(self, target: &Target) -> Option<Region> {
         let ir = self.ir;
-        let inside = |at: &usize| self.places[*at] == Place::Inside;
-        let numbers: Vec<usize> = (0..self.ops.len()).filter(inside).collect();
-        let ops: Vec<Op> = numbers.iter().map(|&at| self.ops[at]).collect();
+        let op = |&at: &usize| self.around.ops[at];
+        let ops: Vec<Op> = self.inside.iter().map(op).collect();
         let members: FxHashSet<Op> = ops.iter().copied().collect();
-        let (&first, &last) = (numbers.first()?, numbers.last()?);
-        let between = (first..last).filter(|&at| self.places[at] == Place::Behind);
-        let behind = between.map(|at| self.ops[at]).collect();
+        let (&first, &last) = (self.inside.first()?, self.inside.last()?);
+        let behind = self.behind.range(first..last).map(op).collect();
         let mut region = Region {
             ops,
             behind,
@@ -350,6 +420,8 @@ impl Growing<'_> {
             sums: FxHashSet::default(),
         };
         let mut whole: Vec<Value> = Vec::new();
+        // Large values that otherwise are never stored.
+        let mut taken: FxHashSet<Value> = FxHashSet::default();
         let (mut products, mut flops) = (0, 0u64);
         for &op in &region.ops {
             for (index, value) in ir.operands(op).enumerate() {
@@ -359,6 +431,9 @@ impl Growing<'_> {
                 let carried: &[Value] = match self.taken(op, index) {
                     Some(axis) => {
                         region.takes.insert((op, index), axis);
+                        if self.is_large(value) && !is_stored(ir, value) {
+                            taken.insert(value);
+                        }
                         &[value]
                     }
                     None => {
@@ -375,7 +450,7 @@ impl Growing<'_> {
                     return None;
                 }
             }
-            if let Some(call) = Call::of(ir, op, &self.bindings) {
+            if let Some(call) = Call::of(ir, op, &self.around.bindings) {
                 flops = flops.saturating_add(call.flops());
             }
             products += u64::from(is_call(ir, op));
@@ -413,8 +488,10 @@ impl Growing<'_> {
         let large = |value: &Value| self.is_large(*value) && in_memory(ir, *value);
         let kept: Vec<Value> = made.iter().copied().filter(large).collect();
         let gone = kept.iter().filter(|value| !region.outputs.contains(value));
-        let bytes = |value: Value| self.bindings.bytes(ir, value);
-        region.saved = gone.map(|&value| bytes(value)).fold(0, u64::saturating_add);
+        let bytes = |value: Value| self.around.bindings.bytes(ir, value);
+        let sum = |total: u64, &value: &Value| total.saturating_add(bytes(value));
+        region.saved = gone.fold(0, sum);
+        region.saved = region.saved.saturating_sub(taken.iter().fold(0, sum));
         let row: u64 = kept.iter().map(|&value| bytes(value)).sum::<u64>() / region.length.max(1);
         // All turns read the factors that stay whole, and read and write their sums.
         let sums = region
@@ -440,7 +517,8 @@ impl Growing<'_> {
         region.cut = self.cut;
         region.sums = self.sums;
         // Saved values are written once and read once at least.
-        let pays = region.moved <= region.saved.saturating_mul(2) || region.saved > self.footprint;
+        let pays =
+            region.moved <= region.saved.saturating_mul(2) || region.saved > self.around.footprint;
         let worth = products > 0 && region.saved > 0 && region.turns() > 1 && pays;
         worth.then_some(region)
     }
@@ -470,6 +548,17 @@ fn in_memory(ir: &Ir, value: Value) -> bool {
     };
     ir.def_op(value).is_some_and(is_product)
         || ir.def_op(value).is_some_and(|op| !shape(op)) && ir.users(value).any(read)
+}
+
+/// True for an argument, the result of a call, and what products read.
+fn is_stored(ir: &Ir, value: Value) -> bool {
+    let Some(op) = ir.def_op(value) else {
+        return true;
+    };
+    let view = ir.def(op).is_some_and(|def| def.class == OpClass::Shape);
+    is_call(ir, op)
+        || in_memory(ir, value)
+        || view && ir.operands(op).all(|operand| is_stored(ir, operand))
 }
 
 /// True if an op only repeats or places elements: it is copied to each place that reads it.
